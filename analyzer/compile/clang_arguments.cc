@@ -1,0 +1,134 @@
+#include "analyzer/compile/clang_arguments.h"
+
+#include <clang/Driver/Compilation.h>
+#include <clang/Driver/Driver.h>
+#include <clang/Driver/Job.h>
+#include <clang/Driver/Tool.h>
+#include <clang/Lex/HeaderSearchOptions.h>
+#include <fmt/format.h>
+#include <llvm/TargetParser/Host.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "analyzer/compile/clang_guard.h"
+#include "analyzer/compile/targets.h"
+
+namespace warptime::compiling {
+
+namespace {
+
+// Flags that make the driver do or print something else than compile, or write files.
+constexpr std::array<std::string_view, 12> refused_flags{
+    "-o",          "-v",           "-###", "--version", "--help", "-help", "--help-hidden",
+    "-save-temps", "--save-temps", "-x",   "-h",        "-M"};
+constexpr std::array<std::string_view, 4> refused_prefixes{"-print-", "--print-",
+                                                           "-save-temps=", "--autocomplete"};
+
+Diagnostics check_flags(const std::vector<std::string>& flags) {
+  Diagnostics refused;
+  for (const std::string& flag : flags) {
+    const bool prefix = std::any_of(refused_prefixes.begin(), refused_prefixes.end(),
+                                    [&](std::string_view begin) { return flag.starts_with(begin); });
+    if (prefix || std::find(refused_flags.begin(), refused_flags.end(), flag) != refused_flags.end()) {
+      refused.push_back(
+          error(fmt::format("`{}` cannot be given to the compiler here", flag),
+                "after `--` go flags that change how the source is compiled, such as -I, -D, -O2 or -std="));
+    }
+  }
+  return refused;
+}
+
+// clang's own headers (stddef.h, immintrin.h, …) where they are installed; the embedded fallbacks serve
+// otherwise.
+std::string resource_folder() {
+  for (const char* folder :
+       {WARPTIME_CLANG_RESOURCES, "/usr/lib/llvm-19/lib/clang/19", "/usr/lib/clang/19"}) {
+    std::error_code ignored;
+    if (std::filesystem::exists(std::string(folder) + "/include/stddef.h", ignored)) return folder;
+  }
+  return WARPTIME_CLANG_RESOURCES;
+}
+
+std::vector<std::string> driver_arguments(const ClangRequest& request, int parts, const SourceTree& sources) {
+  std::vector<std::string> arguments{
+      "clang",
+      "-resource-dir=" + resource_folder(),
+      "--cuda-device-only",
+      "--cuda-gpu-arch=" + request.target,
+      "--cuda-feature=" + ptx_feature(request.target),
+      "--cuda-path=/warptime",  // there is none: keeps the driver from asking a toolkit for its version
+      "-nocudainc",
+      "-nocudalib",
+      "-S",
+      "-O3",
+      "-std=gnu++17",
+      "-ffp-contract=fast",
+      "-gline-directives-only",
+
+      fmt::format("-D__WARPTIME_PARTS={}", parts),
+      "-include",
+      "cuda_runtime.h",
+  };
+  for (const std::string& flag : request.flags) {
+    if (flag == "--use_fast_math" || flag == "-use_fast_math") {  // nvcc's name for it
+      arguments.insert(arguments.end(), {"-ffast-math", "-fgpu-flush-denormals-to-zero"});
+    } else {
+      arguments.push_back(flag);
+    }
+  }
+  if (request.rolled) arguments.emplace_back("-fno-unroll-loops");
+  arguments.insert(arguments.end(), {"-x", "cuda", "--", sources.main_file});
+  return arguments;
+}
+
+// Before the user's -I: a toolkit's cuda_runtime.h found there is made for nvcc, and for its own compiler's
+// wrappers.
+void add_header_folders(clang::HeaderSearchOptions& search) {
+  const auto entry = [](const char* folder, clang::frontend::IncludeDirGroup group) {
+    return clang::HeaderSearchOptions::Entry(folder, group, /*isFramework=*/false, /*ignoreSysRoot=*/true);
+  };
+  search.UserEntries.insert(search.UserEntries.begin(), entry(cuda_headers_folder, clang::frontend::Angled));
+  search.UserEntries.push_back(entry(fallback_headers_folder, clang::frontend::After));
+}
+
+}  // namespace
+
+// CUDA 11.8's: it covers sm_30 to sm_90, and any newer ptxas takes it.
+std::string ptx_feature(const std::string& target) {
+  return target == "sm_90a" ? "+ptx80" : "+ptx78";
+}
+
+Diagnostics make_invocation(clang::CompilerInvocation& invocation, const ClangRequest& request, int parts,
+                            const SourceTree& sources, clang::DiagnosticsEngine& engine) {
+  if (Diagnostics refused = check_flags(request.flags); !refused.empty()) return refused;
+  const std::vector<std::string> arguments = driver_arguments(request, parts, sources);
+  std::vector<const char*> pointers;
+  for (const std::string& argument : arguments) pointers.push_back(argument.c_str());
+
+  const std::string program = resource_folder() + "/../../../bin/clang";
+  clang::driver::Driver driver(program, llvm::sys::getDefaultTargetTriple(), engine, "clang", sources.files);
+  driver.setCheckInputsExist(false);
+  driver.setProbePrecompiled(false);
+  const std::unique_ptr<clang::driver::Compilation> compilation(driver.BuildCompilation(pointers));
+  if (engine.hasErrorOccurred()) return {};
+  const auto is_compilation = [](const clang::driver::Command& command) {
+    return llvm::StringRef(command.getCreator().getName()) == "clang";
+  };
+  if (!compilation || compilation->getJobs().size() != 1 ||
+      !is_compilation(*compilation->getJobs().begin())) {
+    return {
+        error(fmt::format("with these flags {} is not compiled once, to PTX: {}", request.file,
+                          fmt::join(request.flags, " ")),
+              "after `--` go flags that change how the source is compiled, such as -I, -D, -O2 or -std=")};
+  }
+  const llvm::opt::ArgStringList& cc1 = compilation->getJobs().begin()->getArguments();
+  if (!clang::CompilerInvocation::CreateFromArgs(invocation, llvm::ArrayRef(cc1).drop_front(), engine,
+                                                 program.c_str()))
+    return {};
+  add_header_folders(invocation.getHeaderSearchOpts());
+  return apply_llvm_arguments(invocation.getFrontendOpts().LLVMArgs);
+}
+
+}  // namespace warptime::compiling

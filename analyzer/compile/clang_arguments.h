@@ -1,0 +1,22 @@
+// The command line that clang's own driver makes of a request, which is the reference for how NVPTX is
+// compiled.
+#pragma once
+
+#include <clang/Basic/Diagnostic.h>
+#include <clang/Frontend/CompilerInvocation.h>
+
+#include "analyzer/compile/clang_compiler.h"
+#include "analyzer/compile/clang_sources.h"
+
+namespace warptime::compiling {
+
+// `parts`: of our headers, see header_parts.h.
+// Errors: flags that clang does not know (as clang prints it), and flags that ask for something other than
+// one compilation. Warnings go to `engine`.
+Diagnostics make_invocation(clang::CompilerInvocation& invocation, const ClangRequest& request, int parts,
+                            const SourceTree& sources, clang::DiagnosticsEngine& engine);
+
+// The PTX version for a target, as one of LLVM's features: "+ptx78".
+std::string ptx_feature(const std::string& target);
+
+}  // namespace warptime::compiling

@@ -1,0 +1,171 @@
+#include "analyzer/compile/clang_compiler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "analyzer/compile/clang_guard.h"
+#include "analyzer/compile/clang_module.h"
+#include "analyzer/compile/header_parts.h"
+#include "analyzer/compile/target_neutral.h"
+
+namespace warptime::compiling {
+
+namespace {
+
+constexpr std::size_t most_cached_modules = 8;
+constexpr std::size_t largest_cached_text = std::size_t{1} << 20;
+
+// A source that does not compile with the parts of our headers that it seemed to need gets them all.
+OptimisedModule compile_source(const ClangRequest& request) {
+  const int parts = needed_header_parts(request.text, request.flags);
+  OptimisedModule module = make_module(request, parts);
+  if (!module.errors.empty() && parts != header_parts::all) return make_module(request, header_parts::all);
+  return module;
+}
+
+bool is_unchanged(const std::vector<FileStamp>& files) {
+  return std::all_of(files.begin(), files.end(), [](const FileStamp& stamp) {
+    const std::optional<FileStamp> now = stamp_of(stamp.path);
+    return now && now->size == stamp.size && now->modified == stamp.modified;
+  });
+}
+
+// What a module depends on, besides the headers and, perhaps, the target.
+struct CacheKey {
+  std::string file;
+  std::string text;
+  std::vector<std::string> flags;
+  bool rolled = false;
+  std::string folder;
+  friend bool operator==(const CacheKey&, const CacheKey&) = default;
+};
+
+struct CacheEntry {
+  CacheKey key;
+  std::string target;            // that it was made for
+  bool for_this_target = false;  // and that it is good for alone
+  std::mutex mutex;              // held while it is made: who wants it too, waits
+  std::shared_ptr<const OptimisedModule> module;
+};
+
+// The modules of the last few sources, so that a source is parsed and optimised once, for however many
+// targets.
+class ModuleCache {
+ public:
+  std::shared_ptr<const OptimisedModule> get(const ClangRequest& request) {
+    std::error_code ignored;
+    const CacheKey key{request.file, std::string(request.text), request.flags, request.rolled,
+                       std::filesystem::current_path(ignored).string()};
+    for (;;) {
+      const std::shared_ptr<CacheEntry> entry = find_or_add(key, request.target);
+      const std::lock_guard lock(entry->mutex);
+      if (!entry->module || !is_unchanged(entry->module->files)) {
+        entry->module.reset();
+        auto made = std::make_shared<const OptimisedModule>(compile_source(request));
+        if (!made->errors.empty()) return made;
+        settle(*entry, request.target, made);
+      }
+      if (entry->target == request.target || !entry->module->target_dependent) return entry->module;
+    }
+  }
+
+ private:
+  std::shared_ptr<CacheEntry> find_or_add(const CacheKey& key, const std::string& target) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& entry : entries_) {
+      if (entry->key == key && (!entry->for_this_target || entry->target == target)) return entry;
+    }
+    auto entry = std::make_shared<CacheEntry>();
+    entry->key = key;
+    entry->target = target;
+    entries_.push_front(entry);
+    if (entries_.size() > most_cached_modules) entries_.pop_back();
+    return entry;
+  }
+
+  void settle(CacheEntry& entry, const std::string& target, std::shared_ptr<const OptimisedModule> module) {
+    const std::lock_guard lock(mutex_);
+    entry.target = target;
+    entry.for_this_target = module->target_dependent;
+    entry.module = std::move(module);
+  }
+
+  std::mutex mutex_;
+  std::list<std::shared_ptr<CacheEntry>> entries_;
+};
+
+std::shared_ptr<const OptimisedModule> module_of(const ClangRequest& request) {
+  static ModuleCache cache;
+  if (request.signatures_only || request.text.size() > largest_cached_text) {
+    return std::make_shared<const OptimisedModule>(compile_source(request));
+  }
+  return cache.get(request);
+}
+
+// The PTX for one target with the name of another in its `.target` line.
+std::string renamed(std::string ptx, const std::string& from, const std::string& to) {
+  const std::string line = "\n.target " + from;
+  const std::size_t at = ptx.find(line + "\n");
+  return at == std::string::npos ? std::string() : ptx.replace(at, line.size(), "\n.target " + to);
+}
+
+// The code of the last target-neutral module, which serves other targets as it is.
+class NeutralPtx {
+ public:
+  std::string get(const std::shared_ptr<const OptimisedModule>& module, const std::string& target,
+                  Diagnostics& errors) {
+    if (!module->target_neutral || !is_neutral_target(target)) return make_ptx(*module, target, errors);
+    {
+      const std::lock_guard lock(mutex_);
+      if (module == module_) return renamed(ptx_, target_, target);
+    }
+    std::string ptx = make_ptx(*module, target, errors);
+    const std::lock_guard lock(mutex_);
+    if (errors.empty()) {
+      module_ = module;
+      target_ = target;
+      ptx_ = ptx;
+    }
+    return ptx;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::shared_ptr<const OptimisedModule> module_;
+  std::string target_;
+  std::string ptx_;
+};
+
+ClangOutcome compile(const ClangRequest& request) {
+  static NeutralPtx neutral;
+  const std::shared_ptr<const OptimisedModule> module = module_of(request);
+  ClangOutcome outcome;
+  outcome.kernels = module->facts.kernels;
+  outcome.math_functions.assign(module->facts.math_functions.begin(), module->facts.math_functions.end());
+  outcome.errors = module->errors;
+  outcome.warnings = module->warnings;
+  if (outcome.errors.empty() && !request.signatures_only) {
+    outcome.ptx = neutral.get(module, request.target, outcome.errors);
+  }
+  return outcome;
+}
+
+}  // namespace
+
+ClangOutcome run_clang(const ClangRequest& request) {
+  ClangOutcome outcome;
+  if (const std::string crash = run_guarded([&] { outcome = compile(request); }); !crash.empty()) {
+    outcome = {};
+    outcome.errors.push_back(
+        error(fmt::format("clang failed on {}: {}", request.file, crash), "--compiler nvcc may take it"));
+  }
+  return outcome;
+}
+
+}  // namespace warptime::compiling

@@ -1,0 +1,34 @@
+// One run of the embedded clang over one CUDA source, device side: parsing alone, or all the way to PTX.
+// Everything that clang reads comes from the caller, from our own headers (compiled in) and from the user's
+// file system.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/compile/compile.h"
+
+namespace warptime::compiling {
+
+struct ClangRequest {
+  std::string file;  // as the user named it; "-" for standard input
+  std::string_view text;
+  std::string target;  // sm_75: one that clang has
+  bool rolled = false;
+  std::vector<std::string> flags;
+  bool signatures_only = false;  // parse, but make no PTX
+};
+
+struct ClangOutcome {
+  std::string ptx;
+  std::vector<KernelSignature> kernels;
+  std::vector<std::string> math_functions;  // used by the source, written in software in our headers, sorted
+  Diagnostics warnings;
+  Diagnostics errors;  // not empty: there is no PTX
+};
+
+// Thread-safe. A crash inside clang or LLVM is an error like others; what it had allocated is then lost.
+ClangOutcome run_clang(const ClangRequest& request);
+
+}  // namespace warptime::compiling

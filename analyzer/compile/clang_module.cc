@@ -1,0 +1,366 @@
+#include "analyzer/compile/clang_module.h"
+
+#include <clang/Basic/SourceManager.h>
+#include <clang/Basic/TargetInfo.h>
+#include <clang/CodeGen/BackendUtil.h>
+#include <clang/CodeGen/CodeGenAction.h>
+#include <clang/Frontend/CompilerInstance.h>
+#include <clang/Frontend/FrontendAction.h>
+#include <clang/Frontend/MultiplexConsumer.h>
+#include <clang/Lex/PPCallbacks.h>
+#include <clang/Lex/Preprocessor.h>
+#include <fmt/format.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Bitcode/BitcodeReader.h>
+#include <llvm/Bitcode/BitcodeWriter.h>
+#include <llvm/IR/DebugInfoMetadata.h>
+#include <llvm/IR/DiagnosticInfo.h>
+#include <llvm/IR/DiagnosticPrinter.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Passes/PassBuilder.h>
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "analyzer/compile/clang_arguments.h"
+#include "analyzer/compile/clang_diagnostics.h"
+#include "analyzer/compile/clang_sources.h"
+#include "analyzer/compile/target_neutral.h"
+
+namespace llvm {
+// Of LLVM's NVPTX target, declared in none of its installed headers. The target remembers, by the address of
+// a module and its functions, which ones are kernels; only printing PTX makes it forget. Without this, a
+// later module at the same address gets the answers of a former one.
+void clearAnnotationCache(const Module* module);
+}  // namespace llvm
+
+namespace warptime::compiling {
+
+namespace {
+
+// `--rolled` holds for loops that carry `#pragma unroll` too: their metadata is replaced before the first
+// pass sees it.
+class DisableUnrolling : public llvm::PassInfoMixin<DisableUnrolling> {
+ public:
+  static bool isRequired() { return true; }
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+    for (llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder()) {
+      loop->setLoopAlreadyUnrolled();
+    }
+    return llvm::PreservedAnalyses::all();
+  }
+};
+
+// Nothing but its kernels is called from outside: other functions are inlined the more readily, and vanish
+// where they are, as with nvcc.
+class KeepKernelsOnly : public llvm::PassInfoMixin<KeepKernelsOnly> {
+ public:
+  explicit KeepKernelsOnly(const SourceFacts& facts) : facts_(&facts) {}
+  static bool isRequired() { return true; }
+  llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
+    // What is annotated is kept for it: the marks of our headers have been read by now.
+    if (llvm::GlobalVariable* marks = module.getGlobalVariable("llvm.global.annotations"))
+      marks->eraseFromParent();
+    for (llvm::Function& function : module) {
+      const auto is_this = [&](const KernelSignature& kernel) { return function.getName() == kernel.symbol; };
+      const bool kernel = std::any_of(facts_->kernels.begin(), facts_->kernels.end(), is_this);
+      if (kernel || function.isDeclaration()) continue;
+      function.setLinkage(llvm::GlobalValue::InternalLinkage);
+      function.setVisibility(llvm::GlobalValue::DefaultVisibility);
+      function.setComdat(nullptr);
+    }
+    return llvm::PreservedAnalyses::none();
+  }
+
+ private:
+  const SourceFacts* facts_;  // complete by the time that this runs
+};
+
+void add_passes(clang::CodeGenOptions& options, bool rolled, const SourceFacts& facts) {
+  if (rolled) options.UnrollLoops = false;
+  options.PassBuilderCallbacks.emplace_back([rolled, &facts](llvm::PassBuilder& builder) {
+    builder.registerPipelineStartEPCallback(
+        [rolled, &facts](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
+          passes.addPass(KeepKernelsOnly(facts));
+          if (rolled) passes.addPass(llvm::createModuleToFunctionPassAdaptor(DisableUnrolling()));
+        });
+  });
+}
+
+// Notices when the source, rather than our headers, asks for the target.
+class TargetQuestions : public clang::PPCallbacks {
+ public:
+  TargetQuestions(const clang::SourceManager& sources, bool& asked) : sources_(sources), asked_(asked) {}
+
+  void MacroExpands(const clang::Token& name, const clang::MacroDefinition&, clang::SourceRange,
+                    const clang::MacroArgs*) override {
+    check(name);
+  }
+  void Defined(const clang::Token& name, const clang::MacroDefinition&, clang::SourceRange) override {
+    check(name);
+  }
+  void Ifdef(clang::SourceLocation, const clang::Token& name, const clang::MacroDefinition&) override {
+    check(name);
+  }
+  void Ifndef(clang::SourceLocation, const clang::Token& name, const clang::MacroDefinition&) override {
+    check(name);
+  }
+  void Elifdef(clang::SourceLocation, const clang::Token& name, const clang::MacroDefinition&) override {
+    check(name);
+  }
+  void Elifndef(clang::SourceLocation, const clang::Token& name, const clang::MacroDefinition&) override {
+    check(name);
+  }
+
+ private:
+  void check(const clang::Token& name) {
+    const clang::IdentifierInfo* identifier = name.getIdentifierInfo();
+    if (asked_ || !identifier || !identifier->getName().starts_with("__CUDA_ARCH")) return;
+    const llvm::StringRef file = sources_.getFilename(sources_.getExpansionLoc(name.getLocation()));
+    asked_ = !file.starts_with(cuda_headers_folder);
+  }
+
+  const clang::SourceManager& sources_;
+  bool& asked_;
+};
+
+std::vector<FileStamp> files_read(const clang::SourceManager& sources) {
+  std::vector<FileStamp> files;
+  for (auto file = sources.fileinfo_begin(); file != sources.fileinfo_end(); ++file) {
+    if (std::optional<FileStamp> stamp = stamp_of(file->first.getName().str()))
+      files.push_back(std::move(*stamp));
+  }
+  return files;
+}
+
+// What both actions do besides their own work.
+struct Findings {
+  SourceFacts facts;
+  bool asked_for_target = false;
+  std::vector<FileStamp> files;
+
+  void begin(clang::CompilerInstance& compiler) {
+    compiler.getPreprocessor().addPPCallbacks(
+        std::make_unique<TargetQuestions>(compiler.getSourceManager(), asked_for_target));
+  }
+  void end(clang::CompilerInstance& compiler) { files = files_read(compiler.getSourceManager()); }
+};
+
+class OptimiseAction : public clang::EmitLLVMOnlyAction {
+ public:
+  OptimiseAction(llvm::LLVMContext& context, Findings& findings)
+      : EmitLLVMOnlyAction(&context), findings_(findings) {}
+
+ protected:
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
+                                                        llvm::StringRef file) override {
+    std::vector<std::unique_ptr<clang::ASTConsumer>> consumers;
+    consumers.push_back(make_fact_finder(findings_.facts));
+    consumers.push_back(EmitLLVMOnlyAction::CreateASTConsumer(compiler, file));
+    if (!consumers.back()) return nullptr;
+    return std::make_unique<clang::MultiplexConsumer>(std::move(consumers));
+  }
+  bool BeginSourceFileAction(clang::CompilerInstance& compiler) override {
+    findings_.begin(compiler);
+    return EmitLLVMOnlyAction::BeginSourceFileAction(compiler);
+  }
+  void EndSourceFileAction() override {
+    findings_.end(getCompilerInstance());
+    EmitLLVMOnlyAction::EndSourceFileAction();
+  }
+
+ private:
+  Findings& findings_;
+};
+
+class ParseAction : public clang::ASTFrontendAction {
+ public:
+  explicit ParseAction(Findings& findings) : findings_(findings) {}
+
+ protected:
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance&, llvm::StringRef) override {
+    return make_fact_finder(findings_.facts);
+  }
+
+ private:
+  Findings& findings_;
+};
+
+// What the user's flags may not change: nothing is written, and the PTX has lines but no debugging sections.
+void settle(clang::CompilerInvocation& invocation) {
+  clang::FrontendOptions& frontend = invocation.getFrontendOpts();
+  frontend.ProgramAction = clang::frontend::EmitLLVMOnly;
+  frontend.OutputFile.clear();
+  frontend.SkipFunctionBodies = true;  // of system headers only: the fact finder decides
+  frontend.ShowStats = false;
+  frontend.DisableFree = false;  // the driver counts on the process to end
+  invocation.getDependencyOutputOpts() = {};
+  clang::CodeGenOptions& code = invocation.getCodeGenOpts();
+  code.setDebugInfo(llvm::codegenoptions::DebugDirectivesOnly);
+  code.SaveTempsFilePrefix.clear();
+  code.OptRecordFile.clear();
+  code.TimePasses = false;
+  code.DisableFree = false;
+}
+
+bool is_system_file(llvm::StringRef path) {
+  return path.starts_with("/warptime/") || path.starts_with("/usr/include/") ||
+         path.starts_with("/usr/lib/") || path.starts_with(WARPTIME_CLANG_RESOURCES);
+}
+
+// Instructions that were inlined from a system header (std::max) count for the line that called it.
+void attribute_to_callers(llvm::Module& module) {
+  for (llvm::Function& function : module) {
+    for (llvm::Instruction& instruction : llvm::instructions(function)) {
+      const llvm::DILocation* location = instruction.getDebugLoc();
+      while (location && location->getInlinedAt() && is_system_file(location->getFilename())) {
+        location = location->getInlinedAt();
+      }
+      instruction.setDebugLoc(location);
+    }
+  }
+}
+
+std::string to_bitcode(const llvm::Module& module) {
+  std::string bitcode;
+  llvm::raw_string_ostream stream(bitcode);
+  llvm::WriteBitcodeToFile(module, stream, /*ShouldPreserveUseListOrder=*/true);
+  return bitcode;
+}
+
+// Code generation has no source position to speak of; its errors are rare (a stack too large, an unsupported
+// operation).
+class CodeGenerationErrors : public llvm::DiagnosticHandler {
+ public:
+  explicit CodeGenerationErrors(Diagnostics& errors) : errors_(errors) {}
+  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
+    if (info.getSeverity() != llvm::DS_Error) return true;
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    llvm::DiagnosticPrinterRawOStream printer(stream);
+    info.print(printer);
+    errors_.push_back(error(stream.str()));
+    return true;
+  }
+
+ private:
+  Diagnostics& errors_;
+};
+
+// LLVM numbers calls through the whole life of the process: `{ // callseq 7, 0`, `prototype_7`. Here they
+// count from 0, so that the same source gives the same text.
+std::string renumber_calls(llvm::StringRef ptx) {
+  std::string result;
+  std::map<std::string, std::size_t> numbers;
+  while (!ptx.empty()) {
+    const std::size_t at = std::min(ptx.find("callseq "), ptx.find("prototype_"));
+    if (at == llvm::StringRef::npos) break;
+    const std::size_t digits = ptx.find_first_of(" _", at) + 1;
+    const std::size_t end = std::min(ptx.find_first_not_of("0123456789", digits), ptx.size());
+    const std::string number = ptx.slice(digits, end).str();
+    result += ptx.take_front(digits);
+    if (!number.empty()) result += std::to_string(numbers.emplace(number, numbers.size()).first->second);
+    ptx = ptx.drop_front(end);
+  }
+  return result + ptx.str();
+}
+
+// Functions carry the target that they were made for.
+void retarget(llvm::Module& module, const std::string& target, const std::string& features) {
+  for (llvm::Function& function : module) {
+    if (function.hasFnAttribute("target-cpu")) function.addFnAttr("target-cpu", target);
+    if (function.hasFnAttribute("target-features")) function.addFnAttr("target-features", features);
+  }
+}
+
+}  // namespace
+
+std::optional<FileStamp> stamp_of(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) return std::nullopt;
+  const std::int64_t seconds = status.st_mtim.tv_sec;
+  return FileStamp{path, status.st_size, seconds * 1'000'000'000 + status.st_mtim.tv_nsec};
+}
+
+OptimisedModule make_module(const ClangRequest& request, int parts) {
+  OptimisedModule result;
+  const SourceTree sources = make_source_tree(request.file, request.text);
+  result.invocation = std::make_shared<clang::CompilerInvocation>();
+  const auto options = llvm::makeIntrusiveRefCnt<clang::DiagnosticOptions>();
+  DiagnosticCollector about_flags(options.get());
+  {
+    clang::DiagnosticsEngine engine(llvm::makeIntrusiveRefCnt<clang::DiagnosticIDs>(), options, &about_flags,
+                                    false);
+    result.errors = make_invocation(*result.invocation, request, parts, sources, engine);
+  }
+  about_flags.drain(result.errors, result.warnings);
+  if (!result.errors.empty()) return result;
+  Findings findings;
+  settle(*result.invocation);
+  add_passes(result.invocation->getCodeGenOpts(), request.rolled, findings.facts);
+
+  clang::CompilerInstance compiler;
+  compiler.setInvocation(result.invocation);
+  DiagnosticCollector collector(&compiler.getDiagnosticOpts());
+  compiler.createDiagnostics(&collector, /*ShouldOwnClient=*/false);
+  compiler.createFileManager(sources.files);
+  compiler.setVerboseOutputStream(llvm::nulls());
+  llvm::LLVMContext context;
+  if (request.signatures_only) {
+    ParseAction action(findings);
+    compiler.ExecuteAction(action);
+  } else {
+    OptimiseAction action(context, findings);
+    const bool good = compiler.ExecuteAction(action);
+    if (const std::unique_ptr<llvm::Module> module = action.takeModule(); module) {
+      llvm::clearAnnotationCache(module.get());
+      attribute_to_callers(*module);
+      result.target_neutral = is_target_neutral(*module);
+      if (good) result.bitcode = to_bitcode(*module);
+      result.data_layout = compiler.getTarget().getDataLayoutString();
+    }
+  }
+  result.invocation->getCodeGenOpts().PassBuilderCallbacks.clear();  // they refer to what ends here
+  collector.drain(result.errors, result.warnings);
+  result.facts = std::move(findings.facts);
+  result.target_dependent = findings.asked_for_target || result.facts.target_dependent;
+  result.files = std::move(findings.files);
+  return result;
+}
+
+std::string make_ptx(const OptimisedModule& module, const std::string& target, Diagnostics& errors) {
+  llvm::LLVMContext context;
+  context.setDiagnosticHandler(std::make_unique<CodeGenerationErrors>(errors));
+  llvm::Expected<std::unique_ptr<llvm::Module>> parsed =
+      llvm::parseBitcodeFile(llvm::MemoryBufferRef(module.bitcode, "source"), context);
+  if (!parsed) {
+    errors.push_back(error("LLVM does not read its own module: " + llvm::toString(parsed.takeError())));
+    return {};
+  }
+  clang::CompilerInvocation invocation(*module.invocation);
+  const std::string features = fmt::format("{},+{}", ptx_feature(target), target);
+  invocation.getTargetOpts().CPU = target;
+  invocation.getTargetOpts().Features = {ptx_feature(target), "+" + target};
+  invocation.getCodeGenOpts().DisableLLVMPasses = true;  // they have run
+  retarget(**parsed, target, features);
+
+  DiagnosticCollector collector(&invocation.getDiagnosticOpts());
+  clang::DiagnosticsEngine engine(llvm::makeIntrusiveRefCnt<clang::DiagnosticIDs>(),
+                                  &invocation.getDiagnosticOpts(), &collector, /*ShouldOwnClient=*/false);
+  llvm::SmallString<0> ptx;
+  clang::EmitBackendOutput(engine, invocation.getHeaderSearchOpts(), invocation.getCodeGenOpts(),
+                           invocation.getTargetOpts(), invocation.getLangOpts(), module.data_layout,
+                           parsed->get(), clang::Backend_EmitAssembly, llvm::vfs::getRealFileSystem(),
+                           std::make_unique<llvm::raw_svector_ostream>(ptx));
+  llvm::clearAnnotationCache(parsed->get());
+  Diagnostics warnings;
+  collector.drain(errors, warnings);
+  return renumber_calls(ptx.str());
+}
+
+}  // namespace warptime::compiling

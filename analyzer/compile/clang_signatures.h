@@ -1,0 +1,27 @@
+// The kernels of a source, from clang's syntax tree.
+#pragma once
+
+#include <clang/AST/ASTConsumer.h>
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "analyzer/compile/compile.h"
+
+namespace warptime::compiling {
+
+struct SourceFacts {
+  std::vector<KernelSignature> kernels;  // in the order of the source
+  std::set<std::string> math_functions;  // that device code calls and our headers write in software
+  // Device code calls functions of our headers that the target decides about.
+  bool target_dependent = false;
+};
+
+// Fills `facts` (which must outlive it) when the translation unit is complete. Also tells clang to skip the
+// bodies of host functions in system headers: they are most of what a source with <vector> or <iostream>
+// consists of.
+std::unique_ptr<clang::ASTConsumer> make_fact_finder(SourceFacts& facts);
+
+}  // namespace warptime::compiling

@@ -1,0 +1,131 @@
+#include "analyzer/compile/compile.h"
+
+#include <clang/Basic/Version.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "analyzer/compile/clang_compiler.h"
+#include "analyzer/compile/nvcc.h"
+#include "analyzer/compile/targets.h"
+
+namespace warptime {
+
+namespace {
+
+using namespace compiling;
+
+constexpr const char* default_target = "sm_75";
+// clang addresses all of its sources with 31 bits; nobody writes a kernel of this size.
+constexpr std::size_t longest_source_bytes = std::size_t{64} << 20;
+
+// The processors of LLVM 19's NVPTX from the oldest whose code clang 19 still makes.
+const std::vector<std::string>& clang_targets() {
+  static const std::vector<std::string> targets{"sm_30", "sm_32", "sm_35", "sm_37", "sm_50", "sm_52", "sm_53",
+                                                "sm_60", "sm_61", "sm_62", "sm_70", "sm_72", "sm_75", "sm_80",
+                                                "sm_86", "sm_87", "sm_89", "sm_90", "sm_90a"};
+  return targets;
+}
+
+std::string visible_flags(const CompileOptions& options) {
+  const auto is_level = [](const std::string& flag) { return flag.starts_with("-O") && flag.size() > 2; };
+  std::string text = std::any_of(options.flags.begin(), options.flags.end(), is_level) ? "" : "-O3";
+  if (options.rolled) text += text.empty() ? "--rolled" : " --rolled";
+  for (const std::string& flag : options.flags) text += (text.empty() ? "" : " ") + flag;
+  return text;
+}
+
+std::string math_note(const std::vector<std::string>& functions, const std::string& compiler) {
+  const std::size_t shown = std::min<std::size_t>(functions.size(), 6);
+  return fmt::format(
+      "{}{}: the instructions of warptime's own math functions ({} has no libdevice); nvcc's differ in "
+      "number",
+      fmt::join(functions.begin(), functions.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+      shown < functions.size() ? ", …" : "", compiler);
+}
+
+Result<Source> compile_with_clang(Source source, std::string_view text, const CompileOptions& options) {
+  ClangRequest request;
+  request.file = source.file;
+  request.text = text;
+  request.target = source.target;
+  request.rolled = options.rolled;
+  request.flags = options.flags;
+  ClangOutcome outcome = run_clang(request);
+  if (!outcome.errors.empty()) {
+    outcome.warnings.insert(outcome.warnings.end(), std::make_move_iterator(outcome.errors.begin()),
+                            std::make_move_iterator(outcome.errors.end()));
+    return outcome.warnings;
+  }
+  source.ptx = std::move(outcome.ptx);
+  source.kernels = std::move(outcome.kernels);
+  source.warnings = std::move(outcome.warnings);
+  if (!outcome.math_functions.empty())
+    source.notes.push_back(math_note(outcome.math_functions, source.compiler));
+  return source;
+}
+
+Result<std::vector<std::string>> targets_with_variants(Compiler compiler) {
+  if (compiler == Compiler::clang) return clang_targets();
+  return nvcc_targets();
+}
+
+Result<std::string> compiler_name(Compiler compiler) {
+  if (compiler == Compiler::clang) return clang_version();
+  const Result<Nvcc> nvcc = find_nvcc();
+  if (!nvcc) return nvcc.diagnostics();
+  return nvcc->version;
+}
+
+Result<Source> no_kernel(const Source& source) {
+  return error(
+      fmt::format("no kernel in {}", source.file),
+      "a kernel is a function that is declared __global__ and has a body; a template needs an instantiation");
+}
+
+}  // namespace
+
+Result<Source> compile_cuda(const std::string& file, std::string_view text, const CompileOptions& options) {
+  if (text.size() > longest_source_bytes)
+    return error(fmt::format("{} is longer than {} bytes", file, longest_source_bytes));
+  Source source;
+  source.file = file;
+  source.text = text;
+  source.flags = visible_flags(options);
+  Result<std::string> compiler = compiler_name(options.compiler);
+  if (!compiler) return compiler.diagnostics();
+  source.compiler = *compiler;
+  const Result<std::vector<std::string>> targets = targets_with_variants(options.compiler);
+  if (!targets) return targets.diagnostics();
+  const Result<TargetChoice> choice =
+      choose_target(options.arch.empty() ? default_target : options.arch, *targets, source.compiler);
+  if (!choice) return choice.diagnostics();
+  source.target = choice->target;
+  if (!choice->note.empty()) source.notes.push_back(choice->note);
+
+  Result<Source> compiled = options.compiler == Compiler::clang
+                                ? compile_with_clang(std::move(source), text, options)
+                                : compile_with_nvcc(std::move(source), text, options);
+  if (compiled && compiled->ptx.find(".entry") == std::string::npos) return no_kernel(*compiled);
+  return compiled;
+}
+
+std::string clang_version() {
+  return "clang " CLANG_VERSION_STRING;
+}
+
+std::optional<std::string> nvcc_version() {
+  const Result<Nvcc> nvcc = find_nvcc();
+  if (!nvcc) return std::nullopt;
+  return nvcc->version;
+}
+
+Result<std::vector<std::string>> compiler_targets(Compiler compiler) {
+  Result<std::vector<std::string>> targets = targets_with_variants(compiler);
+  if (targets)
+    std::erase_if(*targets, [](const std::string& target) { return !parse_target(target)->suffix.empty(); });
+  return targets;
+}
+
+}  // namespace warptime

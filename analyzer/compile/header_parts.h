@@ -1,0 +1,29 @@
+// Which parts of cuda_headers/cuda/cuda_runtime.h a source may need. Parsing them all takes longer than
+// compiling a small kernel.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warptime::compiling {
+
+// The bits of __WARPTIME_PARTS in cuda_runtime.h.
+namespace header_parts {
+inline constexpr int vector_types = 1;
+inline constexpr int host_runtime = 2;
+inline constexpr int synchronisation = 4;
+inline constexpr int atomics = 8;
+inline constexpr int intrinsics = 16;
+inline constexpr int math_basic = 32;
+inline constexpr int math_float = 64;
+inline constexpr int math_double = 128;
+inline constexpr int all = 511;
+}  // namespace header_parts
+
+// A guess from the words of the source, and `all` where other headers than a few well-known ones come in. A
+// source that does not compile with what was guessed is compiled again with all; one that does means the same
+// with all.
+int needed_header_parts(std::string_view text, const std::vector<std::string>& flags);
+
+}  // namespace warptime::compiling

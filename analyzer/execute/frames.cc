@@ -1,0 +1,165 @@
+// Calls: registers, local and parameter memory of a function's frame.
+#include "analyzer/execute/machine.h"
+
+namespace warptime::execute {
+namespace {
+
+constexpr std::uint64_t most_stack_bytes = 512 * 1024;            // local memory of a thread, on every device
+constexpr std::size_t most_frame_bytes = std::size_t{1} << 32;    // of this process
+
+void grow(LaneMemory& memory, std::uint64_t from, std::uint64_t to) {
+  if (memory.bytes.size() < to) {
+    memory.bytes.resize(to);
+    memory.valid.resize(to);
+  }
+  std::fill(memory.valid.begin() + static_cast<std::ptrdiff_t>(from), memory.valid.begin() + static_cast<std::ptrdiff_t>(to), std::uint8_t{0});
+}
+
+void clear(Machine& machine, Frame& frame, const FunctionCode& code) {
+  const auto size = std::size_t{code.register_slots} * lanes_of_warp;
+  if (frame.registers.capacity() < size) machine.frame_bytes += (size - frame.registers.capacity()) * sizeof(std::uint64_t);
+  frame.code = &code;
+  frame.registers.assign(size, 0);
+  frame.predicates.assign(code.predicates, 0);
+  frame.known.assign(std::size_t{code.register_slots} + code.predicates, 0);
+}
+
+// Makes the frame at warp.depth, over what is in use of local and parameter memory.
+Frame& push(Warp& warp, const FunctionCode& code, std::uint32_t mask) {
+  if (warp.frames.size() <= warp.depth) warp.frames.emplace_back();
+  auto& frame = warp.frames[warp.depth++];
+  clear(*warp.machine, frame, code);
+  frame.mask = mask;
+  frame.stack_base = warp.stack.size();
+  frame.local_base = align_up(warp.stack_bytes, 16);
+  frame.param_base = align_up(warp.param_bytes, 16);
+  warp.stack_bytes = frame.local_base + code.local_bytes;
+  warp.param_bytes = frame.param_base + code.param_bytes;
+  for (auto& memory : warp.local) grow(memory, frame.local_base, warp.stack_bytes);
+  for (auto& memory : warp.params) grow(memory, frame.param_base, warp.param_bytes);
+  warp.stack.push_back({0, static_cast<std::uint32_t>(code.ops.size()), mask});
+  return frame;
+}
+
+// Where a value is: in a register or predicate of `frame`, or in its parameter memory.
+struct Place {
+  Frame* frame;
+  const CallSite::Passed* passed;
+};
+
+const std::uint64_t* slot_of(const Warp& warp, const Place& place) {
+  const auto ref = place.passed->source;
+  if (ref.bank() == static_cast<std::uint32_t>(Bank::registers)) return &place.frame->registers[std::size_t{ref.slot()} * lanes_of_warp];
+  if (ref.bank() == static_cast<std::uint32_t>(Bank::constants)) return &place.frame->code->constants[std::size_t{ref.slot()} * lanes_of_warp];
+  return &warp.specials[std::size_t{ref.slot()} * lanes_of_warp];
+}
+
+std::uint64_t value_of_register(const Warp& warp, const Place& place, std::uint32_t lane) {
+  if (place.passed->predicate) return (place.frame->predicates[place.passed->predicate_index] >> lane) & 1;
+  return slot_of(warp, place)[lane];
+}
+
+void set_register(const Place& place, std::uint32_t lane, std::uint64_t value) {
+  auto& frame = *place.frame;
+  if (place.passed->predicate) {
+    auto& predicate = frame.predicates[place.passed->predicate_index];
+    if (place.passed->predicate_index != 0) predicate = (predicate & ~(1u << lane)) | static_cast<std::uint32_t>(value & 1) << lane;
+    frame.known[frame.code->register_slots + place.passed->predicate_index] |= 1u << lane;
+    return;
+  }
+  frame.registers[std::size_t{place.passed->source.slot()} * lanes_of_warp + lane] = value;
+  frame.known[place.passed->source.slot()] |= 1u << lane;
+}
+
+void copy(Warp& warp, const Place& from, const Place& to, std::uint32_t lane) {
+  auto& memory = warp.params[lane];
+  const auto from_at = from.frame->param_base + from.passed->offset, to_at = to.frame->param_base + to.passed->offset;
+  if (from.passed->is_register) {
+    const auto value = value_of_register(warp, from, lane);
+    if (to.passed->is_register) return set_register(to, lane, value);
+    const auto bytes = std::min<std::uint64_t>(to.passed->bytes, 8);
+    std::memcpy(&memory.bytes[to_at], &value, bytes);
+    std::memset(&memory.valid[to_at], 1, bytes);
+  } else if (to.passed->is_register) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, &memory.bytes[from_at], std::min<std::uint64_t>(from.passed->bytes, 8));
+    set_register(to, lane, value);
+  } else {
+    const auto bytes = std::min(from.passed->bytes, to.passed->bytes);
+    if (bytes == 0) return;
+    std::memmove(&memory.bytes[to_at], &memory.bytes[from_at], bytes);
+    std::memmove(&memory.valid[to_at], &memory.valid[from_at], bytes);
+  }
+}
+
+void copy_all(Warp& warp, Frame& from, const std::vector<CallSite::Passed>& sources, Frame& to,
+              const std::vector<CallSite::Passed>& targets, std::uint32_t mask) {
+  for (std::size_t k = 0; k < std::min(sources.size(), targets.size()); ++k)
+    each(mask, [&](std::uint32_t lane) { copy(warp, {&from, &sources[k]}, {&to, &targets[k]}, lane); });
+}
+
+}  // namespace
+
+void use_frame(Warp& warp) {
+  auto& frame = warp.frame();
+  warp.registers = frame.registers.data();
+  warp.predicates = frame.predicates.data();
+  warp.banks[static_cast<int>(Bank::registers)] = warp.registers;
+  warp.banks[static_cast<int>(Bank::constants)] = frame.code->constants.data();
+  warp.banks[static_cast<int>(Bank::specials)] = warp.specials.data();
+}
+
+std::uint64_t argument_value(const Warp& warp, const CallSite::Passed& passed, std::uint32_t lane) {
+  auto& frame = const_cast<Warp&>(warp).frame();
+  if (passed.is_register) return value_of_register(warp, {&frame, &passed}, lane);
+  std::uint64_t value = 0;
+  std::memcpy(&value, &warp.params[lane].bytes[frame.param_base + passed.offset], std::min<std::uint64_t>(passed.bytes, 8));
+  return value;
+}
+
+void start_warp(Warp& warp, std::uint32_t live) {
+  const auto& program = *warp.machine->program;
+  warp.live = live;
+  warp.depth = 0;
+  warp.stack.clear();
+  warp.parked.clear();
+  warp.stack_bytes = warp.param_bytes = 0;
+  warp.carry = 0;
+  warp.cached = nullptr;
+  warp.pc = 0;
+  warp.state = Warp::State::ready;
+  push(warp, program.functions.at(program.kernel), live);
+  use_frame(warp);
+}
+
+bool enter(Warp& warp, const FunctionCode& callee, const CallSite& site, std::uint32_t mask) {
+  auto& machine = *warp.machine;
+  std::string too_much;
+  if (warp.depth >= machine.options->most_frames) too_much = "more than " + std::to_string(machine.options->most_frames) + " calls within calls";
+  else if (warp.stack_bytes + callee.local_bytes > most_stack_bytes) too_much = "more than 512 KiB of local memory in calls within calls";
+  else if (machine.frame_bytes > most_frame_bytes) too_much = "the registers of calls within calls take more than 4 GiB";
+  if (!too_much.empty()) {
+    warp.fault(Finding::Kind::bad_operand, static_cast<std::uint32_t>(std::countr_zero(mask)), too_much);
+    machine.stopped = true;
+    return false;
+  }
+  push(warp, callee, mask);
+  copy_all(warp, warp.frames[warp.depth - 2], site.arguments, warp.frame(), callee.parameters, mask);
+  use_frame(warp);
+  return true;
+}
+
+void leave(Warp& warp) {
+  auto& frame = warp.frame();
+  auto& caller = warp.frames[warp.depth - 2];
+  // The call is the instruction before the one where the caller goes on.
+  const auto& call = caller.code->ops[warp.stack.back().pc - 1];
+  const auto& site = caller.code->calls[call.extra];
+  copy_all(warp, frame, frame.code->results, caller, site.results, frame.mask & warp.live);
+  warp.stack_bytes = frame.local_base;
+  warp.param_bytes = frame.param_base;
+  --warp.depth;
+  use_frame(warp);
+}
+
+}  // namespace warptime::execute

@@ -1,0 +1,177 @@
+// What a warp executed: kept, cut into periods, counted.
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <set>
+
+#include "analyzer/execute/execute.h"
+
+namespace warptime::execute {
+namespace {
+
+constexpr std::uint64_t sector_bytes = 32;
+
+}  // namespace
+
+StreamRecorder::StreamRecorder(std::vector<WarpId> warps, std::uint64_t limit)
+    : warps_(std::move(warps)), limit_(limit), streams_(warps_.size()) {}
+
+bool StreamRecorder::wants(const WarpId& warp) { return std::find(warps_.begin(), warps_.end(), warp) != warps_.end(); }
+
+void StreamRecorder::executed(const WarpId& warp, const ExecutedInstruction& instruction) {
+  if (!(warps_[current_] == warp)) current_ = static_cast<std::size_t>(std::find(warps_.begin(), warps_.end(), warp) - warps_.begin());
+  auto& stream = streams_[current_];
+  if (stream.entries.size() >= limit_) {
+    stream.truncated = true;
+    return;
+  }
+  Stream::Entry entry;
+  entry.function = instruction.function;
+  entry.instruction = instruction.instruction;
+  entry.active = instruction.active;
+  entry.performed = instruction.performed;
+  entry.role = instruction.role;
+  entry.bytes = instruction.bytes;
+  entry.first_address = stream.addresses.size();
+  if (instruction.addresses != nullptr)
+    for (std::uint32_t rest = instruction.global_lanes; rest != 0; rest &= rest - 1)
+      stream.addresses.push_back(instruction.addresses[std::countr_zero(rest)]);
+  entry.address_count = static_cast<std::uint32_t>(stream.addresses.size() - entry.first_address);
+  stream.entries.push_back(entry);
+}
+
+std::vector<StreamPeriod> segment(const Stream& stream) {
+  std::vector<StreamPeriod> periods;
+  std::uint64_t run = 0;
+  const auto end_run = [&] {
+    if (run != 0) periods.push_back({PeriodKind::calculation, run});
+    run = 0;
+  };
+  for (const auto& entry : stream.entries) {
+    switch (entry.role) {
+      case Role::none: break;
+      case Role::calculation: ++run; break;
+      case Role::load:
+      case Role::store:
+        end_run();
+        periods.push_back({entry.role == Role::load ? PeriodKind::load : PeriodKind::store, 1});
+        break;
+    }
+  }
+  end_run();
+  return periods;
+}
+
+std::uint32_t sectors(std::span<const std::uint64_t> addresses, std::uint32_t bytes) {
+  std::set<std::uint64_t> touched;
+  for (const auto address : addresses)
+    for (auto sector = address / sector_bytes; sector <= (address + std::max(bytes, 1u) - 1) / sector_bytes; ++sector) touched.insert(sector);
+  return static_cast<std::uint32_t>(touched.size());
+}
+
+// ---- as a kernel program
+
+namespace {
+
+using warptime::Access;
+
+MemoryAccess access_of(const Stream& stream, const Stream::Entry& entry) {
+  const std::span<const std::uint64_t> addresses(stream.addresses.data() + entry.first_address, entry.address_count);
+  MemoryAccess access;
+  access.kind = entry.role == Role::load ? MemoryAccess::Kind::load : MemoryAccess::Kind::store;
+  access.bytes = entry.bytes;
+  access.sectors = sectors(addresses, entry.bytes);
+  access.access = Access::uniform;
+  if (addresses.empty()) return access;
+  const auto stride = addresses.size() > 1 ? addresses[1] - addresses[0] : 0;
+  bool even = true, same = true;
+  for (std::size_t i = 1; i < addresses.size(); ++i) {
+    even = even && addresses[i] - addresses[i - 1] == stride;
+    same = same && addresses[i] == addresses[0];
+  }
+  if (same) return access;
+  access.access = !even ? Access::scattered : stride == entry.bytes ? Access::coalesced : Access::strided;
+  if (access.access == Access::strided) access.stride = std::to_string(static_cast<std::int64_t>(stride));
+  return access;
+}
+
+void add_lines(Item& item, const ptx::Instruction& instruction) {
+  if (instruction.source_line != 0) item.lines.add(static_cast<int>(instruction.source_line));
+  item.ptx.add(static_cast<int>(instruction.line));
+}
+
+}  // namespace
+
+KernelProgram to_program(const Stream& stream, const ptx::Module& module) {
+  KernelProgram program;
+  std::int64_t run = 0;
+  for (const auto& entry : stream.entries) {
+    if (entry.role == Role::none) continue;
+    const auto& instruction = module.functions[entry.function].instructions[entry.instruction];
+    if (entry.role != Role::calculation) {
+      program.program.emplace_back().what.emplace<MemoryAccess>(access_of(stream, entry));
+      run = 0;
+    } else {
+      if (run == 0) program.program.emplace_back().what.emplace<Instructions>();
+      std::get<Instructions>(program.program.back().what).count = Expression(++run);
+    }
+    add_lines(program.program.back(), instruction);
+  }
+  return program;
+}
+
+// ---- touched bytes, as intervals that do not meet
+
+struct TouchRecorder::Access {
+  std::uint32_t function = 0, instruction = 0;
+  std::map<std::uint64_t, std::uint64_t> intervals;  // begin → end
+
+  void add(std::uint64_t begin, std::uint64_t end) {
+    auto at = intervals.upper_bound(begin);
+    if (at != intervals.begin() && std::prev(at)->second >= begin) {
+      --at;
+      begin = at->first;
+    }
+    while (at != intervals.end() && at->first <= end) {
+      end = std::max(end, at->second);
+      at = intervals.erase(at);
+    }
+    intervals[begin] = end;
+  }
+  std::uint64_t bytes() const {
+    std::uint64_t sum = 0;
+    for (const auto& [begin, end] : intervals) sum += end - begin;
+    return sum;
+  }
+};
+
+void TouchRecorder::executed(const WarpId&, const ExecutedInstruction& instruction) {
+  if (instruction.addresses == nullptr || instruction.global_lanes == 0) return;
+  const auto same = [&](const auto& access) { return access->function == instruction.function && access->instruction == instruction.instruction; };
+  auto found = std::find_if(accesses_.begin(), accesses_.end(), same);
+  if (found == accesses_.end()) {
+    accesses_.push_back(std::make_shared<Access>());
+    found = std::prev(accesses_.end());
+    (*found)->function = instruction.function;
+    (*found)->instruction = instruction.instruction;
+  }
+  for (std::uint32_t rest = instruction.global_lanes; rest != 0; rest &= rest - 1) {
+    const auto address = instruction.addresses[std::countr_zero(rest)];
+    (*found)->add(address, address + instruction.bytes);
+  }
+}
+
+std::uint64_t TouchRecorder::bytes_at(std::uint32_t function, std::uint32_t instruction) const {
+  for (const auto& access : accesses_)
+    if (access->function == function && access->instruction == instruction) return access->bytes();
+  return 0;
+}
+
+std::uint64_t TouchRecorder::bytes_in_all() const {
+  Access all;
+  for (const auto& access : accesses_)
+    for (const auto& [begin, end] : access->intervals) all.add(begin, end);
+  return all.bytes();
+}
+
+}  // namespace warptime::execute

@@ -1,0 +1,164 @@
+// The state of one launch while it runs: machine, block, warp; and how handlers reach operands and memory.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "analyzer/execute/code.h"
+#include "analyzer/execute/memory.h"
+
+namespace warptime::execute {
+
+// What is known of one byte of shared memory since the last barrier, to find races.
+struct SharedRecord {
+  std::uint64_t write_epoch = 0, write_stamp = 0, read_epoch = 0;
+  std::uint32_t write_warp = 0, read_warp = 0;
+  bool write_strong = false, read_by_several = false;  // of reads only those that are not strong are kept
+};
+
+struct BarrierState {
+  std::uint32_t arrived_threads = 0;
+  std::uint32_t expected_threads = 0;  // 0: every thread that still runs
+  std::uint32_t waiting_warps = 0;
+  std::uint32_t predicate_count = 0;   // of bar.red
+  bool all = true, any = false;
+};
+
+struct Diverged {
+  std::uint32_t pc, reconverge, mask;
+};
+
+// Lanes that wait at an instruction which threads on other sides of a branch take part in.
+struct Parked {
+  std::uint32_t pc, mask;
+  std::size_t depth;  // of the frame
+};
+
+// One function that a warp is in.
+struct Frame {
+  const FunctionCode* code = nullptr;
+  std::vector<std::uint64_t> registers;
+  std::vector<std::uint32_t> predicates;
+  std::vector<std::uint32_t> known;  // lanes whose register, then predicate, has a value
+  std::uint32_t mask = 0;            // lanes that called it
+  std::size_t stack_base = 0;
+  std::uint64_t local_base = 0, param_base = 0;
+};
+
+struct Machine;
+struct Block;
+
+struct LaneMemory {
+  std::vector<std::byte> bytes;
+  std::vector<std::uint8_t> valid;
+};
+
+enum class Access : std::uint8_t { read, write, atomic };
+
+struct Warp {
+  // What handlers read and write.
+  const std::uint64_t* banks[3] = {};
+  std::uint64_t* registers = nullptr;
+  std::uint32_t* predicates = nullptr;
+  std::uint32_t carry = 0;  // CC.CF by lane
+  std::uint64_t addresses[lanes_of_warp] = {};
+  std::uint32_t global_lanes = 0;  // of the last memory instruction: lanes that pointed to global memory
+
+  Machine* machine = nullptr;
+  Block* block = nullptr;
+  std::uint32_t index = 0;  // in the block
+  std::uint32_t live = 0;   // lanes that have not ended
+
+  std::vector<Frame> frames;
+  std::size_t depth = 0;  // frames in use
+  std::vector<Diverged> stack;
+  std::vector<Parked> parked;
+  std::vector<std::uint64_t> specials;
+  LaneMemory local[lanes_of_warp], params[lanes_of_warp];
+  std::uint64_t stack_bytes = 0;   // of local memory in use, and of parameters
+  std::uint64_t param_bytes = 0;
+  enum class State : std::uint8_t { ready, waiting, ended } state = State::ready;
+  std::uint32_t barrier = 0;       // that it waits for
+  std::uint32_t barrier_pc = 0, barrier_mask = 0;
+  bool observed = false;
+  // The op that is being done, for findings.
+  std::uint32_t pc = 0;
+  // The buffer that was used last.
+  Memory::Buffer* cached = nullptr;
+
+  const std::uint64_t* at(Ref ref) const { return banks[ref.bank()] + std::size_t{ref.slot()} * lanes_of_warp; }
+  std::uint64_t* out(Ref ref) { return registers + std::size_t{ref.slot()} * lanes_of_warp; }
+  std::uint32_t predicate(PredicateRef p) const { return predicates[p.index] ^ (p.negated ? full_mask : 0); }
+  void set_predicate(std::uint32_t which, std::uint32_t mask, std::uint32_t value) {
+    if (which != 0) predicates[which] = (predicates[which] & ~mask) | (value & mask);
+  }
+  Frame& frame() { return frames[depth - 1]; }
+  const FunctionCode& code() const { return *frames[depth - 1].code; }
+
+  // Whether there is a finding of this kind at the current op; it is counted once more. Asked before a message is made.
+  bool found_before(Finding::Kind kind);
+  // A finding at the current op. Gives whether execution goes on.
+  bool fault(Finding::Kind kind, std::uint32_t lane, const std::string& message);
+};
+
+struct Block {
+  std::uint64_t number = 0;
+  Dimensions index;
+  std::vector<std::byte> shared;
+  std::vector<std::uint8_t> shared_valid;
+  std::vector<SharedRecord> records;  // by byte; empty: races are not looked for
+  std::uint64_t epoch = 1, stamp = 0;
+  BarrierState barriers[16];
+  std::vector<Warp> warps;
+};
+
+struct Machine {
+  const Program* program = nullptr;
+  Memory::State* memory = nullptr;
+  const Options* options = nullptr;
+  const AddressMap* map = nullptr;
+  ExecutionListener* listener = nullptr;
+  Launch launch;
+  std::vector<std::byte> parameters;
+  Execution result;
+  bool stopped = false;
+  std::uint64_t budget = 0;  // warp instructions left
+  std::size_t frame_bytes = 0;
+};
+
+// Calls f(lane) for the lanes of `mask`.
+template <class F>
+inline void each(std::uint32_t mask, F&& f) {
+  if (mask == full_mask) {
+    for (std::uint32_t lane = 0; lane < lanes_of_warp; ++lane) f(lane);
+  } else {
+    for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) f(static_cast<std::uint32_t>(std::countr_zero(rest)));
+  }
+}
+
+// A value as a slot holds it: sign-extended where it is signed. Slots are read by truncation.
+template <class T>
+constexpr std::uint64_t widen(T value) {
+  if constexpr (std::is_same_v<T, float>) return std::bit_cast<std::uint32_t>(value);
+  else if constexpr (std::is_same_v<T, double>) return std::bit_cast<std::uint64_t>(value);
+  else if constexpr (std::is_signed_v<T>) return static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
+  else return value;
+}
+template <class T>
+constexpr T narrow(std::uint64_t slot) {
+  if constexpr (std::is_same_v<T, float>) return std::bit_cast<float>(static_cast<std::uint32_t>(slot));
+  else if constexpr (std::is_same_v<T, double>) return std::bit_cast<double>(slot);
+  else return static_cast<T>(slot);
+}
+
+// The bytes in the host's memory of `bytes` bytes at `address` for `lane`, checked: bounds, alignment, initialised where read. Null: a finding
+// was made. Keeps note of the lanes that point to global memory.
+std::byte* resolve(Warp& warp, const Op& op, std::uint32_t lane, std::uint64_t address, std::uint32_t bytes, Access access,
+                   std::uint32_t element_bytes, Space space);
+// Fills warp.addresses from base and offset of `op`, and clears warp.global_lanes.
+void find_addresses(Warp& warp, const Op& op, std::uint32_t mask);
+
+}  // namespace warptime::execute

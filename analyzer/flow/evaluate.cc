@@ -1,0 +1,546 @@
+#include "analyzer/flow/evaluate.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <functional>
+#include <set>
+
+#include "analyzer/ptx/opcodes.h"
+
+namespace warptime::flow {
+namespace {
+
+constexpr int max_depth = 500;
+
+std::uint64_t key(std::uint32_t a, std::uint32_t b) { return (std::uint64_t{a} << 32) | b; }
+
+std::string_view first_word(std::string_view opcode) { return opcode.substr(0, opcode.find('.')); }
+
+// The last part of an opcode: its type. `cvt.s64.s32` -> s32.
+std::string_view last_word(std::string_view opcode) {
+  const auto dot = opcode.rfind('.');
+  return dot == std::string_view::npos ? std::string_view{} : opcode.substr(dot + 1);
+}
+
+int width_of(std::string_view type) {
+  if (type.size() < 2) return 0;
+  int width = 0;
+  for (const char c : type.substr(1)) {
+    if (c < '0' || c > '9') return 0;
+    width = width * 10 + (c - '0');
+    if (width > 128) return 0;
+  }
+  return width;
+}
+
+bool is_integer_type(std::string_view type) {
+  return !type.empty() && (type[0] == 's' || type[0] == 'u' || type[0] == 'b') && width_of(type) != 0;
+}
+
+constexpr std::array<std::pair<std::string_view, Special>, 15> specials{{
+    {"%tid.x", Special::tid_x},       {"%tid.y", Special::tid_y},       {"%tid.z", Special::tid_z},
+    {"%ntid.x", Special::ntid_x},     {"%ntid.y", Special::ntid_y},     {"%ntid.z", Special::ntid_z},
+    {"%ctaid.x", Special::ctaid_x},   {"%ctaid.y", Special::ctaid_y},   {"%ctaid.z", Special::ctaid_z},
+    {"%nctaid.x", Special::nctaid_x}, {"%nctaid.y", Special::nctaid_y}, {"%nctaid.z", Special::nctaid_z},
+    {"%laneid", Special::laneid},     {"%warpid", Special::warpid},     {"WARP_SZ", Special::warpsize},
+}};
+
+bool is_low_mask(std::int64_t mask) { return mask > 0 && ((mask + 1) & mask) == 0; }
+
+}  // namespace
+
+Evaluator::Evaluator(const ptx::Module& module, const ptx::Function& function, const Cfg& cfg)
+    : module_(module), function_(function), cfg_(cfg) {
+  block_of_.assign(function.instructions.size(), none);
+  for (std::uint32_t b = 0; b < cfg.blocks.size(); ++b)
+    for (auto i = cfg.blocks[b].first; i < cfg.blocks[b].end; ++i) block_of_[i] = b;
+  collect_definitions();
+}
+
+std::uint32_t Evaluator::block_of(std::uint32_t instruction) const { return block_of_[instruction]; }
+
+void Evaluator::note_definition(const ptx::Operand& operand, std::uint32_t instruction) {
+  using Kind = ptx::Operand::Kind;
+  if (operand.kind == Kind::vector || operand.kind == Kind::pair || operand.kind == Kind::list) {
+    for (std::uint32_t i = 0; i < operand.part_count; ++i)
+      note_definition(module_.operands[operand.first_part + i], instruction);
+    return;
+  }
+  if (operand.kind != Kind::reg || operand.symbol >= function_.registers.size()) return;
+  const auto reg = operand.symbol;
+  if (const auto it = several_.find(reg); it != several_.end()) {
+    auto& list = it->second.instructions;
+    if (list.back() != instruction) list.push_back(instruction);
+  } else if (single_definition_[reg] == none) {
+    single_definition_[reg] = instruction;
+  } else if (single_definition_[reg] != instruction) {
+    several_[reg].instructions = {single_definition_[reg], instruction};
+    single_definition_[reg] = none;
+  }
+}
+
+void Evaluator::collect_definitions() {
+  single_definition_.assign(function_.registers.size(), none);
+  for (std::uint32_t i = 0; i < function_.instructions.size(); ++i) {
+    const auto& instruction = function_.instructions[i];
+    const std::uint32_t count = instruction.info != nullptr ? instruction.info->destinations : 1;
+    for (std::uint32_t d = 0; d < count && d < instruction.operand_count; ++d)
+      note_definition(module_.operands[instruction.first_operand + d], i);
+  }
+}
+
+ValueId Evaluator::register_before(std::uint32_t reg, std::uint32_t instruction) {
+  if (reg >= function_.registers.size()) return values_.opaque(on_data | on_thread);
+  if (single_definition_[reg] != none) return written_by(single_definition_[reg], reg);
+  const auto it = several_.find(reg);
+  if (it == several_.end()) return values_.opaque(on_data | on_thread);  // never written
+  const auto block = block_of(instruction);
+  const auto& list = it->second.instructions;
+  const auto next = std::lower_bound(list.begin(), list.end(), instruction);
+  if (next != list.begin() && *std::prev(next) >= cfg_.blocks[block].first) return written_by(*std::prev(next), reg);
+  return register_at_entry(reg, block);
+}
+
+ValueId Evaluator::register_at_end(std::uint32_t reg, std::uint32_t block) {
+  if (single_definition_[reg] != none) return written_by(single_definition_[reg], reg);
+  const auto it = several_.find(reg);
+  if (it == several_.end()) return values_.opaque(on_data | on_thread);
+  const auto& list = it->second.instructions;
+  const auto next = std::lower_bound(list.begin(), list.end(), cfg_.blocks[block].end);
+  if (next != list.begin() && *std::prev(next) >= cfg_.blocks[block].first) return written_by(*std::prev(next), reg);
+  return register_at_entry(reg, block);
+}
+
+ValueId Evaluator::register_at_entry(std::uint32_t reg, std::uint32_t block) {
+  const auto& list = several_.at(reg).instructions;
+  // Up through blocks with one way in.
+  for (std::size_t steps = 0; steps <= cfg_.blocks.size(); ++steps) {
+    const auto& b = cfg_.blocks[block];
+    if (b.predecessors.empty()) return values_.opaque(on_data | on_thread);
+    if (b.predecessors.size() > 1 || block == 0) break;
+    block = b.predecessors[0];
+    const auto next = std::lower_bound(list.begin(), list.end(), cfg_.blocks[block].end);
+    if (next != list.begin() && *std::prev(next) >= cfg_.blocks[block].first) return written_by(*std::prev(next), reg);
+  }
+  const auto [it, fresh] = phi_index_.emplace(key(block, reg), static_cast<std::uint32_t>(phis_.size()));
+  if (fresh) {
+    phis_.push_back({block, reg});
+    incoming_.emplace_back();
+  }
+  return values_.phi(it->second);
+}
+
+const std::vector<ValueId>& Evaluator::incoming(std::uint32_t phi) {
+  if (incoming_[phi].empty()) {
+    const auto [block, reg] = phis_[phi];
+    std::vector<ValueId> list;
+    for (const auto p : cfg_.blocks[block].predecessors)
+      list.push_back(cfg_.blocks[p].reachable ? register_at_end(reg, p) : values_.phi(phi));
+    if (block == 0) list.push_back(values_.opaque(on_data | on_thread));  // the entry itself brings what was there before
+    incoming_[phi] = std::move(list);
+  }
+  return incoming_[phi];
+}
+
+ValueId Evaluator::written_by(std::uint32_t instruction, std::uint32_t reg) {
+  const auto k = key(instruction, reg);
+  if (const auto it = written_.find(k); it != written_.end()) return it->second;
+  const auto& ins = function_.instructions[instruction];
+  ValueId value;
+  const auto& first = module_.operands[ins.first_operand];
+  const bool predicated = ins.guard != ptx::no_index;
+  if (predicated || depth_ > max_depth) {
+    value = opaque_result(instruction);
+  } else if (first.kind == ptx::Operand::Kind::reg && first.symbol == reg) {
+    ++depth_;
+    value = evaluate(instruction);
+    --depth_;
+  } else if (first.kind == ptx::Operand::Kind::pair && first.part_count == 2 && first_word(ins.opcode) == "setp") {
+    ++depth_;
+    value = evaluate(instruction);
+    --depth_;
+    if (module_.operands[first.first_part].symbol != reg) value = values_.logical_not(value);
+  } else {
+    value = opaque_result(instruction);
+  }
+  written_[k] = value;
+  return value;
+}
+
+ValueId Evaluator::opaque_result(std::uint32_t instruction) {
+  const auto& ins = function_.instructions[instruction];
+  const auto reg = ins.operand_count > 0 ? module_.operands[ins.first_operand].symbol : none;
+  return values_.result(instruction, reg);
+}
+
+// What an instruction's result depends on: `visit` is called with what it reads; the rest is returned.
+std::uint8_t Evaluator::instruction_dependence(std::uint32_t instruction, const std::function<void(ValueId)>& visit) {
+  const auto& ins = function_.instructions[instruction];
+  const std::uint32_t destinations = ins.info != nullptr ? ins.info->destinations : 1;
+  const bool accumulates = ins.info != nullptr && ins.info->accumulates;
+  const auto add = [&](const ptx::Operand& o) {
+    if (o.kind == ptx::Operand::Kind::reg || o.kind == ptx::Operand::Kind::special) visit(value_of(o, instruction));
+  };
+  for (std::uint32_t i = accumulates ? 0 : std::min(destinations, ins.operand_count); i < ins.operand_count; ++i) {
+    const auto part = module_.operands[ins.first_operand + i];
+    add(part);
+    for (std::uint32_t p = 0; p < part.part_count; ++p) add(module_.operands[part.first_part + p]);
+  }
+  if (ins.guard != ptx::no_index) visit(value_of(module_.operands[ins.guard], instruction));
+  // What other threads put there can differ from thread to thread.
+  const auto word = first_word(ins.opcode);
+  const bool from_others = word == "shfl" || word == "atom" || word == "mma" || word == "wmma" || word == "match" || word == "call";
+  return from_others ? on_data | on_thread : on_data;
+}
+
+ValueId Evaluator::value_of(const ptx::Operand& operand, std::uint32_t instruction) {
+  using Kind = ptx::Operand::Kind;
+  switch (operand.kind) {
+    case Kind::integer: return values_.constant(static_cast<std::int64_t>(operand.value));
+    case Kind::reg: {
+      const auto value = register_before(operand.symbol, instruction);
+      if (!operand.negated) return value;
+      return function_.registers[operand.symbol].type == "pred" ? values_.logical_not(value) : values_.scale(value, -1);
+    }
+    case Kind::special: {
+      for (const auto& [name, which] : specials)
+        if (operand.text == name) return values_.special(which);
+      return values_.opaque(on_data | on_thread);
+    }
+    case Kind::symbol: {
+      const auto [it, fresh] = symbols_.emplace(operand.text, static_cast<std::uint32_t>(symbols_.size() + 1));
+      if (fresh) {
+        auto space = ptx::StateSpace::none;
+        for (const auto& v : function_.variables)
+          if (v.name == operand.text) space = v.space;
+        if (operand.symbol != ptx::no_index && operand.symbol < module_.variables.size())
+          space = module_.variables[operand.symbol].space;
+        symbol_spaces_[it->second] = space;
+      }
+      return values_.symbol(it->second);
+    }
+    case Kind::sum: {
+      if (operand.part_count != 1) break;
+      const auto base = value_of(module_.operands[operand.first_part], instruction);
+      return values_.add(base, values_.constant(static_cast<std::int64_t>(operand.value)));
+    }
+    default: break;
+  }
+  return values_.opaque(on_data | on_thread);
+}
+
+ValueId Evaluator::operand(std::uint32_t instruction, std::uint32_t index) {
+  const auto& ins = function_.instructions[instruction];
+  if (index >= ins.operand_count) return values_.opaque(on_data | on_thread);
+  return value_of(module_.operands[ins.first_operand + index], instruction);
+}
+
+ValueId Evaluator::address(std::uint32_t instruction, std::uint32_t operand_index) {
+  const auto& ins = function_.instructions[instruction];
+  if (operand_index >= ins.operand_count) return values_.opaque(on_data | on_thread);
+  const auto& operand = module_.operands[ins.first_operand + operand_index];
+  if (operand.kind != ptx::Operand::Kind::address || operand.part_count < 1)
+    return values_.opaque(on_data | on_thread);
+  const auto base = value_of(module_.operands[operand.first_part], instruction);
+  if (operand.part_count > 1) return values_.opaque(on_data | on_thread);
+  return values_.add(base, values_.constant(static_cast<std::int64_t>(operand.value)));
+}
+
+ValueId Evaluator::guard(std::uint32_t instruction) {
+  const auto& ins = function_.instructions[instruction];
+  if (ins.guard == ptx::no_index) return values_.constant(1);
+  return value_of(module_.operands[ins.guard], instruction);
+}
+
+ValueId Evaluator::load_parameter(std::uint32_t instruction) {
+  const auto& ins = function_.instructions[instruction];
+  const auto& operand = module_.operands[ins.first_operand + 1];
+  if (function_.entry && operand.kind == ptx::Operand::Kind::address && operand.part_count == 1) {
+    const auto& base = module_.operands[operand.first_part];
+    for (std::uint32_t p = 0; p < function_.parameters.size(); ++p)
+      if (function_.parameters[p].name == base.text && is_integer_type(last_word(ins.opcode)))
+        return values_.argument(p, static_cast<std::uint32_t>(operand.value));
+  }
+  return opaque_result(instruction);
+}
+
+// The largest power of two (up to 2^32) that is known to divide the value.
+std::uint64_t Evaluator::power_dividing(ValueId value) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 32;
+  const auto& node = values_[value];
+  const auto of_number = [most](std::int64_t n) {
+    return n == 0 ? most : std::min(most, static_cast<std::uint64_t>(n & -n));
+  };
+  if (node.op == Op::constant) return of_number(node.number);
+  if (node.op != Op::sum) return 1;
+  auto power = of_number(node.number);
+  for (const auto& t : values_.terms(value)) power = std::min(power, of_number(t.coefficient));
+  return power;
+}
+
+ValueId Evaluator::bit_and(ValueId a, ValueId b) {
+  if (values_.is_constant(a)) std::swap(a, b);
+  if (!values_.is_constant(b)) {
+    if (values_.is_boolean(a) && values_.is_boolean(b)) return values_.logical_and(a, b);
+    return values_.opaque(on_data | dependence(a) | dependence(b));
+  }
+  const auto mask = values_[b].number;
+  if (values_.is_constant(a)) return values_.constant(values_[a].number & mask);
+  if (mask == 0) return values_.constant(0);
+  if (mask == -1) return a;
+  if (is_low_mask(mask)) {
+    if (values_.is_boolean(a)) return a;
+    return values_.modulo(a, values_.constant(mask + 1));
+  }
+  // …111000, or 0111…1000 where the compiler knows that the value is not negative: rounds down to a multiple.
+  const auto low = mask & -mask;
+  const auto filled = mask | (low - 1);
+  if (filled == -1 || filled == 0x7fffffff || filled == 0xffffffff || filled == 0x7fffffffffffffff ||
+      filled == 0x3fffffff || filled == 0x1fffffff)
+    return values_.subtract(a, values_.modulo(a, values_.constant(low)));
+  // Ones from bit j to bit k - 1: x mod 2^k - x mod 2^j.
+  if (mask > 0 && is_low_mask(filled)) {
+    const auto below = low == 1 ? values_.constant(0) : values_.modulo(a, values_.constant(low));
+    return values_.subtract(values_.modulo(a, values_.constant(filled + 1)), below);
+  }
+  return values_.opaque(on_data | dependence(a));
+}
+
+ValueId Evaluator::bit_or(ValueId a, ValueId b) {
+  if (values_.is_constant(a, 0)) return b;
+  if (values_.is_constant(b, 0)) return a;
+  if (values_.is_constant(a) && values_.is_constant(b)) return values_.constant(values_[a].number | values_[b].number);
+  if (values_.is_boolean(a) && values_.is_boolean(b)) return values_.logical_or(a, b);
+  // Disjoint bits: a multiple of 2^k and a number in [0, 2^k).
+  for (int turn = 0; turn < 2; ++turn, std::swap(a, b)) {
+    const auto power = static_cast<std::int64_t>(power_dividing(a));
+    if (values_.is_constant(b) && values_[b].number >= 0 && values_[b].number < power) return values_.add(a, b);
+    // x - d·(x / d) with d <= 2^k
+    if (values_[b].op == Op::sum)
+      for (const auto& t : values_.terms(b)) {
+        const auto& atom = values_[t.atom];
+        if (atom.op == Op::floor_divide && values_.is_constant(atom.b) && values_[atom.b].number == -t.coefficient &&
+            values_[atom.b].number <= power && values_.modulo(atom.a, atom.b) == b)
+          return values_.add(a, b);
+      }
+    // Thread indices are below 1024 where the other part is a multiple of that.
+    if (values_[b].op == Op::special && values_[b].a <= static_cast<ValueId>(Special::tid_z) && power >= 1024)
+      return values_.add(a, b);
+  }
+  return values_.opaque(on_data | dependence(a) | dependence(b));
+}
+
+ValueId Evaluator::evaluate_compare(std::uint32_t instruction, std::string_view opcode) {
+  // setp.CmpOp[.BoolOp].type p[|q], a, b[, {!}c]
+  auto rest = opcode.substr(opcode.find('.') + 1);
+  const auto comparison = rest.substr(0, rest.find('.'));
+  const auto type = last_word(opcode);
+  if (!is_integer_type(type)) return opaque_result(instruction);
+  const auto a = operand(instruction, 1), b = operand(instruction, 2);
+  const bool is_unsigned = type[0] == 'u';
+  ValueId result;
+  if (comparison == "eq") result = values_.compare(Op::equal, a, b);
+  else if (comparison == "ne") result = values_.compare(Op::not_equal, a, b);
+  else if (comparison == "lt" && !is_unsigned) result = values_.compare(Op::less, a, b);
+  else if (comparison == "le" && !is_unsigned) result = values_.compare(Op::less_equal, a, b);
+  else if (comparison == "gt" && !is_unsigned) result = values_.compare(Op::less, b, a);
+  else if (comparison == "ge" && !is_unsigned) result = values_.compare(Op::less_equal, b, a);
+  else if (comparison == "lt" || comparison == "lo") result = values_.compare(Op::less_unsigned, a, b);
+  else if (comparison == "le" || comparison == "ls") result = values_.compare(Op::less_equal_unsigned, a, b);
+  else if (comparison == "gt" || comparison == "hi") result = values_.compare(Op::less_unsigned, b, a);
+  else if (comparison == "ge" || comparison == "hs") result = values_.compare(Op::less_equal_unsigned, b, a);
+  else return opaque_result(instruction);
+  if (function_.instructions[instruction].operand_count < 4) return result;
+  const auto c = operand(instruction, 3);
+  if (ptx::has_part(opcode, "and")) return values_.logical_and(result, c);
+  if (ptx::has_part(opcode, "or")) return values_.logical_or(result, c);
+  return opaque_result(instruction);
+}
+
+ValueId Evaluator::evaluate(std::uint32_t instruction) {
+  const auto& ins = function_.instructions[instruction];
+  if (ins.info == nullptr) return opaque_result(instruction);
+  const auto opcode = ins.opcode;
+  const auto word = first_word(opcode);
+  if (word == "setp") return evaluate_compare(instruction, opcode);
+  if (word == "ld") return ptx::space_of(opcode) == ptx::StateSpace::param ? load_parameter(instruction) : opaque_result(instruction);
+  const auto type = last_word(opcode);
+  const bool predicate = type == "pred";
+  if (!predicate && !is_integer_type(type)) return opaque_result(instruction);
+  return evaluate_known(instruction, opcode);
+}
+
+ValueId Evaluator::evaluate_known(std::uint32_t instruction, std::string_view opcode) {
+  const auto word = first_word(opcode);
+  const auto type = last_word(opcode);
+  const int width = width_of(type);
+  const auto in = [&](std::uint32_t i) { return operand(instruction, i); };
+  auto& v = values_;
+  const bool carries = ptx::has_part(opcode, "cc");
+  if (word == "mov") {
+    const auto kind = module_.operands[function_.instructions[instruction].first_operand + 1].kind;
+    if (kind == ptx::Operand::Kind::vector) return opaque_result(instruction);
+    auto value = in(1);
+    // A 32-bit constant with its top bit set is a negative number to most of what reads it.
+    if (type == "pred" && v.is_constant(value)) value = v.constant(v[value].number != 0);
+    if (width == 32 && v.is_constant(value)) value = v.constant(static_cast<std::int32_t>(v[value].number));
+    return value;
+  }
+  if (word == "cvta") {
+    if (!ptx::has_part(opcode, "to")) {
+      // The address becomes generic: remember from which space.
+      const auto value = in(1);
+      const auto space = ptx::space_of(opcode);
+      v.any_leaf(value, [&](ValueId leaf) {
+        if (v[leaf].op == Op::symbol && symbol_spaces_[v[leaf].a] == ptx::StateSpace::none) symbol_spaces_[v[leaf].a] = space;
+        return false;
+      });
+      return value;
+    }
+    return in(1);
+  }
+  if (carries) return opaque_result(instruction);
+  if (word == "add") return v.add(in(1), in(2));
+  if (word == "sub") return v.subtract(in(1), in(2));
+  if (word == "neg") return v.scale(in(1), -1);
+  if (word == "mul" || word == "mul24") {
+    auto a = in(1), b = in(2);
+    const bool high = ptx::has_part(opcode, "hi");
+    // A constant with its top bit set is a large number where the multiplication is unsigned and keeps the high half.
+    if (type == "u32" && (high || ptx::has_part(opcode, "wide")))
+      for (auto* part : {&a, &b})
+        if (v.is_constant(*part) && v[*part].number < 0) *part = v.constant(static_cast<std::uint32_t>(v[*part].number));
+    if (!high) return v.multiply(a, b);
+    if (width != 32 || (!v.is_constant(a) && !v.is_constant(b))) return opaque_result(instruction);
+    return v.floor_divide(v.multiply(a, b), v.constant(std::int64_t{1} << 32));
+  }
+  if (word == "mad" || word == "mad24") {
+    if (ptx::has_part(opcode, "hi")) return opaque_result(instruction);
+    return v.add(v.multiply(in(1), in(2)), in(3));
+  }
+  if (word == "div") return v.floor_divide(in(1), in(2));
+  if (word == "rem") return v.modulo(in(1), in(2));
+  if (word == "min") return v.minimum(in(1), in(2));
+  if (word == "max") return v.maximum(in(1), in(2));
+  if (word == "abs") {
+    const auto a = in(1);
+    return v.maximum(a, v.scale(a, -1));
+  }
+  if (word == "shl") {
+    const auto a = in(1), b = in(2);
+    return v.multiply(a, v.power_of_two(b));
+  }
+  if (word == "shr") {
+    const auto a = in(1), b = in(2);
+    if (v.is_constant(b, width - 1)) {  // the sign bit
+      const auto negative = v.compare(Op::less, a, v.constant(0));
+      return type[0] == 's' ? v.scale(negative, -1) : negative;
+    }
+    // The sign's bits, shifted right: what division of a negative number by a power of two adds.
+    if (type[0] != 's' && v.is_constant(b)) {
+      std::vector<Term> terms;
+      if (v.linear_form(a, terms) == 0 && terms.size() == 1 && terms[0].coefficient == -1 && v.is_boolean(terms[0].atom))
+        return v.scale(terms[0].atom, (std::int64_t{1} << std::clamp<std::int64_t>(width - v[b].number, 0, 62)) - 1);
+    }
+    return v.floor_divide(a, v.power_of_two(b));
+  }
+  if (word == "and") return bit_and(in(1), in(2));
+  if (word == "or") return bit_or(in(1), in(2));
+  if (word == "not") return type == "pred" ? v.logical_not(in(1)) : v.add(v.scale(in(1), -1), v.constant(-1));
+  if (word == "xor") {
+    const auto a = in(1), b = in(2);
+    if (v.is_constant(a) && v.is_constant(b)) return v.constant(v[a].number ^ v[b].number);
+    if (v.is_constant(b, 0)) return a;
+    if (v.is_constant(a, 0)) return b;
+    if (v.is_constant(b, -1)) return v.add(v.scale(a, -1), v.constant(-1));
+    if (type == "pred" && v.is_constant(b, 1)) return v.logical_not(a);
+    return opaque_result(instruction);
+  }
+  if (word == "selp") {
+    const auto a = in(1), b = in(2);
+    return v.select(in(3), a, b);
+  }
+  if (word == "cvt") {
+    // Between integer types; a narrower result keeps the low bits, which are the value where it fits.
+    const auto before = opcode.substr(0, opcode.rfind('.'));
+    const auto to = last_word(before);
+    if (!is_integer_type(to)) return opaque_result(instruction);
+    if (width_of(to) < 32 && width_of(to) < width) {
+      const auto value = in(1);
+      return v.modulo(value, v.constant(std::int64_t{1} << width_of(to)));
+    }
+    // Compilers count in 16 bits where only the low bits matter: what is widened again has lost the rest.
+    if (type[0] == 'u' && width < 32 && width_of(to) > width) return v.modulo(in(1), v.constant(std::int64_t{1} << width));
+    return in(1);
+  }
+  if (word == "bfe" && type[0] == 'u') {
+    const auto a = in(1), position = in(2), length = in(3);
+    return v.modulo(v.floor_divide(a, v.power_of_two(position)), v.power_of_two(length));
+  }
+  if (word == "bfind" && type[0] == 'u' && !ptx::has_part(opcode, "shiftamt")) return v.log2_floor(in(1));
+  if (word == "clz") return v.subtract(v.constant(width - 1), v.log2_floor(in(1)));
+  return opaque_result(instruction);
+}
+
+void Evaluator::visit_sources_of_phi(std::uint32_t phi, const std::function<void(ValueId)>& visit) {
+  for (const auto value : incoming(phi)) visit(value);
+  // The branch that decides by which way the block is reached.
+  const auto decide = [&](std::uint32_t b) {
+    if (b != none && cfg_.blocks[b].end > cfg_.blocks[b].first) visit(guard(cfg_.blocks[b].end - 1));
+  };
+  const auto block = phis_[phi].block;
+  const auto loop = cfg_.blocks[block].loop;
+  if (loop != none && cfg_.loops[loop].header == block) {
+    for (const auto& exit : cfg_.loops[loop].exits) decide(exit.from);
+  } else {
+    decide(cfg_.blocks[block].dominator);
+  }
+}
+
+std::uint8_t Evaluator::dependence(ValueId value) {
+  if (!values_[value].indirect) return values_[value].dependence;
+  if (const auto it = dependence_.find(value); it != dependence_.end()) return it->second;
+  // Everything that it reaches through phis and results, cycles and all.
+  std::set<ValueId> seen{value};
+  std::vector<ValueId> work{value};
+  std::uint8_t found = 0;
+  const std::function<void(ValueId)> visit = [&](ValueId v) {
+    found |= values_[v].dependence;
+    if (values_[v].indirect && seen.insert(v).second) work.push_back(v);
+  };
+  while (!work.empty() && seen.size() < 20000) {
+    const auto v = work.back();
+    work.pop_back();
+    if (const auto it = dependence_.find(v); it != dependence_.end()) {
+      found |= it->second;
+      continue;
+    }
+    std::vector<ValueId> leaves;
+    values_.any_leaf(v, [&](ValueId leaf) {
+      leaves.push_back(leaf);
+      return false;
+    });
+    for (const auto leaf : leaves) {
+      const auto node = values_[leaf];
+      found |= node.dependence;
+      if (leaf != v && node.indirect && !seen.insert(leaf).second) continue;
+      if (node.op == Op::phi) visit_sources_of_phi(node.a, visit);
+      else if (node.op == Op::result) found |= instruction_dependence(node.a, visit);
+    }
+  }
+  if (!work.empty()) found |= on_data | on_thread;
+  return dependence_[value] = found;
+}
+
+std::optional<ptx::StateSpace> Evaluator::space_of_address(ValueId address) {
+  std::optional<ptx::StateSpace> space;
+  values_.any_leaf(address, [&](ValueId leaf) {
+    if (values_[leaf].op == Op::symbol && symbol_spaces_[values_[leaf].a] != ptx::StateSpace::none)
+      space = symbol_spaces_[values_[leaf].a];
+    return false;
+  });
+  return space;
+}
+
+}  // namespace warptime::flow

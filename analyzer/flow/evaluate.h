@@ -1,0 +1,94 @@
+// What PTX registers hold, as Values: static single assignment built on demand, one closed form per register definition.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzer/flow/cfg.h"
+#include "analyzer/flow/values.h"
+#include "analyzer/ptx/module.h"
+
+namespace warptime::flow {
+
+// A register at the start of a block where paths meet that bring different definitions of it.
+struct Phi {
+  std::uint32_t block = none;
+  std::uint32_t reg = none;
+};
+
+class Evaluator {
+ public:
+  // All three must outlive it.
+  Evaluator(const ptx::Module& module, const ptx::Function& function, const Cfg& cfg);
+
+  Values& values() { return values_; }
+  const Values& values() const { return values_; }
+
+  // The value that operand `index` of an instruction has when the instruction reads it.
+  ValueId operand(std::uint32_t instruction, std::uint32_t index);
+  // The address of a memory access: base plus offset.
+  ValueId address(std::uint32_t instruction, std::uint32_t operand_index);
+  // 1 or 0: whether the guard of an instruction lets it execute. An instruction without a guard: 1.
+  ValueId guard(std::uint32_t instruction);
+
+  const Phi& phi(std::uint32_t index) const { return phis_[index]; }
+  // What each predecessor of the phi's block brings, in the order of Block::predecessors.
+  const std::vector<ValueId>& incoming(std::uint32_t phi);
+
+  // What a value depends on, phis and results counted: a bit set of Dependence. A phi depends on what its incoming values do and
+  // on the conditions that choose between them; a result on what its instruction reads.
+  std::uint8_t dependence(ValueId value);
+
+  // The state space that a generic address points into, where the code shows it (cvta, a variable's address).
+  std::optional<ptx::StateSpace> space_of_address(ValueId address);
+
+  const ptx::Module& module() const { return module_; }
+  const ptx::Function& function() const { return function_; }
+  const Cfg& cfg() const { return cfg_; }
+
+ private:
+  struct Definitions {
+    std::vector<std::uint32_t> instructions;  // that write the register, ascending
+  };
+  void collect_definitions();
+  void note_definition(const ptx::Operand& operand, std::uint32_t instruction);
+  ValueId value_of(const ptx::Operand& operand, std::uint32_t instruction);
+  ValueId register_before(std::uint32_t reg, std::uint32_t instruction);
+  ValueId register_at_entry(std::uint32_t reg, std::uint32_t block);
+  ValueId register_at_end(std::uint32_t reg, std::uint32_t block);
+  ValueId written_by(std::uint32_t instruction, std::uint32_t reg);
+  ValueId evaluate(std::uint32_t instruction);
+  ValueId evaluate_known(std::uint32_t instruction, std::string_view opcode);
+  ValueId evaluate_compare(std::uint32_t instruction, std::string_view opcode);
+  ValueId load_parameter(std::uint32_t instruction);
+  ValueId bit_and(ValueId a, ValueId b);
+  ValueId bit_or(ValueId a, ValueId b);
+  ValueId opaque_result(std::uint32_t instruction);
+  std::uint8_t instruction_dependence(std::uint32_t instruction, const std::function<void(ValueId)>& visit);
+  std::uint64_t power_dividing(ValueId value);
+  void visit_sources_of_phi(std::uint32_t phi, const std::function<void(ValueId)>& visit);
+  std::uint32_t block_of(std::uint32_t instruction) const;
+
+  const ptx::Module& module_;
+  const ptx::Function& function_;
+  const Cfg& cfg_;
+  Values values_;
+  std::vector<std::uint32_t> block_of_;            // by instruction
+  std::vector<std::uint32_t> single_definition_;   // by register: its only definition; none: none or several
+  std::unordered_map<std::uint32_t, Definitions> several_;  // registers with several definitions
+  std::unordered_map<std::uint64_t, ValueId> written_;      // (instruction, register) -> value
+  std::unordered_map<std::uint64_t, std::uint32_t> phi_index_;  // (block, register) -> phi
+  std::vector<Phi> phis_;
+  std::deque<std::vector<ValueId>> incoming_;  // references stay good while phis are added
+  std::unordered_map<ValueId, std::uint8_t> dependence_;  // of phis and results
+  std::unordered_map<std::uint32_t, ptx::StateSpace> symbol_spaces_;  // serial of a symbol value -> space
+  std::unordered_map<std::string_view, std::uint32_t> symbols_;
+  int depth_ = 0;
+};
+
+}  // namespace warptime::flow

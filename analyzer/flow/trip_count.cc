@@ -1,0 +1,434 @@
+#include "analyzer/flow/trip_count.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <utility>
+
+namespace warptime::flow {
+namespace {
+
+constexpr std::size_t max_open_phis = 64;
+constexpr std::size_t max_copies = 100;
+constexpr std::uint64_t max_steps = 200'000;  // closed forms looked for in one kernel; beyond, registers stay without one
+
+std::uint64_t key(std::uint32_t a, std::uint32_t b) { return (std::uint64_t{a} << 32) | b; }
+
+}  // namespace
+
+ValueId LoopAnalysis::resolve(ValueId value, std::uint32_t context) {
+  if (values_[value].has_phi)
+    value = values_.rewrite(value, [&](ValueId leaf) {
+      const auto node = values_[leaf];
+      return node.op == Op::phi ? closed_form(node.a, context) : leaf;
+    });
+  return leave_loops(value, context);
+}
+
+ValueId LoopAnalysis::leave_loops(ValueId value, std::uint32_t context) {
+  const auto& cfg = evaluator_.cfg();
+  if ((values_[value].dependence & on_counter) == 0) return value;
+  return values_.rewrite(value, [&](ValueId leaf) {
+    const auto node = values_[leaf];
+    if (node.op != Op::counter || cfg.encloses(node.a, context)) return leaf;
+    if (std::find(open_loops_.begin(), open_loops_.end(), node.a) != open_loops_.end()) return leaf;
+    const auto trip = trip_count(node.a);
+    if (!trip.count) return values_.opaque(on_data | on_thread);
+    return leave_loops(values_.add(*trip.count, values_.constant(-1)), context);
+  });
+}
+
+ValueId LoopAnalysis::closed_form(std::uint32_t phi, std::uint32_t context) {
+  const auto self = values_.phi(phi);
+  if (const auto at = std::find(open_.begin(), open_.end(), phi); at != open_.end()) {
+    lowest_touched_ = std::min(lowest_touched_, static_cast<std::size_t>(at - open_.begin()));
+    return self;
+  }
+  const auto memo = closed_forms_.find(key(phi, context));
+  if (memo != closed_forms_.end()) return memo->second;
+  if (open_.size() > max_open_phis || ++steps_ > max_steps) return self;
+  if (const auto only = copy_of(phi)) {
+    if (copies_followed_ > max_copies) return self;
+    ++copies_followed_;
+    const auto result = resolve(*only, context);
+    --copies_followed_;
+    return result;
+  }
+  const auto& cfg = evaluator_.cfg();
+  const auto block = evaluator_.phi(phi).block;
+  const auto loop = cfg.blocks[block].loop;
+  // Registers of enclosing loops first: what an inner loop starts from goes round the outer one through the inner one.
+  if (loop != none && cfg.loops[loop].header == block && cfg.loops[loop].parent != none) {
+    const auto& predecessors = cfg.blocks[block].predecessors;
+    const auto incoming = evaluator_.incoming(phi);  // a copy
+    for (std::size_t i = 0; i < incoming.size() && i < predecessors.size(); ++i)
+      if (!cfg.contains(loop, predecessors[i]) && values_[incoming[i]].has_phi) resolve(incoming[i], cfg.loops[loop].parent);
+    if (const auto now = closed_forms_.find(key(phi, context)); now != closed_forms_.end()) return now->second;
+  }
+  const auto touched_before = std::exchange(lowest_touched_, not_touched);
+  const auto depth = open_.size();
+  open_.push_back(phi);
+  const auto form = loop != none && cfg.loops[loop].header == block ? recurrence(phi, loop) : merge(phi, loop);
+  open_.pop_back();
+  const auto result = form == self ? self : leave_loops(form, context);
+  // What met a phi that is still open is not the last word on this one.
+  if (lowest_touched_ >= depth) {
+    closed_forms_[key(phi, context)] = result;
+    lowest_touched_ = touched_before;
+  } else {
+    lowest_touched_ = std::min(lowest_touched_, touched_before);
+  }
+  return result;
+}
+
+// A phi that only passes on one value, through other phis perhaps: that value. Phis further up count as values of their own.
+std::optional<ValueId> LoopAnalysis::copy_of(std::uint32_t phi) {
+  if (const auto it = copies_.find(phi); it != copies_.end()) return it->second;
+  const auto& cfg = evaluator_.cfg();
+  const auto block = evaluator_.phi(phi).block;
+  std::vector<std::uint32_t> work{phi}, seen{phi};
+  std::optional<ValueId> only;
+  while (!work.empty()) {
+    const auto p = work.back();
+    work.pop_back();
+    const auto incoming = evaluator_.incoming(p);  // a copy
+    for (const auto value : incoming) {
+      const auto node = values_[value];
+      if (node.op == Op::phi && !cfg.dominates(evaluator_.phi(node.a).block, block)) {
+        if (std::find(seen.begin(), seen.end(), node.a) != seen.end()) continue;
+        if (seen.size() > max_copies) return copies_[phi] = std::nullopt;
+        seen.push_back(node.a);
+        work.push_back(node.a);
+      } else if (node.op == Op::phi && node.a == phi) {
+        continue;
+      } else if (!only) {
+        only = value;
+      } else if (*only != value) {
+        return copies_[phi] = std::nullopt;
+      }
+    }
+  }
+  return copies_[phi] = only;
+}
+
+bool LoopAnalysis::invariant(ValueId value, std::uint32_t loop) {
+  const auto& cfg = evaluator_.cfg();
+  return !values_.any_leaf(value, [&](ValueId leaf) {
+    const auto node = values_[leaf];
+    switch (node.op) {
+      case Op::counter: return cfg.encloses(loop, node.a);
+      case Op::phi: return cfg.contains(loop, evaluator_.phi(node.a).block);
+      case Op::opaque: return true;
+      case Op::result: {  // an instruction of the loop makes a new value each turn
+        for (const auto b : cfg.loops[loop].blocks)
+          if (node.a >= cfg.blocks[b].first && node.a < cfg.blocks[b].end) return true;
+        return false;
+      }
+      default: return false;
+    }
+  });
+}
+
+ValueId LoopAnalysis::recurrence(std::uint32_t phi, std::uint32_t loop) {
+  const auto& cfg = evaluator_.cfg();
+  const auto self = values_.phi(phi);
+  const auto block = evaluator_.phi(phi).block;
+  const auto& predecessors = cfg.blocks[block].predecessors;
+  const auto incoming = evaluator_.incoming(phi);  // a copy
+  std::optional<ValueId> start, next;
+  for (std::size_t i = 0; i < incoming.size(); ++i) {
+    const bool inside = i < predecessors.size() && cfg.contains(loop, predecessors[i]);
+    auto& place = inside ? next : start;
+    const auto value = resolve(incoming[i], inside ? loop : cfg.loops[loop].parent);
+    if (place && *place != value) return self;
+    place = value;
+  }
+  if (!start) return self;
+  if (!next || *next == self) return *start;
+  const auto counter = values_.counter(loop);
+  const auto step = values_.subtract(*next, self);
+  if (invariant(step, loop)) return values_.add(*start, values_.multiply(step, counter));
+  // next = factor · self
+  ValueId factor = 0, rest = 0;
+  if (values_.split_linear(*next, self, factor, rest) && values_.is_constant(rest, 0)) {
+    if (values_.is_constant(factor)) {
+      const auto n = values_[factor].number;
+      if (n > 1 && (n & (n - 1)) == 0) {
+        const auto bits = values_.log2_floor(factor);
+        return values_.multiply(*start, values_.power_of_two(values_.multiply(bits, counter)));
+      }
+    }
+  }
+  const auto node = values_[*next];
+  if (node.op == Op::floor_divide && node.a == self && values_.is_constant(node.b)) {
+    const auto n = values_[node.b].number;
+    if (n > 1 && (n & (n - 1)) == 0)
+      return values_.floor_divide(*start, values_.power_of_two(values_.multiply(values_.log2_floor(node.b), counter)));
+  }
+  return self;
+}
+
+// Where branches meet: the same value from everywhere, or one that the branches' conditions select.
+ValueId LoopAnalysis::merge(std::uint32_t phi, std::uint32_t context) {
+  const auto& cfg = evaluator_.cfg();
+  const auto self = values_.phi(phi);
+  const auto block = evaluator_.phi(phi).block;
+  const auto& predecessors = cfg.blocks[block].predecessors;
+  const auto incoming = evaluator_.incoming(phi);  // a copy
+  if (incoming.size() != predecessors.size()) return self;
+  std::vector<Way> ways;
+  for (std::size_t i = 0; i < incoming.size(); ++i)
+    if (cfg.blocks[predecessors[i]].reachable) ways.push_back({predecessors[i], resolve(incoming[i], context)});
+  return selected(block, ways, 0).value_or(self);
+}
+
+// The value that the branches between the common dominator of `ways` and `block` select.
+std::optional<ValueId> LoopAnalysis::selected(std::uint32_t block, const std::vector<Way>& ways, int depth) {
+  const auto& cfg = evaluator_.cfg();
+  if (ways.empty() || ways.size() > 16 || depth > 16) return std::nullopt;
+  if (std::all_of(ways.begin(), ways.end(), [&](const Way& way) { return way.value == ways[0].value; })) return ways[0].value;
+  auto up = ways[0].from;
+  for (const auto& way : ways)
+    while (up != none && !cfg.dominates(up, way.from)) up = cfg.blocks[up].dominator;
+  if (up == none || cfg.blocks[up].successors.size() != 2) return std::nullopt;
+  std::vector<Way> sides[2];
+  for (const auto& way : ways) {
+    int side = -1;
+    for (int i = 0; i < 2; ++i) {
+      const auto next = cfg.blocks[up].successors[i];
+      const bool by = way.from == up ? next == block : next != block && cfg.dominates(next, way.from);
+      if (by) side = side == -1 ? i : 2;
+    }
+    if (side != 0 && side != 1) return std::nullopt;
+    sides[side].push_back(way);
+  }
+  if (sides[0].empty() || sides[1].empty()) return std::nullopt;
+  const auto then_value = selected(block, sides[0], depth + 1), else_value = selected(block, sides[1], depth + 1);
+  if (!then_value || !else_value) return std::nullopt;
+  const auto condition = resolve(evaluator_.guard(cfg.blocks[up].end - 1), cfg.blocks[up].loop);
+  return values_.select(condition, *then_value, *else_value);
+}
+
+const TripCount& LoopAnalysis::trip_count(std::uint32_t loop) {
+  if (const auto it = trip_counts_.find(loop); it != trip_counts_.end()) return it->second;
+  static const TripCount open{std::nullopt, none, false, "its count depends on itself", false};
+  if (std::find(open_loops_.begin(), open_loops_.end(), loop) != open_loops_.end()) return open;
+  open_loops_.push_back(loop);
+  const auto saved = std::exchange(open_, {});  // the phis of another question do not stand in the way of this one
+  const auto touched = std::exchange(lowest_touched_, not_touched);
+  auto found = find_trip_count(loop);
+  open_ = saved;
+  lowest_touched_ = touched;
+  open_loops_.pop_back();
+  return trip_counts_[loop] = std::move(found);
+}
+
+TripCount LoopAnalysis::find_trip_count(std::uint32_t loop_index) {
+  const auto& cfg = evaluator_.cfg();
+  const auto& loop = cfg.loops[loop_index];
+  TripCount result;
+  result.has_other_exits = loop.exits.size() > 1;
+  if (loop.exits.empty()) {
+    result.why_not = "the loop has no exit";
+    return result;
+  }
+  for (std::uint32_t e = 0; e < loop.exits.size(); ++e) {
+    const auto from = loop.exits[e].from;
+    const bool every_turn = cfg.blocks[from].loop == loop_index &&
+                            std::all_of(loop.latches.begin(), loop.latches.end(),
+                                        [&](auto latch) { return cfg.dominates(from, latch); });
+    if (!every_turn) continue;
+    if (result.exit == none) result.exit = e;
+    const auto& block = cfg.blocks[from];
+    if (block.successors.size() != 2) continue;
+    const auto guard = resolve(evaluator_.guard(block.end - 1), loop_index);
+    const auto stay = block.successors[0] == loop.exits[e].to ? values_.logical_not(guard) : guard;
+    bool busiest = false;
+    if (const auto count = solve(stay, loop_index, busiest)) {
+      result.exit = e;
+      result.count = count;
+      result.busiest_thread = busiest;
+      return result;
+    }
+  }
+  result.why_not = result.exit == none ? "none of its exits is in every turn"
+                                       : "its exit condition has no closed form over the kernel's arguments";
+  return result;
+}
+
+std::optional<ValueId> LoopAnalysis::solve(ValueId stay, std::uint32_t loop, bool& busiest_thread) {
+  const auto node = values_[stay];
+  switch (node.op) {
+    case Op::less: case Op::less_equal: case Op::equal: case Op::not_equal: case Op::less_unsigned:
+    case Op::less_equal_unsigned: return solve_comparison(node.op, node.a, node.b, loop, busiest_thread);
+    case Op::logical_and: {  // leaves at the first of the two
+      const auto a = solve(node.a, loop, busiest_thread);
+      const auto b = solve(node.b, loop, busiest_thread);
+      if (a && b) return values_.minimum(*a, *b);
+      return std::nullopt;
+    }
+    case Op::constant:
+      if (node.number == 0) return values_.constant(1);
+      return std::nullopt;
+    default: return std::nullopt;
+  }
+}
+
+// Runs 1 + (the first turn t, from 0, in which `a op b` does not hold) times.
+std::optional<ValueId> LoopAnalysis::solve_comparison(Op op, ValueId a, ValueId b, std::uint32_t loop, bool& busiest_thread) {
+  if (const auto count = solve_geometric(op, a, b, loop)) return count;
+  const auto counter = values_.counter(loop);
+  ValueId slope = 0, start = 0;
+  if (!values_.split_linear(values_.subtract(a, b), counter, slope, start)) return std::nullopt;
+  if (!invariant(start, loop) || !invariant(slope, loop)) return std::nullopt;
+  const auto one = values_.constant(1);
+  const Facts no_facts(values_);
+  // a - b = start + slope · t. A slope that is not a number is taken for positive or negative by its sign where all is positive.
+  int sign = 0;
+  if (no_facts.not_negative(slope)) sign = 1;
+  else if (no_facts.not_negative(values_.scale(slope, -1))) sign = -1;
+  if (values_.is_constant(slope, 0)) {
+    return std::nullopt;  // the condition never changes: it leaves in the first turn, or never
+  }
+  if (sign == 0) return std::nullopt;
+  const auto up = sign > 0 ? slope : values_.scale(slope, -1);
+  std::optional<ValueId> turns;
+  switch (op) {
+    case Op::not_equal: {  // start + slope · t = 0
+      const auto distance = sign > 0 ? values_.scale(start, -1) : start;
+      if (values_.is_constant(distance) && values_.is_constant(up)) {
+        const auto d = values_[distance].number, s = values_[up].number;
+        if (d < 0 || d % s != 0) return std::nullopt;  // passes it by: would run until the register wraps
+      }
+      turns = values_.floor_divide(distance, up);
+      break;
+    }
+    case Op::less: case Op::less_unsigned: case Op::less_equal: case Op::less_equal_unsigned: {
+      if (sign < 0) return std::nullopt;  // moves away from the bound
+      // The first t with start + slope · t >= 0 (or > 0): ceil((-start [+ 1]) / slope), not below 0.
+      const bool strict = op == Op::less || op == Op::less_unsigned;
+      auto distance = values_.scale(start, -1);
+      if (!strict) distance = values_.add(distance, one);
+      const auto rounded = values_.floor_divide(values_.add(distance, values_.add(up, values_.constant(-1))), up);
+      turns = values_.maximum(values_.constant(0), rounded);
+      break;
+    }
+    case Op::equal: return values_.constant(2);  // holds for one turn at most; in the first by its guard
+    default: return std::nullopt;
+  }
+  return busiest(values_.add(*turns, one), busiest_thread);
+}
+
+// start · 2^(k·t + c) < bound, start / 2^(k·t + c) > bound, …: the count is a logarithm.
+std::optional<ValueId> LoopAnalysis::solve_geometric(Op op, ValueId a, ValueId b, std::uint32_t loop) {
+  const auto one = values_.constant(1);
+  switch (op) {
+    case Op::less: case Op::less_unsigned:
+      if (const auto count = solve_growing(a, values_.add(b, values_.constant(-1)), loop)) return count;
+      return solve_shrinking(b, values_.add(a, one), loop);
+    case Op::less_equal: case Op::less_equal_unsigned:
+      if (const auto count = solve_growing(a, b, loop)) return count;
+      return solve_shrinking(b, a, loop);
+    case Op::not_equal:
+      if (values_.is_constant(b, 0)) return solve_shrinking(a, one, loop);
+      if (values_.is_constant(a, 0)) return solve_shrinking(b, one, loop);
+      if (const auto count = solve_growing(a, values_.add(b, values_.constant(-1)), loop)) return count;
+      return solve_growing(b, values_.add(a, values_.constant(-1)), loop);
+    default: break;
+  }
+  return std::nullopt;
+}
+
+// k and c of 2^(k·t + c) with numbers k > 0 and c >= 0, t the loop's counter; k = 0: something else.
+LoopAnalysis::Power LoopAnalysis::power_of_counter(ValueId atom, std::uint32_t loop) {
+  const auto node = values_[atom];
+  ValueId k = 0, c = 0;
+  if (node.op != Op::power_of_two || !values_.split_linear(node.a, values_.counter(loop), k, c)) return {};
+  if (!values_.is_constant(k) || !values_.is_constant(c) || values_[k].number < 1 || values_[c].number < 0) return {};
+  return {values_[k].number, values_[c].number};
+}
+
+// 1 + the first turn t with start · 2^(k·t + c) > most. With r = most / start that is k·t + c >= log2(2·r + 1), rounded down.
+std::optional<ValueId> LoopAnalysis::solve_growing(ValueId grows, ValueId most, std::uint32_t loop) {
+  std::vector<Term> terms;
+  if (values_.linear_form(grows, terms) != 0 || terms.size() != 1 || !invariant(most, loop)) return std::nullopt;
+  auto start = values_.constant(terms[0].coefficient);
+  Power power;
+  const auto parts = values_[terms[0].atom].op == Op::product ? values_.terms(terms[0].atom) : std::vector<Term>{{terms[0].atom, 1}};
+  for (const auto& part : parts) {
+    const auto found = power_of_counter(part.atom, loop);
+    if (found.k != 0 && power.k == 0) power = found;
+    else start = values_.multiply(start, part.atom);
+  }
+  if (power.k == 0 || !invariant(start, loop)) return std::nullopt;
+  return turns_until_power(values_.floor_divide(most, start), power);
+}
+
+// 1 + the first turn t with start / 2^(k·t + c) < least. With r = start / least that is k·t + c >= log2(2·r + 1), all rounded down.
+std::optional<ValueId> LoopAnalysis::solve_shrinking(ValueId shrinks, ValueId least, std::uint32_t loop) {
+  const auto node = values_[shrinks];
+  if (node.op != Op::floor_divide || !invariant(node.a, loop) || !invariant(least, loop)) return std::nullopt;
+  const auto power = power_of_counter(node.b, loop);
+  if (power.k == 0) return std::nullopt;
+  return turns_until_power(values_.floor_divide(node.a, least), power);
+}
+
+// 1 + the first turn t >= 0 with k·t + c >= log2(2·ratio + 1).
+ValueId LoopAnalysis::turns_until_power(ValueId ratio, Power power) {
+  const auto wanted = values_.log2_floor(values_.add(values_.scale(ratio, 2), values_.constant(1)));
+  const auto turns = values_.floor_divide(values_.add(wanted, values_.constant(power.k - 1 - power.c)), values_.constant(power.k));
+  return values_.add(values_.maximum(values_.constant(0), turns), values_.constant(1));
+}
+
+// Where the count depends on the thread or block: that of the one which runs longest. Linear dependence only.
+std::optional<ValueId> LoopAnalysis::busiest(ValueId count, bool& changed) {
+  if ((values_[count].dependence & (on_thread | on_block)) == 0) return count;
+  constexpr std::array<std::pair<Special, Special>, 6> ranges{{
+      {Special::tid_x, Special::ntid_x},     {Special::tid_y, Special::ntid_y},     {Special::tid_z, Special::ntid_z},
+      {Special::ctaid_x, Special::nctaid_x}, {Special::ctaid_y, Special::nctaid_y}, {Special::ctaid_z, Special::nctaid_z},
+  }};
+  // The direction in which the count grows with an index; 0: not known. Through floor division, maximum and minimum it is that of what is inside.
+  const std::function<int(ValueId, ValueId)> direction = [&](ValueId value, ValueId atom) -> int {
+    if (!values_.any_leaf(value, [&](ValueId leaf) { return leaf == atom; })) return 2;  // none at all
+    const auto node = values_[value];
+    if (value == atom) return 1;
+    const auto join = [](int x, int y) { return x == 2 ? y : y == 2 ? x : x == y ? x : 0; };
+    switch (node.op) {
+      case Op::sum: {
+        int all = 2;
+        for (const auto& t : values_.terms(value)) {
+          const auto d = direction(t.atom, atom);
+          all = join(all, d == 2 || d == 0 ? d : (t.coefficient > 0 ? d : -d));
+        }
+        return all;
+      }
+      case Op::product: {
+        int all = 2;
+        for (const auto& t : values_.terms(value)) {
+          all = join(all, direction(t.atom, atom));
+          if (!Facts(values_).not_negative(t.atom)) return 0;
+        }
+        return all;
+      }
+      case Op::floor_divide: {
+        if (direction(node.b, atom) != 2 || !Facts(values_).not_negative(node.b)) return 0;
+        return direction(node.a, atom);
+      }
+      case Op::minimum: case Op::maximum: return join(direction(node.a, atom), direction(node.b, atom));
+      default: return 0;
+    }
+  };
+  for (const auto& [index, extent] : ranges) {
+    const auto atom = values_.special(index);
+    const auto d = direction(count, atom);
+    if (d == 2) continue;
+    if (d == 0) return std::nullopt;
+    const auto extreme = d < 0 ? values_.constant(0) : values_.add(values_.special(extent), values_.constant(-1));
+    count = values_.rewrite(count, [&](ValueId leaf) { return leaf == atom ? extreme : leaf; });
+    changed = true;
+  }
+  if ((values_[count].dependence & (on_thread | on_block)) != 0) return std::nullopt;
+  return count;
+}
+
+}  // namespace warptime::flow

@@ -1,0 +1,75 @@
+// How often loops run: closed forms over kernel arguments, launch dimensions and the counters of enclosing loops. A register
+// that a loop changes by the same amount each turn is start + step · counter; one that it doubles, start · 2^counter; the loop's exit
+// condition, solved for the counter, is the trip count.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzer/flow/evaluate.h"
+
+namespace warptime::flow {
+
+struct TripCount {
+  // Times that the exiting block `from` runs each time the loop is entered; none: no closed form.
+  std::optional<ValueId> count;
+  // The exit that the count is for: it is in every turn. Index into Loop::exits; none: no such exit.
+  std::uint32_t exit = none;
+  // Where there are other exits, or none with a closed form.
+  bool has_other_exits = false;
+  std::string why_not;  // where there is no count: what stands in the way
+  // Set where the count differs between the threads of the launch, and that of the busiest was taken.
+  bool busiest_thread = false;
+};
+
+class LoopAnalysis {
+ public:
+  explicit LoopAnalysis(Evaluator& evaluator) : evaluator_(evaluator), values_(evaluator.values()) {}
+
+  const TripCount& trip_count(std::uint32_t loop);
+
+  // `value` as it is read in loop `context` (none: outside all loops): registers that loops change replaced by their closed
+  // forms, counters of loops that do not enclose `context` by their last value. What has no closed form stays a phi.
+  ValueId resolve(ValueId value, std::uint32_t context);
+
+ private:
+  ValueId closed_form(std::uint32_t phi, std::uint32_t context);
+  ValueId recurrence(std::uint32_t phi, std::uint32_t loop);
+  ValueId merge(std::uint32_t phi, std::uint32_t context);
+  struct Way {  // into a block: from which predecessor, and what it brings
+    std::uint32_t from;
+    ValueId value;
+  };
+  std::optional<ValueId> selected(std::uint32_t block, const std::vector<Way>& ways, int depth);
+  std::optional<ValueId> copy_of(std::uint32_t phi);
+  bool invariant(ValueId value, std::uint32_t loop);
+  ValueId leave_loops(ValueId value, std::uint32_t context);
+  TripCount find_trip_count(std::uint32_t loop);
+  std::optional<ValueId> solve(ValueId stay, std::uint32_t loop, bool& busiest);
+  std::optional<ValueId> solve_comparison(Op op, ValueId a, ValueId b, std::uint32_t loop, bool& busiest);
+  std::optional<ValueId> solve_geometric(Op op, ValueId a, ValueId b, std::uint32_t loop);
+  struct Power {
+    std::int64_t k = 0, c = 0;
+  };
+  Power power_of_counter(ValueId atom, std::uint32_t loop);
+  std::optional<ValueId> solve_growing(ValueId grows, ValueId most, std::uint32_t loop);
+  std::optional<ValueId> solve_shrinking(ValueId shrinks, ValueId least, std::uint32_t loop);
+  ValueId turns_until_power(ValueId ratio, Power power);
+  std::optional<ValueId> busiest(ValueId count, bool& changed);
+
+  Evaluator& evaluator_;
+  Values& values_;
+  std::unordered_map<std::uint32_t, TripCount> trip_counts_;
+  std::unordered_map<std::uint64_t, ValueId> closed_forms_;  // (phi, context)
+  static constexpr std::size_t not_touched = ~std::size_t{0};
+  std::vector<std::uint32_t> open_;  // phis whose closed form is being found, outermost first
+  std::size_t lowest_touched_ = not_touched;  // the outermost of them that was met meanwhile
+  std::unordered_map<std::uint32_t, std::optional<ValueId>> copies_;
+  std::size_t copies_followed_ = 0;
+  std::uint64_t steps_ = 0;
+  std::vector<std::uint32_t> open_loops_;
+};
+
+}  // namespace warptime::flow

@@ -1,0 +1,730 @@
+#include "analyzer/flow/values.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstdlib>
+#include <numeric>
+
+namespace warptime::flow {
+namespace {
+
+__extension__ using Wide = __int128;
+
+constexpr std::size_t max_terms = 32;    // a longer polynomial says nothing to a reader, and costs
+constexpr std::size_t max_factors = 6;
+constexpr int max_depth = 400;
+constexpr std::uint16_t max_nesting = 200;  // a form nested deeper is none: recursion over forms stays shallow
+constexpr int max_proof_depth = 6;
+constexpr int max_proof_steps = 2000;  // a fact that takes more to see goes unseen
+
+std::uint64_t mix(std::uint64_t h, std::uint64_t v) {
+  h ^= v + 0x9e3779b97f4a7c15ULL + (h << 6) + (h >> 2);
+  return h * 0xff51afd7ed558ccdULL;
+}
+
+std::int64_t floor_div(std::int64_t a, std::int64_t b) {
+  const auto q = a / b;
+  return (a % b != 0 && ((a < 0) != (b < 0))) ? q - 1 : q;
+}
+
+// The careful answer where phis and results hide what it depends on.
+std::uint8_t known_dependence(const Values::Node& node) { return node.indirect ? std::uint8_t{on_thread} : node.dependence; }
+
+bool is_comparison(Op op) { return op >= Op::less && op <= Op::less_equal_unsigned; }
+
+}  // namespace
+
+std::vector<Term> Values::terms(ValueId id) const {
+  const auto all = term_span(id);
+  return {all.begin(), all.end()};
+}
+
+bool Values::is_boolean(ValueId id) const {
+  const auto op = nodes_[id].op;
+  return is_comparison(op) || op == Op::logical_and || op == Op::logical_or || op == Op::logical_not ||
+         (op == Op::constant && (nodes_[id].number == 0 || nodes_[id].number == 1));
+}
+
+ValueId Values::intern(const Node& wanted, std::span<const Term> terms) {
+  std::uint64_t h = mix(static_cast<std::uint64_t>(wanted.op), wanted.a);
+  h = mix(mix(mix(h, wanted.b), wanted.c), static_cast<std::uint64_t>(wanted.number));
+  for (const auto& t : terms) h = mix(mix(h, t.atom), static_cast<std::uint64_t>(t.coefficient));
+  for (auto [it, end] = index_.equal_range(h); it != end; ++it) {
+    const auto& n = nodes_[it->second];
+    if (n.op == wanted.op && n.a == wanted.a && n.b == wanted.b && n.c == wanted.c && n.number == wanted.number &&
+        std::ranges::equal(term_span(it->second), terms))
+      return it->second;
+  }
+  Node node = wanted;
+  node.first_term = static_cast<std::uint32_t>(terms_.size());
+  node.term_count = static_cast<std::uint32_t>(terms.size());
+  for (const auto& t : terms) {
+    node.dependence |= nodes_[t.atom].dependence;
+    node.has_phi = node.has_phi || nodes_[t.atom].has_phi;
+    node.indirect = node.indirect || nodes_[t.atom].indirect;
+    node.depth = std::max<std::uint16_t>(node.depth, nodes_[t.atom].depth + 1);
+  }
+  terms_.insert(terms_.end(), terms.begin(), terms.end());
+  nodes_.push_back(node);
+  const auto id = static_cast<ValueId>(nodes_.size() - 1);
+  index_.emplace(h, id);
+  return id;
+}
+
+ValueId Values::make(Op op, ValueId a, ValueId b, ValueId c) {
+  Node node{.op = op, .a = a, .b = b, .c = c};
+  for (const auto part : {a, b, c}) {
+    node.dependence |= nodes_[part].dependence;
+    node.has_phi = node.has_phi || nodes_[part].has_phi;
+    node.indirect = node.indirect || nodes_[part].indirect;
+    node.depth = std::max<std::uint16_t>(node.depth, nodes_[part].depth + 1);
+  }
+  return node.depth > max_nesting ? opaque_of({a, b, c}) : intern(node);
+}
+
+ValueId Values::constant(std::int64_t number) { return intern({.op = Op::constant, .number = number}); }
+
+ValueId Values::argument(std::uint32_t index, std::uint32_t offset) {
+  return intern({.op = Op::argument, .dependence = on_argument, .a = index, .b = offset});
+}
+
+ValueId Values::special(Special which) {
+  std::uint8_t dependence = on_data;
+  if (which <= Special::tid_z || which == Special::laneid || which == Special::warpid) dependence = on_thread;
+  else if (which <= Special::ntid_z) dependence = on_launch;
+  else if (which <= Special::ctaid_z) dependence = on_block;
+  else if (which <= Special::nctaid_z) dependence = on_launch;
+  return intern({.op = Op::special, .dependence = dependence, .a = static_cast<ValueId>(which)});
+}
+
+ValueId Values::counter(std::uint32_t loop) { return intern({.op = Op::counter, .dependence = on_counter, .a = loop}); }
+ValueId Values::phi(std::uint32_t index) { return intern({.op = Op::phi, .has_phi = true, .indirect = true, .a = index}); }
+ValueId Values::symbol(std::uint32_t serial) { return intern({.op = Op::symbol, .a = serial}); }
+ValueId Values::result(std::uint32_t instruction, std::uint32_t reg) {
+  return intern({.op = Op::result, .dependence = on_data, .indirect = true, .a = instruction, .b = reg});
+}
+ValueId Values::opaque(std::uint8_t dependence) {
+  return intern({.op = Op::opaque, .dependence = dependence, .b = ++serial_});
+}
+
+ValueId Values::opaque_of(std::initializer_list<ValueId> parts) {
+  std::uint8_t dependence = on_data;
+  for (const auto part : parts) dependence |= known_dependence(nodes_[part]);
+  return opaque(dependence);
+}
+
+std::int64_t Values::linear_form(ValueId id, std::vector<Term>& into) const {
+  const auto& node = nodes_[id];
+  if (node.op == Op::constant) return node.number;
+  if (node.op == Op::sum) {
+    const auto all = term_span(id);
+    into.insert(into.end(), all.begin(), all.end());
+    return node.number;
+  }
+  into.push_back({id, 1});
+  return 0;
+}
+
+ValueId Values::from_linear(std::int64_t number, std::vector<Term>& list) {
+  std::sort(list.begin(), list.end(), [](const Term& x, const Term& y) { return x.atom < y.atom; });
+  std::size_t out = 0;
+  for (std::size_t i = 0; i < list.size();) {
+    Term sum = list[i++];
+    for (; i < list.size() && list[i].atom == sum.atom; ++i)
+      if (__builtin_add_overflow(sum.coefficient, list[i].coefficient, &sum.coefficient)) return opaque(on_data | on_thread);
+    if (sum.coefficient != 0) list[out++] = sum;
+  }
+  list.resize(out);
+  if (list.empty()) return constant(number);
+  if (number == 0 && list.size() == 1 && list[0].coefficient == 1) return list[0].atom;
+  if (list.size() > max_terms) {
+    std::uint8_t dependence = on_data;
+    for (const auto& t : list) dependence |= known_dependence(nodes_[t.atom]);
+    return opaque(dependence);
+  }
+  const bool too_deep = std::any_of(list.begin(), list.end(), [&](const Term& t) { return nodes_[t.atom].depth > max_nesting; });
+  return too_deep ? opaque(on_data | on_thread) : intern({.op = Op::sum, .number = number}, list);
+}
+
+ValueId Values::add(ValueId a, ValueId b) {
+  std::vector<Term> list;
+  std::int64_t number = 0;
+  const auto x = linear_form(a, list);
+  const auto y = linear_form(b, list);
+  if (__builtin_add_overflow(x, y, &number)) return opaque_of({a, b});
+  return from_linear(number, list);
+}
+
+ValueId Values::scale(ValueId a, std::int64_t factor) {
+  if (factor == 1) return a;
+  std::vector<Term> list;
+  auto number = linear_form(a, list);
+  bool overflow = __builtin_mul_overflow(number, factor, &number);
+  for (auto& t : list) overflow = __builtin_mul_overflow(t.coefficient, factor, &t.coefficient) || overflow;
+  if (overflow) return opaque_of({a});
+  return from_linear(number, list);
+}
+
+void Values::factors(ValueId atom, std::vector<ValueId>& into) const {
+  if (nodes_[atom].op == Op::product) {
+    for (const auto& t : term_span(atom)) into.push_back(t.atom);
+  } else {
+    into.push_back(atom);
+  }
+}
+
+ValueId Values::product_of(std::vector<ValueId>& atoms) {
+  if (atoms.size() == 1) return atoms[0];
+  std::sort(atoms.begin(), atoms.end());
+  std::vector<Term> list;
+  for (const auto atom : atoms) list.push_back({atom, 1});
+  return intern({.op = Op::product}, list);
+}
+
+ValueId Values::multiply(ValueId a, ValueId b) {
+  if (is_constant(a)) return scale(b, nodes_[a].number);
+  if (is_constant(b)) return scale(a, nodes_[b].number);
+  std::vector<Term> x, y, list;
+  const auto p = linear_form(a, x);
+  const auto q = linear_form(b, y);
+  if (x.size() * y.size() > max_terms) return opaque_of({a, b});
+  std::int64_t number = 0;
+  bool overflow = __builtin_mul_overflow(p, q, &number);
+  for (auto t : x) {
+    overflow = __builtin_mul_overflow(t.coefficient, q, &t.coefficient) || overflow;
+    list.push_back(t);
+  }
+  for (auto t : y) {
+    overflow = __builtin_mul_overflow(t.coefficient, p, &t.coefficient) || overflow;
+    list.push_back(t);
+  }
+  for (const auto& s : x)
+    for (const auto& t : y) {
+      std::vector<ValueId> atoms;
+      factors(s.atom, atoms);
+      factors(t.atom, atoms);
+      if (atoms.size() > max_factors) return opaque_of({a, b});
+      Term both{product_of(atoms), 0};
+      overflow = __builtin_mul_overflow(s.coefficient, t.coefficient, &both.coefficient) || overflow;
+      list.push_back(both);
+    }
+  if (overflow) return opaque_of({a, b});
+  return from_linear(number, list);
+}
+
+// e of x / 2^e.
+std::optional<ValueId> Values::power_divisor(ValueId a) const {
+  const auto& node = nodes_[a];
+  if (node.op != Op::floor_divide || nodes_[node.b].op != Op::power_of_two) return std::nullopt;
+  return nodes_[node.b].a;
+}
+
+// x / q as compilers write it: (M · x) / 2^s with M = ceil(2^s / q), exact for every x of 32 bits where M·q - 2^s <= 2^(s-31)
+// (Granlund and Montgomery, Division by invariant integers using multiplication, 1994).
+std::optional<ValueId> Values::reciprocal_division(ValueId a, std::int64_t power) {
+  if (power < (std::int64_t{1} << 32) || (power & (power - 1)) != 0) return std::nullopt;
+  std::vector<Term> all;
+  const auto number = linear_form(a, all);
+  auto factor = std::abs(number);
+  for (const auto& t : all) factor = std::gcd(factor, t.coefficient);
+  if (factor < (std::int64_t{1} << 16)) return std::nullopt;
+  const auto q = power / factor + (power % factor > factor / 2 ? 1 : 0);
+  const auto excess = static_cast<Wide>(factor) * q - power;
+  if (q < 2 || excess <= 0 || excess > power >> 31) return std::nullopt;
+  for (auto& t : all) t.coefficient /= factor;
+  return floor_divide(from_linear(number / factor, all), constant(q));
+}
+
+ValueId Values::floor_divide(ValueId a, ValueId b) {
+  if (a == b) return constant(1);
+  if (is_constant(a, 0)) return a;
+  if (is_constant(b)) {
+    const auto d = nodes_[b].number;
+    if (d == 0) return opaque_of({a});
+    if (d == 1) return a;
+    if (is_constant(a)) return constant(floor_div(nodes_[a].number, d));
+    if (d < 0) return floor_divide(scale(a, -1), constant(-d));
+    // (d·q + r) / d = q + r / d
+    std::vector<Term> all, quotient, rest;
+    const auto number = linear_form(a, all);
+    for (auto t : all) {
+      if (t.coefficient % d == 0) quotient.push_back({t.atom, t.coefficient / d});
+      else rest.push_back(t);
+    }
+    const auto q = floor_div(number, d);
+    const auto r = number - q * d;
+    if (rest.empty()) return from_linear(q, quotient);
+    if (const auto by = reciprocal_division(a, d)) return *by;
+    const auto inner = from_linear(r, rest);
+    ValueId divided;
+    if (nodes_[inner].op == Op::floor_divide && is_constant(nodes_[inner].b)) {  // (x / e) / d = x / (e·d)
+      std::int64_t both = 0;
+      if (__builtin_mul_overflow(nodes_[nodes_[inner].b].number, d, &both)) return opaque_of({a});
+      divided = floor_divide(nodes_[inner].a, constant(both));
+    } else if (const auto e = power_divisor(inner); e && (d & (d - 1)) == 0) {  // (x / 2^e) / 2^k = x / 2^(e + k)
+      divided = make(Op::floor_divide, nodes_[inner].a, power_of_two(add(*e, log2_floor(b))));
+    } else {
+      divided = make(Op::floor_divide, inner, b);
+    }
+    quotient.push_back({divided, 1});
+    return from_linear(q, quotient);
+  }
+  // (x / 2^k) / 2^e = x / 2^(e + k)
+  if (nodes_[b].op == Op::power_of_two && nodes_[a].op == Op::floor_divide && is_constant(nodes_[a].b)) {
+    const auto d = nodes_[nodes_[a].b].number;
+    if (d > 0 && (d & (d - 1)) == 0) return make(Op::floor_divide, nodes_[a].a, power_of_two(add(nodes_[b].a, log2_floor(constant(d)))));
+  }
+  // Every term holds b as a factor: divides exactly.
+  std::vector<Term> all, quotient;
+  if (linear_form(a, all) == 0 && nodes_[b].op != Op::sum) {
+    bool exact = true;
+    for (const auto& t : all) {
+      std::vector<ValueId> atoms, divisors;
+      factors(t.atom, atoms);
+      factors(b, divisors);
+      for (const auto d : divisors) {
+        const auto it = std::find(atoms.begin(), atoms.end(), d);
+        if (it == atoms.end()) { exact = false; break; }
+        atoms.erase(it);
+      }
+      if (!exact) break;
+      if (atoms.empty()) quotient.push_back({constant(1), t.coefficient});
+      else quotient.push_back({product_of(atoms), t.coefficient});
+    }
+    if (exact) {
+      auto result = constant(0);
+      for (const auto& t : quotient) result = add(result, scale(t.atom, t.coefficient));
+      return result;
+    }
+  }
+  return make(Op::floor_divide, a, b);
+}
+
+ValueId Values::minimum(ValueId a, ValueId b) {
+  const auto difference = subtract(a, b);
+  if (is_constant(difference)) return nodes_[difference].number <= 0 ? a : b;
+  return make(Op::minimum, std::min(a, b), std::max(a, b));
+}
+
+ValueId Values::maximum(ValueId a, ValueId b) {
+  const auto difference = subtract(a, b);
+  if (is_constant(difference)) return nodes_[difference].number >= 0 ? a : b;
+  return make(Op::maximum, std::min(a, b), std::max(a, b));
+}
+
+ValueId Values::compare(Op op, ValueId a, ValueId b) {
+  assert(is_comparison(op));
+  const auto difference = subtract(a, b);
+  if (is_constant(difference)) {
+    const auto d = nodes_[difference].number;
+    const bool both_known = is_constant(a) && is_constant(b);
+    switch (op) {
+      case Op::less: return constant(d < 0);
+      case Op::less_equal: return constant(d <= 0);
+      case Op::equal: return constant(d == 0);
+      case Op::not_equal: return constant(d != 0);
+      case Op::less_unsigned:
+        if (d == 0) return constant(0);
+        if (both_known)
+          return constant(static_cast<std::uint64_t>(nodes_[a].number) < static_cast<std::uint64_t>(nodes_[b].number));
+        break;
+      default:
+        if (d == 0) return constant(1);
+        if (both_known)
+          return constant(static_cast<std::uint64_t>(nodes_[a].number) <= static_cast<std::uint64_t>(nodes_[b].number));
+        break;
+    }
+  }
+  // A truth value compared with 0 or 1 is that truth value.
+  if ((op == Op::equal || op == Op::not_equal) && is_constant(b) && is_boolean(a) && !is_constant(a)) {
+    const auto n = nodes_[b].number;
+    if (n == 0 || n == 1) return (op == Op::equal) == (n == 1) ? a : logical_not(a);
+  }
+  return make(op, a, b);
+}
+
+ValueId Values::logical_not(ValueId a) {
+  const auto& n = nodes_[a];
+  switch (n.op) {
+    case Op::constant: return constant(n.number == 0);
+    case Op::logical_not: return n.a;
+    case Op::less: return compare(Op::less_equal, n.b, n.a);
+    case Op::less_equal: return compare(Op::less, n.b, n.a);
+    case Op::equal: return compare(Op::not_equal, n.a, n.b);
+    case Op::not_equal: return compare(Op::equal, n.a, n.b);
+    case Op::less_unsigned: return compare(Op::less_equal_unsigned, n.b, n.a);
+    case Op::less_equal_unsigned: return compare(Op::less_unsigned, n.b, n.a);
+    default: return make(Op::logical_not, a);
+  }
+}
+
+ValueId Values::logical_and(ValueId a, ValueId b) {
+  if (a == b || is_constant(b, 1)) return a;
+  if (is_constant(a, 1)) return b;
+  if (is_constant(a, 0) || is_constant(b, 0)) return constant(0);
+  return make(Op::logical_and, a, b);
+}
+
+ValueId Values::logical_or(ValueId a, ValueId b) {
+  if (a == b || is_constant(b, 0)) return a;
+  if (is_constant(a, 0)) return b;
+  if (is_constant(a, 1) || is_constant(b, 1)) return constant(1);
+  return make(Op::logical_or, a, b);
+}
+
+bool Values::is_multiple(ValueId value, ValueId of) {
+  std::vector<Term> x, y;
+  const auto a = linear_form(value, x), b = linear_form(of, y);
+  if (x.size() != y.size() || x.empty()) return false;
+  if (x[0].coefficient % y[0].coefficient != 0) return false;
+  return scale(of, x[0].coefficient / y[0].coefficient) == value && (a == 0) == (b == 0);
+}
+
+ValueId Values::select(ValueId condition, ValueId then_value, ValueId else_value) {
+  if (then_value == else_value) return then_value;
+  if (is_constant(condition)) return nodes_[condition].number != 0 ? then_value : else_value;
+  if (is_constant(then_value, 1) && is_constant(else_value, 0) && is_boolean(condition)) return condition;
+  if (is_constant(then_value, 0) && is_constant(else_value, 1)) return logical_not(condition);
+  // Where p = 0 chooses the first, and the two differ by a multiple of p, the second is right in both cases.
+  const auto node = nodes_[condition];
+  if (node.op == Op::equal && is_multiple(subtract(then_value, else_value), subtract(node.a, node.b))) return else_value;
+  if (node.op == Op::not_equal && is_multiple(subtract(then_value, else_value), subtract(node.a, node.b))) return then_value;
+  return make(Op::select, condition, then_value, else_value);
+}
+
+ValueId Values::power_of_two(ValueId exponent) {
+  if (is_constant(exponent)) {
+    const auto e = nodes_[exponent].number;
+    if (e >= 0 && e < 62) return constant(std::int64_t{1} << e);
+  }
+  return make(Op::power_of_two, exponent);
+}
+
+ValueId Values::log2_floor(ValueId a) {
+  if (is_constant(a) && nodes_[a].number >= 1)
+    return constant(63 - __builtin_clzll(static_cast<unsigned long long>(nodes_[a].number)));
+  if (nodes_[a].op == Op::power_of_two) return nodes_[a].a;
+  return make(Op::log2_floor, a);
+}
+
+bool Values::split_linear(ValueId id, ValueId atom, ValueId& coefficient, ValueId& rest) {
+  std::vector<Term> all;
+  const auto number = linear_form(id, all);
+  coefficient = constant(0);
+  rest = constant(number);
+  const auto holds = [&](ValueId v) { return any_leaf(v, [&](ValueId leaf) { return leaf == atom; }); };
+  for (const auto& t : all) {
+    if (t.atom == atom) {
+      coefficient = add(coefficient, constant(t.coefficient));
+      continue;
+    }
+    std::vector<ValueId> atoms;
+    factors(t.atom, atoms);
+    const auto it = std::find(atoms.begin(), atoms.end(), atom);
+    if (it == atoms.end()) {
+      if (holds(t.atom)) return false;
+      rest = add(rest, scale(t.atom, t.coefficient));
+      continue;
+    }
+    atoms.erase(it);
+    const auto other = product_of(atoms);
+    if (holds(other)) return false;
+    coefficient = add(coefficient, scale(other, t.coefficient));
+  }
+  return true;
+}
+
+bool Values::any_leaf(ValueId id, const std::function<bool(ValueId)>& predicate) const {
+  std::unordered_map<ValueId, bool> memo;
+  return any_leaf_memo(id, predicate, memo);
+}
+
+bool Values::any_leaf_memo(ValueId id, const std::function<bool(ValueId)>& predicate,
+                           std::unordered_map<ValueId, bool>& memo) const {
+  const auto& n = nodes_[id];
+  switch (n.op) {
+    case Op::constant: return false;
+    case Op::argument: case Op::special: case Op::counter: case Op::phi: case Op::result: case Op::opaque: case Op::symbol:
+      return predicate(id);
+    default: break;
+  }
+  const auto [it, fresh] = memo.emplace(id, false);
+  if (!fresh) return it->second;
+  bool found = false;
+  if (n.op == Op::sum || n.op == Op::product) {
+    for (const auto& t : term_span(id)) found = found || any_leaf_memo(t.atom, predicate, memo);
+  } else {
+    found = any_leaf_memo(n.a, predicate, memo);
+    if (n.b != 0) found = found || any_leaf_memo(n.b, predicate, memo);
+    if (n.c != 0) found = found || any_leaf_memo(n.c, predicate, memo);
+  }
+  memo[id] = found;
+  return found;
+}
+
+ValueId Values::rewrite(ValueId id, const std::function<ValueId(ValueId)>& leaf) {
+  std::unordered_map<ValueId, ValueId> memo;
+  return rewrite_memo(id, leaf, memo, 0);
+}
+
+ValueId Values::rewrite_memo(ValueId id, const std::function<ValueId(ValueId)>& leaf,
+                             std::unordered_map<ValueId, ValueId>& memo, int depth) {
+  const auto node = nodes_[id];  // a copy: nodes_ grows below
+  if (node.op == Op::constant) return id;
+  if (const auto it = memo.find(id); it != memo.end()) return it->second;
+  if (depth > max_depth) return opaque_of({id});
+  const auto again = [&](ValueId part) { return rewrite_memo(part, leaf, memo, depth + 1); };
+  ValueId result = id;
+  switch (node.op) {
+    case Op::constant: break;
+    case Op::argument: case Op::special: case Op::counter: case Op::phi: case Op::result: case Op::opaque: case Op::symbol:
+      result = leaf(id);
+      break;
+    case Op::sum: {
+      const auto list = terms(id);
+      result = constant(node.number);
+      for (const auto& t : list) result = add(result, scale(again(t.atom), t.coefficient));
+      break;
+    }
+    case Op::product: {
+      const auto list = terms(id);
+      result = constant(1);
+      for (const auto& t : list) result = multiply(result, again(t.atom));
+      break;
+    }
+    case Op::floor_divide: result = floor_divide(again(node.a), again(node.b)); break;
+    case Op::minimum: result = minimum(again(node.a), again(node.b)); break;
+    case Op::maximum: result = maximum(again(node.a), again(node.b)); break;
+    case Op::less: case Op::less_equal: case Op::equal: case Op::not_equal: case Op::less_unsigned:
+    case Op::less_equal_unsigned: {
+      const auto a = again(node.a);
+      result = compare(node.op, a, again(node.b));
+      break;
+    }
+    case Op::logical_and: result = logical_and(again(node.a), again(node.b)); break;
+    case Op::logical_or: result = logical_or(again(node.a), again(node.b)); break;
+    case Op::logical_not: result = logical_not(again(node.a)); break;
+    case Op::select: {
+      const auto a = again(node.a), b = again(node.b);
+      result = select(a, b, again(node.c));
+      break;
+    }
+    case Op::power_of_two: result = power_of_two(again(node.a)); break;
+    case Op::log2_floor: result = log2_floor(again(node.a)); break;
+  }
+  memo[id] = result;
+  return result;
+}
+
+// --- Facts -----------------------------------------------------------------------------------------------------------
+
+void Facts::add_fact(ValueId value) {
+  if (!values_->is_constant(value)) not_negative_.push_back(value);
+}
+
+void Facts::assume(ValueId condition, bool holds) {
+  auto& v = *values_;
+  const auto node = v[condition];
+  const auto at_least_one_more = [&](ValueId a, ValueId b) { add_fact(v.add(v.subtract(b, a), v.constant(-1))); };
+  switch (node.op) {
+    case Op::logical_not: assume(node.a, !holds); return;
+    case Op::logical_and:
+      if (holds) { assume(node.a, true); assume(node.b, true); }
+      return;
+    case Op::logical_or:
+      if (!holds) { assume(node.a, false); assume(node.b, false); }
+      return;
+    case Op::less:
+      if (holds) at_least_one_more(node.a, node.b);
+      else add_fact(v.subtract(node.a, node.b));
+      return;
+    case Op::less_equal:
+      if (holds) add_fact(v.subtract(node.b, node.a));
+      else at_least_one_more(node.b, node.a);
+      return;
+    case Op::equal: case Op::not_equal:
+      if ((node.op == Op::equal) == holds) {
+        add_fact(v.subtract(node.a, node.b));
+        add_fact(v.subtract(node.b, node.a));
+      } else {  // a >= b and a != b: a >= b + 1
+        if (not_negative(v.subtract(node.a, node.b))) at_least_one_more(node.b, node.a);
+        else if (not_negative(v.subtract(node.b, node.a))) at_least_one_more(node.a, node.b);
+      }
+      return;
+    case Op::less_unsigned: case Op::less_equal_unsigned: {
+      // a <u b where b is not negative: 0 <= a < b. Its negation, b <=u a, where a is not negative: b <= a.
+      const bool strict = (node.op == Op::less_unsigned) == holds;
+      const auto small = holds ? node.a : node.b;
+      const auto large = holds ? node.b : node.a;
+      if (!not_negative(large)) return;
+      add_fact(small);
+      if (strict) at_least_one_more(small, large);
+      else add_fact(v.subtract(large, small));
+      return;
+    }
+    default: return;
+  }
+}
+
+bool Facts::structurally_not_negative(ValueId value, int depth) const {
+  const auto& v = *values_;
+  const auto& node = v[value];
+  if (depth > max_proof_depth || ++steps_ > max_proof_steps) return false;
+  switch (node.op) {
+    case Op::constant: return node.number >= 0;
+    case Op::special: case Op::counter: case Op::power_of_two: case Op::log2_floor: return true;
+    case Op::less: case Op::less_equal: case Op::equal: case Op::not_equal: case Op::less_unsigned:
+    case Op::less_equal_unsigned: case Op::logical_and: case Op::logical_or: case Op::logical_not: return true;
+    case Op::product:
+      for (const auto& t : v.terms(value))
+        if (!structurally_not_negative(t.atom, depth + 1)) return false;
+      return true;
+    case Op::floor_divide: return prove(node.a, depth + 1) && prove(node.b, depth + 1);
+    case Op::minimum: return prove(node.a, depth + 1) && prove(node.b, depth + 1);
+    case Op::maximum: return prove(node.a, depth + 1) || prove(node.b, depth + 1);
+    case Op::select: return prove(node.b, depth + 1) && prove(node.c, depth + 1);
+    case Op::sum: {
+      bool all = node.number >= 0;
+      for (const auto& t : v.terms(value)) {
+        if (t.coefficient < 0) { all = false; continue; }
+        all = all && structurally_not_negative(t.atom, depth + 1);
+      }
+      if (all) return true;
+      // c + x / d = (x + c·d) / d
+      const auto list = v.terms(value);
+      if (list.size() == 1 && list[0].coefficient == 1 && v[list[0].atom].op == Op::floor_divide && v.is_constant(v[list[0].atom].b)) {
+        const auto d = v[v[list[0].atom].b].number;
+        if (d > 0 && d < (std::int64_t{1} << 31) && std::abs(node.number) < (std::int64_t{1} << 31) &&
+            prove(values_->add(v[list[0].atom].a, values_->constant(node.number * d)), depth + 1))
+          return true;
+      }
+      // log2(x) - m >= 0 where x >= 2^m
+      if (list.size() == 1 && list[0].coefficient == 1 && v[list[0].atom].op == Op::log2_floor && node.number > -31)
+        if (prove(values_->add(v[list[0].atom].a, values_->constant(-(std::int64_t{1} << -node.number))), depth + 1)) return true;
+      // x - d·(x / d) >= 0, for whatever x
+      for (const auto& t : v.terms(value)) {
+        const auto& atom = v[t.atom];
+        if (t.coefficient < 0 && atom.op == Op::floor_divide && values_->is_constant(atom.b) &&
+            v[atom.b].number == -t.coefficient) {
+          const auto rest = values_->subtract(value, values_->modulo(atom.a, atom.b));
+          if (rest != value && structurally_not_negative(rest, depth + 1)) return true;
+        }
+      }
+      return false;
+    }
+    default: return false;
+  }
+}
+
+bool Facts::not_negative(ValueId value) const {
+  steps_ = 0;
+  return prove(value, 0);
+}
+
+// By its structure, or as a fact (or, at first, two) and something that is not negative by its structure.
+bool Facts::prove(ValueId value, int depth) const {
+  if (structurally_not_negative(value, depth)) return true;
+  if (depth > max_proof_depth || steps_ > max_proof_steps) return false;
+  for (const auto fact : not_negative_)
+    if (fact == value || structurally_not_negative(values_->subtract(value, fact), depth + 1)) return true;
+  if (depth > 0 || not_negative_.size() > 8) return false;
+  for (std::size_t i = 0; i < not_negative_.size(); ++i)
+    for (std::size_t j = i; j < not_negative_.size(); ++j)
+      if (structurally_not_negative(values_->subtract(values_->subtract(value, not_negative_[i]), not_negative_[j]), depth + 1))
+        return true;
+  return false;
+}
+
+ValueId Facts::simplify(ValueId value) const {
+  if (simplify_depth_ == 0) simplified_.clear();
+  if (const auto it = simplified_.find(value); it != simplified_.end()) return it->second;
+  ++simplify_depth_;
+  const auto result = simplify_node(value);
+  --simplify_depth_;
+  return simplified_[value] = result;
+}
+
+ValueId Facts::simplify_node(ValueId value) const {
+  auto& v = *values_;
+  const auto node = v[value];
+  switch (node.op) {
+    case Op::sum: {
+      const auto list = v.terms(value);
+      auto result = v.constant(node.number);
+      for (const auto& t : list) result = v.add(result, v.scale(simplify(t.atom), t.coefficient));
+      return result;
+    }
+    case Op::product: {
+      const auto list = v.terms(value);
+      auto result = v.constant(1);
+      for (const auto& t : list) result = v.multiply(result, simplify(t.atom));
+      return result;
+    }
+    case Op::floor_divide: {
+      const auto a = simplify(node.a);
+      return v.floor_divide(a, simplify(node.b));
+    }
+    case Op::minimum: case Op::maximum: {
+      const auto a = simplify(node.a), b = simplify(node.b);
+      if (not_negative(v.subtract(a, b))) return node.op == Op::maximum ? a : b;
+      if (not_negative(v.subtract(b, a))) return node.op == Op::maximum ? b : a;
+      return node.op == Op::maximum ? v.maximum(a, b) : v.minimum(a, b);
+    }
+    case Op::less: case Op::less_equal: {
+      const auto a = simplify(node.a), b = simplify(node.b);
+      const auto difference = v.subtract(b, a);  // less: >= 1
+      const auto wanted = node.op == Op::less ? v.add(difference, v.constant(-1)) : difference;
+      if (not_negative(wanted)) return v.constant(1);
+      if (not_negative(v.add(v.scale(wanted, -1), v.constant(-1)))) return v.constant(0);
+      return v.compare(node.op, a, b);
+    }
+    case Op::less_unsigned: case Op::less_equal_unsigned: {
+      const auto a = simplify(node.a), b = simplify(node.b);
+      const auto as_signed = node.op == Op::less_unsigned ? Op::less : Op::less_equal;
+      const auto zero = v.constant(0);
+      const bool a_known = not_negative(a), b_known = not_negative(b);
+      if (a_known && b_known) return simplify(v.compare(as_signed, a, b));
+      if (b_known)  // a negative number is a large unsigned one
+        return v.logical_and(v.compare(Op::less_equal, zero, a), v.compare(as_signed, a, b));
+      if (a_known) return v.logical_or(v.compare(Op::less, b, zero), v.compare(as_signed, a, b));
+      return v.compare(node.op, a, b);
+    }
+    case Op::equal: case Op::not_equal: {
+      const auto a = simplify(node.a), b = simplify(node.b);
+      const auto d = v.subtract(a, b);
+      const auto minus_one = v.constant(-1);
+      if (not_negative(v.add(d, minus_one)) || not_negative(v.add(v.scale(d, -1), minus_one)))
+        return v.constant(node.op == Op::not_equal);
+      if (not_negative(d) && not_negative(v.scale(d, -1))) return v.constant(node.op == Op::equal);
+      return v.compare(node.op, a, b);
+    }
+    case Op::logical_and: {
+      const auto a = simplify(node.a);
+      return v.logical_and(a, simplify(node.b));
+    }
+    case Op::logical_or: {
+      const auto a = simplify(node.a);
+      return v.logical_or(a, simplify(node.b));
+    }
+    case Op::logical_not: return v.logical_not(simplify(node.a));
+    case Op::select: {
+      const auto c = simplify(node.a);
+      const auto t = simplify(node.b);
+      return v.select(c, t, simplify(node.c));
+    }
+    case Op::power_of_two: return v.power_of_two(simplify(node.a));
+    case Op::log2_floor: {
+      const auto a = simplify(node.a);
+      // log2(2·x + 1) = log2(x) + 1 where x >= 1
+      if (v[a].op == Op::sum && v[a].number == 1) {
+        const auto half = v.floor_divide(v.add(a, v.constant(-1)), v.constant(2));
+        if (v.scale(half, 2) == v.add(a, v.constant(-1)) && not_negative(v.add(half, v.constant(-1))))
+          return v.add(v.log2_floor(half), v.constant(1));
+      }
+      return v.log2_floor(a);
+    }
+    default: return value;
+  }
+}
+
+}  // namespace warptime::flow

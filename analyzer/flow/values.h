@@ -1,0 +1,165 @@
+// Whole numbers as closed forms: polynomials over kernel arguments, launch dimensions, thread indices and loop counters, with
+// floor division, minimum, maximum, comparisons and powers of two as further atoms. Hash-consed: equal forms have equal ids.
+// Knows nothing of PTX. Registers are read as whole numbers that do not wrap; where compilers rely on wrapping (unsigned comparisons), the
+// comparison keeps its own operator and is decided by facts.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace warptime::flow {
+
+using ValueId = std::uint32_t;
+
+enum class Op : std::uint8_t {
+  constant,       // number
+  argument,       // a: parameter index, b: byte offset in it
+  special,        // a: Special
+  counter,        // a: loop; counts 0, 1, … the times its header has run before
+  phi,            // a: index into the evaluator's phis: a register where paths meet
+  result,         // a: the instruction that makes it, b: the register; no closed form
+  opaque,         // b: a serial number; nothing is known about it
+  symbol,         // a: serial; the address of a variable
+  sum,            // number + Σ coefficient · term
+  product,        // of two or more atoms
+  floor_divide,   // a / b, rounded down
+  minimum, maximum,
+  less, less_equal, equal, not_equal,       // 1 or 0
+  less_unsigned, less_equal_unsigned,       // as unsigned numbers of the register's width
+  logical_and, logical_or, logical_not,
+  select,         // a ? b : c
+  power_of_two,   // 2 ^ a, a >= 0
+  log2_floor,     // of a >= 1
+};
+
+enum class Special : std::uint8_t {
+  tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z, ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y, nctaid_z,
+  laneid, warpid, warpsize, other,
+};
+
+// What a value depends on.
+enum Dependence : std::uint8_t {
+  on_argument = 1,
+  on_launch = 2,   // ntid, nctaid
+  on_block = 4,    // ctaid
+  on_thread = 8,   // tid, laneid, warpid: threads of one warp can differ
+  on_counter = 16,
+  on_data = 32,    // something loaded, or something without a closed form
+};
+
+struct Term {
+  ValueId atom;
+  std::int64_t coefficient;
+  friend bool operator==(const Term&, const Term&) = default;
+};
+
+class Values {
+ public:
+  Values() { constant(0); }  // id 0, which unused places of a node name
+
+  struct Node {
+    Op op = Op::constant;
+    std::uint8_t dependence = 0;  // without that of phis and results, which the evaluator adds
+    bool has_phi = false;
+    bool indirect = false;        // has a phi or a result
+    std::uint16_t depth = 0;      // of nesting
+    ValueId a = 0, b = 0, c = 0;
+    std::int64_t number = 0;
+    std::uint32_t first_term = 0, term_count = 0;
+  };
+
+  ValueId constant(std::int64_t number);
+  ValueId argument(std::uint32_t index, std::uint32_t offset);
+  ValueId special(Special which);
+  ValueId counter(std::uint32_t loop);
+  ValueId phi(std::uint32_t index);
+  ValueId symbol(std::uint32_t serial);
+  ValueId result(std::uint32_t instruction, std::uint32_t reg);
+  ValueId opaque(std::uint8_t dependence);  // a new one each time
+
+  ValueId add(ValueId a, ValueId b);
+  ValueId subtract(ValueId a, ValueId b) { return add(a, scale(b, -1)); }
+  ValueId scale(ValueId a, std::int64_t factor);
+  ValueId multiply(ValueId a, ValueId b);
+  ValueId floor_divide(ValueId a, ValueId b);
+  ValueId modulo(ValueId a, ValueId b) { return subtract(a, multiply(b, floor_divide(a, b))); }
+  ValueId minimum(ValueId a, ValueId b);
+  ValueId maximum(ValueId a, ValueId b);
+  ValueId compare(Op op, ValueId a, ValueId b);  // one of the six comparisons
+  ValueId logical_and(ValueId a, ValueId b);
+  ValueId logical_or(ValueId a, ValueId b);
+  ValueId logical_not(ValueId a);
+  ValueId select(ValueId condition, ValueId then_value, ValueId else_value);
+  ValueId power_of_two(ValueId exponent);
+  ValueId log2_floor(ValueId a);
+
+  // By value: making values moves the table.
+  Node operator[](ValueId id) const { return nodes_[id]; }
+  std::vector<Term> terms(ValueId id) const;  // of a sum or (coefficient 1) a product
+  bool is_constant(ValueId id) const { return nodes_[id].op == Op::constant; }
+  bool is_constant(ValueId id, std::int64_t number) const { return is_constant(id) && nodes_[id].number == number; }
+  bool is_boolean(ValueId id) const;  // a comparison or a logical operation
+
+  // The value as number + Σ coefficient · atom: of any value, not only of sums.
+  std::int64_t linear_form(ValueId id, std::vector<Term>& terms) const;
+  // The coefficient of `atom` in it, as a value, and what is left; the coefficient itself does not hold `atom`.
+  // False where `id` is not linear in `atom`.
+  bool split_linear(ValueId id, ValueId atom, ValueId& coefficient, ValueId& rest);
+
+  // Rebuilds `id` with every leaf (argument, special, counter, phi, result, opaque, symbol) replaced by what `leaf` gives.
+  ValueId rewrite(ValueId id, const std::function<ValueId(ValueId)>& leaf);
+  bool any_leaf(ValueId id, const std::function<bool(ValueId)>& predicate) const;
+
+  std::size_t size() const { return nodes_.size(); }
+
+ private:
+  ValueId opaque_of(std::initializer_list<ValueId> parts);  // a form that is not worth having, of these
+  std::span<const Term> term_span(ValueId id) const {
+    return {terms_.data() + nodes_[id].first_term, nodes_[id].term_count};
+  }
+  ValueId intern(const Node& node, std::span<const Term> terms = {});
+  ValueId make(Op op, ValueId a, ValueId b = 0, ValueId c = 0);
+  ValueId from_linear(std::int64_t number, std::vector<Term>& terms);
+  std::optional<ValueId> power_divisor(ValueId a) const;
+  std::optional<ValueId> reciprocal_division(ValueId a, std::int64_t power);
+  bool is_multiple(ValueId value, ValueId of);  // by a whole number
+  ValueId product_of(std::vector<ValueId>& atoms);
+  void factors(ValueId atom, std::vector<ValueId>& into) const;
+  ValueId rewrite_memo(ValueId id, const std::function<ValueId(ValueId)>& leaf,
+                       std::unordered_map<ValueId, ValueId>& memo, int depth);
+  bool any_leaf_memo(ValueId id, const std::function<bool(ValueId)>& predicate,
+                     std::unordered_map<ValueId, bool>& memo) const;
+
+  std::vector<Node> nodes_;
+  std::vector<Term> terms_;
+  std::unordered_multimap<std::uint64_t, ValueId> index_;
+  std::uint32_t serial_ = 0;
+};
+
+// What is known to hold on a path: values that are not negative there.
+class Facts {
+ public:
+  explicit Facts(Values& values) : values_(&values) {}
+  void assume(ValueId condition, bool holds);
+  bool not_negative(ValueId value) const;
+  // `value` with what the facts decide taken out: max(0, n) where n >= 0, unsigned comparisons of numbers that are not negative, …
+  ValueId simplify(ValueId value) const;
+
+ private:
+  ValueId simplify_node(ValueId value) const;
+  bool prove(ValueId value, int depth) const;
+  bool structurally_not_negative(ValueId value, int depth) const;
+  void add_fact(ValueId value);
+  Values* values_;
+  std::vector<ValueId> not_negative_;
+  mutable int steps_ = 0;  // of the proof under way
+  mutable std::unordered_map<ValueId, ValueId> simplified_;  // of the call under way
+  mutable int simplify_depth_ = 0;
+};
+
+}  // namespace warptime::flow

@@ -1,0 +1,91 @@
+#include "analyzer/periods/classify.h"
+
+#include "analyzer/flow/access.h"
+#include "analyzer/ptx/opcodes.h"
+
+namespace warptime::periods {
+namespace {
+
+using Kind = InstructionRole::Kind;
+
+// The operand that is the global address: a load's second, a store's first.
+std::uint32_t address_operand(const ptx::Module& module, const ptx::Instruction& ins, ptx::Category category) {
+  const std::uint32_t from = category == ptx::Category::load || category == ptx::Category::atomic ? 1 : 0;
+  for (std::uint32_t i = from; i < ins.operand_count; ++i)
+    if (module.operands[ins.first_operand + i].kind == ptx::Operand::Kind::address) return i;
+  return from;
+}
+
+// `tex`, `tld4`: reads through the texture units; no address that can be followed.
+bool is_texture(std::string_view opcode) { return opcode.starts_with("tex") || opcode.starts_with("tld4"); }
+
+InstructionRole memory(flow::KernelFlow& flow, std::uint32_t block, std::uint32_t instruction, Kind kind, std::uint32_t operand,
+                       std::string note, const flow::Naming& naming) {
+  auto& evaluator = flow.evaluator;
+  const auto& ins = evaluator.function().instructions[instruction];
+  const auto bytes = std::max(1, ptx::access_bytes(ins.opcode));
+  const auto address = evaluator.address(instruction, operand);
+  const auto resolved = flow.loops.resolve(address, flow.cfg.blocks[block].loop);
+  const auto pattern = flow::access_pattern(evaluator, address, resolved, bytes);
+  MemoryAccess access;
+  access.kind = kind == Kind::load ? MemoryAccess::Kind::load : MemoryAccess::Kind::store;
+  access.access = pattern.access;
+  access.bytes = bytes;
+  access.sectors = pattern.sectors;
+  access.note = std::move(note);
+  if (pattern.access == Access::strided && pattern.stride) {
+    const auto stride = flow::to_expression(evaluator.values(), *pattern.stride, naming);
+    if (stride) access.stride = to_string(*stride);
+  }
+  InstructionRole role;
+  role.kind = kind;
+  role.access = std::move(access);
+  return role;
+}
+
+}  // namespace
+
+InstructionRole classify(flow::KernelFlow& flow, std::uint32_t block, std::uint32_t instruction, const flow::Naming& naming) {
+  auto& evaluator = flow.evaluator;
+  const auto& function = evaluator.function();
+  const auto& ins = function.instructions[instruction];
+  InstructionRole role;
+  role.kind = Kind::calculation;
+  if (ins.info == nullptr || ins.info->category == ptx::Category::call) {
+    role.modelled = false;
+    return role;
+  }
+  const auto category = ins.info->category;
+  if (category == ptx::Category::exit) {
+    if (ins.guard == ptx::no_index && !ins.opcode.starts_with("trap")) role.kind = Kind::none;
+    return role;
+  }
+  const bool reads = category == ptx::Category::load || category == ptx::Category::atomic;
+  const bool writes = category == ptx::Category::store || category == ptx::Category::reduction;
+  if (category == ptx::Category::async_copy) {
+    // Only those that copy; commits and waits are calculation.
+    if (ins.opcode.find("commit") != std::string_view::npos || ins.opcode.find("wait") != std::string_view::npos) return role;
+    return memory(flow, block, instruction, Kind::store, 0, "asynchronous copy", naming);
+  }
+  if (!reads && !writes) return role;
+  if (is_texture(ins.opcode)) {
+    role.kind = Kind::load;
+    MemoryAccess access;
+    access.access = Access::coalesced;
+    access.note = "texture";
+    role.access = access;
+    return role;
+  }
+  const auto operand = address_operand(evaluator.module(), ins, category);
+  auto space = ptx::space_of(ins.opcode);
+  std::string note = category == ptx::Category::atomic ? "atomic" : category == ptx::Category::reduction ? "reduction" : "";
+  if (space == ptx::StateSpace::generic || space == ptx::StateSpace::none) {
+    const auto shown = evaluator.space_of_address(evaluator.address(instruction, operand));
+    space = shown.value_or(ptx::StateSpace::global);
+    if (!shown) note += note.empty() ? "generic address, taken as global" : ", generic address, taken as global";
+  }
+  if (space != ptx::StateSpace::global) return role;
+  return memory(flow, block, instruction, reads ? Kind::load : Kind::store, operand, std::move(note), naming);
+}
+
+}  // namespace warptime::periods

@@ -1,0 +1,146 @@
+#include "analyzer/pipeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/flow/flow.h"
+#include "analyzer/periods/lower.h"
+#include "llvm/Demangle/Demangle.h"
+
+namespace warptime {
+namespace {
+
+// `mtx` of `_Z3mtxiiPfS_S_`, `filter<float>` of a template, the symbol itself where it is not mangled.
+std::string source_name(const std::string& symbol) {
+  auto name = llvm::demangle(symbol);
+  int depth = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '<') ++depth;
+    if (name[i] == '>') --depth;
+    if (name[i] == '(' && depth == 0 && name.compare(i, 21, "(anonymous namespace)") != 0) {
+      name.resize(i);
+      break;
+    }
+  }
+  // A template's name carries its result type: `void filter<float>`.
+  depth = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '<' || name[i] == '(') ++depth;
+    if (name[i] == '>' || name[i] == ')') --depth;
+    if (name[i] == ' ' && depth == 0) return name.substr(i + 1);
+  }
+  return name;
+}
+
+const KernelSignature* signature_of(const Source& source, std::string_view symbol) {
+  for (const auto& kernel : source.kernels)
+    if (kernel.symbol == symbol) return &kernel;
+  return nullptr;
+}
+
+std::string kernel_name(const Source& source, const ptx::Function& function) {
+  const auto* signature = signature_of(source, function.name);
+  return signature != nullptr ? signature->name : source_name(std::string(function.name));
+}
+
+// The .file number of the source itself; 0 where that is not known.
+std::uint32_t main_file_number(const Source& source, const ptx::Module& module) {
+  if (source.text.empty()) return 0;
+  const auto base = [](const std::string& path) { return path.substr(path.find_last_of("/\\") + 1); };
+  for (const auto& file : module.files)
+    if (base(file.path) == base(source.file)) return file.number;
+  return module.files.empty() ? 0 : module.files.front().number;
+}
+
+class Pipeline {
+ public:
+  Pipeline(Source source, const AnalyzeOptions& options)
+      : source_(std::make_shared<Source>(std::move(source))), options_(options) {
+    // Errors about PTX that a compiler made name the PTX, not the .cu file whose lines are others.
+    ptx_name_ = source_->text.empty() ? source_->file : source_->file + " (PTX)";
+  }
+
+  Result<Analysis> run() {
+    auto module = ptx::parse(source_->ptx, ptx_name_);
+    if (!module) return module.diagnostics();
+    module_ = std::make_shared<ptx::Module>(std::move(*module));
+    auto chosen = choose_kernels();
+    if (!chosen) return chosen.diagnostics();
+    Diagnostics errors;
+    for (const auto f : *chosen) {
+      auto kernel = analyze_kernel(f);
+      if (kernel) analysis_.kernels.push_back(std::move(*kernel));
+      else errors.insert(errors.end(), kernel.diagnostics().begin(), kernel.diagnostics().end());
+    }
+    if (!errors.empty()) return errors;
+    analysis_.source = source_;
+    analysis_.module = module_;
+    return std::move(analysis_);
+  }
+
+ private:
+  Result<std::vector<std::uint32_t>> choose_kernels() {
+    std::vector<std::uint32_t> all, chosen;
+    std::vector<std::string> names;
+    for (std::uint32_t f = 0; f < module_->functions.size(); ++f) {
+      const auto& function = module_->functions[f];
+      if (!function.entry || function.declaration) continue;
+      all.push_back(f);
+      names.push_back(kernel_name(*source_, function));
+      if (options_.kernel == names.back() || options_.kernel == function.name) chosen.push_back(f);
+    }
+    if (all.empty()) return error_at(source_->file, 0, 0, "no kernel in this file", "a kernel is a __global__ function (.entry in PTX)");
+    if (options_.kernel.empty()) return all;
+    if (!chosen.empty()) return chosen;
+    const auto near = nearest(options_.kernel, names);
+    return error_at(source_->file, 0, 0, fmt::format("no kernel `{}`; there are: {}", options_.kernel, fmt::join(names, ", ")),
+                    near.empty() ? "" : fmt::format("did you mean `{}`?", near));
+  }
+
+  Result<KernelAnalysis> analyze_kernel(std::uint32_t index) {
+    const auto& function = module_->functions[index];
+    auto cfg = flow::build_cfg(*module_, function, ptx_name_);
+    if (!cfg) return cfg.diagnostics();
+    KernelAnalysis kernel;
+    kernel.function = index;
+    kernel.flow = std::make_shared<flow::KernelFlow>(*module_, function, std::move(*cfg));
+    periods::LowerOptions options;
+    options.skip_unsupported = options_.skip_unsupported;
+    options.signature = signature_of(*source_, function.name);
+    options.file = ptx_name_;
+    options.main_file = main_file_number(*source_, *module_);
+    auto lowered = periods::lower(*module_, function, *kernel.flow, options);
+    if (!lowered) return lowered.diagnostics();
+    analysis_.diagnostics.insert(analysis_.diagnostics.end(), lowered->diagnostics.begin(), lowered->diagnostics.end());
+    kernel.program = lowered->program;
+    auto& from = kernel.program.provenance;
+    from.kernel = kernel_name(*source_, function);
+    from.symbol = std::string(function.name);
+    from.source = source_->file;
+    from.compiler = source_->compiler;
+    from.target = source_->target.empty() ? std::string(module_->target.substr(0, module_->target.find(','))) : source_->target;
+    from.flags = source_->flags;
+    kernel.lowered = std::make_shared<periods::Lowered>(std::move(*lowered));
+    return kernel;
+  }
+
+  std::shared_ptr<Source> source_;
+  const AnalyzeOptions& options_;
+  std::string ptx_name_;
+  std::shared_ptr<ptx::Module> module_;
+  Analysis analysis_;
+};
+
+}  // namespace
+
+Result<Analysis> analyze(Source source, const AnalyzeOptions& options) { return Pipeline(std::move(source), options).run(); }
+
+Source ptx_source(std::string file, std::string text) {
+  Source source;
+  source.file = std::move(file);
+  source.ptx = std::move(text);
+  return source;
+}
+
+}  // namespace warptime

@@ -1,0 +1,55 @@
+// The list of passes, readable top to bottom: parse → build_cfg → find_loops → find_periods → lower. What `analyze` shows
+// at each step comes from here.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analyzer/compile/compile.h"
+#include "analyzer/ptx/module.h"
+#include "simulator/kernel_program.h"
+
+namespace warptime {
+
+struct AnalyzeOptions {
+  std::string kernel;             // only this one, by source name or symbol; empty: all
+  bool skip_unsupported = false;  // instructions that the table does not know count as calculation, and are reported
+};
+
+namespace flow {
+struct KernelFlow;  // basic blocks, dominators, loops, values: flow/flow.h
+}
+
+namespace periods {
+struct Lowered;  // the kernel program, and what each instruction is in it: periods/lower.h
+}
+
+struct KernelAnalysis {
+  std::uint32_t function = 0;  // index into Module::functions
+  std::shared_ptr<flow::KernelFlow> flow;
+  std::shared_ptr<const periods::Lowered> lowered;
+  KernelProgram program;       // with its provenance
+};
+
+struct Analysis {
+  std::shared_ptr<const Source> source;  // owns the PTX that the module's views point into
+  std::shared_ptr<const ptx::Module> module;
+  std::vector<KernelAnalysis> kernels;
+  Diagnostics diagnostics;  // warnings and notes: skipped instructions, what was assumed
+};
+
+// Errors: PTX that does not parse, an unknown kernel name (says which there are), instructions, calls and flow that are not
+// understood (with their PTX and source lines).
+Result<Analysis> analyze(Source source, const AnalyzeOptions& options);
+
+// A Source for PTX that the user gives. `file` is for the diagnostics.
+Source ptx_source(std::string file, std::string text);
+
+enum class Emit { program, ptx, cfg, loops, periods, listing };
+
+// The step as text, or as JSON. Emit::program as text is YAML. Emit::ptx is the PTX itself in both.
+std::string emit_text(const Analysis& analysis, Emit what);
+std::string emit_json(const Analysis& analysis, Emit what);
+
+}  // namespace warptime

@@ -1,0 +1,55 @@
+// Facts about PTX instructions: one table, a line each (opcodes.def). What an instruction reads and writes,
+// which state space it touches, and whether it ends a basic block.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "analyzer/ptx/module.h"
+
+namespace warptime::ptx {
+
+enum class Category : std::uint8_t {
+  arithmetic,  // integer, floating point, logic, comparison, conversion, video, matrix on registers
+  move,        // mov, cvta, shfl, vote, …: register transfer
+  load,        // ld, ldu, tex, …: reads memory of `space_of`
+  store,       // st, sust, …
+  atomic,      // atom: reads and writes
+  reduction,   // red: writes
+  async_copy,  // cp.async…: memory to memory
+  prefetch,    // prefetch, applypriority, …: touches no register
+  barrier,     // bar, barrier, membar, fence, mbarrier …
+  branch,      // bra, brx.idx
+  call,        // call
+  exit,        // ret, exit, trap
+};
+
+struct Opcode {
+  std::string_view
+      name;  // first words, as far as the table distinguishes them: `ld`, `cp.async.bulk`, `mul.wide`
+  Category category = Category::arithmetic;
+  std::uint8_t destinations = 1;  // the first operands are written; the rest are read (a destination that is
+                                  // also read: see `accumulates`)
+  bool accumulates = false;       // the destination is read too
+  bool ends_block = false;
+};
+
+// The longest line of the table that `opcode` begins with, at a dot; null where there is none.
+const Opcode* find_opcode(std::string_view opcode);
+
+// The state space that a load, store, atomic, reduction, prefetch or copy names (`ld.global…`: global; no
+// name: generic); a copy's is global where either of its sides is. Texture and surface accesses: texture.
+// Other instructions: none.
+StateSpace space_of(std::string_view opcode);
+
+// Whether the opcode has `.word` as one of its parts: has_part("bra.uni", "uni").
+bool has_part(std::string_view opcode, std::string_view word);
+
+// Bytes that one thread moves: type width times vector width of `ld.global.v4.f32` (16); 0 where the opcode
+// does not say.
+int access_bytes(std::string_view opcode);
+
+// Bytes of a type such as `f32`, `b128`, `bf16x2`; 0 where the word is none or has no size in memory.
+int type_bytes(std::string_view type);
+
+}  // namespace warptime::ptx

@@ -1,0 +1,257 @@
+// warptime predict: a kernel or a plan, GPUs and parameters → times.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "cli/bundled.h"
+#include "cli/commands.h"
+#include "cli/input.h"
+#include "cli/kernel_loader.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/programs.h"
+#include "cli/progress.h"
+#include "cli/report.h"
+#include "cli/views/prediction_view.h"
+#include "simulator/calibration.h"
+
+namespace warptime::cli {
+namespace {
+
+CommandSyntax syntax() {
+  return {"predict",
+          "the time of a kernel or a plan on each GPU, for each combination of parameters",
+          "[OPTION...] INPUT [-- COMPILER-FLAG...]",
+          "Predicts times. INPUT is a .cu or .ptx, a kernel program, a plan, the name of a bundled plan, or "
+          "- for standard input (any of "
+          "these, told by its text). A kernel also needs its launch (--threads, or --blocks and "
+          "--threads-per-block); a plan has its own.",
+          "  warptime predict dwt_kernels/mtx.cu --threads N --param K=8 --param N=2^20\n"
+          "  warptime predict dwt_kernels/mtx.cu --blocks 256 --threads-per-block 128 --param K=8,10,12 "
+          "--gpu rtx-2080,h200\n"
+          "  warptime predict matrix --gpu gt-720m --gpu rtx-2080 --param K=8,10,12,14 --param N=2^6..2^20 "
+          "--format csv -o matrix.csv\n",
+          {{"What to predict",
+            {{"gpu", "NAME",
+              "on this GPU; repeatable, or several with commas; all is the whole catalogue (default: all)"},
+             gpu_dir_option(),
+             param_option()}},
+           {"The launch of a kernel (a plan has its own)",
+            {{"threads", "EXPR", "that many threads, N or N / 2, say, in blocks that Algorithm 3 chooses"},
+             {"blocks", "EXPR", "that many blocks instead: to predict a launch as your code makes it"},
+             {"threads-per-block", "EXPR", "goes with --blocks"},
+             kernel_option()}},
+           {"The model's constants (an option beats a file beats the plan beats the GPU's default)",
+            {{"t-p", "MICROSECONDS",
+              "what a launch costs before the kernel runs, where you have measured or fitted it"},
+             t_m_option(),
+             {"calibration", "FILE", "t_p and t_m by GPU from a calibration file"}}},
+           compiler_options(),
+           general_options("text (default), csv or json")},
+          1,
+          1,
+          true,
+          [] { return fmt::format("\nBundled plans: {}.", enumerate(bundled_plan_names())); }};
+}
+
+// What the command line alone says of the launch.
+struct LaunchOptions {
+  std::optional<Expression> threads, blocks, threads_per_block;
+  bool given() const { return threads || blocks || threads_per_block; }
+};
+
+struct Settings {
+  std::string format;
+  std::vector<const Gpu*> gpus;
+  std::vector<NamedValues> parameters;
+  LaunchOptions launch;
+  CompileOptions compile;
+  PredictionOptions prediction;
+};
+
+Result<LaunchOptions> read_launch(const Arguments& arguments) {
+  const auto threads = read_expression(arguments, "threads");
+  if (!threads) return threads.diagnostics();
+  const auto blocks = read_expression(arguments, "blocks");
+  if (!blocks) return blocks.diagnostics();
+  const auto threads_per_block = read_expression(arguments, "threads-per-block");
+  if (!threads_per_block) return threads_per_block.diagnostics();
+  if (*threads && (*blocks || *threads_per_block))
+    return error("--threads does not go with --blocks and --threads-per-block", "give the one or the others");
+  if (blocks->has_value() != threads_per_block->has_value())
+    return error(fmt::format("--{} is missing", *blocks ? "threads-per-block" : "blocks"),
+                 "--blocks and --threads-per-block go together");
+  return LaunchOptions{*threads, *blocks, *threads_per_block};
+}
+
+Result<Settings> read_settings(const Arguments& arguments, const GpuCatalogue& catalogue) {
+  Settings settings;
+  const auto format = read_choice(arguments, "format", {"text", "csv", "json"});
+  if (!format) return format.diagnostics();
+  settings.format = *format;
+  auto gpus = read_gpus(arguments, catalogue);
+  if (!gpus) return gpus.diagnostics();
+  settings.gpus = std::move(*gpus);
+  if (settings.gpus.empty())
+    for (const auto& gpu : catalogue.gpus()) settings.gpus.push_back(&gpu);
+  auto parameters = read_parameters(arguments);
+  if (!parameters) return parameters.diagnostics();
+  settings.parameters = std::move(*parameters);
+  auto launch = read_launch(arguments);
+  if (!launch) return launch.diagnostics();
+  settings.launch = std::move(*launch);
+  auto compile = read_compile_options(arguments);
+  if (!compile) return compile.diagnostics();
+  settings.compile = std::move(*compile);
+  const auto t_p = read_number(arguments, "t-p");
+  if (!t_p) return t_p.diagnostics();
+  settings.prediction.t_p_us = *t_p;
+  const auto t_m = read_number(arguments, "t-m");
+  if (!t_m) return t_m.diagnostics();
+  settings.prediction.t_m_cycles = *t_m;
+  return settings;
+}
+
+// A plan of the one launch that the command line describes. Its parameters: those of the kernel's program for
+// any of the GPUs, then the names that the launch uses.
+Result<Plan> plan_of_kernel(const std::string& file, const std::string& kernel, const Settings& settings,
+                            KernelLoader& loader) {
+  PlanLaunch launch;
+  launch.kernel = file;
+  launch.entry = kernel;
+  launch.threads = settings.launch.threads;
+  launch.blocks = settings.launch.blocks;
+  launch.threads_per_block = settings.launch.threads_per_block;
+  Plan plan;
+  plan.steps.push_back({});
+  plan.steps.front().launch = launch;
+  loader.prepare(plan, settings.gpus);
+
+  const auto add = [&](Parameter parameter) {
+    const auto same = [&](const Parameter& other) { return other.name == parameter.name; };
+    if (std::none_of(plan.parameters.begin(), plan.parameters.end(), same))
+      plan.parameters.push_back(std::move(parameter));
+  };
+  for (const auto* gpu : settings.gpus) {
+    const auto loaded = loader.load(plan, launch, *gpu);
+    if (!loaded) return loaded.diagnostics();
+    if (plan.name.empty()) plan.name = kernel_name(loaded->program, file);
+    for (const auto& name : parameters_to_bind(loaded->program, settings.parameters))
+      if (!is_launch_dimension(name)) add({name, description_of(loaded->program, name)});
+  }
+  for (const auto& size : {launch.threads, launch.blocks, launch.threads_per_block})
+    if (size)
+      for (const auto& name : size->names()) add({name, ""});
+  return plan;
+}
+
+// What --calibration gives; one that was fitted with another plan is used, and said to be.
+Result<Calibrations> read_calibration(const Arguments& arguments, const Plan& plan) {
+  const auto file = arguments.value("calibration");
+  if (!file) return Calibrations();
+  const auto text = read_text(*file);
+  if (!text) return text.diagnostics();
+  const auto calibration = read_calibration_file(*text, *file);
+  if (!calibration) return calibration.diagnostics();
+  if (!calibration->plan.empty() && calibration->plan != plan.name)
+    say_note(fmt::format("{} was fitted with the plan {}, not with {}", *file, calibration->plan, plan.name));
+  return calibration->calibrations;
+}
+
+int run_plan(const Arguments& arguments, const Plan& plan, const Settings& settings, KernelLoader& loader) {
+  const auto calibration = read_calibration(arguments, plan);
+  if (!calibration) return fail(wrong_input, calibration.diagnostics());
+  PredictionOptions options = settings.prediction;
+  options.calibration_file = *calibration;
+  const auto total = sweep_size(settings.gpus, settings.parameters);
+  if (!total) return fail(wrong_input, total.diagnostics());
+  auto output = Output::open(arguments.value("output"));
+  if (!output) return fail(wrong_input, output.diagnostics());
+
+  const auto view = make_prediction_view(settings.format, plan);
+  // Rows that go to a terminal one by one show how far it is.
+  const bool rows_at_terminal =
+      settings.format != "text" && !arguments.has("output") && ::isatty(STDOUT_FILENO) != 0;
+  Progress progress(*total, ::isatty(STDERR_FILENO) != 0 && !rows_at_terminal);
+  bool begun = false;
+  const auto write = [&](const std::string& text) {
+    if (text.empty()) return true;
+    progress.clear();
+    return (*output)->write(text);
+  };
+  // The heading waits for the first row, so that an error stands alone.
+  const auto on_row = [&](const PredictionRow& row) {
+    progress.step();
+    return (std::exchange(begun, true) || write(view->begin())) && write(view->row(row));
+  };
+  const auto rows = predict(
+      plan, settings.gpus, settings.parameters, options,
+      [&](const Plan& of, const PlanLaunch& launch, const Gpu& gpu) { return loader.load(of, launch, gpu); },
+      on_row);
+  progress.clear();
+  if (begun) write(view->end());
+  if (!rows) {
+    if (!arguments.has("output")) (*output)->finish();  // what was found before the error stays visible
+    return fail(wrong_input, rows.diagnostics());
+  }
+  const auto failures = (*output)->finish();
+  return failures.empty() ? done : fail(wrong_input, failures);
+}
+
+// A plan, and how the files that it names are read.
+struct FoundPlan {
+  Plan plan;
+  KernelLoader::Reader read;
+};
+
+int run_found_plan(const Arguments& arguments, const FoundPlan& found, const Settings& settings) {
+  if (settings.launch.given() || arguments.has("kernel"))
+    return fail(wrong_command_line,
+                {error(fmt::format("{} is a plan and has launches of its own", found.plan.name),
+                       "leave out --threads, --blocks, --threads-per-block and --kernel")});
+  KernelLoader loader(found.read, settings.compile, arguments.has("skip-unsupported"));
+  loader.prepare(found.plan, settings.gpus);
+  return run_plan(arguments, found.plan, settings, loader);
+}
+
+int run_kernel(const Arguments& arguments, Input input, const Settings& settings) {
+  if (!settings.launch.given())
+    return fail(wrong_command_line, {error("--threads is missing: how many threads are launched",
+                                           "give it with --threads EXPR (--threads N, say), or --blocks EXPR "
+                                           "and --threads-per-block EXPR")});
+  KernelLoader loader(read_text, settings.compile, arguments.has("skip-unsupported"));
+  const std::string file = input.file;
+  loader.add(std::move(input));
+  const auto plan = plan_of_kernel(file, arguments.value_or("kernel", ""), settings, loader);
+  if (!plan) return fail(wrong_input, plan.diagnostics());
+  return run_plan(arguments, *plan, settings, loader);
+}
+
+int run(const Arguments& arguments) {
+  const auto catalogue = read_catalogue(arguments);
+  if (!catalogue) return fail(wrong_input, catalogue.diagnostics());
+  const auto settings = read_settings(arguments, *catalogue);
+  if (!settings) return fail(wrong_command_line, settings.diagnostics());
+
+  const std::string& file = arguments.positionals().front();
+  if (is_plan_name(file)) {
+    const auto plan = bundled_plan(file);
+    if (!plan) return fail(wrong_input, plan.diagnostics());
+    return run_found_plan(arguments, {*plan, bundled_text}, *settings);
+  }
+  auto input = read_input(file);
+  if (!input) return fail(wrong_input, input.diagnostics());
+  if (input->kind != InputKind::plan) return run_kernel(arguments, std::move(*input), *settings);
+  const auto plan = read_plan(input->text, file);
+  if (!plan) return fail(wrong_input, plan.diagnostics());
+  return run_found_plan(arguments, {*plan, read_text}, *settings);
+}
+
+}  // namespace
+
+Command predict_command() {
+  return {syntax(), run};
+}
+
+}  // namespace warptime::cli

@@ -1,0 +1,21 @@
+// The GPU catalogue as text, JSON and CSV.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "simulator/gpu.h"
+
+namespace warptime::cli {
+
+// All of them: a line each.
+std::string gpus_text(const std::vector<Gpu>& gpus);
+std::string gpus_json(const std::vector<Gpu>& gpus);
+std::string gpus_csv(const std::vector<Gpu>& gpus);
+
+// One: every figure with where it comes from.
+std::string gpu_text(const Gpu& gpu);
+std::string gpu_json(const Gpu& gpu);
+std::string gpu_csv(const Gpu& gpu);
+
+}  // namespace warptime::cli

@@ -1,0 +1,62 @@
+// What the views are made of: aligned columns, CSV fields, and numbers as people and as programs want them.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warptime::cli {
+
+enum class Align : std::uint8_t { left, right };
+
+struct Column {
+  std::string title;
+  Align align = Align::right;
+};
+
+// Rows under their titles, columns two spaces apart, as wide as their widest cell (in characters, not bytes).
+// Given in portions, so that a long sweep needs no memory: widths only grow.
+class Table {
+ public:
+  explicit Table(std::vector<Column> columns);
+  void add(std::vector<std::string> cells);
+  std::size_t rows() const { return rows_.size(); }
+  // What was added since the last call, under the titles the first time.
+  std::string take();
+
+ private:
+  std::string line(const std::vector<std::string>& cells) const;
+
+  std::vector<Column> columns_;
+  std::vector<std::size_t> widths_;
+  std::vector<std::vector<std::string>> rows_;
+  bool titled_ = false;
+};
+
+// `text` in lines of at most `width` characters (where its words allow it), all but the first indented.
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent = 0);
+
+// Quoted where RFC 4180 asks for it.
+std::string csv_field(std::string_view text);
+// With its newline.
+std::string csv_line(const std::vector<std::string>& fields);
+
+// The shortest text that reads back to the same number: 112, 19.74838709677419.
+std::string exact(double number);
+// The same in JSON: whole numbers as such.
+nlohmann::ordered_json exact_json(double number);
+// JSON text of `value`, whatever bytes its strings hold.
+std::string json_text(const nlohmann::ordered_json& value, int indent = -1);
+
+// Four significant digits in a unit that suits: "19.75 µs", "1.204 ms".
+std::string sensible_time(double microseconds);
+// "1234.5", without superfluous digits.
+std::string sensible(double number);
+
+// Shares of `total` in percent with one decimal, rounded so that what is printed sums to exactly 100.0 (all
+// "-" where total is 0).
+std::vector<std::string> percentages(const std::vector<double>& parts, double total);
+
+}  // namespace warptime::cli

@@ -1,0 +1,20 @@
+# Run by warptime_embed: writes OUTPUT, which defines SYMBOL with the text of FILES (`name=path`, separated by |).
+string(REPLACE "|" ";" files "${FILES}")
+set(body "#include \"simulator/embedded.h\"\nnamespace warptime {\nextern const EmbeddedFile ${SYMBOL}[];\nextern const std::size_t ${SYMBOL}_count;\nconst EmbeddedFile ${SYMBOL}[] = {\n")
+set(count 0)
+foreach(file IN LISTS files)
+  string(REGEX MATCH "^([^=]*)=(.*)$" matched "${file}")
+  set(name ${CMAKE_MATCH_1})
+  set(path ${CMAKE_MATCH_2})
+  # A list of bytes would be slow to compile, and a raw literal could not hold every text: escaped literals of eight bytes,
+  # which the compiler joins.
+  file(READ ${path} text HEX)
+  string(LENGTH "${text}" length)
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "\\\\x\\1" escaped "${text}")
+  string(REGEX REPLACE "((\\\\x[0-9a-f][0-9a-f])(\\\\x[0-9a-f][0-9a-f])?(\\\\x[0-9a-f][0-9a-f])?(\\\\x[0-9a-f][0-9a-f])?(\\\\x[0-9a-f][0-9a-f])?(\\\\x[0-9a-f][0-9a-f])?(\\\\x[0-9a-f][0-9a-f])?(\\\\x[0-9a-f][0-9a-f])?)" "\"\\1\"\n" pieces "${escaped}")
+  math(EXPR bytes "${length} / 2")
+  string(APPEND body "{\"${name}\", {\n${pieces}\"\", ${bytes}}},\n")
+  math(EXPR count "${count} + 1")
+endforeach()
+string(APPEND body "};\nconst std::size_t ${SYMBOL}_count = ${count};\n}  // namespace warptime\n")
+file(WRITE ${OUTPUT} "${body}")

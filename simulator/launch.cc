@@ -1,0 +1,49 @@
+#include "simulator/launch.h"
+
+#include <fmt/format.h>
+
+namespace warptime {
+namespace {
+
+// a, b > 0; unlike (a + b - 1) / b it cannot overflow.
+std::int64_t divide_up(std::int64_t a, std::int64_t b) {
+  return a / b + (a % b != 0 ? 1 : 0);
+}
+
+}  // namespace
+
+Result<Launch> choose_launch(const Gpu& gpu, std::int64_t threads) {
+  if (threads < 1) return error(fmt::format("a launch of {} threads: there has to be one at least", threads));
+  const std::int64_t warp = gpu.warp_size, largest = gpu.max_threads_per_block;
+  const std::int64_t even_sms = gpu.sms + gpu.sms % 2;
+  Launch launch;
+  if (threads < warp) {
+    launch = {1, threads};
+  } else if (threads < warp * even_sms) {
+    launch = {divide_up(threads, warp), warp};
+  } else if (threads <= largest * even_sms) {
+    launch = {even_sms, divide_up(threads, even_sms)};
+  } else {
+    launch = {divide_up(threads, largest), largest};
+  }
+  return check_launch(gpu, launch.blocks, launch.threads_per_block);
+}
+
+Result<Launch> check_launch(const Gpu& gpu, std::int64_t blocks, std::int64_t threads_per_block) {
+  if (blocks < 1) return error(fmt::format("a launch of {} blocks: there has to be one at least", blocks));
+  if (threads_per_block < 1) {
+    return error(fmt::format("blocks of {} threads: there has to be one at least", threads_per_block));
+  }
+  if (threads_per_block > gpu.max_threads_per_block) {
+    return error(fmt::format("blocks of {} threads: {} takes {} at most", threads_per_block, gpu.name,
+                             gpu.max_threads_per_block));
+  }
+  const std::int64_t warps = divide_up(threads_per_block, gpu.warp_size);
+  if (warps > gpu.max_warps_per_sm) {
+    return error(fmt::format("blocks of {} threads are {} warps: an SM of {} takes {} at most",
+                             threads_per_block, warps, gpu.name, gpu.max_warps_per_sm));
+  }
+  return Launch{blocks, threads_per_block};
+}
+
+}  // namespace warptime

@@ -1,0 +1,96 @@
+// Predictions: a plan, GPUs and parameters in, a time with its breakdown out.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "simulator/gpu.h"
+#include "simulator/kernel_time.h"
+#include "simulator/plan.h"
+
+namespace warptime {
+
+// The values of one --param: a list, a range of powers or a stepped range, kept as it was written (a range
+// takes no memory).
+class ParameterValues {
+ public:
+  // `64`; `2^6`; `8,10,12`; `2^6..2^20` (powers); `64..1024:64` (with a step); `1..8`; mixed with commas.
+  // Errors: not a number, does not fit 64 bits, an empty range, a step below 1.
+  static Result<ParameterValues> parse(std::string_view text);
+  std::uint64_t size() const;
+  std::int64_t at(std::uint64_t index) const;
+
+ private:
+  struct Range {  // first + i * step, or 2 ^ (first + i) where powers
+    std::int64_t first = 0, step = 1;
+    std::uint64_t count = 1;
+    bool powers = false;
+    std::int64_t base = 2;
+  };
+  std::vector<Range> ranges_;
+};
+
+struct NamedValues {
+  std::string name;
+  ParameterValues values;
+};
+// One --param argument: `K=8,10`, or several with commas between different names: `K=8,10,N=2^6..2^20`.
+Result<std::vector<NamedValues>> parse_parameters(std::string_view text);
+
+enum class ParameterSource : std::uint8_t { option, calibration_file, plan, gpu_default };
+std::string_view to_string(ParameterSource source);  // "option", "calibration file", "plan", "gpu default"
+
+struct PredictionRow {
+  std::string plan;
+  std::string gpu;
+  std::vector<std::pair<std::string, std::int64_t>> parameters;  // in the plan's order
+  Launch first_launch;
+  std::int64_t launches = 0;
+  KernelTime time;  // summed over the launches; the run counts and warps are the first launch's
+  double t_p_us = 0;
+  double t_m_cycles = 0;
+  ParameterSource t_p_source = ParameterSource::gpu_default;
+  ParameterSource t_m_source = ParameterSource::gpu_default;
+  std::vector<std::string> notes;  // "analysed for sm_75, the oldest target of nvcc 13.0", …
+};
+
+// Gives the kernel program of a launch's kernel: reads it, or compiles and analyses it (the simulator knows
+// not how). The notes are shown with every row that uses the program.
+struct LoadedProgram {
+  KernelProgram program;
+  std::vector<std::string> notes;
+};
+using ProgramLoader =
+    std::function<Result<LoadedProgram>(const Plan& plan, const PlanLaunch& launch, const Gpu& gpu)>;
+
+// A launch and its program must agree on names: what the program's expressions use is, in this order, an
+// argument of the launch, a counter or parameter of the plan with the same name, or a dimension of the launch
+// (blockDim.x, gridDim.x, …).
+
+struct PredictionOptions {
+  std::optional<double> t_p_us;      // --t-p
+  std::optional<double> t_m_cycles;  // --t-m
+  Calibrations calibration_file;     // --calibration
+  CorePackageOptions core_package;
+};
+
+// How many rows a sweep has; fails where that does not fit 64 bits.
+Result<std::uint64_t> sweep_size(const std::vector<const Gpu*>& gpus,
+                                 const std::vector<NamedValues>& parameters);
+
+// One row per GPU and combination of parameters: GPUs outermost, the plan's last parameter innermost.
+// `on_row` is called in that order as rows are ready and returns false to stop. Each program is loaded once
+// per GPU target, and T_c is computed once for equal (program, bindings, warps, t_m). Errors: a parameter of
+// the plan that has no values (says which), one that the plan does not have, a name that a kernel program
+// needs and nobody gives, a launch that the GPU does not take, launches that differ with a counter for more
+// than 2^22 turns, and what the loader and the simulation say, with the row's parameters. Returns the number
+// of rows that on_row was called for.
+Result<std::uint64_t> predict(const Plan& plan, const std::vector<const Gpu*>& gpus,
+                              const std::vector<NamedValues>& parameters, const PredictionOptions& options,
+                              const ProgramLoader& loader,
+                              const std::function<bool(const PredictionRow&)>& on_row);
+
+}  // namespace warptime

@@ -1,0 +1,244 @@
+// From .cu to kernel programs, with both compilers, rolled and unrolled: what loops, branches and accesses become.
+#include <algorithm>
+#include <functional>
+
+#include "tests/analyzer/test_program.h"
+
+namespace warptime {
+namespace {
+
+struct LoopCase {
+  const char* kernel;
+  std::function<std::int64_t(std::int64_t)> turns;  // of the innermost loop, for n
+};
+
+std::int64_t steps_doubling(std::int64_t from, std::int64_t factor, const std::function<bool(std::int64_t)>& stays) {
+  std::int64_t turns = 0;
+  for (auto h = from; stays(h); h *= factor) ++turns;
+  return turns;
+}
+
+std::int64_t steps_halving(std::int64_t from) {
+  std::int64_t turns = 0;
+  for (auto h = from; h > 0; h /= 2) ++turns;
+  return turns;
+}
+
+const LoopCase loop_cases[] = {
+    {"up", [](auto n) { return n; }},
+    {"down", [](auto n) { return n; }},
+    {"up_by_3", [](auto n) { return (n + 2) / 3; }},
+    {"down_by_2", [](auto n) { return (n + 1) / 2; }},
+    {"until_equal", [](auto n) { return n; }},
+    {"pointers", [](auto n) { return n; }},
+    {"doubling", [](auto n) { return steps_doubling(1, 2, [n](auto h) { return h < n; }); }},
+    {"doubling_from_3", [](auto n) { return steps_doubling(3, 2, [n](auto h) { return h <= n; }); }},
+    {"quadrupling", [](auto n) { return steps_doubling(1, 4, [n](auto h) { return h < n; }); }},
+    {"halving", [](auto n) { return steps_halving(n / 2); }},
+    {"triangle", [](auto n) { return n * (n - 1) / 2; }},
+    {"triangle_upper", [](auto n) { return n * (n + 1) / 2; }},
+    {"nest", [](auto n) { return n * 5; }},  // m = 5
+    {"by_while", [](auto n) { return (n + 1) / 2; }},
+    {"by_do", [](auto n) { return std::max<std::int64_t>(n, 1); }},
+    {"unsigned_count", [](auto n) { return n; }},
+    {"long_count", [](auto n) { return n; }},
+    {"four", [](auto) { return 4; }},
+    {"hundred", [](auto) { return 100; }},
+    {"half_of", [](auto n) { return n / 2; }},
+    {"third_of", [](auto n) { return n / 3; }},
+    {"condition_on_counter", [](auto n) { return n; }},
+};
+
+TEST(Pipeline, EveryLoopShapeRunsAsOftenAsItsSourceSays) {
+  const auto text = read_file("tests/analyzer/kernels/loops.cu");
+  for (const auto& way : ways_to_compile()) {
+    const auto analysis = analyze_text(text, way.options);
+    ASSERT_TRUE(analysis) << way.name << "\n" << to_text(analysis.diagnostics());
+    for (const auto& c : loop_cases) {
+      const auto& program = program_of(*analysis, c.kernel);
+      for (const std::int64_t n : {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 64, 100}) {
+        SCOPED_TRACE(std::string(way.name) + ", " + c.kernel + ", n = " + std::to_string(n));
+        const auto periods = flat(program, {{"n", n}, {"m", 5}});
+        EXPECT_EQ(count(periods, PeriodKind::load), c.turns(n)) << to_yaml(program);
+        EXPECT_EQ(count(periods, PeriodKind::store), c.turns(n));
+        if (HasFailure()) return;
+      }
+    }
+  }
+}
+
+TEST(Pipeline, ALoopOverTheGridCountsTheBusiestThread) {
+  const auto text = read_file("tests/analyzer/kernels/loops.cu");
+  for (const auto& way : ways_to_compile()) {
+    SCOPED_TRACE(way.name);
+    const auto analysis = analyze_text(text, way.options, {.kernel = "grid_stride"});
+    ASSERT_TRUE(analysis) << to_text(analysis.diagnostics());
+    const auto& program = analysis->kernels[0].program;
+    for (const auto& [n, turns] : {std::pair<std::int64_t, std::int64_t>{1000, 4}, {1024, 4}, {1025, 5}, {256, 1}}) {
+      const auto periods = flat(program, {{"n", n}, {"blockDim.x", 64}, {"gridDim.x", 4}});
+      EXPECT_EQ(count(periods, PeriodKind::load), turns) << n;
+    }
+    EXPECT_FALSE(program.assumptions.empty());
+  }
+}
+
+TEST(Pipeline, ALoopThatDataMayLeaveRunsToItsEndAndSaysSo) {
+  const auto text = read_file("tests/analyzer/kernels/loops.cu");
+  for (const auto& way : ways_to_compile()) {
+    SCOPED_TRACE(way.name);
+    const auto analysis = analyze_text(text, way.options, {.kernel = "left_early"});
+    ASSERT_TRUE(analysis) << to_text(analysis.diagnostics());
+    const auto& program = analysis->kernels[0].program;
+    EXPECT_EQ(count(flat(program, {{"n", 12}}), PeriodKind::store), 12);
+    ASSERT_FALSE(program.assumptions.empty());
+    EXPECT_NE(program.assumptions[0].text.find("left early"), std::string::npos);
+  }
+}
+
+TEST(Pipeline, ALoopThatDataCountsAsksForItsTurns) {
+  const auto text = read_file("tests/analyzer/kernels/branches.cu");
+  CompileOptions options;
+  options.rolled = true;
+  const auto analysis = analyze_text(text, options, {.kernel = "until_data"});
+  ASSERT_TRUE(analysis) << to_text(analysis.diagnostics());
+  const auto& program = analysis->kernels[0].program;
+  ASSERT_FALSE(program.parameters.empty());
+  const auto asked = std::find_if(program.parameters.begin(), program.parameters.end(),
+                                  [](const Parameter& p) { return p.name == "turns_at_line_9"; });
+  ASSERT_NE(asked, program.parameters.end());
+  EXPECT_NE(asked->description.find("line 9"), std::string::npos) << asked->description;
+  const auto missing = make_schedule(program, {}, paper_durations());
+  EXPECT_FALSE(missing);
+}
+
+struct BranchCase {
+  const char* kernel;
+  Bindings bindings;
+  std::int64_t loads, stores;
+};
+
+TEST(Pipeline, BranchesBecomeConditionsOrBothSides) {
+  const auto text = read_file("tests/analyzer/kernels/branches.cu");
+  const BranchCase cases[] = {
+      {"guard", {{"n", 100}}, 1, 1},
+      {"divergent", {{"n", 100}}, 3, 2},  // both sides
+      {"on_argument", {{"n", 6}}, 1, 1},
+      {"on_argument", {{"n", 5}}, 2, 1},
+      {"on_two_arguments", {{"n", 6}, {"m", 5}}, 1, 2},
+      {"on_two_arguments", {{"n", 6}, {"m", 6}}, 0, 1},
+      {"on_two_arguments", {{"n", 5}, {"m", 1}}, 0, 1},
+      {"on_block", {{"n", 1}}, 1, 1},
+  };
+  for (const auto& way : ways_to_compile()) {
+    const auto analysis = analyze_text(text, way.options);
+    ASSERT_TRUE(analysis) << way.name << "\n" << to_text(analysis.diagnostics());
+    for (const auto& c : cases) {
+      SCOPED_TRACE(way.name + ", " + c.kernel);
+      const auto& program = program_of(*analysis, c.kernel);
+      const auto periods = flat(program, c.bindings);
+      EXPECT_EQ(count(periods, PeriodKind::load), c.loads) << to_yaml(program);
+      EXPECT_EQ(count(periods, PeriodKind::store), c.stores) << to_yaml(program);
+    }
+  }
+}
+
+TEST(Pipeline, AGuardIsListedAsAnAssumptionInTheSourcesWords) {
+  const auto text = read_file("tests/analyzer/kernels/branches.cu");
+  const auto analysis = analyze_text(text, {}, {.kernel = "guard"});
+  ASSERT_TRUE(analysis);
+  const auto& assumptions = analysis->kernels[0].program.assumptions;
+  ASSERT_EQ(assumptions.size(), 1u);
+  EXPECT_EQ(assumptions[0].line, 3);
+  EXPECT_EQ(assumptions[0].text, "guard `n > threadIdx.x + blockDim.x * blockIdx.x`: taken to pass");
+}
+
+TEST(Pipeline, AccessPatterns) {
+  const auto text = read_file("tests/analyzer/kernels/access.cu");
+  struct Case {
+    const char* kernel;
+    Access access;
+    std::int64_t sectors, bytes;
+    const char* stride;
+  };
+  const Case cases[] = {
+      {"uniform", Access::uniform, 1, 4, ""},          {"coalesced", Access::coalesced, 4, 4, ""},
+      {"coalesced_vectors", Access::coalesced, 16, 16, ""}, {"coalesced_pairs", Access::coalesced, 4, 4, ""},
+      {"strided", Access::strided, 12, 4, "12"},       {"strided_by_argument", Access::strided, 32, 4, "4 * n"},
+      {"scattered", Access::scattered, 32, 4, ""},
+  };
+  for (const auto& way : ways_to_compile()) {
+    const auto analysis = analyze_text(text, way.options);
+    ASSERT_TRUE(analysis) << to_text(analysis.diagnostics());
+    for (const auto& c : cases) {
+      SCOPED_TRACE(way.name + ", " + c.kernel);
+      const auto& items = program_of(*analysis, c.kernel).program;
+      const MemoryAccess* store = nullptr;
+      for (const auto& item : items)
+        if (const auto* m = std::get_if<MemoryAccess>(&item.what); m != nullptr && m->kind == MemoryAccess::Kind::store) store = m;
+      ASSERT_NE(store, nullptr);
+      EXPECT_EQ(store->access, c.access);
+      EXPECT_EQ(store->sectors, c.sectors);
+      EXPECT_EQ(store->bytes, c.bytes);
+      EXPECT_EQ(store->stride, c.stride);
+    }
+  }
+}
+
+TEST(Pipeline, TripCountsOfTheBundledKernelReadLikeTheSource) {
+  const auto text = read_file("dwt_kernels/mtx.cu");
+  for (const auto& way : ways_to_compile()) {
+    SCOPED_TRACE(way.name);
+    const auto analysis = analyze_text(text, way.options);
+    ASSERT_TRUE(analysis) << to_text(analysis.diagnostics());
+    const auto loops = emit_text(*analysis, Emit::loops);
+    if (way.options.rolled) {
+      EXPECT_NE(loops.find(" K "), std::string::npos) << loops;
+    } else {
+      EXPECT_NE(loops.find("K / 4"), std::string::npos) << loops;
+      EXPECT_NE(loops.find("K % 4"), std::string::npos) << loops;
+    }
+  }
+}
+
+TEST(Pipeline, TheLatticeBranchesOnItsStage) {
+  const auto text = read_file("dwt_kernels/ltt.cu");
+  for (const auto& way : ways_to_compile()) {
+    SCOPED_TRACE(way.name);
+    const auto analysis = analyze_text(text, way.options);
+    ASSERT_TRUE(analysis) << to_text(analysis.diagnostics());
+    EXPECT_NE(emit_text(*analysis, Emit::program).find("when: k < L - 1"), std::string::npos);
+  }
+}
+
+TEST(Pipeline, AnUnknownKernelNamesThoseThatThereAre) {
+  const auto analysis = analyze_text(read_file("tests/analyzer/kernels/branches.cu"), {}, {.kernel = "gard"});
+  ASSERT_FALSE(analysis);
+  const auto text = to_text(analysis.diagnostics());
+  EXPECT_NE(text.find("no kernel `gard`; there are: guard, divergent"), std::string::npos) << text;
+  EXPECT_NE(text.find("did you mean `guard`?"), std::string::npos) << text;
+}
+
+TEST(Pipeline, AnUnknownInstructionIsAnErrorUnlessSkipped) {
+  const std::string ptx = ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<3>;\nfrobnicate.b32 %r1, %r2;\nret;\n}\n";
+  const auto refused = analyze(ptx_source("k.ptx", ptx), {});
+  ASSERT_FALSE(refused);
+  EXPECT_NE(to_text(refused.diagnostics()).find("k.ptx:7: error: unknown instruction `frobnicate.b32`"), std::string::npos)
+      << to_text(refused.diagnostics());
+  const auto skipped = analyze(ptx_source("k.ptx", ptx), {.kernel = "", .skip_unsupported = true});
+  ASSERT_TRUE(skipped);
+  EXPECT_EQ(skipped->kernels[0].program.instructions_modelled, 0);
+  EXPECT_EQ(skipped->kernels[0].program.instructions_total, 1);
+}
+
+TEST(Pipeline, EveryEmitSaysSomethingOfEveryKernel) {
+  const auto analysis = analyze_text(read_file("tests/analyzer/kernels/branches.cu"), {});
+  ASSERT_TRUE(analysis);
+  for (const auto what : {Emit::program, Emit::ptx, Emit::cfg, Emit::loops, Emit::periods, Emit::listing})
+    for (const auto& kernel : analysis->kernels) {
+      EXPECT_NE(emit_text(*analysis, what).find(kernel.program.provenance.kernel), std::string::npos);
+      EXPECT_NE(emit_json(*analysis, what).find(kernel.program.provenance.kernel), std::string::npos);
+    }
+}
+
+}  // namespace
+}  // namespace warptime

@@ -1,0 +1,5 @@
+__global__ void kernel(float* a) {
+  if (a[0] > 1) {
+    a[0] = 1;
+}
+// expect: error: expected '}'

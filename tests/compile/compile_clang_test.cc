@@ -1,0 +1,365 @@
+// .cu → PTX through the embedded clang.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <regex>
+#include <thread>
+
+#include "tests/compile/compile_fixture.h"
+
+namespace warptime {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const Result<Source>& result) {
+  return result ? "" : to_text(result.diagnostics());
+}
+
+std::vector<std::string> bad_sources() {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(WARPTIME_TEST_DATA)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("bad-")) names.push_back(name);
+  }
+  return names;
+}
+
+// Every bad source says in comments what is expected of the diagnostics.
+TEST(CompileClang, BadSourcesGetClangsOwnDiagnostics) {
+  ASSERT_GE(bad_sources().size(), 10u);
+  for (const std::string& name : bad_sources()) {
+    const std::string source = read_text(data_path(name));
+    fs::current_path(WARPTIME_TEST_DATA);
+    const Result<Source> result = compile_cuda(name, source, {});
+    ASSERT_FALSE(result) << name;
+    const std::string text = to_text(result.diagnostics());
+    int expectations = 0;
+    std::istringstream lines(source);
+    for (std::string line; std::getline(lines, line);) {
+      const std::string mark = "// expect: ";
+      if (!line.starts_with(mark)) continue;
+      ++expectations;
+      EXPECT_TRUE(contains(text, line.substr(mark.size()))) << name << " gave\n"
+                                                            << text << "instead of\n"
+                                                            << line;
+    }
+    EXPECT_GT(expectations, 0) << name;
+    EXPECT_FALSE(contains(text, "\033")) << name << ": colours";
+  }
+}
+
+TEST(CompileClang, KernelsHaveTheSourcesNamesTypesAndLines) {
+  const Result<Source> result = compile_data("kernels.cu");
+  ASSERT_TRUE(result) << text_of(result);
+  std::vector<std::string> lines;
+  for (const KernelSignature& kernel : result->kernels) {
+    lines.push_back(to_line(kernel));
+    EXPECT_TRUE(contains(result->ptx, ".entry " + kernel.symbol + "(")) << kernel.symbol;
+  }
+  EXPECT_EQ(lines, (std::vector<std::string>{
+                       "2 plain (int n, float * data)",
+                       "6 ns::filter<float, 3> (float * to, const float * from, float arg2)",
+                       "6 ns::filter<double, 4> (double * to, const double * from, double arg2)",
+                       "15 by_value (Size size, float4 * pixels, void (*)(int) f)",
+                   }));
+  EXPECT_EQ(result->kernels[0].symbol, "plain");
+  EXPECT_EQ(result->kernels[1].symbol, "_ZN2ns6filterIfLi3EEEvPT_PKS1_S1_");
+}
+
+TEST(CompileClang, SaysWhereThePtxCameFrom) {
+  CompileOptions options = with_flags({"-DX=1", "-Wall"});
+  options.rolled = true;
+  const Result<Source> result = compile_data("loops.cu", options);
+  ASSERT_TRUE(result) << text_of(result);
+  EXPECT_EQ(result->file, data_path("loops.cu"));
+  EXPECT_EQ(result->text, read_text(data_path("loops.cu")));
+  EXPECT_EQ(result->compiler, clang_version());
+  EXPECT_TRUE(std::regex_match(result->compiler, std::regex("clang 19\\.\\d+\\.\\d+")));
+  EXPECT_EQ(result->target, "sm_75");
+  EXPECT_EQ(result->flags, "-O3 --rolled -DX=1 -Wall");
+  EXPECT_TRUE(contains(result->ptx, "\t.file\t1 \"" + data_path("loops.cu") + "\""));
+}
+
+TEST(CompileClang, RolledKeepsEveryLoop) {
+  CompileOptions options;
+  const Result<Source> unrolled = compile_data("loops.cu", options);
+  ASSERT_TRUE(unrolled) << text_of(unrolled);
+  EXPECT_NE(count_loops(unrolled->ptx), 6);
+  for (const std::string name : {"loops.cu", "loop_in_header.cu"}) {
+    options.rolled = true;
+    const Result<Source> rolled = compile_data(name, options);
+    ASSERT_TRUE(rolled) << text_of(rolled);
+    EXPECT_EQ(count_loops(rolled->ptx), name == "loops.cu" ? 6 : 1) << name;
+    // One multiplication or addition of the body is there once.
+    EXPECT_LT(rolled->ptx.size(), 12'000u) << name;
+  }
+}
+
+struct TargetCase {
+  std::string wanted;
+  std::string target;
+  std::string note;  // empty: none
+};
+
+TEST(CompileClang, TargetsThatClangDoesNotHaveAreMapped) {
+  const std::string clang = clang_version();
+  const std::vector<TargetCase> cases{
+      {"", "sm_75", ""},
+      {"sm_30", "sm_30", ""},
+      {"sm_90a", "sm_90a", ""},
+      {"sm_21", "sm_30", "analysed for sm_30, the oldest target of " + clang + "; sm_21 was asked for"},
+      {"sm_88", "sm_87",
+       "analysed for sm_87, the nearest older target of " + clang + "; sm_88 was asked for"},
+      {"sm_100", "sm_90", "analysed for sm_90, the newest target of " + clang + "; sm_100 was asked for"},
+      {"sm_120a", "sm_90", "analysed for sm_90, the newest target of " + clang + "; sm_120a was asked for"},
+  };
+  for (const TargetCase& c : cases) {
+    const Result<Source> result = compile_data("target.cu", for_target(c.wanted));
+    ASSERT_TRUE(result) << text_of(result);
+    EXPECT_EQ(result->target, c.target);
+    EXPECT_TRUE(contains(result->ptx, ".target " + c.target + "\n")) << c.wanted;
+    EXPECT_EQ(result->notes, c.note.empty() ? std::vector<std::string>{} : std::vector<std::string>{c.note});
+  }
+}
+
+TEST(CompileClang, WhatIsNoTargetIsRefused) {
+  for (const std::string arch :
+       {"compute_75", "75", "sm_", "sm_7", "sm_075", "sm_7500", "sm_75x", "SM_75", "sm_-1"}) {
+    const Result<Source> result = compile_data("target.cu", for_target(arch));
+    ASSERT_FALSE(result) << arch;
+    EXPECT_EQ(result.diagnostics()[0].message, "`" + arch + "` is not a compute target");
+    EXPECT_TRUE(contains(result.diagnostics()[0].hint, "sm_75"));
+  }
+}
+
+TEST(CompileClang, EveryTargetCompiles) {
+  const Result<std::vector<std::string>> targets = compiler_targets(Compiler::clang);
+  ASSERT_TRUE(targets);
+  EXPECT_EQ(targets->front(), "sm_30");
+  EXPECT_EQ(targets->back(), "sm_90");
+  for (const std::string& target : *targets) {
+    const Result<Source> result = compile_data("target.cu", for_target(target));
+    ASSERT_TRUE(result) << target << text_of(result);
+    const std::string number = target.substr(3) + "0";
+    EXPECT_TRUE(contains(result->ptx, "mov.b32 \t%r1, " + number + ";")) << result->ptx;
+  }
+}
+
+// A source that does not ask for the target is parsed and optimised once for all of them; the outcome is what
+// it would be otherwise.
+TEST(CompileClang, TargetsAfterTheFirstAreTheSameAsOnTheirOwn) {
+  int unique = 0;
+  for (const std::string name :
+       {"kernels.cu", "loops.cu", "read_only.cu", "arithmetic.cu", "integers.cu", "lines.cu"}) {
+    for (const std::string target : {"sm_30", "sm_35", "sm_61", "sm_75", "sm_80", "sm_90", "sm_90a"}) {
+      const Result<Source> shared = compile_data(name, for_target(target));
+      CompileOptions alone = for_target(target);
+      alone.flags = {"-DUNIQUE=" + std::to_string(++unique)};
+      const Result<Source> separate = compile_data(name, alone);
+      ASSERT_TRUE(shared) << text_of(shared);
+      ASSERT_TRUE(separate) << text_of(separate);
+      EXPECT_TRUE(shared->ptx == separate->ptx) << name << " " << target;
+      EXPECT_EQ(shared->kernels.size(), separate->kernels.size());
+    }
+  }
+}
+
+TEST(CompileClang, ReadOnlyLoadsDependOnTheTarget) {
+  const Result<Source> new_target = compile_data("read_only.cu", for_target("sm_75"));
+  const Result<Source> old_target = compile_data("read_only.cu", for_target("sm_30"));
+  ASSERT_TRUE(new_target && old_target);
+  EXPECT_TRUE(contains(new_target->ptx, "ld.global.nc.f32"));
+  EXPECT_FALSE(contains(old_target->ptx, ".nc"));
+}
+
+TEST(CompileClang, AHeaderThatChangesIsReadAgain) {
+  const fs::path folder = fs::path(testing::TempDir()) / "warptime-compile-test";
+  fs::create_directories(folder);
+  const std::string file = (folder / "k.cu").string();
+  const std::string text = "#include \"value.h\"\n__global__ void k(int* a) { a[0] = VALUE; }\n";
+  for (const std::string value : {"1234", "56789"}) {
+    std::ofstream(folder / "value.h") << "#define VALUE " << value << "\n";
+    const Result<Source> result = compile_cuda(file, text, {});
+    ASSERT_TRUE(result) << text_of(result);
+    EXPECT_TRUE(contains(result->ptx, ", " + value + ";")) << result->ptx;
+  }
+  fs::remove_all(folder);
+}
+
+TEST(CompileClang, HostCodeAndItsHeadersParse) {
+  const Result<Source> result = compile_data("host_code.cu");
+  ASSERT_TRUE(result) << text_of(result);
+  ASSERT_EQ(result->kernels.size(), 1u);
+  EXPECT_EQ(result->kernels[0].name, "convolve");
+  EXPECT_TRUE(result->warnings.empty()) << to_text(result->warnings);
+  EXPECT_FALSE(contains(result->ptx, "cudaMalloc"));
+}
+
+TEST(CompileClang, SimpleSourcesNeedNoSystemHeaders) {
+  const Result<Source> result = compile_data("no_system_headers.cu", with_flags({"-nostdinc"}));
+  ASSERT_TRUE(result) << text_of(result);
+}
+
+// Whatever our headers declare is there, in PTX that ptxas takes, and calls nothing but the device's run-time
+// library.
+TEST(CompileClang, OurHeadersAreComplete) {
+  const std::set<std::string> run_time{"vprintf", "malloc", "free", "__assertfail"};
+  for (const std::string target : {"sm_30", "sm_60", "sm_75", "sm_80", "sm_90"}) {
+    const Result<Source> result = compile_data("all_functions.cu", for_target(target));
+    ASSERT_TRUE(result) << text_of(result);
+    const std::regex declared("\\.extern \\.func[^;]*?([A-Za-z_]\\w*)\\s*\\n?\\(");
+    for (std::sregex_iterator match(result->ptx.begin(), result->ptx.end(), declared), end; match != end;
+         ++match) {
+      EXPECT_EQ(run_time.count((*match)[1].str()), 1u) << (*match)[0];
+    }
+  }
+}
+
+std::string find_ptxas() {
+  for (const std::string path : {"/usr/local/cuda/bin/ptxas", "/usr/bin/ptxas"}) {
+    if (fs::exists(path)) return path;
+  }
+  return {};
+}
+
+TEST(CompileClang, PtxasTakesThePtx) {
+  const std::string ptxas = find_ptxas();
+  if (ptxas.empty()) GTEST_SKIP() << "no ptxas here";
+  const std::string file = testing::TempDir() + "warptime-compile-test.ptx";
+  for (const std::string name : {"all_functions.cu", "host_code.cu", "kernels.cu", "loops.cu"}) {
+    for (const std::string target : {"sm_75", "sm_80", "sm_90"}) {
+      const Result<Source> result = compile_data(name, for_target(target));
+      ASSERT_TRUE(result) << text_of(result);
+      std::ofstream(file) << result->ptx;
+      EXPECT_EQ(std::system((ptxas + " -arch=" + target + " -o /dev/null " + file).c_str()), 0)
+          << name << " " << target;
+    }
+  }
+  fs::remove(file);
+}
+
+struct FlagCase {
+  std::vector<std::string> flags;
+  std::string source;
+  std::string expected;  // in the PTX
+};
+
+TEST(CompileClang, FlagsReachTheCompiler) {
+  const std::vector<FlagCase> cases{
+      {{"-DVALUE=4321"}, "__global__ void k(int* a) { a[0] = VALUE; }", ", 4321;"},
+      {{"-D", "VALUE=4321"}, "__global__ void k(int* a) { a[0] = VALUE; }", ", 4321;"},
+      {{"-DOLD", "-UOLD"},
+       "#ifdef OLD\n#error\n#endif\n__global__ void k(int* a) { a[0] = 1; }",
+       ".entry _Z1kPi"},
+      {{"-std=c++20"},
+       "template <class T> concept C = true;\n__global__ void k(int* a) { a[0] = 20; }",
+       ", 20;"},
+      {{"-include", "stdint.h"}, "__global__ void k(int32_t* a) { a[0] = 20; }", ", 20;"},
+      {{"-I" WARPTIME_TEST_DATA},
+       "#include <loop_in_header.cuh>\n__global__ void k(float* a) { a[0] = sum(a, 2); }",
+       "k"},
+      {{}, "__global__ void k(float* a) { a[0] = a[1] / a[2]; }", "div.rn.f32"},
+      {{"-ffast-math"}, "__global__ void k(float* a) { a[0] = a[1] / a[2]; }", "div.approx.f32"},
+      {{"--use_fast_math"}, "__global__ void k(float* a) { a[0] = sinf(a[1]); }", "sin.approx.f32"},
+      {{"--use_fast_math"}, "__global__ void k(float* a) { a[0] = a[1] + a[2]; }", "add.ftz.f32"},
+      {{}, "__global__ void k(float* a) { a[0] = a[1] * a[2] + a[3]; }", "fma.rn.f32"},
+      {{"-ffp-contract=off"}, "__global__ void k(float* a) { a[0] = a[1] * a[2] + a[3]; }", "mul.rn.f32"},
+      {{"-O0"}, "__global__ void k(int* a) { int x = 1; a[0] = x; }", "st.u32"},
+  };
+  for (const FlagCase& c : cases) {
+    const Result<Source> result = compile_cuda("k.cu", c.source, with_flags(c.flags));
+    ASSERT_TRUE(result) << text_of(result);
+    EXPECT_TRUE(contains(result->ptx, c.expected)) << c.source << "\n" << result->ptx;
+  }
+}
+
+TEST(CompileClang, FlagsThatDoNotCompileAreRefused) {
+  const std::string source = "__global__ void k(int* a) { a[0] = 1; }";
+  for (const std::string flag :
+       {"-no-such-flag", "-maxrregcount=32", "-o", "-v", "--version", "other.cu", "-save-temps", "-###"}) {
+    const Result<Source> result = compile_cuda("k.cu", source, with_flags({flag}));
+    ASSERT_FALSE(result) << flag;
+    EXPECT_TRUE(contains(to_text(result.diagnostics()), flag)) << to_text(result.diagnostics());
+  }
+}
+
+TEST(CompileClang, WarningsAreKeptAsPrinted) {
+  const Result<Source> quiet = compile_data("warning.cu");
+  ASSERT_TRUE(quiet);
+  EXPECT_TRUE(quiet->warnings.empty());
+  const Result<Source> result = compile_data("warning.cu", with_flags({"-Wall"}));
+  ASSERT_TRUE(result);
+  ASSERT_EQ(result->warnings.size(), 1u);
+  EXPECT_EQ(result->warnings[0].severity, Severity::warning);
+  EXPECT_TRUE(
+      contains(result->warnings[0].verbatim, "warning.cu:2:7: warning: unused variable 'never_used'"));
+}
+
+TEST(CompileClang, StandardInputIsCalledSo) {
+  const Result<Source> result = compile_cuda("-", "__global__ void k(int* a) { a[0] = x; }", {});
+  ASSERT_FALSE(result);
+  EXPECT_TRUE(
+      contains(to_text(result.diagnostics()), "<stdin>:1:36: error: use of undeclared identifier 'x'"));
+}
+
+// Headers have no lines of their own: what they make counts for the line that called them.
+TEST(CompileClang, LinesAreTheSourcesOwn) {
+  const Result<Source> result = compile_data("lines.cu");
+  ASSERT_TRUE(result) << text_of(result);
+  EXPECT_FALSE(contains(result->ptx, ".file\t2")) << result->ptx;
+  for (const std::string line : {"\t.loc\t1 3 ", "\t.loc\t1 6 ", "\t.loc\t1 7 "}) {
+    EXPECT_TRUE(contains(result->ptx, line)) << line << "\n" << result->ptx;
+  }
+  EXPECT_FALSE(contains(result->ptx, ".debug_info"));
+}
+
+TEST(CompileClang, FunctionsThatAreOurOwnAreNoted) {
+  const Result<Source> software = compile_data("lines.cu");
+  ASSERT_TRUE(software);
+  ASSERT_EQ(software->notes.size(), 1u);
+  EXPECT_TRUE(contains(software->notes[0], "sinf: ")) << software->notes[0];
+  const Result<Source> hardware = compile_cuda(
+      "k.cu", "__global__ void k(float* a) { a[0] = sqrtf(a[1]) + fmaxf(a[2], __sinf(a[3])); }", {});
+  ASSERT_TRUE(hardware);
+  EXPECT_TRUE(hardware->notes.empty());
+}
+
+TEST(CompileClang, DeeplyNestedSourcesAreRefusedOrCompiled) {
+  std::string minuses, brackets, branches;
+  for (int i = 0; i < 300'000; ++i) minuses += "- ";
+  for (int i = 0; i < 3'000; ++i) brackets += "(";
+  for (int i = 0; i < 1'000; ++i) branches += "if (a[0] == 1) a[1] = 2; else ";
+  const auto kernel = [](const std::string& body) { return "__global__ void k(int* a) { " + body + " }"; };
+  EXPECT_FALSE(compile_cuda("k.cu", kernel("a[0] = " + minuses + "a[1];"), {}));
+  EXPECT_FALSE(compile_cuda("k.cu", kernel("a[0] = " + brackets + "1;"), {}));
+  EXPECT_TRUE(compile_cuda("k.cu", kernel(branches + "a[0] = 1;"), {}));
+  // And what comes after a crash compiles as before.
+  EXPECT_TRUE(compile_data("kernels.cu"));
+}
+
+TEST(CompileClang, ThreadsDoNotDisturbEachOther) {
+  const Result<Source> expected = compile_data("kernels.cu", for_target("sm_61"));
+  ASSERT_TRUE(expected);
+  std::vector<std::thread> threads;
+  std::vector<std::string> ptx(4);
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&ptx, i] {
+      for (int k = 0; k < 3; ++k) {
+        CompileOptions options = for_target(i % 2 == 0 ? "sm_61" : "sm_90");
+        options.flags = {"-DTHREAD=" + std::to_string(i / 2 + k * 10)};
+        const Result<Source> result = compile_data("kernels.cu", options);
+        ptx[static_cast<std::size_t>(i)] = result ? result->ptx : to_text(result.diagnostics());
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(ptx[0], expected->ptx);
+  EXPECT_EQ(ptx[2], expected->ptx);
+  EXPECT_TRUE(contains(ptx[1], ".target sm_90\n"));
+  EXPECT_EQ(ptx[1], ptx[3]);
+}
+
+}  // namespace
+}  // namespace warptime

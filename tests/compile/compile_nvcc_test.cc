@@ -1,0 +1,154 @@
+// .cu → PTX through the user's nvcc. Where there is none, only what is said about that is tested.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <regex>
+
+#include "analyzer/compile/nvcc.h"
+#include "tests/compile/compile_fixture.h"
+
+namespace warptime {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const Result<Source>& result) {
+  return result ? "" : to_text(result.diagnostics());
+}
+
+CompileOptions nvcc(CompileOptions options = {}) {
+  options.compiler = Compiler::nvcc;
+  return options;
+}
+
+TEST(FindNvcc, SaysWhereItLookedAndWhatElseThereIs) {
+  const Result<compiling::Nvcc> found = compiling::find_nvcc_in({"/nonexistent/bin", "/"});
+  ASSERT_FALSE(found);
+  const std::string text = to_text(found.diagnostics());
+  EXPECT_TRUE(contains(text, "error: nvcc was not found")) << text;
+  for (const std::string part : {"PATH", "CUDA_HOME", "/usr/local/cuda/bin", "--compiler clang"}) {
+    EXPECT_TRUE(contains(text, part)) << text;
+  }
+}
+
+// Each test has a folder for temporary files of its own, which must be empty in the end.
+class CompileNvcc : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!nvcc_version()) GTEST_SKIP() << "no CUDA Toolkit here";
+    folder_ = fs::path(testing::TempDir()) / folder_name();
+    fs::create_directories(folder_);
+    setenv("TMPDIR", folder_.c_str(), 1);
+  }
+  void TearDown() override {
+    if (folder_.empty()) return;
+    EXPECT_TRUE(fs::is_empty(folder_)) << "temporary files were left behind in " << folder_;
+    fs::remove_all(folder_);
+    unsetenv("TMPDIR");
+  }
+
+ private:
+  static std::string folder_name() { return "warptime-nvcc-test-" + std::to_string(getpid()); }
+  fs::path folder_;
+};
+
+TEST_F(CompileNvcc, AnswersForItself) {
+  EXPECT_TRUE(std::regex_match(*nvcc_version(), std::regex("nvcc \\d+\\.\\d+\\.\\d+"))) << *nvcc_version();
+  const Result<std::vector<std::string>> targets = compiler_targets(Compiler::nvcc);
+  ASSERT_TRUE(targets);
+  EXPECT_NE(std::find(targets->begin(), targets->end(), "sm_75"), targets->end());
+}
+
+TEST_F(CompileNvcc, KernelsHaveTheSourcesNamesTypesAndLines) {
+  const Result<Source> result = compile_data("kernels.cu", nvcc());
+  ASSERT_TRUE(result) << text_of(result);
+  std::vector<std::string> lines;
+  for (const KernelSignature& kernel : result->kernels) lines.push_back(to_line(kernel));
+  EXPECT_EQ(lines, (std::vector<std::string>{
+                       "2 plain (int n, float * data)",
+                       "6 ns::filter<float, 3> (float * to, const float * from, float arg2)",
+                       "6 ns::filter<double, 4> (double * to, const double * from, double arg2)",
+                       "15 by_value (Size size, float4 * pixels, void (*)(int) f)",
+                   }));
+  EXPECT_EQ(result->compiler, *nvcc_version());
+  EXPECT_EQ(result->target, "sm_75");
+  EXPECT_TRUE(contains(result->ptx, data_path("kernels.cu"))) << ".file names the user's own";
+}
+
+TEST_F(CompileNvcc, RolledKeepsEveryLoop) {
+  CompileOptions options = nvcc();
+  const Result<Source> unrolled = compile_data("loops.cu", options);
+  ASSERT_TRUE(unrolled) << text_of(unrolled);
+  EXPECT_NE(count_loops(unrolled->ptx), 6);
+  options.rolled = true;
+  const Result<Source> rolled = compile_data("loops.cu", options);
+  ASSERT_TRUE(rolled) << text_of(rolled);
+  EXPECT_EQ(count_loops(rolled->ptx), 6);
+  EXPECT_LT(rolled->ptx.size(), 9'000u);
+  const Result<Source> in_header = compile_data("loop_in_header.cu", options);
+  ASSERT_TRUE(in_header) << text_of(in_header);
+  EXPECT_EQ(count_loops(in_header->ptx), 1);
+  EXPECT_TRUE(contains(in_header->ptx, "loop_in_header.cuh"))
+      << ".file names the user's header, not the copy";
+  EXPECT_FALSE(contains(in_header->ptx, "warptime-"));
+}
+
+TEST_F(CompileNvcc, HostCodeWithSystemHeadersRolls) {
+  CompileOptions options = nvcc();
+  options.rolled = true;
+  options.flags = {"--expt-relaxed-constexpr"};
+  const Result<Source> result = compile_data("host_code.cu", options);
+  ASSERT_TRUE(result) << text_of(result);
+  ASSERT_EQ(result->kernels.size(), 1u);
+  EXPECT_EQ(to_line(result->kernels[0]), "28 convolve (float * to, const float * from, int n)");
+}
+
+TEST_F(CompileNvcc, DiagnosticsNameTheUsersFileAndLines) {
+  for (const bool rolled : {false, true}) {
+    CompileOptions options = nvcc();
+    options.rolled = rolled;
+    fs::current_path(WARPTIME_TEST_DATA);
+    const Result<Source> result = compile_cuda("bad-two-errors.cu", read_text("bad-two-errors.cu"), options);
+    ASSERT_FALSE(result);
+    const std::string text = to_text(result.diagnostics());
+    EXPECT_TRUE(contains(text, "bad-two-errors.cu(2): error: identifier \"x\" is undefined")) << text;
+    EXPECT_TRUE(contains(text, "bad-two-errors.cu(3): error: identifier \"y\" is undefined")) << text;
+    EXPECT_TRUE(contains(text, "2 errors detected in the compilation of \"bad-two-errors.cu\"")) << text;
+    EXPECT_FALSE(contains(text, testing::TempDir())) << text;
+  }
+}
+
+TEST_F(CompileNvcc, WarningsFlagsAndStandardInput) {
+  const Result<Source> result = compile_cuda(
+      "-",
+      "#include \"loop_in_header.cuh\"\n__global__ void k(float* a) { int z; a[0] = VALUE + sum(a, 3); }",
+      nvcc(with_flags({"-DVALUE=3", "-I", WARPTIME_TEST_DATA, "-O2"})));
+  ASSERT_TRUE(result) << text_of(result);
+  ASSERT_EQ(result->warnings.size(), 1u);
+  EXPECT_TRUE(contains(result->warnings[0].verbatim, "<stdin>(2): warning #177-D"))
+      << result->warnings[0].verbatim;
+  EXPECT_EQ(result->flags, "-DVALUE=3 -I " WARPTIME_TEST_DATA " -O2");
+}
+
+TEST_F(CompileNvcc, OldTargetsAreMappedToItsOldest) {
+  const Result<std::vector<std::string>> targets = compiler_targets(Compiler::nvcc);
+  ASSERT_TRUE(targets);
+  const Result<Source> result = compile_data("warning.cu", nvcc(for_target("sm_21")));
+  ASSERT_TRUE(result) << text_of(result);
+  EXPECT_EQ(result->target, targets->front());
+  EXPECT_EQ(result->notes,
+            (std::vector<std::string>{"analysed for " + targets->front() + ", the oldest target of " +
+                                      *nvcc_version() + "; sm_21 was asked for"}));
+}
+
+TEST_F(CompileNvcc, NoKernelNoPtx) {
+  const Result<Source> result = compile_cuda("k.cu", "int main() {}", nvcc());
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.diagnostics()[0].message, "no kernel in k.cu");
+}
+
+}  // namespace
+}  // namespace warptime

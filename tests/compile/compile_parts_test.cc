@@ -1,0 +1,132 @@
+// The pieces of compile/ that need no compiler.
+#include <gtest/gtest.h>
+
+#include <regex>
+
+#include "analyzer/compile/header_parts.h"
+#include "analyzer/compile/process.h"
+#include "analyzer/compile/roll_loops.h"
+#include "analyzer/compile/scan_kernels.h"
+#include "analyzer/compile/targets.h"
+#include "tests/compile/compile_fixture.h"
+
+namespace warptime::compiling {
+namespace {
+
+// `@` stands for the pragma.
+TEST(RollLoops, EveryLoopGetsThePragmaOnItsOwnLine) {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"for (;;) f();", "@for (;;) f();"},
+      {"while (a) f();", "@while (a) f();"},
+      {"do { f(); } while (a);", "@do { f(); } while (a);"},
+      {"do f(); while (a); while (b) g();", "@do f(); while (a); @while (b) g();"},
+      {"do { while (a) { f(); } } while (b);", "@do { @while (a) { f(); } } while (b);"},
+      {"do while (a) f(); while (b);", "@do @while (a) f(); while (b);"},
+      {"{ } while (a) f();", "{ } @while (a) f();"},
+      {"if (x) for (;;) f(); else while (a) g();", "if (x) @for (;;) f(); else @while (a) g();"},
+      {"for (int i : list)\n  for (;;)\n    f();\n", "@for (int i : list)\n  @for (;;)\n    f();\n"},
+      {"#define LOOP(n) for (int i = 0; i < n; ++i)\nLOOP(3) f();",
+       "#define LOOP(n) @for (int i = 0; i < n; ++i)\nLOOP(3) f();"},
+      {"#define for for\n", "#define for @for\n"},
+      {"#pragma omp parallel for\nx;", "#pragma omp parallel for\nx;"},
+      {"#if defined(while)\n#endif\nx;", "#if defined(while)\n#endif\nx;"},
+      {"// for while\n/* do */ \"for\" 'w' R\"(while)\"", "// for while\n/* do */ \"for\" 'w' R\"(while)\""},
+      {"forward whiley dog", "forward whiley dog"},
+      {"#include \"a.h\"\nfor", "#include \"A\"\n@for"},
+      {"#include <a.h> // for\n", "#include \"A\" // for\n"},
+      {"#include <b.h>\n#include MACRO\n#include\n#", "#include <b.h>\n#include MACRO\n#include\n#"},
+      {"", ""},
+  };
+  const auto include = [](const std::string& name, bool) {
+    return name == "a.h" ? std::optional<std::string>("A") : std::nullopt;
+  };
+  for (const auto& [text, expected] : cases) {
+    const std::regex pragma(R"(_Pragma\("unroll 1"\) )");
+    EXPECT_EQ(std::regex_replace(roll_loops(text, include), pragma, "@"), expected);
+  }
+}
+
+TEST(ScanKernels, FindsDeclarationsWithoutACompiler) {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"__global__ void k(int n, float* a) {", "1 k (int n, float* a)"},
+      {"\n\n__global__ void __launch_bounds__(256, 2)\nk(void)\n{", "3 k ()"},
+      {"template <class T> __global__ void k(T* __restrict__ a, const std::pair<int, int> b = {1, 2})",
+       "1 k (T* a, const std::pair<int, int> b)"},
+      {"__global__ void k(float a[], int)", "1 k (float * a, int arg1)"},
+      {"/* __global__ void no(int) */ // __global__ void no()\n__global__ void k(float /* a */ *x)",
+       "2 k (float * x)"},
+      {"static __global__ __attribute__((used)) void k(unsigned long n)", "1 k (unsigned long n)"},
+  };
+  for (const auto& [text, expected] : cases) {
+    const std::vector<KernelSignature> kernels = scan_kernels(text);
+    ASSERT_EQ(kernels.size(), 1u) << text;
+    EXPECT_EQ(to_line(kernels[0]), expected);
+  }
+  for (const std::string text : {"", "__global__", "__global__ void", "__global__ void k(",
+                                 "__global__ void x;", "\"__global__ void k()\""}) {
+    EXPECT_TRUE(scan_kernels(text).empty()) << text;
+  }
+}
+
+TEST(ScanKernels, MatchesThePtxByDemangledName) {
+  const std::string ptx =
+      ".visible .entry _ZN2ns6filterIfEEvPT_i(\n\t.param .u64 a,\n\t.param .u32 b\n)\n{}\n"
+      ".entry unknown(\n\t.param .u64 unknown_param_0\n)\n{}\n";
+  const std::vector<KernelSignature> scanned =
+      scan_kernels("namespace ns { template <class T> __global__ void filter(T* x, int n) {} }");
+  const std::vector<KernelSignature> kernels = match_kernels(ptx, {}, scanned);
+  ASSERT_EQ(kernels.size(), 2u);
+  EXPECT_EQ(to_line(kernels[0]), "0 unknown ( arg0)");
+  EXPECT_EQ(to_line(kernels[1]), "1 ns::filter<float> (T* x, int n)");
+}
+
+TEST(HeaderParts, ASourceGetsWhatItsWordsCallFor) {
+  using namespace header_parts;
+  const std::vector<std::pair<std::string, int>> cases{
+      {"__global__ void k(float* a) { a[threadIdx.x] = 1; __syncthreads(); }", 0},
+      {"float4 x;", vector_types},
+      {"k<<<1, 1>>>();", host_runtime},
+      {"cudaMalloc(&p, 1);", host_runtime},
+      {"atomicAdd(p, 1);", atomics},
+      {"__shfl_sync(m, v, 0);", synchronisation},
+      {"__popc(x);", intrinsics},
+      {"sqrtf(x)", math_basic},
+      {"sinf(x)", math_basic | math_float},
+      {"sin(x)", math_basic | math_float | math_double},
+      {"#include <stdio.h>\n#include <cuda_runtime.h>\n", 0},
+      {"#include <cmath>\n", all},
+      {"#include \"own.h\"\n", all},
+      {"#define CAT(a) a##f\n", all},
+      {"std::min(a, b)", all},
+  };
+  for (const auto& [text, parts] : cases) EXPECT_EQ(needed_header_parts(text, {}), parts) << text;
+  EXPECT_EQ(needed_header_parts("f(x)", {"-Df=sqrtf"}), math_basic);
+  EXPECT_EQ(needed_header_parts("f(x)", {"-include", "f.h"}), all);
+}
+
+TEST(RunProcess, ReadsBothOutputsHoweverLong) {
+  const Result<ProcessResult> result = run_process(
+      {"/bin/sh", "-c", "head -c 300000 /dev/zero >&2; head -c 300000 /dev/zero; echo $X >&2; exit 7"},
+      {{"X", "set"}});
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->status, 7);
+  EXPECT_EQ(result->output.size(), 300'000u);
+  EXPECT_EQ(result->errors.size(), 300'004u);
+  EXPECT_TRUE(result->errors.ends_with("set\n"));
+}
+
+TEST(RunProcess, SaysWhatCannotBeStarted) {
+  const Result<ProcessResult> result = run_process({"/nonexistent/program"});
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.diagnostics()[0].message,
+            "/nonexistent/program cannot be started: No such file or directory");
+}
+
+TEST(RunProcess, ASignalIsAStatus) {
+  const Result<ProcessResult> result = run_process({"/bin/sh", "-c", "kill -9 $$"});
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->status, 128 + 9);
+}
+
+}  // namespace
+}  // namespace warptime::compiling

@@ -1,0 +1,249 @@
+#include "simulator/kernel_program.h"
+
+#include <gtest/gtest.h>
+
+#include "random_program.h"
+#include "test_files.h"
+
+namespace warptime {
+namespace {
+
+using test::program_of;
+
+TEST(LineSet, IsSortedAndDisjoint) {
+  LineSet lines;
+  lines.add(12);
+  lines.add(5, 6);
+  lines.add(7);
+  lines.add(6);
+  EXPECT_EQ(to_string(lines), "5-7,12");
+  lines.add(1, 20);
+  EXPECT_EQ(to_string(lines), "1-20");
+  EXPECT_TRUE(lines.contains(20));
+  EXPECT_FALSE(lines.contains(21));
+  EXPECT_EQ(to_string(LineSet()), "");
+}
+
+TEST(LineSet, IsReadBack) {
+  for (const char* text : {"1", "5-7,12", "1,3,5-9", "2147483647"})
+    EXPECT_EQ(to_string(*parse_line_set(text)), text);
+  EXPECT_EQ(to_string(*parse_line_set(" 7 , 5 - 6")), "5-7");
+  for (const char* text : {"", "0", "-3", "7-5", "1,", "1;2", "a", "1-", "99999999999", "1 2"}) {
+    EXPECT_FALSE(parse_line_set(text)) << text;
+  }
+}
+
+TEST(KernelProgram, TheSmallestIsOnlyItsProgram) {
+  const KernelProgram program = program_of(
+      "program:\n"
+      "  - calc: 33\n"
+      "  - repeat: K\n"
+      "    body:\n"
+      "      - load: 120\n"
+      "      - load: 160\n"
+      "      - calc: 17\n"
+      "  - store: 100\n");
+  ASSERT_EQ(program.program.size(), 3u);
+  EXPECT_EQ(std::get<Calculation>(program.program[0].what).cycles, Expression(33));
+  const Repeat& repeat = std::get<Repeat>(program.program[1].what);
+  EXPECT_EQ(to_string(repeat.count), "K");
+  ASSERT_EQ(repeat.body.size(), 3u);
+  EXPECT_EQ(std::get<MemoryAccess>(repeat.body[1].what).cycles, Expression(160));
+  EXPECT_EQ(std::get<MemoryAccess>(program.program[2].what).kind, MemoryAccess::Kind::store);
+  EXPECT_EQ(parameter_names(program), std::vector<std::string>{"K"});
+}
+
+TEST(KernelProgram, EveryKeyIsRead) {
+  const KernelProgram program = program_of(R"(
+warptime: 1
+kernel: mtx
+symbol: _Z3mtxiiPfS_S_
+source: mtx.cu
+compiler: clang 19.1.7
+target: sm_75
+flags: -O3 --rolled
+description: one row per thread
+parameters: {K: argument 0 (int K), blockDim.x: ""}
+assumptions:
+  - {line: 5, ptx: 30, text: the guard is taken to pass}
+  - as simple as that
+coverage: {modelled: 40, instructions: 41}
+program:
+  - instructions: 24
+    lines: 5-7,12
+    ptx: 24-37
+  - load: {access: coalesced, cycles: K * 2, bytes: 4, sectors: 4, stride: 4 * N, note: atomic}
+  - store: {access: scattered}
+  - repeat: K
+    counter: i
+    body: [calc: i]
+  - when: K < 3
+    then: [calc: 1]
+    else: [calc: 2.5]
+)");
+  EXPECT_EQ(program.provenance,
+            (Provenance{"mtx", "_Z3mtxiiPfS_S_", "mtx.cu", "clang 19.1.7", "sm_75", "-O3 --rolled"}));
+  EXPECT_EQ(program.description, "one row per thread");
+  EXPECT_EQ(program.parameters, (std::vector<Parameter>{{"K", "argument 0 (int K)"}, {"blockDim.x", ""}}));
+  EXPECT_EQ(program.assumptions,
+            (std::vector<Assumption>{{5, 30, "the guard is taken to pass"}, {0, 0, "as simple as that"}}));
+  EXPECT_EQ(program.instructions_modelled, 40);
+  EXPECT_EQ(program.instructions_total, 41);
+  ASSERT_EQ(program.program.size(), 5u);
+  EXPECT_EQ(to_string(program.program[0].lines), "5-7,12");
+  EXPECT_EQ(to_string(program.program[0].ptx), "24-37");
+  const auto& load = std::get<MemoryAccess>(program.program[1].what);
+  EXPECT_EQ(load.access, Access::coalesced);
+  EXPECT_EQ(to_string(*load.cycles), "K * 2");
+  EXPECT_EQ(load.bytes, 4);
+  EXPECT_EQ(load.sectors, 4);
+  EXPECT_EQ(load.stride, "4 * N");
+  EXPECT_EQ(load.note, "atomic");
+  EXPECT_EQ(std::get<Repeat>(program.program[3].what).counter, "i");
+  const auto& when = std::get<When>(program.program[4].what);
+  EXPECT_EQ(to_string(when.condition), "K < 3");
+  EXPECT_EQ(std::get<Calculation>(when.else_items[0].what).cycles, Expression::decimal(2.5));
+}
+
+TEST(KernelProgram, IsWrittenReadably) {
+  KernelProgram program;
+  program.provenance.kernel = "mtx";
+  program.parameters = {{"K", "argument 0 (int K)"}};
+  program.assumptions = {{5, 30, "`id >= N` does not return"}};
+  Item instructions{Instructions{24}};
+  instructions.lines.add(5, 7);
+  instructions.ptx.add(24, 37);
+  MemoryAccess load;
+  load.access = Access::coalesced;
+  load.bytes = 4;
+  load.sectors = 4;
+  Repeat repeat;
+  repeat.count = Expression::name("K");
+  repeat.body = {Item{load}, Item{Calculation{Expression::decimal(2.5)}}};
+  program.program = {instructions, Item{repeat}};
+  EXPECT_EQ(to_yaml(program), R"(warptime: 1
+kernel: mtx
+parameters:
+  K: argument 0 (int K)
+assumptions:
+  - {line: 5, ptx: 30, text: "`id >= N` does not return"}
+program:
+  - {instructions: 24, lines: 5-7, ptx: 24-37}
+  - repeat: K
+    body:
+      - load: {access: coalesced, bytes: 4, sectors: 4}
+      - calc: 2.5
+)");
+}
+
+TEST(KernelProgram, YamlAndJsonReadBackToAnEqualProgram) {
+  std::mt19937 random(3);
+  test::RandomProgramOptions options;
+  options.texts = true;
+  options.whole_cycles = false;
+  for (int i = 0; i < 3000; ++i) {
+    const KernelProgram program = test::random_program(random, options);
+    for (const std::string& text : {to_yaml(program), to_json({program})}) {
+      const auto again = read_kernel_programs(text, "again");
+      ASSERT_TRUE(again) << text << to_text(again.diagnostics());
+      ASSERT_EQ(again->size(), 1u) << text;
+      ASSERT_EQ(again->front(), program) << text;
+    }
+  }
+}
+
+TEST(KernelProgram, SeveralAreSeveralDocumentsOrAJsonArray) {
+  const std::vector<KernelProgram> programs = {program_of("kernel: a\nprogram: [calc: 1]"),
+                                               program_of("kernel: b\nprogram: [calc: 2]")};
+  for (const std::string& text : {to_yaml(programs), to_json(programs)}) {
+    const auto again = read_kernel_programs(text, "again");
+    ASSERT_TRUE(again) << to_text(again.diagnostics());
+    EXPECT_EQ(*again, programs) << text;
+  }
+}
+
+TEST(KernelProgram, NamesAreTheDeclaredThenTheUsed) {
+  const KernelProgram program = program_of(
+      "parameters: [N, M]\n"
+      "program:\n"
+      "  - repeat: K\n"
+      "    counter: i\n"
+      "    body: [calc: i + L + N]\n"
+      "  - calc: i\n");
+  EXPECT_EQ(parameter_names(program), (std::vector<std::string>{"N", "M", "K", "L", "i"}));
+  EXPECT_EQ(used_names(program), (std::vector<std::string>{"K", "L", "N", "i"}));
+}
+
+std::string nested(int depth) {
+  std::string text = "program: ";
+  for (int i = 0; i < depth; ++i) text += "[{repeat: 2, body: ";
+  text += "[calc: 1]";
+  for (int i = 0; i < depth; ++i) text += "}]";
+  return text;
+}
+
+TEST(KernelProgram, IsNestedUpTo200Deep) {
+  EXPECT_TRUE(read_kernel_programs(nested(199), "deep"));
+  for (const int depth : {200, 240, 1000, 100'000}) {
+    const auto deep = read_kernel_programs(nested(depth), "deep");
+    ASSERT_FALSE(deep) << depth;
+    EXPECT_NE(to_text(deep.diagnostics()).find("nested"), std::string::npos) << to_text(deep.diagnostics());
+  }
+}
+
+std::string repeated(const std::string& text, int times) {
+  std::string result;
+  for (int i = 0; i < times; ++i) result += text;
+  return result;
+}
+
+TEST(KernelProgram, HostileTextIsRefusedQuickly) {
+  std::string bomb = "a0: &a0 [calc: 1, calc: 1]\n";  // 2^30 items when its aliases are written out
+  for (int i = 1; i < 30; ++i) {
+    const std::string before = "*a" + std::to_string(i - 1);
+    bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + before + ", " + before + "]\n";
+  }
+  const std::vector<std::string> texts = {bomb,
+                                          "program: &x [{repeat: 2, body: *x}]\n",
+                                          repeated("[", 100'000),
+                                          repeated("{", 100'000),
+                                          repeated("- ", 100'000),
+                                          repeated("{a: ", 100'000),
+                                          repeated("? ", 100'000),
+                                          repeated("!a ", 10'000),
+                                          repeated("\"", 10'001),
+                                          std::string(1000, '\0'),
+                                          std::string("\xff\xfe\x00\x00\x01\xd8", 6),
+                                          "program: [calc: " + repeated("(", 100'000) + "]",
+                                          "program: [calc: " + repeated("9", 100'000) + "]",
+                                          "program: *nothing\n",
+                                          "%YAML 9.9\n---\nprogram: []\n",
+                                          "program:\n\t- calc: 1\n"};
+  for (const std::string& text : texts) {
+    const auto read = read_kernel_programs(text, "hostile");
+    ASSERT_FALSE(read) << text.substr(0, 60);
+    EXPECT_LT(to_text(read.diagnostics()).size(), 20'000u) << text.substr(0, 60);
+  }
+}
+
+TEST(KernelProgram, TextCutOffAnywhereDoesNotCrash) {
+  const std::string text =
+      to_yaml(test::sample("listing_7.yaml")) + "---\n" + to_json({test::sample("listing_9.yaml")});
+  for (std::size_t length = 0; length < text.size(); ++length) {
+    static_cast<void>(read_kernel_programs(text.substr(0, length), "cut"));
+  }
+}
+
+TEST(KernelProgram, RandomlyDamagedTextDoesNotCrash) {
+  std::mt19937 random(4);
+  const std::string text = to_yaml(test::sample("listing_7.yaml"));
+  for (int i = 0; i < 5000; ++i) {
+    std::string damaged = text;
+    for (int k = 0; k < 3; ++k)
+      damaged[random() % damaged.size()] = "[]{}:-&*!#,\"'\n 0aK\t\x80"[random() % 21];
+    static_cast<void>(read_kernel_programs(damaged, "damaged"));
+  }
+}
+
+}  // namespace
+}  // namespace warptime

@@ -1,0 +1,94 @@
+#include "simulator/plan.h"
+
+#include <gtest/gtest.h>
+
+#include "test_files.h"
+
+namespace warptime {
+namespace {
+
+TEST(Plan, EveryKeyIsRead) {
+  const auto plan = read_plan(R"(
+warptime: 1
+name: both
+description: two kernels
+parameters: {K: length of the filter, N: length of the transform}
+launches:
+  - kernel: mtx.cu
+    entry: mtx
+    arguments: {L: K / 2, total: blockDim.x * gridDim.x}
+    threads: N
+  - repeat: K
+    counter: i
+    launches:
+      - {kernel: ltt.cu, blocks: N / 64 + i, threads_per_block: 64, repeat: i + 1, counter: j, arguments: {stage: j}}
+calibrations:
+  gtx-1070: {t_p: 5.8, t_m: 19, source: Table 3}
+)",
+                              "both.plan.yaml");
+  ASSERT_TRUE(plan) << to_text(plan.diagnostics());
+  EXPECT_EQ(plan->name, "both");
+  EXPECT_EQ(plan->description, "two kernels");
+  EXPECT_EQ(plan->file, "both.plan.yaml");
+  EXPECT_EQ(plan->parameters,
+            (std::vector<Parameter>{{"K", "length of the filter"}, {"N", "length of the transform"}}));
+  EXPECT_EQ(plan->calibrations, (Calibrations{{"gtx-1070", {5.8, 19.0, "Table 3"}}}));
+  ASSERT_EQ(plan->steps.size(), 2u);
+  const PlanLaunch& first = *plan->steps[0].launch;
+  EXPECT_EQ(plan->steps[0].line, 7);
+  EXPECT_EQ(plan->steps[0].repeat, Expression(1));
+  EXPECT_EQ(first.kernel, "mtx.cu");
+  EXPECT_EQ(first.entry, "mtx");
+  EXPECT_EQ(to_string(*first.threads), "N");
+  ASSERT_EQ(first.arguments.size(), 2u);
+  EXPECT_EQ(first.arguments[0].first, "L");
+  EXPECT_EQ(to_string(first.arguments[1].second), "blockDim.x * gridDim.x");
+  EXPECT_FALSE(plan->steps[1].launch);
+  EXPECT_EQ(plan->steps[1].counter, "i");
+  const PlanStep& inner = plan->steps[1].steps.at(0);
+  EXPECT_EQ(to_string(inner.repeat), "i + 1");
+  EXPECT_EQ(to_string(*inner.launch->blocks), "N / 64 + i");
+  EXPECT_EQ(to_string(*inner.launch->threads_per_block), "64");
+}
+
+TEST(Plan, TheOrderOfParametersIsKept) {
+  const auto plan = read_plan("name: p\nparameters: [z, a, m]\nlaunches: [{kernel: k, threads: z}]\n", "p");
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->parameters, (std::vector<Parameter>{{"z", ""}, {"a", ""}, {"m", ""}}));
+}
+
+TEST(Plan, TheSamplesAreEquations17And18) {
+  const auto matrix = read_plan(test::read_file("samples/puchala2022/matrix.plan.yaml"), "matrix.plan.yaml");
+  ASSERT_TRUE(matrix) << to_text(matrix.diagnostics());
+  EXPECT_EQ(matrix->name, "matrix");
+  EXPECT_EQ(matrix->calibrations.size(), 6u);
+  const auto lattice =
+      read_plan(test::read_file("samples/puchala2022/lattice.plan.yaml"), "lattice.plan.yaml");
+  ASSERT_TRUE(lattice) << to_text(lattice.diagnostics());
+  EXPECT_EQ(lattice->name, "lattice");
+  EXPECT_EQ(to_string(lattice->steps.at(0).repeat), "K / 2 + 1");
+  EXPECT_EQ(to_string(*lattice->steps.at(0).launch->threads), "N / 2");
+}
+
+TEST(Plan, IsToldFromAKernelProgram) {
+  EXPECT_TRUE(looks_like_plan(test::read_file("samples/puchala2022/matrix.plan.yaml")));
+  EXPECT_FALSE(looks_like_plan(test::read_file("samples/puchala2022/listing_7.yaml")));
+  EXPECT_FALSE(looks_like_plan(""));
+  EXPECT_FALSE(looks_like_plan("[not: closed"));
+}
+
+TEST(Plan, GroupsNestUpTo100Deep) {
+  const auto nested = [](int depth) {
+    std::string text = "name: deep\nlaunches: ";
+    for (int i = 0; i < depth; ++i) text += "[{repeat: 2, launches: ";
+    text += "[{kernel: k, threads: 1}]";
+    for (int i = 0; i < depth; ++i) text += "}]";
+    return text;
+  };
+  EXPECT_TRUE(read_plan(nested(99), "deep"));
+  EXPECT_FALSE(read_plan(nested(100), "deep"));
+  EXPECT_FALSE(read_plan(nested(10'000), "deep"));
+}
+
+}  // namespace
+}  // namespace warptime
