@@ -238,7 +238,7 @@ struct Stream {
 // Keeps the streams of chosen warps, up to `limit` instructions each.
 class StreamRecorder : public ExecutionListener {
  public:
-  explicit StreamRecorder(std::vector<WarpId> warps, std::uint64_t limit = std::uint64_t{1} << 24);
+  explicit StreamRecorder(std::vector<WarpId> warps, std::uint64_t limit = std::uint64_t{1} << 22);
   bool wants(const WarpId& warp) override;
   void executed(const WarpId& warp, const ExecutedInstruction& instruction) override;
   const Stream& stream(std::size_t which = 0) const { return streams_[which]; }

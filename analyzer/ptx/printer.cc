@@ -262,10 +262,13 @@ class Printer {
       case Operand::Kind::sink:
         out_ += "_";
         break;
-      case Operand::Kind::special:
-        out_ += entry.text.substr(0, entry.text.find_first_of(". \t\r\n/"));
+      case Operand::Kind::special: {
+        if (entry.negated) out_ += entry.text.front();
+        const std::string_view name = entry.text.substr(entry.text.find('%'));
+        out_ += name.substr(0, name.find_first_of(". \t\r\n\f\v/"));
         out_ += selector_of(entry.text);
         break;
+      }
       case Operand::Kind::text:
         out_ += entry.text;
         break;
@@ -273,6 +276,7 @@ class Printer {
   }
 
   void symbol(const Operand& entry) {
+    if (entry.negated && entry.referent != Operand::Referent::none) out_ += entry.text.front();
     switch (entry.referent) {
       case Operand::Referent::function_variable:
         out_ += variables_[entry.value];

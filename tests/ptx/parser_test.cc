@@ -58,6 +58,7 @@ TEST(Parser, Instructions) {
       {"mov.u32 %r1, %tid .x;", "mov.u32 %r1, %tid.x;"},
       {"mov.u64 %rd1, %globaltimer;", nullptr},
       {"mov.b32 %r1, %envreg31;", nullptr},
+      {"new.op %r1, -%laneid, ! %tid .x, -data;", "new.op %r1, -%laneid, !%tid.x, -data;"},
       {"mov.b32 %r1, {0,%r2};", "mov.b32 %r1, {0, %r2};"},
       {"setp.eq.and.s32 %p1|%p2, %r1, 0, !%p3;", nullptr},
       {"setp.eq.s32 %p1|_, %r1, 0;", nullptr},
