@@ -13,9 +13,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using flow::none;
 
-const ptx::Function& function_of(const Analysis& analysis, const KernelAnalysis& kernel) {
-  return analysis.module->functions[kernel.function];
-}
+const ptx::Function& function_of(const KernelAnalysis& kernel) { return kernel.code->function(); }
 
 std::string block_name(const flow::Cfg& cfg, std::uint32_t b) { return b == cfg.exit() ? "exit" : fmt::format("B{}", b); }
 
@@ -27,9 +25,9 @@ std::string block_list(const flow::Cfg& cfg, const std::vector<std::uint32_t>& b
 
 // --- cfg -------------------------------------------------------------------------------------------------------------
 
-Json cfg_json(const Analysis& analysis, const KernelAnalysis& kernel) {
-  const auto& cfg = kernel.flow->cfg;
-  const auto& function = function_of(analysis, kernel);
+Json cfg_json(const KernelAnalysis& kernel) {
+  const auto& cfg = *kernel.cfg;
+  const auto& function = function_of(kernel);
   Json blocks = Json::array();
   for (std::uint32_t b = 0; b < cfg.exit(); ++b) {
     const auto& block = cfg.blocks[b];
@@ -48,9 +46,9 @@ Json cfg_json(const Analysis& analysis, const KernelAnalysis& kernel) {
   return {{"kernel", kernel.program.provenance.kernel}, {"blocks", std::move(blocks)}};
 }
 
-std::string cfg_text(const Analysis& analysis, const KernelAnalysis& kernel) {
-  const auto& cfg = kernel.flow->cfg;
-  const auto& function = function_of(analysis, kernel);
+std::string cfg_text(const KernelAnalysis& kernel) {
+  const auto& cfg = *kernel.cfg;
+  const auto& function = function_of(kernel);
   std::string out = fmt::format("{}: {} basic blocks\n", kernel.program.provenance.kernel, cfg.exit());
   out += fmt::format("{:>6}  {:>13}  {:>12}  {:<18}  {:>9}  {:>14}  {:>4}\n", "block", "PTX lines", "instructions", "successors",
                      "dominator", "post-dominator", "loop");
@@ -68,12 +66,12 @@ std::string cfg_text(const Analysis& analysis, const KernelAnalysis& kernel) {
 
 // --- loops -----------------------------------------------------------------------------------------------------------
 
-int loop_line(const Analysis& analysis, const KernelAnalysis& kernel, const flow::Loop& loop) {
-  return static_cast<int>(function_of(analysis, kernel).instructions[kernel.flow->cfg.blocks[loop.header].first].source_line);
+int loop_line(const KernelAnalysis& kernel, const flow::Loop& loop) {
+  return static_cast<int>(function_of(kernel).instructions[kernel.cfg->blocks[loop.header].first].source_line);
 }
 
-Json loops_json(const Analysis& analysis, const KernelAnalysis& kernel) {
-  const auto& cfg = kernel.flow->cfg;
+Json loops_json(const KernelAnalysis& kernel) {
+  const auto& cfg = *kernel.cfg;
   Json loops = Json::array();
   for (std::uint32_t l = 0; l < cfg.loops.size(); ++l) {
     const auto& loop = cfg.loops[l];
@@ -81,7 +79,7 @@ Json loops_json(const Analysis& analysis, const KernelAnalysis& kernel) {
            {"depth", loop.depth},
            {"parent", loop.parent == none ? Json() : Json(fmt::format("L{}", loop.parent))},
            {"header", block_name(cfg, loop.header)},
-           {"line", loop_line(analysis, kernel, loop)},
+           {"line", loop_line(kernel, loop)},
            {"blocks", loop.blocks.size()},
            {"exits", loop.exits.size()},
            {"turns", kernel.lowered->repeats_of_loop[l]}};
@@ -90,8 +88,8 @@ Json loops_json(const Analysis& analysis, const KernelAnalysis& kernel) {
   return {{"kernel", kernel.program.provenance.kernel}, {"loops", std::move(loops)}};
 }
 
-std::string loops_text(const Analysis& analysis, const KernelAnalysis& kernel) {
-  const auto& cfg = kernel.flow->cfg;
+std::string loops_text(const KernelAnalysis& kernel) {
+  const auto& cfg = *kernel.cfg;
   if (cfg.loops.empty()) return fmt::format("{}: no loops\n", kernel.program.provenance.kernel);
   std::string out = fmt::format("{}: {} loop{}\n", kernel.program.provenance.kernel, cfg.loops.size(), cfg.loops.size() == 1 ? "" : "s");
   out += fmt::format("{:>5}  {:>5}  {:>6}  {:>6}  {:>4}  {:<16}  {}\n", "loop", "depth", "parent", "header", "line", "turns", "blocks");
@@ -99,7 +97,7 @@ std::string loops_text(const Analysis& analysis, const KernelAnalysis& kernel) {
     const auto& loop = cfg.loops[l];
     out += fmt::format("{:>5}  {:>5}  {:>6}  {:>6}  {:>4}  {:<16}  {}\n", fmt::format("L{}", l), loop.depth,
                        loop.parent == none ? "-" : fmt::format("L{}", loop.parent), block_name(cfg, loop.header),
-                       loop_line(analysis, kernel, loop), kernel.lowered->repeats_of_loop[l], block_list(cfg, loop.blocks));
+                       loop_line(kernel, loop), kernel.lowered->repeats_of_loop[l], block_list(cfg, loop.blocks));
   }
   return out;
 }
@@ -186,8 +184,8 @@ std::string_view text_of_line(std::string_view text, std::size_t offset) {
 }
 
 std::vector<ListingRow> listing_rows(const Analysis& analysis, const KernelAnalysis& kernel) {
-  const auto& function = function_of(analysis, kernel);
-  const auto& cfg = kernel.flow->cfg;
+  const auto& function = function_of(kernel);
+  const auto& cfg = *kernel.cfg;
   std::vector<ListingRow> rows;
   for (std::uint32_t b = 0; b < cfg.exit(); ++b)
     for (auto i = cfg.blocks[b].first; i < cfg.blocks[b].end; ++i) {
@@ -202,7 +200,7 @@ std::vector<ListingRow> listing_rows(const Analysis& analysis, const KernelAnaly
         row.turns = row.turns.empty() ? turns : fmt::format("{} × {}", turns, row.turns);
       }
       if (cfg.blocks[b].loop != none) row.loop = fmt::format("L{}", cfg.blocks[b].loop);
-      if (role.access) row.access = access_text(*role.access);
+      if (role.access != none) row.access = access_text(kernel.lowered->accesses[role.access]);
       row.text = std::string(text_of_line(analysis.source->ptx, ins.offset));
       for (auto& c : row.text)
         if (c == '\t') c = ' ';
@@ -258,8 +256,8 @@ std::string emit_text(const Analysis& analysis, Emit what) {
   for (const auto& kernel : analysis.kernels) {
     if (!out.empty()) out += "\n";
     switch (what) {
-      case Emit::cfg: out += cfg_text(analysis, kernel); break;
-      case Emit::loops: out += loops_text(analysis, kernel); break;
+      case Emit::cfg: out += cfg_text(kernel); break;
+      case Emit::loops: out += loops_text(kernel); break;
       case Emit::periods: out += periods_of(kernel); break;
       default: out += listing_text(analysis, kernel); break;
     }
@@ -272,8 +270,8 @@ std::string emit_json(const Analysis& analysis, Emit what) {
   if (what == Emit::program || what == Emit::periods) return to_json(programs_of(analysis));
   Json all = Json::array();
   for (const auto& kernel : analysis.kernels)
-    all.push_back(what == Emit::cfg     ? cfg_json(analysis, kernel)
-                  : what == Emit::loops ? loops_json(analysis, kernel)
+    all.push_back(what == Emit::cfg     ? cfg_json(kernel)
+                  : what == Emit::loops ? loops_json(kernel)
                                         : listing_json(analysis, kernel));
   return (all.size() == 1 ? all[0] : all).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -65,15 +65,16 @@ class Pipeline {
     auto module = ptx::parse(source_->ptx, ptx_name_);
     if (!module) return module.diagnostics();
     module_ = std::make_shared<ptx::Module>(std::move(*module));
+    budget_ = 200'000 + 10 * instructions_of_all();
     auto chosen = choose_kernels();
     if (!chosen) return chosen.diagnostics();
-    Diagnostics errors;
+    auto& errors = analysis_.errors;
     for (const auto f : *chosen) {
       auto kernel = analyze_kernel(f);
       if (kernel) analysis_.kernels.push_back(std::move(*kernel));
       else errors.insert(errors.end(), kernel.diagnostics().begin(), kernel.diagnostics().end());
     }
-    if (!errors.empty()) return errors;
+    if (analysis_.kernels.empty()) return std::move(errors);
     analysis_.source = source_;
     analysis_.module = module_;
     return std::move(analysis_);
@@ -100,20 +101,22 @@ class Pipeline {
 
   Result<KernelAnalysis> analyze_kernel(std::uint32_t index) {
     const auto& function = module_->functions[index];
-    auto cfg = flow::build_cfg(*module_, function, ptx_name_);
+    auto code = flow::build_code(*module_, index, std::min(budget_, std::max(most_with_callees, function.instructions.size())));
+    budget_ -= std::min(budget_, code.function().instructions.size());
+    auto cfg = flow::build_cfg(code, ptx_name_);
     if (!cfg) return cfg.diagnostics();
     KernelAnalysis kernel;
     kernel.function = index;
-    kernel.flow = std::make_shared<flow::KernelFlow>(*module_, function, std::move(*cfg));
+    flow::KernelFlow flow(std::move(code), std::move(*cfg));
     periods::LowerOptions options;
     options.skip_unsupported = options_.skip_unsupported;
     options.signature = signature_of(*source_, function.name);
     options.file = ptx_name_;
     options.main_file = main_file_number(*source_, *module_);
-    auto lowered = periods::lower(*module_, function, *kernel.flow, options);
+    auto lowered = periods::lower(flow, options);
     if (!lowered) return lowered.diagnostics();
     analysis_.diagnostics.insert(analysis_.diagnostics.end(), lowered->diagnostics.begin(), lowered->diagnostics.end());
-    kernel.program = lowered->program;
+    kernel.program = std::move(lowered->program);
     auto& from = kernel.program.provenance;
     from.kernel = kernel_name(*source_, function);
     from.symbol = std::string(function.name);
@@ -121,14 +124,27 @@ class Pipeline {
     from.compiler = source_->compiler;
     from.target = source_->target.empty() ? std::string(module_->target.substr(0, module_->target.find(','))) : source_->target;
     from.flags = source_->flags;
-    kernel.lowered = std::make_shared<periods::Lowered>(std::move(*lowered));
+    if (options_.keep_steps) {
+      kernel.lowered = std::make_shared<periods::Lowered>(std::move(*lowered));
+      kernel.code = std::make_shared<flow::KernelCode>(std::move(flow.code));
+      kernel.cfg = std::make_shared<flow::Cfg>(std::move(flow.cfg));
+    }
     return kernel;
+  }
+
+  // Device functions are copied to where they are called: the work stays in proportion to the file.
+  static constexpr std::size_t most_with_callees = 300'000;
+  std::size_t instructions_of_all() const {
+    std::size_t sum = 0;
+    for (const auto& function : module_->functions) sum += function.instructions.size();
+    return sum;
   }
 
   std::shared_ptr<Source> source_;
   const AnalyzeOptions& options_;
   std::string ptx_name_;
   std::shared_ptr<ptx::Module> module_;
+  std::size_t budget_ = 0;  // instructions that the kernels to come may have, with callees
   Analysis analysis_;
 };
 

@@ -15,19 +15,23 @@ namespace warptime {
 struct AnalyzeOptions {
   std::string kernel;             // only this one, by source name or symbol; empty: all
   bool skip_unsupported = false;  // instructions that the table does not know count as calculation, and are reported
+  bool keep_steps = true;         // for emit_text of other steps than the program; without, memory goes back kernel by kernel
 };
 
 namespace flow {
-struct KernelFlow;  // basic blocks, dominators, loops, values: flow/flow.h
+class KernelCode;  // the kernel's instructions, with those of its callees: flow/code.h
+struct Cfg;        // basic blocks, dominators, loops: flow/cfg.h
 }
 
 namespace periods {
-struct Lowered;  // the kernel program, and what each instruction is in it: periods/lower.h
+struct Lowered;  // what each instruction is in the kernel program: periods/lower.h
 }
 
 struct KernelAnalysis {
   std::uint32_t function = 0;  // index into Module::functions
-  std::shared_ptr<flow::KernelFlow> flow;
+  // Instructions, basic blocks and loops, and what each instruction is; empty where AnalyzeOptions did not ask for the steps.
+  std::shared_ptr<const flow::KernelCode> code;
+  std::shared_ptr<const flow::Cfg> cfg;
   std::shared_ptr<const periods::Lowered> lowered;
   KernelProgram program;       // with its provenance
 };
@@ -37,10 +41,11 @@ struct Analysis {
   std::shared_ptr<const ptx::Module> module;
   std::vector<KernelAnalysis> kernels;
   Diagnostics diagnostics;  // warnings and notes: skipped instructions, what was assumed
+  Diagnostics errors;       // kernels that came to no program, and why; `kernels` holds the others
 };
 
-// Errors: PTX that does not parse, an unknown kernel name (says which there are), instructions, calls and flow that are not
-// understood (with their PTX and source lines).
+// Errors: PTX that does not parse, an unknown kernel name (says which there are), and, where no kernel came to a program, instructions
+// and flow that are not understood (with their PTX and source lines).
 Result<Analysis> analyze(Source source, const AnalyzeOptions& options);
 
 // A Source for PTX that the user gives. `file` is for the diagnostics.

@@ -89,11 +89,14 @@ int run(const Arguments& arguments) {
     return write_result(arguments.value("output"), source->ptx);
 
   const auto analysis =
-      analyze(std::move(*source), {arguments.value_or("kernel", ""), arguments.has("skip-unsupported")});
+      analyze(std::move(*source),
+              {arguments.value_or("kernel", ""), arguments.has("skip-unsupported"), *emit != Emit::program});
   if (!analysis) return fail(wrong_input, analysis.diagnostics());
   say(analysis->diagnostics);
-  return write_result(arguments.value("output"),
-                      *as_json ? emit_json(*analysis, *emit) : emit_text(*analysis, *emit));
+  // What came to a program is written also where other kernels of the file did not.
+  const int status = write_result(arguments.value("output"),
+                                  *as_json ? emit_json(*analysis, *emit) : emit_text(*analysis, *emit));
+  return analysis->errors.empty() ? status : fail(wrong_input, analysis->errors);
 }
 
 }  // namespace

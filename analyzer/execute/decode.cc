@@ -150,7 +150,8 @@ void Decoder::decode() {
   place_registers();
   code_.ops.resize(function_.instructions.size());
   for (std::uint32_t i = 0; i < function_.instructions.size(); ++i) instruction_op(i);
-  const auto cfg = flow::build_cfg(module_, function_, program_.file);
+  flow::KernelCode as_it_stands(module_, function_);
+  const auto cfg = flow::build_cfg(as_it_stands, program_.file, flow::Irreducible::keep);
   if (!cfg) {
     errors_.insert(errors_.end(), cfg.diagnostics().begin(), cfg.diagnostics().end());
     return;

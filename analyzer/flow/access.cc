@@ -1,203 +1,223 @@
 #include "analyzer/flow/access.h"
 
 #include <algorithm>
-#include <array>
-#include <set>
-#include <unordered_map>
 
 namespace warptime::flow {
 namespace {
 
-constexpr int lanes = 32;
 constexpr int max_depth = 300;
-using Lanes = std::array<std::int64_t, lanes>;
+constexpr std::int64_t sector_bytes = 32;
 
-// Evaluates a value for the threads of one warp, with wrap-around where it overflows (only differences matter).
-class LaneEvaluator {
- public:
-  explicit LaneEvaluator(Evaluator& evaluator) : evaluator_(evaluator) {}
+std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
+  if (b == 0 || b == -1) return b == 0 ? 0 : static_cast<std::int64_t>(-static_cast<std::uint64_t>(a));
+  const auto q = a / b;
+  return a % b != 0 && ((a < 0) != (b < 0)) ? q - 1 : q;
+}
 
-  bool data_decides = false;  // a thread-dependent value without a closed form was met
+std::int64_t truncated_divide(std::int64_t a, std::int64_t b) { return b == 0 || b == -1 ? floor_divide(a, b) : a / b; }
 
-  Lanes evaluate(ValueId value, int depth = 0) {
-    if (const auto it = memo_.find(value); it != memo_.end()) return it->second;
-    if (depth > max_depth) {
-      data_decides = true;
-      return {};
-    }
-    const auto result = compute(value, depth);
-    memo_[value] = result;
-    return result;
-  }
-
- private:
-  static Lanes same(std::int64_t number) {
-    Lanes all;
-    all.fill(number);
-    return all;
-  }
-
-  template <class F>
-  Lanes combine(const Values::Node& node, int depth, F f) {
-    const auto a = evaluate(node.a, depth + 1), b = evaluate(node.b, depth + 1);
-    Lanes r;
-    for (int i = 0; i < lanes; ++i) r[i] = f(a[i], b[i]);
-    return r;
-  }
-
-  static std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
-    if (b == 0 || b == -1) return b == 0 ? 0 : static_cast<std::int64_t>(-static_cast<std::uint64_t>(a));
-    const auto q = a / b;
-    return a % b != 0 && ((a < 0) != (b < 0)) ? q - 1 : q;
-  }
-  static std::int64_t wrap_add(std::int64_t a, std::int64_t b) {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-  }
-  static std::int64_t wrap_multiply(std::int64_t a, std::int64_t b) {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
-  }
-
-  Lanes special(Special which) {
-    switch (which) {
-      case Special::tid_x: case Special::laneid: {
-        Lanes r;
-        for (int i = 0; i < lanes; ++i) r[i] = i;
-        return r;
-      }
-      case Special::ntid_x: return same(256);
-      case Special::ntid_y: case Special::ntid_z: case Special::nctaid_y: case Special::nctaid_z: return same(1);
-      case Special::nctaid_x: return same(4096);
-      case Special::warpsize: return same(32);
-      case Special::other: data_decides = true; return {};
-      default: return {};
-    }
-  }
-
-  Lanes phi(std::uint32_t index, int depth) {
-    if (!open_.insert(index).second) return {};
-    // The first turn: what comes from outside the loop. Elsewhere any way in will do, if the choice is not the threads' own.
-    const auto& cfg = evaluator_.cfg();
-    const auto block = evaluator_.phi(index).block;
-    const auto loop = cfg.blocks[block].loop;
-    const bool header = loop != none && cfg.loops[loop].header == block;
-    const auto incoming = evaluator_.incoming(index);
-    const auto& predecessors = cfg.blocks[block].predecessors;
-    std::optional<Lanes> result;
-    for (std::size_t i = 0; i < incoming.size() && !result; ++i)
-      if (!header || i >= predecessors.size() || !cfg.contains(loop, predecessors[i])) result = evaluate(incoming[i], depth + 1);
-    open_.erase(index);
-    return result.value_or(Lanes{});
-  }
-
-  Lanes compute(ValueId value, int depth) {
-    const auto& values = evaluator_.values();
-    const auto node = values[value];
-    switch (node.op) {
-      case Op::constant: return same(node.number);
-      // Pointers and sizes alike: large, a multiple of every alignment, and different for each argument.
-      case Op::argument: return same((std::int64_t{1} << 20) * (1 + node.a));
-      case Op::special: return special(static_cast<Special>(node.a));
-      case Op::counter: return {};
-      case Op::symbol: return same(std::int64_t{1} << 30);
-      case Op::phi: return phi(node.a, depth);
-      case Op::result: case Op::opaque:
-        if ((evaluator_.dependence(value) & on_thread) != 0) data_decides = true;
-        return same(std::int64_t{1} << 16);
-      case Op::sum: {
-        Lanes r = same(node.number);
-        for (const auto& t : values.terms(value)) {
-          const auto part = evaluate(t.atom, depth + 1);
-          for (int i = 0; i < lanes; ++i) r[i] = wrap_add(r[i], wrap_multiply(t.coefficient, part[i]));
-        }
-        return r;
-      }
-      case Op::product: {
-        Lanes r = same(1);
-        for (const auto& t : values.terms(value)) {
-          const auto part = evaluate(t.atom, depth + 1);
-          for (int i = 0; i < lanes; ++i) r[i] = wrap_multiply(r[i], part[i]);
-        }
-        return r;
-      }
-      case Op::floor_divide: return combine(node, depth, floor_divide);
-      case Op::minimum: return combine(node, depth, [](auto a, auto b) { return std::min(a, b); });
-      case Op::maximum: return combine(node, depth, [](auto a, auto b) { return std::max(a, b); });
-      case Op::less: return combine(node, depth, [](auto a, auto b) -> std::int64_t { return a < b; });
-      case Op::less_equal: return combine(node, depth, [](auto a, auto b) -> std::int64_t { return a <= b; });
-      case Op::equal: return combine(node, depth, [](auto a, auto b) -> std::int64_t { return a == b; });
-      case Op::not_equal: return combine(node, depth, [](auto a, auto b) -> std::int64_t { return a != b; });
-      case Op::less_unsigned:
-        return combine(node, depth, [](auto a, auto b) -> std::int64_t {
-          return static_cast<std::uint64_t>(a) < static_cast<std::uint64_t>(b);
-        });
-      case Op::less_equal_unsigned:
-        return combine(node, depth, [](auto a, auto b) -> std::int64_t {
-          return static_cast<std::uint64_t>(a) <= static_cast<std::uint64_t>(b);
-        });
-      case Op::logical_and: return combine(node, depth, [](auto a, auto b) -> std::int64_t { return a != 0 && b != 0; });
-      case Op::logical_or: return combine(node, depth, [](auto a, auto b) -> std::int64_t { return a != 0 || b != 0; });
-      case Op::logical_not: return combine(node, depth, [](auto a, auto) -> std::int64_t { return a == 0; });
-      case Op::select: {
-        const auto c = evaluate(node.a, depth + 1), t = evaluate(node.b, depth + 1), e = evaluate(node.c, depth + 1);
-        Lanes r;
-        for (int i = 0; i < lanes; ++i) r[i] = c[i] != 0 ? t[i] : e[i];
-        return r;
-      }
-      case Op::power_of_two:
-        return combine(node, depth, [](auto a, auto) { return a >= 0 && a < 63 ? std::int64_t{1} << a : std::int64_t{0}; });
-      case Op::log2_floor:
-        return combine(node, depth, [](auto a, auto) -> std::int64_t {
-          return a >= 1 ? 63 - __builtin_clzll(static_cast<unsigned long long>(a)) : 0;
-        });
-    }
-    return {};
-  }
-
-  Evaluator& evaluator_;
-  std::unordered_map<ValueId, Lanes> memo_;
-  std::set<std::uint32_t> open_;
-};
-
-std::int64_t sectors_of(const Lanes& addresses, std::int64_t bytes) {
-  std::set<std::int64_t> sectors;
-  const auto start = addresses[0] & ~std::int64_t{127};
-  for (const auto address : addresses)
-    for (auto s = (address - start) >> 5; s <= (address - start + bytes - 1) >> 5; ++s) sectors.insert(s);
-  return static_cast<std::int64_t>(sectors.size());
+// With wrap-around: only differences matter.
+std::int64_t wrap_add(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+std::int64_t wrap_multiply(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
 }
 
 }  // namespace
 
-AccessPattern access_pattern(Evaluator& evaluator, ValueId address, ValueId resolved, std::int64_t bytes) {
+std::int64_t AccessAnalysis::at(const LaneValue& value, int lane) const {
+  return value.each != none ? arrays_[value.each][static_cast<std::size_t>(lane)] : wrap_add(value.first, wrap_multiply(value.stride, lane));
+}
+
+AccessAnalysis::LaneValue AccessAnalysis::from(const Lanes& each, bool data_decides) {
+  const auto stride = wrap_add(each[1], -static_cast<std::int64_t>(static_cast<std::uint64_t>(each[0])));
+  bool one_distance = true;
+  for (std::size_t i = 1; i < lanes; ++i) one_distance = one_distance && each[i] == wrap_add(each[i - 1], stride);
+  if (one_distance) return {each[0], stride, none, data_decides};
+  arrays_.push_back(each);
+  return {0, 0, static_cast<std::uint32_t>(arrays_.size() - 1), data_decides};
+}
+
+AccessAnalysis::LaneValue AccessAnalysis::evaluate(ValueId value, int depth) {
+  if (value < places_.size() && places_[value] != 0) return known_[places_[value] - 1];
+  if (depth > max_depth) return {0, 0, none, true};
+  const bool met_before = met_open_;
+  met_open_ = false;
+  const auto result = compute(value, depth);
+  if (!met_open_) {
+    if (places_.size() <= value) places_.resize(std::max<std::size_t>(value + 1, evaluator_.values().size()), 0);
+    known_.push_back(result);
+    places_[value] = static_cast<std::uint32_t>(known_.size());
+  }
+  if (open_.empty()) met_open_ = false;
+  else met_open_ = met_open_ || met_before;
+  return result;
+}
+
+template <class F>
+AccessAnalysis::LaneValue AccessAnalysis::combine(const Values::Node& node, int depth, F f) {
+  const auto a = evaluate(node.a, depth + 1), b = evaluate(node.b, depth + 1);
+  const bool data = a.data_decides || b.data_decides;
+  if (a.uniform() && b.uniform()) return {f(a.first, b.first), 0, none, data};
+  Lanes r;
+  for (int i = 0; i < lanes; ++i) r[static_cast<std::size_t>(i)] = f(at(a, i), at(b, i));
+  return from(r, data);
+}
+
+AccessAnalysis::LaneValue AccessAnalysis::special(Special which) const {
+  switch (which) {
+    case Special::tid_x: case Special::laneid: return {0, 1};
+    case Special::ntid_x: return {256};
+    case Special::ntid_y: case Special::ntid_z: case Special::nctaid_y: case Special::nctaid_z: return {1};
+    case Special::nctaid_x: return {4096};
+    case Special::warpsize: return {32};
+    case Special::other: return {0, 0, none, true};
+    default: return {0};
+  }
+}
+
+AccessAnalysis::LaneValue AccessAnalysis::phi(std::uint32_t index, int depth) {
+  if (std::find(open_.begin(), open_.end(), index) != open_.end()) {
+    met_open_ = true;
+    return {0};
+  }
+  open_.push_back(index);
+  // The first turn: what comes from outside the loop. Elsewhere any way in will do, if the choice is not the threads' own.
+  const auto& cfg = evaluator_.cfg();
+  const auto block = evaluator_.phi(index).block;
+  const auto loop = cfg.blocks[block].loop;
+  const bool header = loop != none && cfg.loops[loop].header == block;
+  const auto& incoming = evaluator_.incoming(index);
+  const auto& predecessors = cfg.blocks[block].predecessors;
+  std::optional<LaneValue> result;
+  for (std::size_t i = 0; i < incoming.size() && !result; ++i)
+    if (!header || i >= predecessors.size() || !cfg.contains(loop, predecessors[i])) result = evaluate(incoming[i], depth + 1);
+  open_.pop_back();
+  return result.value_or(LaneValue{});
+}
+
+AccessAnalysis::LaneValue AccessAnalysis::compute(ValueId value, int depth) {
+  const auto& values = evaluator_.values();
+  const auto node = values[value];
+  switch (node.op) {
+    case Op::constant: return {node.number};
+    // Pointers and sizes alike: large, a multiple of every alignment, and different for each argument.
+    case Op::argument: return {(std::int64_t{1} << 20) * (1 + std::int64_t{node.a})};
+    case Op::special: return special(static_cast<Special>(node.a));
+    case Op::counter: return {0};
+    case Op::symbol: return {std::int64_t{1} << 30};
+    case Op::phi: return phi(node.a, depth);
+    case Op::result: case Op::opaque:
+      return {std::int64_t{1} << 16, 0, none, (evaluator_.dependence(value) & on_thread) != 0};
+    case Op::sum: {
+      LaneValue r{node.number};
+      bool one_by_one = false;
+      const auto terms = values.terms(value);
+      std::vector<LaneValue> parts;
+      for (const auto& t : terms) {
+        const auto part = evaluate(t.atom, depth + 1);
+        parts.push_back(part);
+        one_by_one = one_by_one || part.each != none;
+        r.data_decides = r.data_decides || part.data_decides;
+        r.first = wrap_add(r.first, wrap_multiply(t.coefficient, part.first));
+        r.stride = wrap_add(r.stride, wrap_multiply(t.coefficient, part.stride));
+      }
+      if (!one_by_one) return r;
+      Lanes each;
+      each.fill(node.number);
+      for (std::size_t p = 0; p < parts.size(); ++p)
+        for (int i = 0; i < lanes; ++i) {
+          auto& sum = each[static_cast<std::size_t>(i)];
+          sum = wrap_add(sum, wrap_multiply(terms[p].coefficient, at(parts[p], i)));
+        }
+      return from(each, r.data_decides);
+    }
+    case Op::product: {
+      LaneValue r{1};
+      for (const auto& t : values.terms(value)) {
+        const auto part = evaluate(t.atom, depth + 1);
+        const bool data = r.data_decides || part.data_decides;
+        if (r.uniform() && part.each == none) {
+          r = {wrap_multiply(r.first, part.first), wrap_multiply(r.first, part.stride), none, data};
+        } else if (part.uniform() && r.each == none) {
+          r = {wrap_multiply(r.first, part.first), wrap_multiply(r.stride, part.first), none, data};
+        } else {
+          Lanes each;
+          for (int i = 0; i < lanes; ++i) each[static_cast<std::size_t>(i)] = wrap_multiply(at(r, i), at(part, i));
+          r = from(each, data);
+        }
+      }
+      return r;
+    }
+    case Op::floor_divide: return combine(node, depth, floor_divide);
+    case Op::truncated_divide: return combine(node, depth, truncated_divide);
+    case Op::minimum: return combine(node, depth, [](auto a, auto b) { return std::min(a, b); });
+    case Op::maximum: return combine(node, depth, [](auto a, auto b) { return std::max(a, b); });
+    case Op::less: return combine(node, depth, [](auto a, auto b) -> std::int64_t { return a < b; });
+    case Op::less_equal: return combine(node, depth, [](auto a, auto b) -> std::int64_t { return a <= b; });
+    case Op::equal: return combine(node, depth, [](auto a, auto b) -> std::int64_t { return a == b; });
+    case Op::not_equal: return combine(node, depth, [](auto a, auto b) -> std::int64_t { return a != b; });
+    case Op::less_unsigned:
+      return combine(node, depth, [](auto a, auto b) -> std::int64_t { return static_cast<std::uint64_t>(a) < static_cast<std::uint64_t>(b); });
+    case Op::less_equal_unsigned:
+      return combine(node, depth, [](auto a, auto b) -> std::int64_t { return static_cast<std::uint64_t>(a) <= static_cast<std::uint64_t>(b); });
+    case Op::logical_and: return combine(node, depth, [](auto a, auto b) -> std::int64_t { return a != 0 && b != 0; });
+    case Op::logical_or: return combine(node, depth, [](auto a, auto b) -> std::int64_t { return a != 0 || b != 0; });
+    case Op::logical_not: return combine(node, depth, [](auto a, auto) -> std::int64_t { return a == 0; });
+    case Op::select: {
+      const auto c = evaluate(node.a, depth + 1), t = evaluate(node.b, depth + 1), e = evaluate(node.c, depth + 1);
+      const bool data = c.data_decides || t.data_decides || e.data_decides;
+      if (c.uniform()) {
+        auto chosen = c.first != 0 ? t : e;
+        chosen.data_decides = data;
+        return chosen;
+      }
+      Lanes each;
+      for (int i = 0; i < lanes; ++i) each[static_cast<std::size_t>(i)] = at(c, i) != 0 ? at(t, i) : at(e, i);
+      return from(each, data);
+    }
+    case Op::power_of_two:
+      return combine(node, depth, [](auto a, auto) { return a >= 0 && a < 63 ? std::int64_t{1} << a : std::int64_t{0}; });
+    case Op::log2_floor:
+      return combine(node, depth,
+                     [](auto a, auto) -> std::int64_t { return a >= 1 ? 63 - __builtin_clzll(static_cast<unsigned long long>(a)) : 0; });
+  }
+  return {};
+}
+
+AccessPattern AccessAnalysis::pattern(ValueId address, ValueId resolved, std::int64_t bytes) {
   AccessPattern pattern;
   bytes = std::clamp<std::int64_t>(bytes, 1, 1024);
-  auto& values = evaluator.values();
-  const auto dependence = evaluator.dependence(address);
-  if ((dependence & on_thread) == 0) {
+  auto& values = evaluator_.values();
+  if ((evaluator_.dependence(address) & on_thread) == 0) {
     pattern.access = Access::uniform;
-    pattern.sectors = (bytes + 31) / 32;
+    pattern.sectors = (bytes + sector_bytes - 1) / sector_bytes;
     return pattern;
   }
-  LaneEvaluator lanes_of(evaluator);
-  const auto addresses = lanes_of.evaluate(address);
-  if (lanes_of.data_decides) {
+  const auto place = evaluate(address, 0);
+  if (place.data_decides) {
     pattern.access = Access::scattered;
     pattern.sectors = lanes;
     return pattern;
   }
-  const auto stride = addresses[1] - addresses[0];
-  bool one_distance = true, all_same = true;
-  for (int i = 1; i < lanes; ++i) {
-    one_distance = one_distance && addresses[i] - addresses[i - 1] == stride;
-    all_same = all_same && addresses[i] == addresses[0];
+  const bool one_distance = place.each == none;
+  // Sectors, from a start that is aligned to 128 bytes.
+  const auto start = at(place, 0) & ~std::int64_t{127};
+  std::vector<std::int64_t> sectors;
+  for (int i = 0; i < lanes; ++i) {
+    const auto offset = wrap_add(at(place, i), -start);
+    for (auto s = offset >> 5; s <= wrap_add(offset, bytes - 1) >> 5; ++s)
+      if (sectors.empty() || sectors.back() != s) sectors.push_back(s);
   }
-  pattern.sectors = sectors_of(addresses, bytes);
+  std::sort(sectors.begin(), sectors.end());
+  pattern.sectors = std::unique(sectors.begin(), sectors.end()) - sectors.begin();
   ValueId coefficient = 0, rest = 0;
   // The measured distance stands on sample arguments: it serves only where the closed form has the same number.
   if (one_distance && values.split_linear(resolved, values.special(Special::tid_x), coefficient, rest) &&
-      (!values.is_constant(coefficient) || values.is_constant(coefficient, stride)))
+      (!values.is_constant(coefficient) || values.is_constant(coefficient, place.stride)))
     pattern.stride = coefficient;
-  if (all_same) pattern.access = Access::uniform;
+  if (one_distance && place.stride == 0) pattern.access = Access::uniform;
   else if (pattern.sectors <= (lanes * bytes + 31) / 32 + 1) pattern.access = Access::coalesced;
   else if (one_distance) pattern.access = Access::strided;
   else pattern.access = Access::scattered;

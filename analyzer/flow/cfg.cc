@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cassert>
 #include <memory>
+#include <unordered_map>
 
 #include "analyzer/ptx/opcodes.h"
 
@@ -112,21 +113,36 @@ bool ends_block(const ptx::Instruction& instruction) {
 
 class Builder {
  public:
-  Builder(const ptx::Module& module, const ptx::Function& function, const std::string& file)
-      : module_(module), function_(function), file_(file) {}
+  Builder(KernelCode& code, const std::string& file, Irreducible irreducible)
+      : code_(code), irreducible_(irreducible), module_(code.module()), function_(code.function()), file_(file) {}
 
   Result<Cfg> build() {
     split_blocks();
     for (std::uint32_t b = 0; b + 1 < cfg_.blocks.size(); ++b) connect(b);
     if (!errors_.empty()) return std::move(errors_);
-    for (std::uint32_t b = 0; b < cfg_.blocks.size(); ++b)
-      for (const auto s : cfg_.blocks[b].successors) cfg_.blocks[s].predecessors.push_back(b);
-    find_reachable();
-    find_dominators_and_loops();
+    find_structure();
+    if (irreducible_ == Irreducible::split && !cfg_.irreducible.empty() && make_reducible()) find_structure();
     return std::move(cfg_);
   }
 
  private:
+  // Everything that follows from the blocks and their successors.
+  void find_structure() {
+    for (auto& block : cfg_.blocks) {
+      Block bare;
+      bare.first = block.first;
+      bare.end = block.end;
+      bare.successors = std::move(block.successors);
+      block = std::move(bare);
+    }
+    cfg_.loops.clear();
+    cfg_.irreducible.clear();
+    for (std::uint32_t b = 0; b < cfg_.blocks.size(); ++b)
+      for (const auto s : cfg_.blocks[b].successors) cfg_.blocks[s].predecessors.push_back(b);
+    find_reachable();
+    find_dominators_and_loops();
+  }
+
   void split_blocks() {
     const auto count = static_cast<std::uint32_t>(function_.instructions.size());
     std::vector<bool> starts(count + 1, false);
@@ -134,8 +150,11 @@ class Builder {
     starts[count] = true;
     for (const auto& label : function_.labels)
       if (label.instruction <= count) starts[label.instruction] = true;
-    for (std::uint32_t i = 0; i < count; ++i)
-      if (ends_block(function_.instructions[i])) starts[i + 1] = true;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const auto jump = code_.jump(i);
+      if (jump != ptx::no_index) starts[jump] = true;
+      if (jump != ptx::no_index || ends_block(function_.instructions[i])) starts[i + 1] = true;
+    }
     block_of_.assign(count + 1, 0);
     for (std::uint32_t i = 0; i < count; ++i) {
       if (starts[i]) {
@@ -165,11 +184,10 @@ class Builder {
     if (ptx::has_part(branch.opcode, "idx")) {
       if (operands >= 2) {
         const auto& list = module_.operands[branch.first_operand + operands - 1];
-        for (const auto& targets : function_.branch_targets)
-          if (targets.name == list.text) {
-            for (const auto label : targets.labels) add_label_target(b, label);
-            return;
-          }
+        if (list.referent == ptx::Operand::Referent::branch_targets && list.value < function_.branch_targets.size()) {
+          for (const auto label : function_.branch_targets[list.value].labels) add_label_target(b, label);
+          return;
+        }
       }
       complain(branch, "an indirect branch whose targets are not listed (no .branchtargets)");
       return;
@@ -186,7 +204,13 @@ class Builder {
     const auto& last = last_instruction(function_, block);
     const bool conditional = last.guard != ptx::no_index;
     bool falls_through = true;
-    if (ends_block(last)) {
+    if (const auto jump = code_.jump(block.end - 1); jump != ptx::no_index) {
+      // A followed call that may not be made goes into the callee first; a callee's return behind the call.
+      const bool call = last.info->category == ptx::Category::call;
+      if (call) block.successors.push_back(b + 1);
+      block.successors.push_back(block_of_[jump]);
+      falls_through = conditional && !call;
+    } else if (ends_block(last)) {
       falls_through = conditional;
       if (last.info->category == ptx::Category::branch) {
         add_branch_targets(b, last);
@@ -200,6 +224,177 @@ class Builder {
     // A conditional branch to the next instruction is no choice.
     auto& successors = block.successors;
     if (successors.size() == 2 && successors[0] == successors[1]) successors.pop_back();
+  }
+
+  // --- loops with several entries ------------------------------------------------------------------------------------
+
+  // Strongly connected parts of `nodes` with more than one block or an edge to itself (Tarjan 1972), without recursion.
+  std::vector<std::vector<std::uint32_t>> cycles_in(const std::vector<std::uint32_t>& nodes) const {
+    const auto count = cfg_.blocks.size();
+    std::vector<std::uint32_t> number(count, none), low(count, none);
+    std::vector<bool> inside(count, false), on_stack(count, false);
+    for (const auto b : nodes) inside[b] = true;
+    std::vector<std::uint32_t> stack;
+    std::vector<std::pair<std::uint32_t, std::size_t>> path;
+    std::vector<std::vector<std::uint32_t>> cycles;
+    std::uint32_t next = 0;
+    for (const auto root : nodes) {
+      if (number[root] != none) continue;
+      path.emplace_back(root, 0);
+      while (!path.empty()) {
+        auto& [b, at] = path.back();
+        if (at == 0 && number[b] == none) {
+          number[b] = low[b] = next++;
+          stack.push_back(b);
+          on_stack[b] = true;
+        }
+        const auto& successors = cfg_.blocks[b].successors;
+        bool descended = false;
+        while (at < successors.size()) {
+          const auto s = successors[at++];
+          if (!inside[s]) continue;
+          if (number[s] == none) {
+            path.emplace_back(s, 0);
+            descended = true;
+            break;
+          }
+          if (on_stack[s]) low[b] = std::min(low[b], number[s]);
+        }
+        if (descended) continue;
+        const auto done = b;
+        path.pop_back();
+        if (!path.empty()) low[path.back().first] = std::min(low[path.back().first], low[done]);
+        if (low[done] != number[done]) continue;
+        std::vector<std::uint32_t> cycle;
+        for (std::uint32_t member = none; member != done;) {
+          member = stack.back();
+          stack.pop_back();
+          on_stack[member] = false;
+          cycle.push_back(member);
+        }
+        const auto& own = cfg_.blocks[done].successors;
+        if (cycle.size() > 1 || std::find(own.begin(), own.end(), done) != own.end()) cycles.push_back(std::move(cycle));
+      }
+    }
+    return cycles;
+  }
+
+  std::vector<std::uint32_t> reachable_blocks() const {
+    std::vector<bool> seen(cfg_.blocks.size(), false);
+    std::vector<std::uint32_t> order{0};
+    seen[0] = true;
+    for (std::size_t i = 0; i < order.size(); ++i)
+      for (const auto s : cfg_.blocks[order[i]].successors)
+        if (!seen[s]) {
+          seen[s] = true;
+          order.push_back(s);
+        }
+    return order;
+  }
+
+  // Blocks of the cycle that are entered from a reachable block outside it, or at the kernel's start.
+  std::vector<std::uint32_t> entries_of(const std::vector<std::uint32_t>& cycle, const std::vector<std::uint32_t>& reachable) const {
+    std::vector<bool> inside(cfg_.blocks.size(), false), entered(cfg_.blocks.size(), false);
+    for (const auto b : cycle) inside[b] = true;
+    if (inside[0]) entered[0] = true;
+    for (const auto b : reachable)
+      if (!inside[b])
+        for (const auto s : cfg_.blocks[b].successors)
+          if (inside[s]) entered[s] = true;
+    std::vector<std::uint32_t> entries;
+    for (const auto b : cycle)
+      if (entered[b]) entries.push_back(b);
+    std::sort(entries.begin(), entries.end());
+    return entries;
+  }
+
+  // What the other entries reach within the cycle without passing `header`.
+  std::vector<std::uint32_t> bypass(const std::vector<std::uint32_t>& cycle, const std::vector<std::uint32_t>& entries, std::uint32_t header) const {
+    std::vector<bool> open(cfg_.blocks.size(), false);  // in the cycle, and not yet reached
+    for (const auto b : cycle) open[b] = b != header;
+    std::vector<std::uint32_t> reached;
+    for (const auto e : entries)
+      if (open[e]) {
+        open[e] = false;
+        reached.push_back(e);
+      }
+    for (std::size_t i = 0; i < reached.size(); ++i)
+      for (const auto s : cfg_.blocks[reached[i]].successors)
+        if (open[s]) {
+          open[s] = false;
+          reached.push_back(s);
+        }
+    return reached;
+  }
+
+  // Gives the cycle one entry: the one for which least must be copied. False: too much.
+  bool split(const std::vector<std::uint32_t>& cycle, const std::vector<std::uint32_t>& entries, const std::vector<std::uint32_t>& reachable) {
+    constexpr std::size_t most_candidates = 8;
+    std::vector<std::uint32_t> best;
+    std::uint32_t header = none;
+    std::size_t best_size = ~std::size_t{0};
+    for (std::size_t i = 0; i < entries.size() && i < most_candidates; ++i) {
+      auto copied = bypass(cycle, entries, entries[i]);
+      std::size_t size = 0;
+      for (const auto b : copied) size += cfg_.blocks[b].end - cfg_.blocks[b].first + 1;
+      if (size < best_size) {
+        best_size = size;
+        best = std::move(copied);
+        header = entries[i];
+      }
+    }
+    if (best_size > copies_left_) return false;
+    copies_left_ -= best_size;
+    std::vector<bool> inside(cfg_.blocks.size(), false);
+    for (const auto b : cycle) inside[b] = true;
+    std::unordered_map<std::uint32_t, std::uint32_t> copy_of;
+    for (const auto b : best) {
+      copy_of[b] = static_cast<std::uint32_t>(cfg_.blocks.size());
+      Block copy;
+      copy.first = code_.duplicate(cfg_.blocks[b].first, cfg_.blocks[b].end);
+      copy.end = copy.first + (cfg_.blocks[b].end - cfg_.blocks[b].first);
+      copy.successors = cfg_.blocks[b].successors;
+      cfg_.blocks.push_back(std::move(copy));
+    }
+    for (const auto& [b, copy] : copy_of)
+      for (auto& s : cfg_.blocks[copy].successors)
+        if (const auto it = copy_of.find(s); it != copy_of.end()) s = it->second;
+    for (const auto b : reachable)
+      if (!inside[b])
+        for (auto& s : cfg_.blocks[b].successors)
+          if (s != header && s < inside.size() && inside[s]) s = copy_of.at(s);
+    return true;
+  }
+
+  // Splits until every cycle has one entry, cycles within cycles too. The exit block goes back to the end. False: nothing was split.
+  bool make_reducible() {
+    const auto exit = cfg_.exit();
+    copies_left_ = 2 * function_.instructions.size() + 1000;
+    for (bool changed = true; changed;) {
+      changed = false;
+      const auto reachable = reachable_blocks();
+      std::vector<std::vector<std::uint32_t>> work = cycles_in(reachable);
+      while (!work.empty() && !changed) {
+        const auto cycle = std::move(work.back());
+        work.pop_back();
+        const auto entries = entries_of(cycle, reachable);
+        if (entries.size() > 1) {
+          if (split(cycle, entries, reachable)) changed = true;
+          continue;
+        }
+        if (cycle.size() < 2 || entries.empty()) continue;
+        std::vector<std::uint32_t> rest;
+        for (const auto b : cycle)
+          if (b != entries[0]) rest.push_back(b);
+        for (auto& inner : cycles_in(rest)) work.push_back(std::move(inner));
+      }
+    }
+    const auto last = static_cast<std::uint32_t>(cfg_.blocks.size() - 1);
+    if (last == exit) return false;
+    std::swap(cfg_.blocks[exit], cfg_.blocks[last]);
+    for (auto& block : cfg_.blocks)
+      for (auto& s : block.successors) s = s == exit ? last : s == last ? exit : s;
+    return true;
   }
 
   void find_reachable() {
@@ -300,11 +495,14 @@ class Builder {
     }
   }
 
+  KernelCode& code_;
+  Irreducible irreducible_;
   const ptx::Module& module_;
-  const ptx::Function& function_;
+  const ptx::Function& function_;  // as it was before blocks were copied
   const std::string& file_;
   Cfg cfg_;
   std::vector<std::uint32_t> block_of_;
+  std::size_t copies_left_ = 0;  // instructions that may still be copied
   Diagnostics errors_;
 };
 
@@ -324,8 +522,6 @@ bool Cfg::encloses(std::uint32_t outer, std::uint32_t inner) const {
   return inner == outer;
 }
 
-Result<Cfg> build_cfg(const ptx::Module& module, const ptx::Function& function, const std::string& file) {
-  return Builder(module, function, file).build();
-}
+Result<Cfg> build_cfg(KernelCode& code, const std::string& file, Irreducible irreducible) { return Builder(code, file, irreducible).build(); }
 
 }  // namespace warptime::flow

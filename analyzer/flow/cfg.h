@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/flow/code.h"
 #include "analyzer/ptx/module.h"
 
 namespace warptime::flow {
@@ -39,10 +40,11 @@ struct Loop {
 };
 
 struct Cfg {
-  // In file order, and last of all the exit block: empty, the successor of every return.
+  // In file order, then copies that make loops have one entry, and last of all the exit block: empty, the successor of every return.
   std::vector<Block> blocks;
   std::vector<Loop> loops;  // outer before inner
-  // A retreating edge whose target does not dominate its source: the flow is irreducible there.
+  // A retreating edge whose target does not dominate its source: the flow is irreducible there, and copying blocks would have
+  // made the function too large.
   std::vector<Loop::Exit> irreducible;
 
   std::uint32_t exit() const { return static_cast<std::uint32_t>(blocks.size() - 1); }
@@ -51,8 +53,10 @@ struct Cfg {
   bool encloses(std::uint32_t outer, std::uint32_t inner) const; // of loops; also where they are the same
 };
 
-// Splits at labels that are branched to and after instructions that end a block. Errors: an indirect branch without
-// known targets, a branch to a label that is not in the function.
-Result<Cfg> build_cfg(const ptx::Module& module, const ptx::Function& function, const std::string& file);
+// Splits at labels that are branched to and after instructions that end a block. Loops with several entries get one: what the other
+// entries reach before it is copied, in `code` too (node splitting). Errors: an indirect branch without known targets, a branch to a
+// label that is not in the function.
+enum class Irreducible : std::uint8_t { split, keep };
+Result<Cfg> build_cfg(KernelCode& code, const std::string& file, Irreducible irreducible = Irreducible::split);
 
 }  // namespace warptime::flow

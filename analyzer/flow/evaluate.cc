@@ -4,14 +4,15 @@
 #include <array>
 #include <cassert>
 #include <functional>
-#include <set>
 
+#include "analyzer/flow/slots.h"
 #include "analyzer/ptx/opcodes.h"
 
 namespace warptime::flow {
 namespace {
 
 constexpr int max_depth = 500;
+constexpr std::size_t max_copies = 100;
 
 std::uint64_t key(std::uint32_t a, std::uint32_t b) { return (std::uint64_t{a} << 32) | b; }
 
@@ -50,9 +51,9 @@ bool is_low_mask(std::int64_t mask) { return mask > 0 && ((mask + 1) & mask) == 
 
 }  // namespace
 
-Evaluator::Evaluator(const ptx::Module& module, const ptx::Function& function, const Cfg& cfg)
-    : module_(module), function_(function), cfg_(cfg) {
-  block_of_.assign(function.instructions.size(), none);
+Evaluator::Evaluator(const KernelCode& code, const Cfg& cfg)
+    : module_(code.module()), function_(code.function()), cfg_(cfg) {
+  block_of_.assign(function_.instructions.size(), none);
   for (std::uint32_t b = 0; b < cfg.blocks.size(); ++b)
     for (auto i = cfg.blocks[b].first; i < cfg.blocks[b].end; ++i) block_of_[i] = b;
   collect_definitions();
@@ -84,7 +85,13 @@ void Evaluator::collect_definitions() {
   single_definition_.assign(function_.registers.size(), none);
   for (std::uint32_t i = 0; i < function_.instructions.size(); ++i) {
     const auto& instruction = function_.instructions[i];
-    const std::uint32_t count = instruction.info != nullptr ? instruction.info->destinations : 1;
+    std::uint32_t count = instruction.info != nullptr ? instruction.info->destinations : 1;
+    // A store to a slot writes the slot's register; a call that is not followed its results.
+    if (count == 0 && instruction.operand_count != 0) {
+      const bool results = instruction.info->category == ptx::Category::call &&
+                           module_.operands[instruction.first_operand].kind == ptx::Operand::Kind::list;
+      if (results || (instruction.info->category == ptx::Category::store && moves_slot(module_, instruction))) count = 1;
+    }
     for (std::uint32_t d = 0; d < count && d < instruction.operand_count; ++d)
       note_definition(module_.operands[instruction.first_operand + d], i);
   }
@@ -149,20 +156,37 @@ ValueId Evaluator::written_by(std::uint32_t instruction, std::uint32_t reg) {
   const auto& ins = function_.instructions[instruction];
   ValueId value;
   const auto& first = module_.operands[ins.first_operand];
-  const bool predicated = ins.guard != ptx::no_index;
-  if (predicated || depth_ > max_depth) {
-    value = opaque_result(instruction);
+  if (depth_ > max_depth) {
+    value = values_.result(instruction, reg);
   } else if (first.kind == ptx::Operand::Kind::reg && first.symbol == reg) {
     ++depth_;
     value = evaluate(instruction);
     --depth_;
+  } else if (first.kind == ptx::Operand::Kind::vector && moves_slot(module_, ins)) {
+    value = values_.result(instruction, reg);
+    const auto& other = module_.operands[ins.first_operand + 1];
+    for (std::uint32_t p = 0; p < first.part_count && p < other.part_count; ++p)
+      if (module_.operands[first.first_part + p].symbol == reg) {
+        ++depth_;
+        value = value_of(module_.operands[other.first_part + p], instruction);
+        --depth_;
+      }
   } else if (first.kind == ptx::Operand::Kind::pair && first.part_count == 2 && first_word(ins.opcode) == "setp") {
     ++depth_;
     value = evaluate(instruction);
     --depth_;
-    if (module_.operands[first.first_part].symbol != reg) value = values_.logical_not(value);
+    if (module_.operands[first.first_part].symbol != reg)
+      value = ins.operand_count < 4 ? values_.logical_not(value) : values_.result(instruction, reg);
   } else {
-    value = opaque_result(instruction);
+    value = values_.result(instruction, reg);
+  }
+  // Where the guard does not hold, the register keeps what it had; one without other definitions had nothing.
+  if (ins.guard != ptx::no_index && depth_ <= max_depth && several_.contains(reg)) {
+    written_[k] = values_.result(instruction, reg);  // what a loop may bring back here
+    ++depth_;
+    const auto condition = guard(instruction);
+    value = values_.select(condition, value, register_before(reg, instruction));
+    --depth_;
   }
   written_[k] = value;
   return value;
@@ -209,13 +233,13 @@ ValueId Evaluator::value_of(const ptx::Operand& operand, std::uint32_t instructi
       return values_.opaque(on_data | on_thread);
     }
     case Kind::symbol: {
-      const auto [it, fresh] = symbols_.emplace(operand.text, static_cast<std::uint32_t>(symbols_.size() + 1));
+      const bool own = operand.referent == ptx::Operand::Referent::function_variable && operand.value < function_.variables.size();
+      const auto [it, fresh] = symbols_.emplace(std::pair(operand.text, own ? operand.value + 1 : 0), static_cast<std::uint32_t>(symbols_.size() + 1));
       if (fresh) {
         auto space = ptx::StateSpace::none;
-        for (const auto& v : function_.variables)
-          if (v.name == operand.text) space = v.space;
-        if (operand.symbol != ptx::no_index && operand.symbol < module_.variables.size())
-          space = module_.variables[operand.symbol].space;
+        if (own) space = function_.variables[operand.value].space;
+        else if (operand.referent == ptx::Operand::Referent::module_variable && operand.value < module_.variables.size())
+          space = module_.variables[operand.value].space;
         symbol_spaces_[it->second] = space;
       }
       return values_.symbol(it->second);
@@ -279,11 +303,11 @@ std::uint64_t Evaluator::power_dividing(ValueId value) {
   return power;
 }
 
-ValueId Evaluator::bit_and(ValueId a, ValueId b) {
+ValueId Evaluator::bit_and(std::uint32_t instruction, ValueId a, ValueId b) {
   if (values_.is_constant(a)) std::swap(a, b);
   if (!values_.is_constant(b)) {
     if (values_.is_boolean(a) && values_.is_boolean(b)) return values_.logical_and(a, b);
-    return values_.opaque(on_data | dependence(a) | dependence(b));
+    return opaque_result(instruction);
   }
   const auto mask = values_[b].number;
   if (values_.is_constant(a)) return values_.constant(values_[a].number & mask);
@@ -304,10 +328,10 @@ ValueId Evaluator::bit_and(ValueId a, ValueId b) {
     const auto below = low == 1 ? values_.constant(0) : values_.modulo(a, values_.constant(low));
     return values_.subtract(values_.modulo(a, values_.constant(filled + 1)), below);
   }
-  return values_.opaque(on_data | dependence(a));
+  return opaque_result(instruction);
 }
 
-ValueId Evaluator::bit_or(ValueId a, ValueId b) {
+ValueId Evaluator::bit_or(std::uint32_t instruction, ValueId a, ValueId b) {
   if (values_.is_constant(a, 0)) return b;
   if (values_.is_constant(b, 0)) return a;
   if (values_.is_constant(a) && values_.is_constant(b)) return values_.constant(values_[a].number | values_[b].number);
@@ -328,7 +352,7 @@ ValueId Evaluator::bit_or(ValueId a, ValueId b) {
     if (values_[b].op == Op::special && values_[b].a <= static_cast<ValueId>(Special::tid_z) && power >= 1024)
       return values_.add(a, b);
   }
-  return values_.opaque(on_data | dependence(a) | dependence(b));
+  return opaque_result(instruction);
 }
 
 ValueId Evaluator::evaluate_compare(std::uint32_t instruction, std::string_view opcode) {
@@ -364,6 +388,7 @@ ValueId Evaluator::evaluate(std::uint32_t instruction) {
   const auto opcode = ins.opcode;
   const auto word = first_word(opcode);
   if (word == "setp") return evaluate_compare(instruction, opcode);
+  if (moves_slot(module_, ins)) return operand(instruction, 1);
   if (word == "ld") return ptx::space_of(opcode) == ptx::StateSpace::param ? load_parameter(instruction) : opaque_result(instruction);
   const auto type = last_word(opcode);
   const bool predicate = type == "pred";
@@ -419,8 +444,11 @@ ValueId Evaluator::evaluate_known(std::uint32_t instruction, std::string_view op
     if (ptx::has_part(opcode, "hi")) return opaque_result(instruction);
     return v.add(v.multiply(in(1), in(2)), in(3));
   }
-  if (word == "div") return v.floor_divide(in(1), in(2));
-  if (word == "rem") return v.modulo(in(1), in(2));
+  if (word == "div" || word == "rem") {
+    const auto a = in(1), b = in(2);
+    const auto quotient = type[0] == 's' ? v.truncated_divide(a, b) : v.floor_divide(a, b);
+    return word == "div" ? quotient : v.subtract(a, v.multiply(b, quotient));
+  }
   if (word == "min") return v.minimum(in(1), in(2));
   if (word == "max") return v.maximum(in(1), in(2));
   if (word == "abs") {
@@ -445,8 +473,8 @@ ValueId Evaluator::evaluate_known(std::uint32_t instruction, std::string_view op
     }
     return v.floor_divide(a, v.power_of_two(b));
   }
-  if (word == "and") return bit_and(in(1), in(2));
-  if (word == "or") return bit_or(in(1), in(2));
+  if (word == "and") return bit_and(instruction, in(1), in(2));
+  if (word == "or") return bit_or(instruction, in(1), in(2));
   if (word == "not") return type == "pred" ? v.logical_not(in(1)) : v.add(v.scale(in(1), -1), v.constant(-1));
   if (word == "xor") {
     const auto a = in(1), b = in(2);
@@ -483,7 +511,37 @@ ValueId Evaluator::evaluate_known(std::uint32_t instruction, std::string_view op
   return opaque_result(instruction);
 }
 
+// A phi that only passes on one value, through other phis perhaps: that value. Phis further up count as values of their own.
+std::optional<ValueId> Evaluator::copy_of(std::uint32_t phi) {
+  if (const auto it = copies_.find(phi); it != copies_.end()) return it->second;
+  const auto block = phis_[phi].block;
+  std::vector<std::uint32_t> work{phi}, seen{phi};
+  std::optional<ValueId> only;
+  while (!work.empty()) {
+    const auto p = work.back();
+    work.pop_back();
+    const auto sources = incoming(p);  // a copy
+    for (const auto value : sources) {
+      const auto node = values_[value];
+      if (node.op == Op::phi && !cfg_.dominates(phis_[node.a].block, block)) {
+        if (std::find(seen.begin(), seen.end(), node.a) != seen.end()) continue;
+        if (seen.size() > max_copies) return copies_[phi] = std::nullopt;
+        seen.push_back(node.a);
+        work.push_back(node.a);
+      } else if (node.op == Op::phi && node.a == phi) {
+        continue;
+      } else if (!only) {
+        only = value;
+      } else if (*only != value) {
+        return copies_[phi] = std::nullopt;
+      }
+    }
+  }
+  return copies_[phi] = only;
+}
+
 void Evaluator::visit_sources_of_phi(std::uint32_t phi, const std::function<void(ValueId)>& visit) {
+  if (const auto only = copy_of(phi)) return visit(*only);
   for (const auto value : incoming(phi)) visit(value);
   // The branch that decides by which way the block is reached.
   const auto decide = [&](std::uint32_t b) {
@@ -498,39 +556,90 @@ void Evaluator::visit_sources_of_phi(std::uint32_t phi, const std::function<void
   }
 }
 
-std::uint8_t Evaluator::dependence(ValueId value) {
-  if (!values_[value].indirect) return values_[value].dependence;
-  if (const auto it = dependence_.find(value); it != dependence_.end()) return it->second;
-  // Everything that it reaches through phis and results, cycles and all.
-  std::set<ValueId> seen{value};
-  std::vector<ValueId> work{value};
-  std::uint8_t found = 0;
+// What a value reaches in one step: the parts of a form that are indirect, what a phi chooses from, what an instruction reads.
+std::uint8_t Evaluator::direct_dependence(ValueId value, std::vector<ValueId>& next) {
+  const auto node = values_[value];
+  std::uint8_t found = node.dependence;
   const std::function<void(ValueId)> visit = [&](ValueId v) {
     found |= values_[v].dependence;
-    if (values_[v].indirect && seen.insert(v).second) work.push_back(v);
+    if (values_[v].indirect) next.push_back(v);
   };
-  while (!work.empty() && seen.size() < 20000) {
-    const auto v = work.back();
-    work.pop_back();
-    if (const auto it = dependence_.find(v); it != dependence_.end()) {
-      found |= it->second;
+  if (node.op == Op::phi) {
+    visit_sources_of_phi(node.a, visit);
+  } else if (node.op == Op::result) {
+    found |= instruction_dependence(node.a, visit);
+  } else if (node.op == Op::sum || node.op == Op::product) {
+    for (const auto& t : values_.terms(value)) visit(t.atom);
+  } else {
+    for (const auto part : {node.a, node.b, node.c}) visit(part);
+  }
+  return found;
+}
+
+// Everything that it reaches, cycles and all; the values of a cycle depend on the same (Tarjan 1972).
+std::uint8_t Evaluator::dependence(ValueId value) {
+  if (!values_[value].indirect) return values_[value].dependence;
+  const auto known = [&](ValueId v) -> std::uint8_t { return v < dependence_.size() ? dependence_[v] : unknown_dependence; };
+  if (const auto d = known(value); d != unknown_dependence) return d;
+  struct Visit {
+    ValueId value;
+    std::uint32_t number, low;
+    std::uint8_t found;
+    std::size_t at = 0;
+    std::vector<ValueId> next = {};
+  };
+  std::vector<Visit> path;
+  struct Open {
+    ValueId value;
+    std::uint8_t found;
+  };
+  std::vector<Open> open;
+  std::unordered_map<ValueId, std::uint32_t> numbers;  // of open values
+  std::uint32_t count = 0;
+  const auto enter = [&](ValueId v) {
+    Visit visit{v, count, count, 0};
+    visit.found = direct_dependence(v, visit.next);
+    numbers[v] = count++;
+    open.push_back({v, 0});
+    path.push_back(std::move(visit));
+  };
+  enter(value);
+  while (true) {
+    auto& top = path.back();
+    if (top.at < top.next.size()) {
+      const auto v = top.next[top.at++];
+      if (const auto d = known(v); d != unknown_dependence) top.found |= d;
+      else if (const auto it = numbers.find(v); it != numbers.end()) top.low = std::min(top.low, it->second);
+      else enter(v);
       continue;
     }
-    std::vector<ValueId> leaves;
-    values_.any_leaf(v, [&](ValueId leaf) {
-      leaves.push_back(leaf);
-      return false;
-    });
-    for (const auto leaf : leaves) {
-      const auto node = values_[leaf];
-      found |= node.dependence;
-      if (leaf != v && node.indirect && !seen.insert(leaf).second) continue;
-      if (node.op == Op::phi) visit_sources_of_phi(node.a, visit);
-      else if (node.op == Op::result) found |= instruction_dependence(node.a, visit);
+    const auto done = std::move(path.back());
+    path.pop_back();
+    auto found = done.found;
+    if (done.low == done.number) {
+      std::size_t first = open.size();
+      do {
+        --first;
+        found |= open[first].found;
+      } while (open[first].value != done.value);
+      if (dependence_.size() < values_.size()) dependence_.resize(values_.size() + values_.size() / 2, unknown_dependence);
+      for (auto i = first; i < open.size(); ++i) {
+        dependence_[open[i].value] = found;
+        numbers.erase(open[i].value);
+      }
+      open.resize(first);
+    } else {
+      // Its cycle is still open: what it found counts for all of it.
+      for (auto i = open.size(); i-- > 0;)
+        if (open[i].value == done.value) {
+          open[i].found |= found;
+          break;
+        }
     }
+    if (path.empty()) return found;
+    path.back().found |= found;
+    path.back().low = std::min(path.back().low, done.low);
   }
-  if (!work.empty()) found |= on_data | on_thread;
-  return dependence_[value] = found;
 }
 
 std::optional<ptx::StateSpace> Evaluator::space_of_address(ValueId address) {

@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "analyzer/flow/cfg.h"
+#include "analyzer/flow/code.h"
 #include "analyzer/flow/values.h"
 #include "analyzer/ptx/module.h"
 
@@ -23,8 +25,8 @@ struct Phi {
 
 class Evaluator {
  public:
-  // All three must outlive it.
-  Evaluator(const ptx::Module& module, const ptx::Function& function, const Cfg& cfg);
+  // Both must outlive it.
+  Evaluator(const KernelCode& code, const Cfg& cfg);
 
   Values& values() { return values_; }
   const Values& values() const { return values_; }
@@ -39,6 +41,9 @@ class Evaluator {
   const Phi& phi(std::uint32_t index) const { return phis_[index]; }
   // What each predecessor of the phi's block brings, in the order of Block::predecessors.
   const std::vector<ValueId>& incoming(std::uint32_t phi);
+
+  // A phi that only passes on one value, through other phis perhaps: that value.
+  std::optional<ValueId> copy_of(std::uint32_t phi);
 
   // What a value depends on, phis and results counted: a bit set of Dependence. A phi depends on what its incoming values do and
   // on the conditions that choose between them; a result on what its instruction reads.
@@ -66,9 +71,10 @@ class Evaluator {
   ValueId evaluate_known(std::uint32_t instruction, std::string_view opcode);
   ValueId evaluate_compare(std::uint32_t instruction, std::string_view opcode);
   ValueId load_parameter(std::uint32_t instruction);
-  ValueId bit_and(ValueId a, ValueId b);
-  ValueId bit_or(ValueId a, ValueId b);
+  ValueId bit_and(std::uint32_t instruction, ValueId a, ValueId b);
+  ValueId bit_or(std::uint32_t instruction, ValueId a, ValueId b);
   ValueId opaque_result(std::uint32_t instruction);
+  std::uint8_t direct_dependence(ValueId value, std::vector<ValueId>& next);
   std::uint8_t instruction_dependence(std::uint32_t instruction, const std::function<void(ValueId)>& visit);
   std::uint64_t power_dividing(ValueId value);
   void visit_sources_of_phi(std::uint32_t phi, const std::function<void(ValueId)>& visit);
@@ -85,9 +91,11 @@ class Evaluator {
   std::unordered_map<std::uint64_t, std::uint32_t> phi_index_;  // (block, register) -> phi
   std::vector<Phi> phis_;
   std::deque<std::vector<ValueId>> incoming_;  // references stay good while phis are added
-  std::unordered_map<ValueId, std::uint8_t> dependence_;  // of phis and results
+  std::unordered_map<std::uint32_t, std::optional<ValueId>> copies_;
+  static constexpr std::uint8_t unknown_dependence = 0xff;
+  std::vector<std::uint8_t> dependence_;  // by value, of those that are indirect
   std::unordered_map<std::uint32_t, ptx::StateSpace> symbol_spaces_;  // serial of a symbol value -> space
-  std::unordered_map<std::string_view, std::uint32_t> symbols_;
+  std::map<std::pair<std::string_view, std::uint64_t>, std::uint32_t> symbols_;  // name, and index of a function's own variable
   int depth_ = 0;
 };
 

@@ -6,20 +6,23 @@
 
 #include "analyzer/flow/access.h"
 #include "analyzer/flow/cfg.h"
+#include "analyzer/flow/code.h"
 #include "analyzer/flow/evaluate.h"
 #include "analyzer/flow/trip_count.h"
 
 namespace warptime::flow {
 
 struct KernelFlow {
-  KernelFlow(const ptx::Module& module, const ptx::Function& function, Cfg graph)
-      : cfg(std::move(graph)), evaluator(module, function, cfg), loops(evaluator) {}
+  // `from`: what `graph` was built from.
+  KernelFlow(KernelCode from, Cfg graph) : code(std::move(from)), cfg(std::move(graph)), evaluator(code, cfg), loops(evaluator), accesses(evaluator) {}
   KernelFlow(const KernelFlow&) = delete;
   KernelFlow& operator=(const KernelFlow&) = delete;
 
+  KernelCode code;
   Cfg cfg;
   Evaluator evaluator;
   LoopAnalysis loops;
+  AccessAnalysis accesses;
 };
 
 }  // namespace warptime::flow

@@ -10,12 +10,12 @@ using E = Expression;
 
 class Writer {
  public:
-  Writer(Values& values, const Naming& naming) : values_(values), naming_(naming) {}
+  Writer(Values& values, const Naming& naming, int most_parts) : values_(values), naming_(naming), most_parts_(most_parts) {}
 
-  bool took_unsigned = false;
+  Taken taken;
 
   std::optional<E> write(ValueId value) {
-    if (++depth_ > 200 || ++steps_ > 2000) {  // longer than anybody reads
+    if (++depth_ > 200 || ++steps_ > most_parts_) {
       --depth_;
       return std::nullopt;
     }
@@ -47,7 +47,8 @@ class Writer {
         return named(dimension || naming_.threads_too ? special_name(which) : "");
       }
       case Op::counter: return named(naming_.counter ? naming_.counter(node.a) : "");
-      case Op::phi: case Op::result: case Op::opaque: case Op::symbol: return named("");
+      case Op::opaque: return named(naming_.other ? naming_.other(value) : "");
+      case Op::phi: case Op::result: case Op::symbol: return named("");
       case Op::sum: return sum(value);
       case Op::product: {
         std::optional<E> all;
@@ -59,12 +60,13 @@ class Writer {
         return all;
       }
       case Op::floor_divide: return quotient(node);
+      case Op::truncated_divide: taken.division_of_not_negative = true; return binary(E::Op::divide, node.a, node.b);
       case Op::minimum: return binary(E::Op::minimum, node.a, node.b);
       case Op::maximum: return binary(E::Op::maximum, node.a, node.b);
       case Op::less: return comparison(E::Op::less, E::Op::greater, node);
       case Op::less_equal: return comparison(E::Op::less_equal, E::Op::greater_equal, node);
-      case Op::less_unsigned: took_unsigned = true; return comparison(E::Op::less, E::Op::greater, node);
-      case Op::less_equal_unsigned: took_unsigned = true; return comparison(E::Op::less_equal, E::Op::greater_equal, node);
+      case Op::less_unsigned: taken.unsigned_as_signed = true; return comparison(E::Op::less, E::Op::greater, node);
+      case Op::less_equal_unsigned: taken.unsigned_as_signed = true; return comparison(E::Op::less_equal, E::Op::greater_equal, node);
       case Op::equal: return comparison(E::Op::equal, E::Op::equal, node);
       case Op::not_equal: return comparison(E::Op::not_equal, E::Op::not_equal, node);
       case Op::logical_and: return binary(E::Op::logical_and, node.a, node.b);
@@ -139,7 +141,7 @@ class Writer {
       }
       for (const auto atom : atoms) {
         const auto node = values_[atom];
-        if (node.op != Op::floor_divide) continue;
+        if (node.op != Op::floor_divide && node.op != Op::truncated_divide) continue;
         std::int64_t multiple = 0;
         if (values_.is_constant(node.b) && atoms.size() == 1) {
           if (t.coefficient % values_[node.b].number != 0) continue;
@@ -148,13 +150,14 @@ class Writer {
           multiple = -t.coefficient;
         }
         if (multiple == 0) continue;
-        const auto remainder = values_.modulo(node.a, node.b);
+        const auto remainder = values_.subtract(node.a, values_.multiply(node.b, atom));
         const auto rest = values_.subtract(value, values_.scale(remainder, multiple));
         std::vector<Term> after;
         const auto left = values_.linear_form(rest, after);
         if (after.size() + (left != 0) >= terms.size() + (number != 0)) continue;
         auto x = write(node.a), d = write(node.b);
         if (!x || !d) continue;
+        if (node.op == Op::truncated_divide) taken.division_of_not_negative = true;
         parts.push_back({multiple, E::make(E::Op::modulo, {*x, *d})});
         value = rest;
         return true;
@@ -195,6 +198,7 @@ class Writer {
   const Naming& naming_;
   int depth_ = 0;
   int steps_ = 0;
+  int most_parts_;
 };
 
 }  // namespace
@@ -206,10 +210,10 @@ std::string special_name(Special which) {
   return names[static_cast<int>(which)];
 }
 
-std::optional<Expression> to_expression(Values& values, ValueId value, const Naming& naming, bool* took_unsigned_as_signed) {
-  Writer writer(values, naming);
+std::optional<Expression> to_expression(Values& values, ValueId value, const Naming& naming, Taken* taken, int most_parts) {
+  Writer writer(values, naming, most_parts);
   auto result = writer.write(value);
-  if (took_unsigned_as_signed != nullptr && writer.took_unsigned) *took_unsigned_as_signed = true;
+  if (taken != nullptr) *taken = writer.taken;
   return result;
 }
 

@@ -14,15 +14,21 @@ namespace warptime::flow {
 struct Naming {
   std::function<std::string(std::uint32_t index, std::uint32_t offset)> argument;
   std::function<std::string(std::uint32_t loop)> counter;
+  std::function<std::string(ValueId)> other;  // of opaque values that stand for a parameter
   bool threads_too = false;  // for texts that a person reads: threadIdx.x, blockIdx.x, and `data` for what has no closed form
 };
 
 // The dimension's name in CUDA C++: blockDim.x, gridDim.y, threadIdx.x, …; empty for others.
 std::string special_name(Special which);
 
-// Nothing where a part of it has no name. Unsigned comparisons that no fact decides are written as signed ones:
-// `took_unsigned_as_signed` is then set.
-std::optional<Expression> to_expression(Values& values, ValueId value, const Naming& naming,
-                                        bool* took_unsigned_as_signed = nullptr);
+// What an expression stands on that no fact showed.
+struct Taken {
+  bool unsigned_as_signed = false;        // unsigned comparisons are written as signed ones
+  bool division_of_not_negative = false;  // signed divisions round down here, to zero there
+};
+
+// Nothing where a part of it has no name, and of what is longer than anybody reads: `most_parts`.
+std::optional<Expression> to_expression(Values& values, ValueId value, const Naming& naming, Taken* taken = nullptr,
+                                        int most_parts = 400);
 
 }  // namespace warptime::flow

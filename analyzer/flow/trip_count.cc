@@ -18,7 +18,7 @@ std::uint64_t key(std::uint32_t a, std::uint32_t b) { return (std::uint64_t{a} <
 
 ValueId LoopAnalysis::resolve(ValueId value, std::uint32_t context) {
   if (values_[value].has_phi)
-    value = values_.rewrite(value, [&](ValueId leaf) {
+    value = values_.rewrite(value, [](const Values::Node& node) { return node.has_phi; }, [&](ValueId leaf) {
       const auto node = values_[leaf];
       return node.op == Op::phi ? closed_form(node.a, context) : leaf;
     });
@@ -28,7 +28,7 @@ ValueId LoopAnalysis::resolve(ValueId value, std::uint32_t context) {
 ValueId LoopAnalysis::leave_loops(ValueId value, std::uint32_t context) {
   const auto& cfg = evaluator_.cfg();
   if ((values_[value].dependence & on_counter) == 0) return value;
-  return values_.rewrite(value, [&](ValueId leaf) {
+  return values_.rewrite(value, [](const Values::Node& node) { return (node.dependence & on_counter) != 0; }, [&](ValueId leaf) {
     const auto node = values_[leaf];
     if (node.op != Op::counter || cfg.encloses(node.a, context)) return leaf;
     if (std::find(open_loops_.begin(), open_loops_.end(), node.a) != open_loops_.end()) return leaf;
@@ -47,7 +47,7 @@ ValueId LoopAnalysis::closed_form(std::uint32_t phi, std::uint32_t context) {
   const auto memo = closed_forms_.find(key(phi, context));
   if (memo != closed_forms_.end()) return memo->second;
   if (open_.size() > max_open_phis || ++steps_ > max_steps) return self;
-  if (const auto only = copy_of(phi)) {
+  if (const auto only = evaluator_.copy_of(phi)) {
     if (copies_followed_ > max_copies) return self;
     ++copies_followed_;
     const auto result = resolve(*only, context);
@@ -79,36 +79,6 @@ ValueId LoopAnalysis::closed_form(std::uint32_t phi, std::uint32_t context) {
     lowest_touched_ = std::min(lowest_touched_, touched_before);
   }
   return result;
-}
-
-// A phi that only passes on one value, through other phis perhaps: that value. Phis further up count as values of their own.
-std::optional<ValueId> LoopAnalysis::copy_of(std::uint32_t phi) {
-  if (const auto it = copies_.find(phi); it != copies_.end()) return it->second;
-  const auto& cfg = evaluator_.cfg();
-  const auto block = evaluator_.phi(phi).block;
-  std::vector<std::uint32_t> work{phi}, seen{phi};
-  std::optional<ValueId> only;
-  while (!work.empty()) {
-    const auto p = work.back();
-    work.pop_back();
-    const auto incoming = evaluator_.incoming(p);  // a copy
-    for (const auto value : incoming) {
-      const auto node = values_[value];
-      if (node.op == Op::phi && !cfg.dominates(evaluator_.phi(node.a).block, block)) {
-        if (std::find(seen.begin(), seen.end(), node.a) != seen.end()) continue;
-        if (seen.size() > max_copies) return copies_[phi] = std::nullopt;
-        seen.push_back(node.a);
-        work.push_back(node.a);
-      } else if (node.op == Op::phi && node.a == phi) {
-        continue;
-      } else if (!only) {
-        only = value;
-      } else if (*only != value) {
-        return copies_[phi] = std::nullopt;
-      }
-    }
-  }
-  return copies_[phi] = only;
 }
 
 bool LoopAnalysis::invariant(ValueId value, std::uint32_t loop) {
@@ -375,7 +345,8 @@ std::optional<ValueId> LoopAnalysis::solve_shrinking(ValueId shrinks, ValueId le
 
 // 1 + the first turn t >= 0 with k·t + c >= log2(2·ratio + 1).
 ValueId LoopAnalysis::turns_until_power(ValueId ratio, Power power) {
-  const auto wanted = values_.log2_floor(values_.add(values_.scale(ratio, 2), values_.constant(1)));
+  const auto one = values_.constant(1);
+  const auto wanted = values_.log2_floor(values_.maximum(one, values_.add(values_.scale(ratio, 2), one)));
   const auto turns = values_.floor_divide(values_.add(wanted, values_.constant(power.k - 1 - power.c)), values_.constant(power.k));
   return values_.add(values_.maximum(values_.constant(0), turns), values_.constant(1));
 }
@@ -424,7 +395,7 @@ std::optional<ValueId> LoopAnalysis::busiest(ValueId count, bool& changed) {
     if (d == 2) continue;
     if (d == 0) return std::nullopt;
     const auto extreme = d < 0 ? values_.constant(0) : values_.add(values_.special(extent), values_.constant(-1));
-    count = values_.rewrite(count, [&](ValueId leaf) { return leaf == atom ? extreme : leaf; });
+    count = values_.rewrite(count, [](const Values::Node& node) { return (node.dependence & (on_thread | on_block)) != 0; }, [&](ValueId leaf) { return leaf == atom ? extreme : leaf; });
     changed = true;
   }
   if ((values_[count].dependence & (on_thread | on_block)) != 0) return std::nullopt;

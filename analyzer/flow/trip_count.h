@@ -43,7 +43,6 @@ class LoopAnalysis {
     ValueId value;
   };
   std::optional<ValueId> selected(std::uint32_t block, const std::vector<Way>& ways, int depth);
-  std::optional<ValueId> copy_of(std::uint32_t phi);
   bool invariant(ValueId value, std::uint32_t loop);
   ValueId leave_loops(ValueId value, std::uint32_t context);
   TripCount find_trip_count(std::uint32_t loop);
@@ -66,7 +65,6 @@ class LoopAnalysis {
   static constexpr std::size_t not_touched = ~std::size_t{0};
   std::vector<std::uint32_t> open_;  // phis whose closed form is being found, outermost first
   std::size_t lowest_touched_ = not_touched;  // the outermost of them that was met meanwhile
-  std::unordered_map<std::uint32_t, std::optional<ValueId>> copies_;
   std::size_t copies_followed_ = 0;
   std::uint64_t steps_ = 0;
   std::vector<std::uint32_t> open_loops_;

@@ -14,6 +14,7 @@ constexpr std::size_t max_terms = 32;    // a longer polynomial says nothing to 
 constexpr std::size_t max_factors = 6;
 constexpr int max_depth = 400;
 constexpr std::uint16_t max_nesting = 200;  // a form nested deeper is none: recursion over forms stays shallow
+constexpr std::size_t max_facts = 48;
 constexpr int max_proof_depth = 6;
 constexpr int max_proof_steps = 2000;  // a fact that takes more to see goes unseen
 
@@ -45,15 +46,33 @@ bool Values::is_boolean(ValueId id) const {
          (op == Op::constant && (nodes_[id].number == 0 || nodes_[id].number == 1));
 }
 
+Values::Values() : index_(64, 0) { intern({.op = Op::constant}); }
+
+void Values::grow_index() {
+  const auto mask = index_.size() * 2 - 1;
+  index_.assign(mask + 1, 0);
+  for (ValueId id = 1; id < nodes_.size(); ++id) {
+    auto at = hashes_[id] & mask;
+    while (index_[at] != 0) at = (at + 1) & mask;
+    index_[at] = id;
+  }
+}
+
 ValueId Values::intern(const Node& wanted, std::span<const Term> terms) {
-  std::uint64_t h = mix(static_cast<std::uint64_t>(wanted.op), wanted.a);
-  h = mix(mix(mix(h, wanted.b), wanted.c), static_cast<std::uint64_t>(wanted.number));
-  for (const auto& t : terms) h = mix(mix(h, t.atom), static_cast<std::uint64_t>(t.coefficient));
-  for (auto [it, end] = index_.equal_range(h); it != end; ++it) {
-    const auto& n = nodes_[it->second];
+  if (wanted.op == Op::constant && wanted.number == 0 && !nodes_.empty()) return 0;
+  std::uint64_t mixed = mix(static_cast<std::uint64_t>(wanted.op), (static_cast<std::uint64_t>(wanted.a) << 32) | wanted.b);
+  mixed = mix(mix(mixed, wanted.c), static_cast<std::uint64_t>(wanted.number));
+  for (const auto& t : terms) mixed = mix(mix(mixed, t.atom), static_cast<std::uint64_t>(t.coefficient));
+  const auto hash = static_cast<std::uint32_t>(mixed ^ (mixed >> 32));
+  const auto mask = index_.size() - 1;
+  auto at = hash & mask;
+  for (; index_[at] != 0; at = (at + 1) & mask) {
+    const auto id = index_[at];
+    if (hashes_[id] != hash) continue;
+    const auto& n = nodes_[id];
     if (n.op == wanted.op && n.a == wanted.a && n.b == wanted.b && n.c == wanted.c && n.number == wanted.number &&
-        std::ranges::equal(term_span(it->second), terms))
-      return it->second;
+        std::ranges::equal(term_span(id), terms))
+      return id;
   }
   Node node = wanted;
   node.first_term = static_cast<std::uint32_t>(terms_.size());
@@ -66,8 +85,10 @@ ValueId Values::intern(const Node& wanted, std::span<const Term> terms) {
   }
   terms_.insert(terms_.end(), terms.begin(), terms.end());
   nodes_.push_back(node);
+  hashes_.push_back(hash);
   const auto id = static_cast<ValueId>(nodes_.size() - 1);
-  index_.emplace(h, id);
+  if (id != 0) index_[at] = id;
+  if (nodes_.size() * 2 > index_.size()) grow_index();
   return id;
 }
 
@@ -240,7 +261,7 @@ ValueId Values::floor_divide(ValueId a, ValueId b) {
   if (is_constant(a, 0)) return a;
   if (is_constant(b)) {
     const auto d = nodes_[b].number;
-    if (d == 0) return opaque_of({a});
+    if (d == 0 || d == INT64_MIN) return opaque_of({a});
     if (d == 1) return a;
     if (is_constant(a)) return constant(floor_div(nodes_[a].number, d));
     if (d < 0) return floor_divide(scale(a, -1), constant(-d));
@@ -298,6 +319,17 @@ ValueId Values::floor_divide(ValueId a, ValueId b) {
     }
   }
   return make(Op::floor_divide, a, b);
+}
+
+ValueId Values::truncated_divide(ValueId a, ValueId b) {
+  if (is_constant(b) && nodes_[b].number == INT64_MIN) return opaque_of({a});
+  if (is_constant(a) && is_constant(b) && nodes_[b].number != 0 && nodes_[a].number != INT64_MIN)
+    return constant(nodes_[a].number / nodes_[b].number);
+  if (is_constant(b, 1)) return a;
+  if (is_constant(b) && nodes_[b].number < 0) return scale(truncated_divide(a, constant(-nodes_[b].number)), -1);
+  const Facts nothing(*this);
+  if (nothing.not_negative(a) && nothing.not_negative(b)) return floor_divide(a, b);
+  return is_constant(b, 0) ? opaque_of({a}) : make(Op::truncated_divide, a, b);
 }
 
 ValueId Values::minimum(ValueId a, ValueId b) {
@@ -435,12 +467,11 @@ bool Values::split_linear(ValueId id, ValueId atom, ValueId& coefficient, ValueI
 }
 
 bool Values::any_leaf(ValueId id, const std::function<bool(ValueId)>& predicate) const {
-  std::unordered_map<ValueId, bool> memo;
-  return any_leaf_memo(id, predicate, memo);
+  ValueMemo memo;
+  return any_leaf_part(id, predicate, memo);
 }
 
-bool Values::any_leaf_memo(ValueId id, const std::function<bool(ValueId)>& predicate,
-                           std::unordered_map<ValueId, bool>& memo) const {
+bool Values::any_leaf_part(ValueId id, const std::function<bool(ValueId)>& predicate, ValueMemo& memo) const {
   const auto& n = nodes_[id];
   switch (n.op) {
     case Op::constant: return false;
@@ -448,37 +479,41 @@ bool Values::any_leaf_memo(ValueId id, const std::function<bool(ValueId)>& predi
       return predicate(id);
     default: break;
   }
-  const auto [it, fresh] = memo.emplace(id, false);
-  if (!fresh) return it->second;
+  if (memo.find(id) != nullptr) return false;  // seen, and went on
+  memo.set(id, 0);
   bool found = false;
   if (n.op == Op::sum || n.op == Op::product) {
-    for (const auto& t : term_span(id)) found = found || any_leaf_memo(t.atom, predicate, memo);
+    for (const auto& t : term_span(id)) found = found || any_leaf_part(t.atom, predicate, memo);
   } else {
-    found = any_leaf_memo(n.a, predicate, memo);
-    if (n.b != 0) found = found || any_leaf_memo(n.b, predicate, memo);
-    if (n.c != 0) found = found || any_leaf_memo(n.c, predicate, memo);
+    found = any_leaf_part(n.a, predicate, memo);
+    if (n.b != 0) found = found || any_leaf_part(n.b, predicate, memo);
+    if (n.c != 0) found = found || any_leaf_part(n.c, predicate, memo);
   }
-  memo[id] = found;
   return found;
 }
 
-ValueId Values::rewrite(ValueId id, const std::function<ValueId(ValueId)>& leaf) {
-  std::unordered_map<ValueId, ValueId> memo;
-  return rewrite_memo(id, leaf, memo, 0);
+struct Values::Rewriting {
+  bool (*relevant)(const Node&);
+  const LeafRewriter& leaf;
+  ValueMemo memo = {};
+};
+
+ValueId Values::rewrite(ValueId id, bool (*relevant)(const Node&), const LeafRewriter& leaf) {
+  Rewriting rewriting{relevant, leaf};
+  return rewrite_part(id, rewriting, 0);
 }
 
-ValueId Values::rewrite_memo(ValueId id, const std::function<ValueId(ValueId)>& leaf,
-                             std::unordered_map<ValueId, ValueId>& memo, int depth) {
+ValueId Values::rewrite_part(ValueId id, Rewriting& rewriting, int depth) {
   const auto node = nodes_[id];  // a copy: nodes_ grows below
-  if (node.op == Op::constant) return id;
-  if (const auto it = memo.find(id); it != memo.end()) return it->second;
+  if (node.op == Op::constant || !rewriting.relevant(node)) return id;
+  if (const auto* known = rewriting.memo.find(id)) return *known;
   if (depth > max_depth) return opaque_of({id});
-  const auto again = [&](ValueId part) { return rewrite_memo(part, leaf, memo, depth + 1); };
+  const auto again = [&](ValueId part) { return rewrite_part(part, rewriting, depth + 1); };
   ValueId result = id;
   switch (node.op) {
     case Op::constant: break;
     case Op::argument: case Op::special: case Op::counter: case Op::phi: case Op::result: case Op::opaque: case Op::symbol:
-      result = leaf(id);
+      result = rewriting.leaf(id);
       break;
     case Op::sum: {
       const auto list = terms(id);
@@ -492,7 +527,16 @@ ValueId Values::rewrite_memo(ValueId id, const std::function<ValueId(ValueId)>& 
       for (const auto& t : list) result = multiply(result, again(t.atom));
       break;
     }
-    case Op::floor_divide: result = floor_divide(again(node.a), again(node.b)); break;
+    case Op::floor_divide: {
+      const auto a = again(node.a);
+      result = floor_divide(a, again(node.b));
+      break;
+    }
+    case Op::truncated_divide: {
+      const auto a = again(node.a);
+      result = truncated_divide(a, again(node.b));
+      break;
+    }
     case Op::minimum: result = minimum(again(node.a), again(node.b)); break;
     case Op::maximum: result = maximum(again(node.a), again(node.b)); break;
     case Op::less: case Op::less_equal: case Op::equal: case Op::not_equal: case Op::less_unsigned:
@@ -512,14 +556,17 @@ ValueId Values::rewrite_memo(ValueId id, const std::function<ValueId(ValueId)>& 
     case Op::power_of_two: result = power_of_two(again(node.a)); break;
     case Op::log2_floor: result = log2_floor(again(node.a)); break;
   }
-  memo[id] = result;
+  rewriting.memo.set(id, result);
   return result;
 }
 
 // --- Facts -----------------------------------------------------------------------------------------------------------
 
 void Facts::add_fact(ValueId value) {
-  if (!values_->is_constant(value)) not_negative_.push_back(value);
+  if (values_->is_constant(value)) return;
+  // What was learnt long ago, many branches up, gives way.
+  if (not_negative_.size() >= max_facts) not_negative_.erase(not_negative_.begin());
+  not_negative_.push_back(value);
 }
 
 void Facts::assume(ValueId condition, bool holds) {
@@ -579,7 +626,7 @@ bool Facts::structurally_not_negative(ValueId value, int depth) const {
       for (const auto& t : v.terms(value))
         if (!structurally_not_negative(t.atom, depth + 1)) return false;
       return true;
-    case Op::floor_divide: return prove(node.a, depth + 1) && prove(node.b, depth + 1);
+    case Op::floor_divide: case Op::truncated_divide: return prove(node.a, depth + 1) && prove(node.b, depth + 1);
     case Op::minimum: return prove(node.a, depth + 1) && prove(node.b, depth + 1);
     case Op::maximum: return prove(node.a, depth + 1) || prove(node.b, depth + 1);
     case Op::select: return prove(node.b, depth + 1) && prove(node.c, depth + 1);
@@ -637,11 +684,13 @@ bool Facts::prove(ValueId value, int depth) const {
 
 ValueId Facts::simplify(ValueId value) const {
   if (simplify_depth_ == 0) simplified_.clear();
-  if (const auto it = simplified_.find(value); it != simplified_.end()) return it->second;
+  if (values_->is_constant(value)) return value;
+  if (const auto* known = simplified_.find(value)) return *known;
   ++simplify_depth_;
   const auto result = simplify_node(value);
   --simplify_depth_;
-  return simplified_[value] = result;
+  simplified_.set(value, result);
+  return result;
 }
 
 ValueId Facts::simplify_node(ValueId value) const {
@@ -663,6 +712,10 @@ ValueId Facts::simplify_node(ValueId value) const {
     case Op::floor_divide: {
       const auto a = simplify(node.a);
       return v.floor_divide(a, simplify(node.b));
+    }
+    case Op::truncated_divide: {
+      const auto a = simplify(node.a), b = simplify(node.b);
+      return not_negative(a) && not_negative(b) ? v.floor_divide(a, b) : v.truncated_divide(a, b);
     }
     case Op::minimum: case Op::maximum: {
       const auto a = simplify(node.a), b = simplify(node.b);

@@ -28,6 +28,7 @@ enum class Op : std::uint8_t {
   sum,            // number + Σ coefficient · term
   product,        // of two or more atoms
   floor_divide,   // a / b, rounded down
+  truncated_divide,  // a / b, rounded to zero, where the two may differ: signed division of what may be negative
   minimum, maximum,
   less, less_equal, equal, not_equal,       // 1 or 0
   less_unsigned, less_equal_unsigned,       // as unsigned numbers of the register's width
@@ -58,9 +59,40 @@ struct Term {
   friend bool operator==(const Term&, const Term&) = default;
 };
 
+// What became of values in one walk over a form: few, mostly.
+class ValueMemo {
+ public:
+  const ValueId* find(ValueId id) const {
+    if (many_.empty()) {
+      for (const auto& [key, value] : few_)
+        if (key == id) return &value;
+      return nullptr;
+    }
+    const auto it = many_.find(id);
+    return it == many_.end() ? nullptr : &it->second;
+  }
+  void set(ValueId id, ValueId value) {
+    if (many_.empty() && few_.size() < most_few) {
+      few_.emplace_back(id, value);
+      return;
+    }
+    if (many_.empty()) many_.insert(few_.begin(), few_.end());
+    many_[id] = value;
+  }
+  void clear() {
+    few_.clear();
+    many_.clear();
+  }
+
+ private:
+  static constexpr std::size_t most_few = 16;
+  std::vector<std::pair<ValueId, ValueId>> few_;
+  std::unordered_map<ValueId, ValueId> many_;
+};
+
 class Values {
  public:
-  Values() { constant(0); }  // id 0, which unused places of a node name
+  Values();  // id 0, which unused places of a node name, is the constant 0
 
   struct Node {
     Op op = Op::constant;
@@ -87,6 +119,7 @@ class Values {
   ValueId scale(ValueId a, std::int64_t factor);
   ValueId multiply(ValueId a, ValueId b);
   ValueId floor_divide(ValueId a, ValueId b);
+  ValueId truncated_divide(ValueId a, ValueId b);
   ValueId modulo(ValueId a, ValueId b) { return subtract(a, multiply(b, floor_divide(a, b))); }
   ValueId minimum(ValueId a, ValueId b);
   ValueId maximum(ValueId a, ValueId b);
@@ -111,8 +144,10 @@ class Values {
   // False where `id` is not linear in `atom`.
   bool split_linear(ValueId id, ValueId atom, ValueId& coefficient, ValueId& rest);
 
-  // Rebuilds `id` with every leaf (argument, special, counter, phi, result, opaque, symbol) replaced by what `leaf` gives.
-  ValueId rewrite(ValueId id, const std::function<ValueId(ValueId)>& leaf);
+  // Rebuilds `id` with every leaf (argument, special, counter, phi, result, opaque, symbol) replaced by what `leaf` gives. Parts that
+  // `relevant` refuses stay as they are.
+  using LeafRewriter = std::function<ValueId(ValueId)>;
+  ValueId rewrite(ValueId id, bool (*relevant)(const Node&), const LeafRewriter& leaf);
   bool any_leaf(ValueId id, const std::function<bool(ValueId)>& predicate) const;
 
   std::size_t size() const { return nodes_.size(); }
@@ -130,14 +165,15 @@ class Values {
   bool is_multiple(ValueId value, ValueId of);  // by a whole number
   ValueId product_of(std::vector<ValueId>& atoms);
   void factors(ValueId atom, std::vector<ValueId>& into) const;
-  ValueId rewrite_memo(ValueId id, const std::function<ValueId(ValueId)>& leaf,
-                       std::unordered_map<ValueId, ValueId>& memo, int depth);
-  bool any_leaf_memo(ValueId id, const std::function<bool(ValueId)>& predicate,
-                     std::unordered_map<ValueId, bool>& memo) const;
+  struct Rewriting;
+  ValueId rewrite_part(ValueId id, Rewriting& rewriting, int depth);
+  bool any_leaf_part(ValueId id, const std::function<bool(ValueId)>& predicate, ValueMemo& memo) const;
+  void grow_index();
 
   std::vector<Node> nodes_;
+  std::vector<std::uint32_t> hashes_;  // by id
   std::vector<Term> terms_;
-  std::unordered_multimap<std::uint64_t, ValueId> index_;
+  std::vector<ValueId> index_;  // open addressing; 0 (which is found without) marks free places
   std::uint32_t serial_ = 0;
 };
 
@@ -145,6 +181,11 @@ class Values {
 class Facts {
  public:
   explicit Facts(Values& values) : values_(&values) {}
+  Facts(const Facts& other) : values_(other.values_), not_negative_(other.not_negative_) {}
+  Facts& operator=(const Facts& other) {
+    not_negative_ = other.not_negative_;
+    return *this;
+  }
   void assume(ValueId condition, bool holds);
   bool not_negative(ValueId value) const;
   // `value` with what the facts decide taken out: max(0, n) where n >= 0, unsigned comparisons of numbers that are not negative, …
@@ -158,7 +199,7 @@ class Facts {
   Values* values_;
   std::vector<ValueId> not_negative_;
   mutable int steps_ = 0;  // of the proof under way
-  mutable std::unordered_map<ValueId, ValueId> simplified_;  // of the call under way
+  mutable ValueMemo simplified_;  // of the call under way
   mutable int simplify_depth_ = 0;
 };
 

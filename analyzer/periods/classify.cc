@@ -1,6 +1,7 @@
 #include "analyzer/periods/classify.h"
 
 #include "analyzer/flow/access.h"
+#include "analyzer/flow/slots.h"
 #include "analyzer/ptx/opcodes.h"
 
 namespace warptime::periods {
@@ -20,13 +21,13 @@ std::uint32_t address_operand(const ptx::Module& module, const ptx::Instruction&
 bool is_texture(std::string_view opcode) { return opcode.starts_with("tex") || opcode.starts_with("tld4"); }
 
 InstructionRole memory(flow::KernelFlow& flow, std::uint32_t block, std::uint32_t instruction, Kind kind, std::uint32_t operand,
-                       std::string note, const flow::Naming& naming) {
+                       std::string note, const flow::Naming& naming, std::vector<MemoryAccess>& accesses) {
   auto& evaluator = flow.evaluator;
   const auto& ins = evaluator.function().instructions[instruction];
   const auto bytes = std::max(1, ptx::access_bytes(ins.opcode));
   const auto address = evaluator.address(instruction, operand);
   const auto resolved = flow.loops.resolve(address, flow.cfg.blocks[block].loop);
-  const auto pattern = flow::access_pattern(evaluator, address, resolved, bytes);
+  const auto pattern = flow.accesses.pattern(address, resolved, bytes);
   MemoryAccess access;
   access.kind = kind == Kind::load ? MemoryAccess::Kind::load : MemoryAccess::Kind::store;
   access.access = pattern.access;
@@ -39,24 +40,31 @@ InstructionRole memory(flow::KernelFlow& flow, std::uint32_t block, std::uint32_
   }
   InstructionRole role;
   role.kind = kind;
-  role.access = std::move(access);
+  role.access = static_cast<std::uint32_t>(accesses.size());
+  accesses.push_back(std::move(access));
   return role;
 }
 
 }  // namespace
 
-InstructionRole classify(flow::KernelFlow& flow, std::uint32_t block, std::uint32_t instruction, const flow::Naming& naming) {
+InstructionRole classify(flow::KernelFlow& flow, std::uint32_t block, std::uint32_t instruction, const flow::Naming& naming,
+                         std::vector<MemoryAccess>& accesses) {
   auto& evaluator = flow.evaluator;
   const auto& function = evaluator.function();
   const auto& ins = function.instructions[instruction];
   InstructionRole role;
   role.kind = Kind::calculation;
-  if (ins.info == nullptr || ins.info->category == ptx::Category::call) {
+  if (flow.code.silent(instruction)) {
+    role.kind = Kind::none;
+    return role;
+  }
+  if (ins.info == nullptr) {
     role.modelled = false;
     return role;
   }
   const auto category = ins.info->category;
   if (category == ptx::Category::exit) {
+    if (flow.code.jump(instruction) != ptx::no_index) return role;  // of a device function
     if (ins.guard == ptx::no_index && !ins.opcode.starts_with("trap")) role.kind = Kind::none;
     return role;
   }
@@ -65,15 +73,16 @@ InstructionRole classify(flow::KernelFlow& flow, std::uint32_t block, std::uint3
   if (category == ptx::Category::async_copy) {
     // Only those that copy; commits and waits are calculation.
     if (ins.opcode.find("commit") != std::string_view::npos || ins.opcode.find("wait") != std::string_view::npos) return role;
-    return memory(flow, block, instruction, Kind::store, 0, "asynchronous copy", naming);
+    return memory(flow, block, instruction, Kind::store, 0, "asynchronous copy", naming, accesses);
   }
-  if (!reads && !writes) return role;
+  if ((!reads && !writes) || flow::moves_slot(evaluator.module(), ins)) return role;
   if (is_texture(ins.opcode)) {
     role.kind = Kind::load;
     MemoryAccess access;
     access.access = Access::coalesced;
     access.note = "texture";
-    role.access = access;
+    role.access = static_cast<std::uint32_t>(accesses.size());
+    accesses.push_back(std::move(access));
     return role;
   }
   const auto operand = address_operand(evaluator.module(), ins, category);
@@ -85,7 +94,7 @@ InstructionRole classify(flow::KernelFlow& flow, std::uint32_t block, std::uint3
     if (!shown) note += note.empty() ? "generic address, taken as global" : ", generic address, taken as global";
   }
   if (space != ptx::StateSpace::global) return role;
-  return memory(flow, block, instruction, reads ? Kind::load : Kind::store, operand, std::move(note), naming);
+  return memory(flow, block, instruction, reads ? Kind::load : Kind::store, operand, std::move(note), naming, accesses);
 }
 
 }  // namespace warptime::periods

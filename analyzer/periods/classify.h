@@ -8,9 +8,11 @@
 namespace warptime::periods {
 
 // Section 5.3 of Puchala et al. (2022): global loads and stores are memory access periods; everything else that is executed, ld.param and
-// shared, local and constant memory included, is calculation; the final ret is nothing. Beyond the paper: atomics that return a value
+// shared, local and constant memory included, is calculation, calls and returns of device functions too; the
+// kernel's own ret is nothing. Beyond the paper: atomics that return a value
 // count as loads, reductions and bulk copies that do not as stores, and a generic address as global unless the code shows another space.
-// `block` is the instruction's.
-InstructionRole classify(flow::KernelFlow& flow, std::uint32_t block, std::uint32_t instruction, const flow::Naming& naming);
+// `block` is the instruction's. A memory access goes to the end of `accesses`.
+InstructionRole classify(flow::KernelFlow& flow, std::uint32_t block, std::uint32_t instruction, const flow::Naming& naming,
+                         std::vector<MemoryAccess>& accesses);
 
 }  // namespace warptime::periods

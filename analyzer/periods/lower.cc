@@ -80,10 +80,14 @@ void append(Items& items, Items more) {
 
 class Lowering {
  public:
-  Lowering(const ptx::Module& module, const ptx::Function& function, flow::KernelFlow& flow, const LowerOptions& options)
-      : module_(module), function_(function), flow_(flow), values_(flow.evaluator.values()), options_(options) {
+  Lowering(flow::KernelFlow& flow, const LowerOptions& options)
+      : function_(flow.code.function()), flow_(flow), values_(flow.evaluator.values()), options_(options) {
     naming_.argument = [this](auto index, auto offset) { return argument_name(index, offset); };
     naming_.counter = [this](auto loop) { return counter_name(loop); };
+    naming_.other = [this](auto value) {
+      const auto it = value_names_.find(value);
+      return it == value_names_.end() ? std::string() : it->second;
+    };
     reading_ = naming_;
     reading_.threads_too = true;
     reading_.counter = [](auto) { return std::string("counter"); };
@@ -94,7 +98,7 @@ class Lowering {
     if (!errors_.empty()) return std::move(errors_);
     if (!flow_.cfg.irreducible.empty()) {
       const auto& edge = flow_.cfg.irreducible.front();
-      return fail_at(flow_.cfg.blocks[edge.to].first, "irreducible control flow: a loop with several entries");
+      return fail_at(flow_.cfg.blocks[edge.to].first, "irreducible control flow: a loop with several entries, too large to be copied for each");
     }
     out_.repeats_of_loop.assign(flow_.cfg.loops.size(), "");
     auto items = region(0, flow_.cfg.exit(), none, Facts(values_), 0);
@@ -197,7 +201,7 @@ class Lowering {
   }
 
   std::string readable(ValueId value) {
-    const auto expression = flow::to_expression(values_, value, reading_);
+    const auto expression = flow::to_expression(values_, value, reading_, nullptr, 40);
     auto text = expression ? to_string(*expression) : "…";
     return text.size() > 100 ? "…" : text;
   }
@@ -212,7 +216,7 @@ class Lowering {
       if (!block.reachable) continue;
       for (auto i = block.first; i < block.end; ++i) {
         auto& role = out_.roles[i];
-        role = classify(flow_, b, i, naming_);
+        role = classify(flow_, b, i, naming_, out_.accesses);
         if (role.kind == InstructionRole::Kind::none) continue;
         ++total;
         if (role.modelled) ++modelled;
@@ -225,10 +229,8 @@ class Lowering {
 
   void unsupported(std::uint32_t i) {
     const auto& ins = function_.instructions[i];
-    const bool call = ins.info != nullptr && ins.info->category == ptx::Category::call;
-    auto message = call ? fmt::format("`{}`: calls of device functions are not followed", ins.opcode)
-                        : fmt::format("unknown instruction `{}`", ins.opcode);
-    auto diagnostic = fail_at(i, std::move(message), "--skip-unsupported counts it as one instruction of calculation");
+    auto diagnostic =
+        fail_at(i, fmt::format("unknown instruction `{}`", ins.opcode), "--skip-unsupported counts it as one instruction of calculation");
     if (options_.skip_unsupported) {
       diagnostic.severity = Severity::warning;
       diagnostic.hint.clear();
@@ -257,15 +259,36 @@ class Lowering {
       const auto& role = out_.roles[i];
       switch (role.kind) {
         case InstructionRole::Kind::none: break;
-        case InstructionRole::Kind::calculation: add_instructions(items, 1, source_lines(i), ptx_lines(i)); break;
+        case InstructionRole::Kind::calculation:
+          add_instructions(items, 1, source_lines(i), ptx_lines(i));
+          if (const auto* call = flow_.code.opaque_call(i)) opaque_call(i, *call, items);
+          break;
         case InstructionRole::Kind::load: case InstructionRole::Kind::store: memory_item(i, loop, facts, items); break;
       }
     }
   }
 
+  // What a call costs that is not followed: a parameter, which the user gives.
+  void opaque_call(std::uint32_t i, const flow::OpaqueCall& call, Items& items) {
+    std::string wanted = "instructions_of_";
+    if (call.callee.empty()) wanted += fmt::format("call_at_{}", place_for_name(i));
+    for (const char c : call.callee) wanted += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+    const auto what = call.callee.empty() ? fmt::format("the call through a pointer at {}", place(i)) : fmt::format("`{}`", call.callee);
+    const auto name = parameter_for(wanted, fmt::format("instructions that one call of {}, {}, executes", what, call.why));
+    if (called_.insert(name).second) {
+      auto warning = fail_at(i, fmt::format("{} {} is not followed: give what one call executes as the parameter {}",
+                                            call.callee.empty() ? "a call" : fmt::format("a call of `{}`,", call.callee), call.why + (call.callee.empty() ? "" : ","), name));
+      warning.severity = Severity::warning;
+      out_.diagnostics.push_back(std::move(warning));
+    }
+    const auto guard = function_.instructions[i].guard == ptx::no_index ? values_.constant(1) : flow_.evaluator.guard(i);
+    if (!values_.is_constant(guard)) assume(i, fmt::format("the call is made where `{}`: taken to hold for some thread of each warp", readable(guard)));
+    items.push_back({Instructions{Expression::name(name)}, source_lines(i), ptx_lines(i)});
+  }
+
   // A guarded access whose guard depends on arguments alone is a condition: where it does not hold, one instruction is issued.
   void memory_item(std::uint32_t i, std::uint32_t loop, const Facts& facts, Items& items) {
-    Item item{*out_.roles[i].access, source_lines(i), ptx_lines(i)};
+    Item item{out_.accesses[out_.roles[i].access], source_lines(i), ptx_lines(i)};
     if (function_.instructions[i].guard == ptx::no_index) {
       items.push_back(std::move(item));
       return;
@@ -296,7 +319,7 @@ class Lowering {
   }
 
   ValueId with_last_turns(ValueId value) {
-    return values_.rewrite(value, [&](ValueId leaf) {
+    return values_.rewrite(value, [](const flow::Values::Node& node) { return (node.dependence & flow::on_counter) != 0; }, [&](ValueId leaf) {
       const auto node = values_[leaf];
       if (node.op != flow::Op::counter) return leaf;
       const auto it = last_turn_.find(node.a);
@@ -310,9 +333,12 @@ class Lowering {
   }
 
   std::optional<Expression> expression_of(ValueId value, std::uint32_t instruction) {
-    bool took_unsigned = false;
-    auto expression = flow::to_expression(values_, value, naming_, &took_unsigned);
-    if (expression && took_unsigned) assume(instruction, fmt::format("the numbers compared in `{}` are not negative", to_string(*expression)));
+    flow::Taken taken;
+    auto expression = flow::to_expression(values_, value, naming_, &taken);
+    if (expression && taken.unsigned_as_signed)
+      assume(instruction, fmt::format("the numbers compared in `{}` are not negative", to_string(*expression)));
+    if (expression && taken.division_of_not_negative)
+      assume(instruction, fmt::format("the numbers divided in `{}` are not negative", to_string(*expression)));
     return expression;
   }
 
@@ -374,14 +400,15 @@ class Lowering {
   }
 
   void join_sides(std::uint32_t last, ValueId guard, Items taken, Items other, Items& items, bool at_end) {
-    if (same_items(taken, other)) {
+    const auto dependence = flow_.evaluator.dependence(guard);
+    const bool divergent = (dependence & flow::on_thread) != 0;
+    if (same_items(taken, other) && (!divergent || taken.empty())) {
       append(items, std::move(other));
       return;
     }
-    const auto dependence = flow_.evaluator.dependence(guard);
     if (uniform(guard)) {
       if (when(last, guard, taken, other, items)) return;
-    } else if ((dependence & flow::on_thread) != 0) {
+    } else if (divergent) {
       if (taken.empty() || other.empty()) {
         const bool skips = taken.empty();
         if (at_end) assume(last, fmt::format("guard `{}`: taken to pass", readable(skips ? values_.logical_not(guard) : guard)));
@@ -546,7 +573,7 @@ class Lowering {
     if (second.empty()) {
       emit_repeat(std::move(count), counter, std::move(first), lines, ptx, items);
     } else {
-      Items last_turn = counted ? last_turn_items(index, exit, trip, facts, depth) : first;
+      Items last_turn = counted ? last_turn_items(index, exit, trip, count, facts, depth) : first;
       Items body = std::move(first);
       append(body, std::move(second));
       emit_repeat(less_one(count), counter, std::move(body), lines, ptx, items);
@@ -581,14 +608,16 @@ class Lowering {
     return items;
   }
 
+  // A value that is written as the parameter which stands for a loop's turns.
+  ValueId named_count(const Expression& count) {
+    const auto value = values_.opaque(flow::on_argument);
+    value_names_[value] = to_string(count);
+    return value;
+  }
+
   // The last turn again, with the loop's counter at its last value.
-  Items last_turn_items(std::uint32_t index, const flow::Loop::Exit& exit, const flow::TripCount& trip, const Facts& facts, int depth) {
-    if (trip.count) {
-      last_turn_[index] = values_.add(*trip.count, values_.constant(-1));
-    } else {
-      fail(fail_at(flow_.cfg.blocks[exit.from].first, "a condition in this loop depends on its counter, and the number of its turns is not known"));
-      return {};
-    }
+  Items last_turn_items(std::uint32_t index, const flow::Loop::Exit& exit, const flow::TripCount& trip, const Expression& count, const Facts& facts, int depth) {
+    last_turn_[index] = values_.add(trip.count && written_counts_.contains(index) ? *trip.count : named_count(count), values_.constant(-1));
     auto items = turn_until_exit(index, exit, true, facts, depth);
     last_turn_.erase(index);
     return items;
@@ -626,6 +655,7 @@ class Lowering {
         if (auto expression = expression_of(count, at)) {
           if (trip.busiest_thread)
             assume(at, fmt::format("the number of turns differs between threads: `{}` is that of the busiest", to_string(*expression)));
+          written_counts_.insert(index);
           if (expression->is_integer() && expression->integer_value() < 1) return Expression(1);
           return *expression;
         }
@@ -683,7 +713,6 @@ class Lowering {
     return fmt::format("argument {} (.{} {})", i, function_.parameters[i].type, function_.parameters[i].name);
   }
 
-  const ptx::Module& module_;
   const ptx::Function& function_;
   flow::KernelFlow& flow_;
   flow::Values& values_;
@@ -699,12 +728,13 @@ class Lowering {
   std::vector<Parameter> extra_parameters_;
   std::map<std::uint32_t, std::map<std::uint32_t, std::uint32_t>> local_post_dominators_;
   std::size_t lowered_blocks_ = 0;
+  std::set<std::uint32_t> written_counts_;       // loops whose count is a form, not a parameter
+  std::map<ValueId, std::string> value_names_;   // of those that stand for a parameter
+  std::set<std::string> called_;  // parameters of calls that a warning names
 };
 
 }  // namespace
 
-Result<Lowered> lower(const ptx::Module& module, const ptx::Function& function, flow::KernelFlow& flow, const LowerOptions& options) {
-  return Lowering(module, function, flow, options).lower();
-}
+Result<Lowered> lower(flow::KernelFlow& flow, const LowerOptions& options) { return Lowering(flow, options).lower(); }
 
 }  // namespace warptime::periods

@@ -16,12 +16,13 @@ namespace warptime::periods {
 struct InstructionRole {
   enum class Kind : std::uint8_t { none, calculation, load, store } kind = Kind::none;  // none: unreachable, or the final ret
   bool modelled = true;  // false: unknown to the table, counted as calculation
-  std::optional<MemoryAccess> access;
+  std::uint32_t access = flow::none;  // index into Lowered::accesses
 };
 
 struct Lowered {
   KernelProgram program;
-  std::vector<InstructionRole> roles;         // by instruction of the function
+  std::vector<InstructionRole> roles;         // by instruction of the kernel's code
+  std::vector<MemoryAccess> accesses;
   std::vector<std::string> repeats_of_loop;   // by loop: its count as text, "K / 4"
   Diagnostics diagnostics;                    // warnings
 };
@@ -34,8 +35,8 @@ struct LowerOptions {
   std::uint32_t main_file = 0;   // the .file number whose lines are the source's; 0: all
 };
 
-// Errors: instructions that the table does not know (unless skipped), calls, irreducible flow, flow that never ends, …, each with its
-// PTX line.
-Result<Lowered> lower(const ptx::Module& module, const ptx::Function& function, flow::KernelFlow& flow, const LowerOptions& options);
+// A call that is not followed is one instruction and a parameter, instructions_of_<callee>; a warning says so. Errors: instructions that
+// the table does not know (unless skipped), irreducible flow that is too large to copy, flow that never ends, …, each with its PTX line.
+Result<Lowered> lower(flow::KernelFlow& flow, const LowerOptions& options);
 
 }  // namespace warptime::periods
