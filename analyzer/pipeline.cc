@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "analyzer/flow/flow.h"
 #include "analyzer/periods/lower.h"
@@ -65,6 +66,7 @@ class Pipeline {
     auto module = ptx::parse(source_->ptx, ptx_name_);
     if (!module) return module.diagnostics();
     module_ = std::make_shared<ptx::Module>(std::move(*module));
+    main_file_ = main_file_number(*source_, *module_);
     budget_ = 200'000 + 10 * instructions_of_all();
     auto chosen = choose_kernels();
     if (!chosen) return chosen.diagnostics();
@@ -89,6 +91,7 @@ class Pipeline {
       if (!function.entry || function.declaration) continue;
       all.push_back(f);
       names.push_back(kernel_name(*source_, function));
+      names_[f] = names.back();
       if (options_.kernel == names.back() || options_.kernel == function.name) chosen.push_back(f);
     }
     if (all.empty()) return error_at(source_->file, 0, 0, "no kernel in this file", "a kernel is a __global__ function (.entry in PTX)");
@@ -112,13 +115,13 @@ class Pipeline {
     options.skip_unsupported = options_.skip_unsupported;
     options.signature = signature_of(*source_, function.name);
     options.file = ptx_name_;
-    options.main_file = main_file_number(*source_, *module_);
+    options.main_file = main_file_;
     auto lowered = periods::lower(flow, options);
     if (!lowered) return lowered.diagnostics();
     analysis_.diagnostics.insert(analysis_.diagnostics.end(), lowered->diagnostics.begin(), lowered->diagnostics.end());
     kernel.program = std::move(lowered->program);
     auto& from = kernel.program.provenance;
-    from.kernel = kernel_name(*source_, function);
+    from.kernel = names_[index];
     from.symbol = std::string(function.name);
     from.source = source_->file;
     from.compiler = source_->compiler;
@@ -144,6 +147,8 @@ class Pipeline {
   const AnalyzeOptions& options_;
   std::string ptx_name_;
   std::shared_ptr<ptx::Module> module_;
+  std::unordered_map<std::uint32_t, std::string> names_;  // of kernels, by function
+  std::uint32_t main_file_ = 0;
   std::size_t budget_ = 0;  // instructions that the kernels to come may have, with callees
   Analysis analysis_;
 };

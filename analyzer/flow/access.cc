@@ -152,6 +152,9 @@ AccessAnalysis::LaneValue AccessAnalysis::compute(ValueId value, int depth) {
     }
     case Op::floor_divide: return combine(node, depth, floor_divide);
     case Op::truncated_divide: return combine(node, depth, truncated_divide);
+    case Op::bit_and: return combine(node, depth, [](auto a, auto b) { return a & b; });
+    case Op::bit_or: return combine(node, depth, [](auto a, auto b) { return a | b; });
+    case Op::bit_xor: return combine(node, depth, [](auto a, auto b) { return a ^ b; });
     case Op::minimum: return combine(node, depth, [](auto a, auto b) { return std::min(a, b); });
     case Op::maximum: return combine(node, depth, [](auto a, auto b) { return std::max(a, b); });
     case Op::less: return combine(node, depth, [](auto a, auto b) -> std::int64_t { return a < b; });
@@ -186,10 +189,9 @@ AccessAnalysis::LaneValue AccessAnalysis::compute(ValueId value, int depth) {
   return {};
 }
 
-AccessPattern AccessAnalysis::pattern(ValueId address, ValueId resolved, std::int64_t bytes) {
+AccessPattern AccessAnalysis::pattern(ValueId address, std::int64_t bytes) {
   AccessPattern pattern;
   bytes = std::clamp<std::int64_t>(bytes, 1, 1024);
-  auto& values = evaluator_.values();
   if ((evaluator_.dependence(address) & on_thread) == 0) {
     pattern.access = Access::uniform;
     pattern.sectors = (bytes + sector_bytes - 1) / sector_bytes;
@@ -212,16 +214,21 @@ AccessPattern AccessAnalysis::pattern(ValueId address, ValueId resolved, std::in
   }
   std::sort(sectors.begin(), sectors.end());
   pattern.sectors = std::unique(sectors.begin(), sectors.end()) - sectors.begin();
-  ValueId coefficient = 0, rest = 0;
-  // The measured distance stands on sample arguments: it serves only where the closed form has the same number.
-  if (one_distance && values.split_linear(resolved, values.special(Special::tid_x), coefficient, rest) &&
-      (!values.is_constant(coefficient) || values.is_constant(coefficient, place.stride)))
-    pattern.stride = coefficient;
+  if (one_distance) pattern.distance = place.stride;
   if (one_distance && place.stride == 0) pattern.access = Access::uniform;
   else if (pattern.sectors <= (lanes * bytes + 31) / 32 + 1) pattern.access = Access::coalesced;
   else if (one_distance) pattern.access = Access::strided;
   else pattern.access = Access::scattered;
   return pattern;
+}
+
+std::optional<ValueId> AccessAnalysis::stride_form(const AccessPattern& pattern, ValueId resolved) {
+  auto& values = evaluator_.values();
+  ValueId coefficient = 0, rest = 0;
+  // The measured distance stands on sample arguments: it serves only where the closed form has the same number.
+  if (!pattern.distance || !values.split_linear(resolved, values.special(Special::tid_x), coefficient, rest)) return std::nullopt;
+  if (values.is_constant(coefficient) && !values.is_constant(coefficient, *pattern.distance)) return std::nullopt;
+  return coefficient;
 }
 
 }  // namespace warptime::flow

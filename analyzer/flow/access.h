@@ -14,7 +14,7 @@ namespace warptime::flow {
 struct AccessPattern {
   Access access = Access::scattered;
   std::int64_t sectors = 32;  // 32-byte sectors that one warp's request touches, from a start that is aligned to 128 bytes
-  std::optional<ValueId> stride;  // bytes between neighbouring threads, where there is one distance
+  std::optional<std::int64_t> distance;  // bytes between neighbouring threads for the sample arguments, where there is one distance
 };
 
 class AccessAnalysis {
@@ -27,8 +27,10 @@ class AccessAnalysis {
   //   coalesced: no more sectors than 32 neighbouring elements of that size would touch, wherever they begin
   //   strided:   one distance between neighbouring threads, and more sectors than that
   //   scattered: anything else, and every address that loaded data decide
-  // `resolved` is the address with its loops' closed forms, where the stride stands.
-  AccessPattern pattern(ValueId address, ValueId resolved, std::int64_t bytes);
+  AccessPattern pattern(ValueId address, std::int64_t bytes);
+  // The distance between neighbouring threads of a strided access as a form, from `resolved`, the address with its loops' closed
+  // forms; nothing where that is not what the pattern has.
+  std::optional<ValueId> stride_form(const AccessPattern& pattern, ValueId resolved);
 
  private:
   static constexpr int lanes = 32;

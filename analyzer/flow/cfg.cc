@@ -114,7 +114,7 @@ bool ends_block(const ptx::Instruction& instruction) {
 class Builder {
  public:
   Builder(KernelCode& code, const std::string& file, Irreducible irreducible)
-      : code_(code), irreducible_(irreducible), module_(code.module()), function_(code.function()), file_(file) {}
+      : code_(code), irreducible_(irreducible), function_(code.function()), file_(file) {}
 
   Result<Cfg> build() {
     split_blocks();
@@ -183,7 +183,7 @@ class Builder {
     const auto operands = branch.operand_count;
     if (ptx::has_part(branch.opcode, "idx")) {
       if (operands >= 2) {
-        const auto& list = module_.operands[branch.first_operand + operands - 1];
+        const auto& list = code_.operands()[branch.first_operand + operands - 1];
         if (list.referent == ptx::Operand::Referent::branch_targets && list.value < function_.branch_targets.size()) {
           for (const auto label : function_.branch_targets[list.value].labels) add_label_target(b, label);
           return;
@@ -193,10 +193,10 @@ class Builder {
       return;
     }
     const auto before = cfg_.blocks[b].successors.size();
-    if (operands >= 1) add_label_target(b, module_.operands[branch.first_operand].symbol);
+    if (operands >= 1) add_label_target(b, code_.operands()[branch.first_operand].symbol);
     if (cfg_.blocks[b].successors.size() == before)
       complain(branch, fmt::format("branch to `{}`, which is no label of this function",
-                                   operands >= 1 ? module_.operands[branch.first_operand].text : ""));
+                                   operands >= 1 ? code_.operands()[branch.first_operand].text : ""));
   }
 
   void connect(std::uint32_t b) {
@@ -497,7 +497,6 @@ class Builder {
 
   KernelCode& code_;
   Irreducible irreducible_;
-  const ptx::Module& module_;
   const ptx::Function& function_;  // as it was before blocks were copied
   const std::string& file_;
   Cfg cfg_;

@@ -44,18 +44,12 @@ class CodeBuilder {
     const auto& function = module_.functions[index];
     const bool calls = std::any_of(function.instructions.begin(), function.instructions.end(), is_call);
     if (!calls && !may_have_slots(function)) {
-      code_.module_ = &module_;
-      code_.function_ = &function;
-      return std::move(code_);
+      return KernelCode(module_, function);
     }
-    code_.own_ = std::make_unique<ptx::Module>();
-    out_ = code_.own_.get();
-    out_->text = module_.text;
-    out_->version = module_.version;
-    out_->target = module_.target;
-    out_->address_size = module_.address_size;
-    out_->variables = module_.variables;
-    auto& copy = out_->functions.emplace_back();
+    code_.own_function_ = std::make_unique<ptx::Function>();
+    code_.own_operands_ = std::make_unique<std::vector<ptx::Operand>>();
+    out_ = code_.own_operands_.get();
+    auto& copy = *code_.own_function_;
     function_ = &copy;
     copy.name = function.name;
     copy.linkage = function.linkage;
@@ -70,8 +64,9 @@ class CodeBuilder {
     frame.function = index;
     copy_body(frame);
     promote_slots(*out_, copy);
-    code_.module_ = out_;
+    code_.module_ = &module_;
     code_.function_ = &copy;
+    code_.operands_ = out_;
     return std::move(code_);
   }
 
@@ -192,8 +187,8 @@ class CodeBuilder {
 
   void copy_instruction(const ptx::Instruction& ins, Frame& frame) {
     auto& copy = emit(ins, frame);
-    copy.first_operand = static_cast<std::uint32_t>(out_->operands.size());
-    for (std::uint32_t i = 0; i < ins.operand_count; ++i) out_->operands.emplace_back();
+    copy.first_operand = static_cast<std::uint32_t>(out_->size());
+    for (std::uint32_t i = 0; i < ins.operand_count; ++i) out_->emplace_back();
     for (std::uint32_t i = 0; i < ins.operand_count; ++i) set_operand(copy.first_operand + i, module_.operands[ins.first_operand + i], frame);
     if (ins.guard != no_index) copy.guard = add_operand(module_.operands[ins.guard], frame);
     if (moves_parameter(ins)) use_slots(ins, frame);
@@ -202,8 +197,8 @@ class CodeBuilder {
   }
 
   std::uint32_t add_operand(const ptx::Operand& operand, const Frame& frame) {
-    const auto at = static_cast<std::uint32_t>(out_->operands.size());
-    out_->operands.emplace_back();
+    const auto at = static_cast<std::uint32_t>(out_->size());
+    out_->emplace_back();
     set_operand(at, operand, frame);
     return at;
   }
@@ -215,12 +210,12 @@ class CodeBuilder {
     if (operand.referent == Referent::function_variable) operand.value += frame.first_variable;
     if (operand.referent == Referent::branch_targets) operand.value += frame.first_targets;
     if (from.part_count != 0) {
-      operand.first_part = static_cast<std::uint32_t>(out_->operands.size());
-      for (std::uint32_t p = 0; p < from.part_count; ++p) out_->operands.emplace_back();
+      operand.first_part = static_cast<std::uint32_t>(out_->size());
+      for (std::uint32_t p = 0; p < from.part_count; ++p) out_->emplace_back();
       for (std::uint32_t p = 0; p < from.part_count; ++p)
         set_operand(operand.first_part + p, module_.operands[from.first_part + p], frame);
     }
-    out_->operands[at] = operand;
+    (*out_)[at] = operand;
   }
 
   // --- parameters of calls -------------------------------------------------------------------------------------------
@@ -361,12 +356,12 @@ class CodeBuilder {
     move.info = ptx::find_opcode(move.opcode);
     move.guard = no_index;
     move.operand_count = 2;
-    move.first_operand = static_cast<std::uint32_t>(out_->operands.size());
-    out_->operands.resize(out_->operands.size() + 2);
+    move.first_operand = static_cast<std::uint32_t>(out_->size());
+    out_->resize(out_->size() + 2);
     ptx::Operand slot;
     slot.kind = Kind::reg;
     slot.symbol = reg;
-    out_->operands[move.first_operand + (into_register ? 0 : 1)] = slot;
+    (*out_)[move.first_operand + (into_register ? 0 : 1)] = slot;
     set_operand(move.first_operand + (into_register ? 1 : 0), actual, frame);
     emit(move, frame, true);
   }
@@ -380,7 +375,7 @@ class CodeBuilder {
   const ptx::Module& module_;
   std::size_t budget_;
   KernelCode code_;
-  ptx::Module* out_ = nullptr;
+  std::vector<ptx::Operand>* out_ = nullptr;
   ptx::Function* function_ = nullptr;
   std::unordered_map<std::uint32_t, std::size_t> sizes_;
   std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t>, std::uint32_t> slots_;
@@ -389,11 +384,11 @@ class CodeBuilder {
 };
 
 std::uint32_t KernelCode::duplicate(std::uint32_t first, std::uint32_t end) {
-  if (!own_ && !own_function_) {
+  if (!own_function_) {
     own_function_ = std::make_unique<ptx::Function>(*function_);
     function_ = own_function_.get();
   }
-  auto& instructions = own_ ? own_->functions[0].instructions : own_function_->instructions;
+  auto& instructions = own_function_->instructions;
   const auto at = static_cast<std::uint32_t>(instructions.size());
   silent_.resize(at);
   depths_.resize(at);

@@ -23,14 +23,15 @@ class KernelCode {
  public:
   KernelCode() = default;
   // As it stands: calls are not followed, slots stay memory. Both must outlive it.
-  KernelCode(const ptx::Module& module, const ptx::Function& function) : module_(&module), function_(&function) {}
+  KernelCode(const ptx::Module& module, const ptx::Function& function) : module_(&module), function_(&function), operands_(&module.operands) {}
   KernelCode(KernelCode&&) = default;
   KernelCode& operator=(KernelCode&&) = default;
 
-  // Operands of `function()` are in `module().operands`. Both belong to this object where calls were followed, else to the module
-  // that it was made from, which must outlive it.
+  // What it was made from, which must outlive it.
   const ptx::Module& module() const { return *module_; }
+  // Its own where calls were followed or slots became registers; else the module's. The operands of `function()` are in `operands()`.
   const ptx::Function& function() const { return *function_; }
+  const std::vector<ptx::Operand>& operands() const { return *operands_; }
 
   // Where the instruction goes on when it leaves its function: after the call, of a followed function's `ret`; after the
   // callee's code, of a call whose guard does not hold. no_index: as its opcode says.
@@ -54,8 +55,9 @@ class KernelCode {
   friend class CodeBuilder;
   const ptx::Module* module_ = nullptr;
   const ptx::Function* function_ = nullptr;
-  std::unique_ptr<ptx::Module> own_;             // with its one function, where calls were followed
-  std::unique_ptr<ptx::Function> own_function_;  // where only instructions were copied
+  const std::vector<ptx::Operand>* operands_ = nullptr;
+  std::unique_ptr<ptx::Function> own_function_;
+  std::unique_ptr<std::vector<ptx::Operand>> own_operands_;
   std::unordered_map<std::uint32_t, std::uint32_t> jumps_;
   std::unordered_map<std::uint32_t, OpaqueCall> opaque_calls_;
   std::vector<bool> silent_;

@@ -1,7 +1,6 @@
 #include "analyzer/flow/evaluate.h"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <functional>
 
@@ -39,20 +38,27 @@ bool is_integer_type(std::string_view type) {
   return !type.empty() && (type[0] == 's' || type[0] == 'u' || type[0] == 'b') && width_of(type) != 0;
 }
 
-constexpr std::array<std::pair<std::string_view, Special>, 15> specials{{
-    {"%tid.x", Special::tid_x},       {"%tid.y", Special::tid_y},       {"%tid.z", Special::tid_z},
-    {"%ntid.x", Special::ntid_x},     {"%ntid.y", Special::ntid_y},     {"%ntid.z", Special::ntid_z},
-    {"%ctaid.x", Special::ctaid_x},   {"%ctaid.y", Special::ctaid_y},   {"%ctaid.z", Special::ctaid_z},
-    {"%nctaid.x", Special::nctaid_x}, {"%nctaid.y", Special::nctaid_y}, {"%nctaid.z", Special::nctaid_z},
-    {"%laneid", Special::laneid},     {"%warpid", Special::warpid},     {"WARP_SZ", Special::warpsize},
-}};
+Special special_named(std::string_view name) {
+  const auto index = [&](std::string_view of, Special x) {
+    if (name.size() != of.size() + 2 || !name.starts_with(of) || name[of.size()] != '.') return Special::other;
+    const auto dimension = name.back() - 'x';
+    return dimension >= 0 && dimension < 3 ? static_cast<Special>(static_cast<int>(x) + dimension) : Special::other;
+  };
+  switch (name.size()) {
+    case 6: return index("%tid", Special::tid_x);
+    case 7: return name == "%laneid" ? Special::laneid : name == "%warpid" ? Special::warpid : name == "WARP_SZ" ? Special::warpsize : index("%ntid", Special::ntid_x);
+    case 8: return index("%ctaid", Special::ctaid_x);
+    case 9: return index("%nctaid", Special::nctaid_x);
+    default: return Special::other;
+  }
+}
 
 bool is_low_mask(std::int64_t mask) { return mask > 0 && ((mask + 1) & mask) == 0; }
 
 }  // namespace
 
 Evaluator::Evaluator(const KernelCode& code, const Cfg& cfg)
-    : module_(code.module()), function_(code.function()), cfg_(cfg) {
+    : module_(code.module()), operands_(code.operands()), function_(code.function()), cfg_(cfg) {
   block_of_.assign(function_.instructions.size(), none);
   for (std::uint32_t b = 0; b < cfg.blocks.size(); ++b)
     for (auto i = cfg.blocks[b].first; i < cfg.blocks[b].end; ++i) block_of_[i] = b;
@@ -65,7 +71,7 @@ void Evaluator::note_definition(const ptx::Operand& operand, std::uint32_t instr
   using Kind = ptx::Operand::Kind;
   if (operand.kind == Kind::vector || operand.kind == Kind::pair || operand.kind == Kind::list) {
     for (std::uint32_t i = 0; i < operand.part_count; ++i)
-      note_definition(module_.operands[operand.first_part + i], instruction);
+      note_definition(operands_[operand.first_part + i], instruction);
     return;
   }
   if (operand.kind != Kind::reg || operand.symbol >= function_.registers.size()) return;
@@ -89,11 +95,11 @@ void Evaluator::collect_definitions() {
     // A store to a slot writes the slot's register; a call that is not followed its results.
     if (count == 0 && instruction.operand_count != 0) {
       const bool results = instruction.info->category == ptx::Category::call &&
-                           module_.operands[instruction.first_operand].kind == ptx::Operand::Kind::list;
-      if (results || (instruction.info->category == ptx::Category::store && moves_slot(module_, instruction))) count = 1;
+                           operands_[instruction.first_operand].kind == ptx::Operand::Kind::list;
+      if (results || (instruction.info->category == ptx::Category::store && moves_slot(operands_, instruction))) count = 1;
     }
     for (std::uint32_t d = 0; d < count && d < instruction.operand_count; ++d)
-      note_definition(module_.operands[instruction.first_operand + d], i);
+      note_definition(operands_[instruction.first_operand + d], i);
   }
 }
 
@@ -155,27 +161,27 @@ ValueId Evaluator::written_by(std::uint32_t instruction, std::uint32_t reg) {
   if (const auto it = written_.find(k); it != written_.end()) return it->second;
   const auto& ins = function_.instructions[instruction];
   ValueId value;
-  const auto& first = module_.operands[ins.first_operand];
+  const auto& first = operands_[ins.first_operand];
   if (depth_ > max_depth) {
     value = values_.result(instruction, reg);
   } else if (first.kind == ptx::Operand::Kind::reg && first.symbol == reg) {
     ++depth_;
     value = evaluate(instruction);
     --depth_;
-  } else if (first.kind == ptx::Operand::Kind::vector && moves_slot(module_, ins)) {
+  } else if (first.kind == ptx::Operand::Kind::vector && moves_slot(operands_, ins)) {
     value = values_.result(instruction, reg);
-    const auto& other = module_.operands[ins.first_operand + 1];
+    const auto& other = operands_[ins.first_operand + 1];
     for (std::uint32_t p = 0; p < first.part_count && p < other.part_count; ++p)
-      if (module_.operands[first.first_part + p].symbol == reg) {
+      if (operands_[first.first_part + p].symbol == reg) {
         ++depth_;
-        value = value_of(module_.operands[other.first_part + p], instruction);
+        value = value_of(operands_[other.first_part + p], instruction);
         --depth_;
       }
   } else if (first.kind == ptx::Operand::Kind::pair && first.part_count == 2 && first_word(ins.opcode) == "setp") {
     ++depth_;
     value = evaluate(instruction);
     --depth_;
-    if (module_.operands[first.first_part].symbol != reg)
+    if (operands_[first.first_part].symbol != reg)
       value = ins.operand_count < 4 ? values_.logical_not(value) : values_.result(instruction, reg);
   } else {
     value = values_.result(instruction, reg);
@@ -194,7 +200,7 @@ ValueId Evaluator::written_by(std::uint32_t instruction, std::uint32_t reg) {
 
 ValueId Evaluator::opaque_result(std::uint32_t instruction) {
   const auto& ins = function_.instructions[instruction];
-  const auto reg = ins.operand_count > 0 ? module_.operands[ins.first_operand].symbol : none;
+  const auto reg = ins.operand_count > 0 ? operands_[ins.first_operand].symbol : none;
   return values_.result(instruction, reg);
 }
 
@@ -207,11 +213,11 @@ std::uint8_t Evaluator::instruction_dependence(std::uint32_t instruction, const 
     if (o.kind == ptx::Operand::Kind::reg || o.kind == ptx::Operand::Kind::special) visit(value_of(o, instruction));
   };
   for (std::uint32_t i = accumulates ? 0 : std::min(destinations, ins.operand_count); i < ins.operand_count; ++i) {
-    const auto part = module_.operands[ins.first_operand + i];
+    const auto part = operands_[ins.first_operand + i];
     add(part);
-    for (std::uint32_t p = 0; p < part.part_count; ++p) add(module_.operands[part.first_part + p]);
+    for (std::uint32_t p = 0; p < part.part_count; ++p) add(operands_[part.first_part + p]);
   }
-  if (ins.guard != ptx::no_index) visit(value_of(module_.operands[ins.guard], instruction));
+  if (ins.guard != ptx::no_index) visit(value_of(operands_[ins.guard], instruction));
   // What other threads put there can differ from thread to thread.
   const auto word = first_word(ins.opcode);
   const bool from_others = word == "shfl" || word == "atom" || word == "mma" || word == "wmma" || word == "match" || word == "call";
@@ -228,9 +234,8 @@ ValueId Evaluator::value_of(const ptx::Operand& operand, std::uint32_t instructi
       return function_.registers[operand.symbol].type == "pred" ? values_.logical_not(value) : values_.scale(value, -1);
     }
     case Kind::special: {
-      for (const auto& [name, which] : specials)
-        if (operand.text == name) return values_.special(which);
-      return values_.opaque(on_data | on_thread);
+      const auto which = special_named(operand.text);
+      return which == Special::other || operand.negated ? values_.opaque(on_data | on_thread) : values_.special(which);
     }
     case Kind::symbol: {
       const bool own = operand.referent == ptx::Operand::Referent::function_variable && operand.value < function_.variables.size();
@@ -246,7 +251,7 @@ ValueId Evaluator::value_of(const ptx::Operand& operand, std::uint32_t instructi
     }
     case Kind::sum: {
       if (operand.part_count != 1) break;
-      const auto base = value_of(module_.operands[operand.first_part], instruction);
+      const auto base = value_of(operands_[operand.first_part], instruction);
       return values_.add(base, values_.constant(static_cast<std::int64_t>(operand.value)));
     }
     default: break;
@@ -257,16 +262,16 @@ ValueId Evaluator::value_of(const ptx::Operand& operand, std::uint32_t instructi
 ValueId Evaluator::operand(std::uint32_t instruction, std::uint32_t index) {
   const auto& ins = function_.instructions[instruction];
   if (index >= ins.operand_count) return values_.opaque(on_data | on_thread);
-  return value_of(module_.operands[ins.first_operand + index], instruction);
+  return value_of(operands_[ins.first_operand + index], instruction);
 }
 
 ValueId Evaluator::address(std::uint32_t instruction, std::uint32_t operand_index) {
   const auto& ins = function_.instructions[instruction];
   if (operand_index >= ins.operand_count) return values_.opaque(on_data | on_thread);
-  const auto& operand = module_.operands[ins.first_operand + operand_index];
+  const auto& operand = operands_[ins.first_operand + operand_index];
   if (operand.kind != ptx::Operand::Kind::address || operand.part_count < 1)
     return values_.opaque(on_data | on_thread);
-  const auto base = value_of(module_.operands[operand.first_part], instruction);
+  const auto base = value_of(operands_[operand.first_part], instruction);
   if (operand.part_count > 1) return values_.opaque(on_data | on_thread);
   return values_.add(base, values_.constant(static_cast<std::int64_t>(operand.value)));
 }
@@ -274,17 +279,16 @@ ValueId Evaluator::address(std::uint32_t instruction, std::uint32_t operand_inde
 ValueId Evaluator::guard(std::uint32_t instruction) {
   const auto& ins = function_.instructions[instruction];
   if (ins.guard == ptx::no_index) return values_.constant(1);
-  return value_of(module_.operands[ins.guard], instruction);
+  return value_of(operands_[ins.guard], instruction);
 }
 
 ValueId Evaluator::load_parameter(std::uint32_t instruction) {
   const auto& ins = function_.instructions[instruction];
-  const auto& operand = module_.operands[ins.first_operand + 1];
+  const auto& operand = operands_[ins.first_operand + 1];
   if (function_.entry && operand.kind == ptx::Operand::Kind::address && operand.part_count == 1) {
-    const auto& base = module_.operands[operand.first_part];
-    for (std::uint32_t p = 0; p < function_.parameters.size(); ++p)
-      if (function_.parameters[p].name == base.text && is_integer_type(last_word(ins.opcode)))
-        return values_.argument(p, static_cast<std::uint32_t>(operand.value));
+    const auto& base = operands_[operand.first_part];
+    if (base.referent == ptx::Operand::Referent::parameter && is_integer_type(last_word(ins.opcode)))
+      return values_.argument(static_cast<std::uint32_t>(base.value), static_cast<std::uint32_t>(operand.value));
   }
   return opaque_result(instruction);
 }
@@ -303,11 +307,11 @@ std::uint64_t Evaluator::power_dividing(ValueId value) {
   return power;
 }
 
-ValueId Evaluator::bit_and(std::uint32_t instruction, ValueId a, ValueId b) {
+ValueId Evaluator::bit_and(ValueId a, ValueId b) {
   if (values_.is_constant(a)) std::swap(a, b);
   if (!values_.is_constant(b)) {
     if (values_.is_boolean(a) && values_.is_boolean(b)) return values_.logical_and(a, b);
-    return opaque_result(instruction);
+    return values_.bits(Op::bit_and, a, b);
   }
   const auto mask = values_[b].number;
   if (values_.is_constant(a)) return values_.constant(values_[a].number & mask);
@@ -328,10 +332,10 @@ ValueId Evaluator::bit_and(std::uint32_t instruction, ValueId a, ValueId b) {
     const auto below = low == 1 ? values_.constant(0) : values_.modulo(a, values_.constant(low));
     return values_.subtract(values_.modulo(a, values_.constant(filled + 1)), below);
   }
-  return opaque_result(instruction);
+  return values_.bits(Op::bit_and, a, b);
 }
 
-ValueId Evaluator::bit_or(std::uint32_t instruction, ValueId a, ValueId b) {
+ValueId Evaluator::bit_or(ValueId a, ValueId b) {
   if (values_.is_constant(a, 0)) return b;
   if (values_.is_constant(b, 0)) return a;
   if (values_.is_constant(a) && values_.is_constant(b)) return values_.constant(values_[a].number | values_[b].number);
@@ -352,7 +356,7 @@ ValueId Evaluator::bit_or(std::uint32_t instruction, ValueId a, ValueId b) {
     if (values_[b].op == Op::special && values_[b].a <= static_cast<ValueId>(Special::tid_z) && power >= 1024)
       return values_.add(a, b);
   }
-  return opaque_result(instruction);
+  return values_.bits(Op::bit_or, a, b);
 }
 
 ValueId Evaluator::evaluate_compare(std::uint32_t instruction, std::string_view opcode) {
@@ -388,7 +392,7 @@ ValueId Evaluator::evaluate(std::uint32_t instruction) {
   const auto opcode = ins.opcode;
   const auto word = first_word(opcode);
   if (word == "setp") return evaluate_compare(instruction, opcode);
-  if (moves_slot(module_, ins)) return operand(instruction, 1);
+  if (moves_slot(operands_, ins)) return operand(instruction, 1);
   if (word == "ld") return ptx::space_of(opcode) == ptx::StateSpace::param ? load_parameter(instruction) : opaque_result(instruction);
   const auto type = last_word(opcode);
   const bool predicate = type == "pred";
@@ -404,7 +408,7 @@ ValueId Evaluator::evaluate_known(std::uint32_t instruction, std::string_view op
   auto& v = values_;
   const bool carries = ptx::has_part(opcode, "cc");
   if (word == "mov") {
-    const auto kind = module_.operands[function_.instructions[instruction].first_operand + 1].kind;
+    const auto kind = operands_[function_.instructions[instruction].first_operand + 1].kind;
     if (kind == ptx::Operand::Kind::vector) return opaque_result(instruction);
     auto value = in(1);
     // A 32-bit constant with its top bit set is a negative number to most of what reads it.
@@ -473,8 +477,8 @@ ValueId Evaluator::evaluate_known(std::uint32_t instruction, std::string_view op
     }
     return v.floor_divide(a, v.power_of_two(b));
   }
-  if (word == "and") return bit_and(instruction, in(1), in(2));
-  if (word == "or") return bit_or(instruction, in(1), in(2));
+  if (word == "and") return bit_and(in(1), in(2));
+  if (word == "or") return bit_or(in(1), in(2));
   if (word == "not") return type == "pred" ? v.logical_not(in(1)) : v.add(v.scale(in(1), -1), v.constant(-1));
   if (word == "xor") {
     const auto a = in(1), b = in(2);
@@ -483,7 +487,7 @@ ValueId Evaluator::evaluate_known(std::uint32_t instruction, std::string_view op
     if (v.is_constant(a, 0)) return b;
     if (v.is_constant(b, -1)) return v.add(v.scale(a, -1), v.constant(-1));
     if (type == "pred" && v.is_constant(b, 1)) return v.logical_not(a);
-    return opaque_result(instruction);
+    return v.bits(Op::bit_xor, a, b);
   }
   if (word == "selp") {
     const auto a = in(1), b = in(2);

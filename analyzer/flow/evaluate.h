@@ -52,7 +52,7 @@ class Evaluator {
   // The state space that a generic address points into, where the code shows it (cvta, a variable's address).
   std::optional<ptx::StateSpace> space_of_address(ValueId address);
 
-  const ptx::Module& module() const { return module_; }
+  const std::vector<ptx::Operand>& operands() const { return operands_; }
   const ptx::Function& function() const { return function_; }
   const Cfg& cfg() const { return cfg_; }
 
@@ -71,8 +71,8 @@ class Evaluator {
   ValueId evaluate_known(std::uint32_t instruction, std::string_view opcode);
   ValueId evaluate_compare(std::uint32_t instruction, std::string_view opcode);
   ValueId load_parameter(std::uint32_t instruction);
-  ValueId bit_and(std::uint32_t instruction, ValueId a, ValueId b);
-  ValueId bit_or(std::uint32_t instruction, ValueId a, ValueId b);
+  ValueId bit_and(ValueId a, ValueId b);
+  ValueId bit_or(ValueId a, ValueId b);
   ValueId opaque_result(std::uint32_t instruction);
   std::uint8_t direct_dependence(ValueId value, std::vector<ValueId>& next);
   std::uint8_t instruction_dependence(std::uint32_t instruction, const std::function<void(ValueId)>& visit);
@@ -81,6 +81,7 @@ class Evaluator {
   std::uint32_t block_of(std::uint32_t instruction) const;
 
   const ptx::Module& module_;
+  const std::vector<ptx::Operand>& operands_;
   const ptx::Function& function_;
   const Cfg& cfg_;
   Values values_;

@@ -47,6 +47,7 @@ class Writer {
         return named(dimension || naming_.threads_too ? special_name(which) : "");
       }
       case Op::counter: return named(naming_.counter ? naming_.counter(node.a) : "");
+      case Op::bit_and: case Op::bit_or: case Op::bit_xor: return named("");
       case Op::opaque: return named(naming_.other ? naming_.other(value) : "");
       case Op::phi: case Op::result: case Op::symbol: return named("");
       case Op::sum: return sum(value);

@@ -23,7 +23,7 @@ std::string_view first_word(std::string_view opcode) { return opcode.substr(0, o
 
 class SlotPromoter {
  public:
-  SlotPromoter(ptx::Module& module, ptx::Function& function) : module_(module), function_(function) {}
+  SlotPromoter(std::vector<ptx::Operand>& operands, ptx::Function& function) : operands_(operands), function_(function) {}
 
   void run() {
     find_definitions();
@@ -47,10 +47,10 @@ class SlotPromoter {
     std::uint32_t parts = 1, bytes = 0;  // elements, and the bytes of each
   };
 
-  const ptx::Operand& operand(const ptx::Instruction& ins, std::uint32_t which) const { return module_.operands[ins.first_operand + which]; }
+  const ptx::Operand& operand(const ptx::Instruction& ins, std::uint32_t which) const { return operands_[ins.first_operand + which]; }
 
   void note_definition(const ptx::Operand& o, std::uint32_t instruction) {
-    for (std::uint32_t p = 0; p < o.part_count; ++p) note_definition(module_.operands[o.first_part + p], instruction);
+    for (std::uint32_t p = 0; p < o.part_count; ++p) note_definition(operands_[o.first_part + p], instruction);
     if (o.kind != Kind::reg || o.symbol >= definitions_.size()) return;
     auto& definition = definitions_[o.symbol];
     definition = definition == no_index ? instruction : several;
@@ -71,7 +71,7 @@ class SlotPromoter {
   std::optional<Place> place_of(const ptx::Operand& o) const {
     if (o.kind == Kind::sum || o.kind == Kind::address) {
       if (o.part_count != 1) return std::nullopt;
-      auto place = place_of(module_.operands[o.first_part]);
+      auto place = place_of(operands_[o.first_part]);
       if (place) place->offset += o.value;
       return place;
     }
@@ -118,7 +118,7 @@ class SlotPromoter {
         const auto [it, fresh] = escapes_.emplace(place->variable, place->offset);
         if (!fresh) it->second = std::min(it->second, place->offset);
       }
-    for (std::uint32_t p = 0; p < o.part_count; ++p) escape(module_.operands[o.first_part + p]);
+    for (std::uint32_t p = 0; p < o.part_count; ++p) escape(operands_[o.first_part + p]);
   }
 
   void look_at_uses(std::uint32_t i) {
@@ -189,9 +189,9 @@ class SlotPromoter {
 
   void rewrite(const Access& access) {
     if (!in_registers(access)) return;
-    auto& address = module_.operands[function_.instructions[access.instruction].first_operand + access.operand];
+    auto& address = operands_[function_.instructions[access.instruction].first_operand + access.operand];
     const auto base = access.place.offset - address.value;  // make_slot_operand counts from the operand's own offset
-    make_slot_operand(module_, function_.instructions[access.instruction], access.operand, [&](std::uint64_t offset, std::uint32_t) {
+    make_slot_operand(operands_, function_.instructions[access.instruction], access.operand, [&](std::uint64_t offset, std::uint32_t) {
       auto& reg = registers_.at({access.place.variable, base + offset});
       if (reg == no_index) {
         reg = static_cast<std::uint32_t>(function_.registers.size());
@@ -202,7 +202,7 @@ class SlotPromoter {
   }
 
   static constexpr std::uint32_t several = no_index - 1;
-  ptx::Module& module_;
+  std::vector<ptx::Operand>& operands_;
   ptx::Function& function_;
   bool names_local_ = false;
   std::vector<std::uint32_t> definitions_;  // by register
@@ -214,40 +214,40 @@ class SlotPromoter {
 
 }  // namespace
 
-void make_slot_operand(ptx::Module& module, const ptx::Instruction& access, std::uint32_t which,
+void make_slot_operand(std::vector<ptx::Operand>& operands, const ptx::Instruction& access, std::uint32_t which,
                        const std::function<std::uint32_t(std::uint64_t, std::uint32_t)>& register_for) {
-  const auto offset = module.operands[access.first_operand + which].value;
-  const auto value = module.operands[access.first_operand + 1 - which];
+  const auto offset = operands[access.first_operand + which].value;
+  const auto value = operands[access.first_operand + 1 - which];
   const auto bytes = static_cast<std::uint32_t>(std::max(1, ptx::access_bytes(access.opcode)));
   ptx::Operand slot;
-  slot.text = module.operands[access.first_operand + which].text;
+  slot.text = operands[access.first_operand + which].text;
   if (value.kind == Kind::vector && value.part_count != 0) {
     slot.kind = Kind::vector;
     slot.part_count = value.part_count;
-    slot.first_part = static_cast<std::uint32_t>(module.operands.size());
+    slot.first_part = static_cast<std::uint32_t>(operands.size());
     const auto each = std::max(1u, bytes / value.part_count);
     for (std::uint32_t p = 0; p < value.part_count; ++p) {
       ptx::Operand part;
       part.kind = Kind::reg;
       part.symbol = register_for(offset + std::uint64_t{p} * each, each);
-      module.operands.push_back(part);
+      operands.push_back(part);
     }
   } else {
     slot.kind = Kind::reg;
     slot.symbol = register_for(offset, bytes);
   }
-  module.operands[access.first_operand + which] = slot;
+  operands[access.first_operand + which] = slot;
 }
 
 bool may_have_slots(const ptx::Function& function) {
   return std::any_of(function.variables.begin(), function.variables.end(), [](const auto& v) { return v.space == ptx::StateSpace::local; });
 }
 
-void promote_slots(ptx::Module& module, ptx::Function& function) { SlotPromoter(module, function).run(); }
+void promote_slots(std::vector<ptx::Operand>& operands, ptx::Function& function) { SlotPromoter(operands, function).run(); }
 
-bool moves_slot(const ptx::Module& module, const ptx::Instruction& ins) {
+bool moves_slot(const std::vector<ptx::Operand>& operands, const ptx::Instruction& ins) {
   if ((!is_load(ins) && !is_store(ins)) || ins.operand_count != 2) return false;
-  const auto kind = module.operands[ins.first_operand + (is_load(ins) ? 1 : 0)].kind;
+  const auto kind = operands[ins.first_operand + (is_load(ins) ? 1 : 0)].kind;
   return kind == Kind::reg || kind == Kind::vector;
 }
 

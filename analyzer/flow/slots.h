@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "analyzer/ptx/module.h"
 
@@ -11,7 +12,7 @@ namespace warptime::flow {
 
 // Operand `which` of the load or store, an address with one base, becomes the register that `register_for(offset, bytes)` gives, or
 // a vector of them for a vector access.
-void make_slot_operand(ptx::Module& module, const ptx::Instruction& access, std::uint32_t which,
+void make_slot_operand(std::vector<ptx::Operand>& operands, const ptx::Instruction& access, std::uint32_t which,
                        const std::function<std::uint32_t(std::uint64_t offset, std::uint32_t bytes)>& register_for);
 
 // Whether the function has a .local variable at all.
@@ -19,10 +20,10 @@ bool may_have_slots(const ptx::Function& function);
 
 // Gives every stack slot its register whose address is nowhere but in loads and stores, which all move the same bytes of it. A
 // variable whose address is computed or handed on at some offset keeps all its bytes from there on in memory.
-// `module.operands` holds the function's operands.
-void promote_slots(ptx::Module& module, ptx::Function& function);
+// `operands` holds the function's.
+void promote_slots(std::vector<ptx::Operand>& operands, ptx::Function& function);
 
 // Whether the load or store moves a register: its address was a slot.
-bool moves_slot(const ptx::Module& module, const ptx::Instruction& instruction);
+bool moves_slot(const std::vector<ptx::Operand>& operands, const ptx::Instruction& instruction);
 
 }  // namespace warptime::flow

@@ -321,14 +321,16 @@ LoopAnalysis::Power LoopAnalysis::power_of_counter(ValueId atom, std::uint32_t l
 // 1 + the first turn t with start · 2^(k·t + c) > most. With r = most / start that is k·t + c >= log2(2·r + 1), rounded down.
 std::optional<ValueId> LoopAnalysis::solve_growing(ValueId grows, ValueId most, std::uint32_t loop) {
   std::vector<Term> terms;
-  if (values_.linear_form(grows, terms) != 0 || terms.size() != 1 || !invariant(most, loop)) return std::nullopt;
-  auto start = values_.constant(terms[0].coefficient);
-  Power power;
+  if (values_.linear_form(grows, terms) != 0 || terms.empty() || !invariant(most, loop)) return std::nullopt;
+  // The power is a factor of every term.
   const auto parts = values_[terms[0].atom].op == Op::product ? values_.terms(terms[0].atom) : std::vector<Term>{{terms[0].atom, 1}};
+  Power power;
+  ValueId start = 0, rest = 0;
   for (const auto& part : parts) {
-    const auto found = power_of_counter(part.atom, loop);
-    if (found.k != 0 && power.k == 0) power = found;
-    else start = values_.multiply(start, part.atom);
+    power = power_of_counter(part.atom, loop);
+    if (power.k == 0) continue;
+    if (!values_.split_linear(grows, part.atom, start, rest) || rest != 0) return std::nullopt;
+    break;
   }
   if (power.k == 0 || !invariant(start, loop)) return std::nullopt;
   return turns_until_power(values_.floor_divide(most, start), power);

@@ -46,7 +46,11 @@ bool Values::is_boolean(ValueId id) const {
          (op == Op::constant && (nodes_[id].number == 0 || nodes_[id].number == 1));
 }
 
-Values::Values() : index_(64, 0) { intern({.op = Op::constant}); }
+Values::Values() : index_(512, 0) {
+  nodes_.reserve(256);
+  hashes_.reserve(256);
+  intern({.op = Op::constant});
+}
 
 void Values::grow_index() {
   const auto mask = index_.size() * 2 - 1;
@@ -168,22 +172,24 @@ ValueId Values::from_linear(std::int64_t number, std::vector<Term>& list) {
 }
 
 ValueId Values::add(ValueId a, ValueId b) {
-  std::vector<Term> list;
+  if (a == 0) return b;
+  if (b == 0) return a;
+  Scratch scratch(*this);
   std::int64_t number = 0;
-  const auto x = linear_form(a, list);
-  const auto y = linear_form(b, list);
+  const auto x = linear_form(a, scratch.list);
+  const auto y = linear_form(b, scratch.list);
   if (__builtin_add_overflow(x, y, &number)) return opaque_of({a, b});
-  return from_linear(number, list);
+  return from_linear(number, scratch.list);
 }
 
 ValueId Values::scale(ValueId a, std::int64_t factor) {
   if (factor == 1) return a;
-  std::vector<Term> list;
-  auto number = linear_form(a, list);
+  Scratch scratch(*this);
+  auto number = linear_form(a, scratch.list);
   bool overflow = __builtin_mul_overflow(number, factor, &number);
-  for (auto& t : list) overflow = __builtin_mul_overflow(t.coefficient, factor, &t.coefficient) || overflow;
+  for (auto& t : scratch.list) overflow = __builtin_mul_overflow(t.coefficient, factor, &t.coefficient) || overflow;
   if (overflow) return opaque_of({a});
-  return from_linear(number, list);
+  return from_linear(number, scratch.list);
 }
 
 void Values::factors(ValueId atom, std::vector<ValueId>& into) const {
@@ -197,15 +203,16 @@ void Values::factors(ValueId atom, std::vector<ValueId>& into) const {
 ValueId Values::product_of(std::vector<ValueId>& atoms) {
   if (atoms.size() == 1) return atoms[0];
   std::sort(atoms.begin(), atoms.end());
-  std::vector<Term> list;
-  for (const auto atom : atoms) list.push_back({atom, 1});
-  return intern({.op = Op::product}, list);
+  Scratch scratch(*this);
+  for (const auto atom : atoms) scratch.list.push_back({atom, 1});
+  return intern({.op = Op::product}, scratch.list);
 }
 
 ValueId Values::multiply(ValueId a, ValueId b) {
   if (is_constant(a)) return scale(b, nodes_[a].number);
   if (is_constant(b)) return scale(a, nodes_[b].number);
-  std::vector<Term> x, y, list;
+  Scratch scratch_x(*this), scratch_y(*this), scratch(*this);
+  auto &x = scratch_x.list, &y = scratch_y.list, &list = scratch.list;
   const auto p = linear_form(a, x);
   const auto q = linear_form(b, y);
   if (x.size() * y.size() > max_terms) return opaque_of({a, b});
@@ -244,7 +251,8 @@ std::optional<ValueId> Values::power_divisor(ValueId a) const {
 // (Granlund and Montgomery, Division by invariant integers using multiplication, 1994).
 std::optional<ValueId> Values::reciprocal_division(ValueId a, std::int64_t power) {
   if (power < (std::int64_t{1} << 32) || (power & (power - 1)) != 0) return std::nullopt;
-  std::vector<Term> all;
+  Scratch scratch(*this);
+  auto& all = scratch.list;
   const auto number = linear_form(a, all);
   auto factor = std::abs(number);
   for (const auto& t : all) factor = std::gcd(factor, t.coefficient);
@@ -266,7 +274,8 @@ ValueId Values::floor_divide(ValueId a, ValueId b) {
     if (is_constant(a)) return constant(floor_div(nodes_[a].number, d));
     if (d < 0) return floor_divide(scale(a, -1), constant(-d));
     // (d·q + r) / d = q + r / d
-    std::vector<Term> all, quotient, rest;
+    Scratch scratch_all(*this), scratch_quotient(*this), scratch_rest(*this);
+    auto &all = scratch_all.list, &quotient = scratch_quotient.list, &rest = scratch_rest.list;
     const auto number = linear_form(a, all);
     for (auto t : all) {
       if (t.coefficient % d == 0) quotient.push_back({t.atom, t.coefficient / d});
@@ -296,7 +305,8 @@ ValueId Values::floor_divide(ValueId a, ValueId b) {
     if (d > 0 && (d & (d - 1)) == 0) return make(Op::floor_divide, nodes_[a].a, power_of_two(add(nodes_[b].a, log2_floor(constant(d)))));
   }
   // Every term holds b as a factor: divides exactly.
-  std::vector<Term> all, quotient;
+  Scratch scratch_all(*this), scratch_quotient(*this);
+  auto &all = scratch_all.list, &quotient = scratch_quotient.list;
   if (linear_form(a, all) == 0 && nodes_[b].op != Op::sum) {
     bool exact = true;
     for (const auto& t : all) {
@@ -439,8 +449,17 @@ ValueId Values::log2_floor(ValueId a) {
   return make(Op::log2_floor, a);
 }
 
+ValueId Values::bits(Op op, ValueId a, ValueId b) {
+  if (is_constant(a) && is_constant(b)) {
+    const auto x = nodes_[a].number, y = nodes_[b].number;
+    return constant(op == Op::bit_and ? x & y : op == Op::bit_or ? x | y : x ^ y);
+  }
+  return make(op, std::min(a, b), std::max(a, b));
+}
+
 bool Values::split_linear(ValueId id, ValueId atom, ValueId& coefficient, ValueId& rest) {
-  std::vector<Term> all;
+  Scratch scratch(*this);
+  auto& all = scratch.list;
   const auto number = linear_form(id, all);
   coefficient = constant(0);
   rest = constant(number);
@@ -555,6 +574,11 @@ ValueId Values::rewrite_part(ValueId id, Rewriting& rewriting, int depth) {
     }
     case Op::power_of_two: result = power_of_two(again(node.a)); break;
     case Op::log2_floor: result = log2_floor(again(node.a)); break;
+    case Op::bit_and: case Op::bit_or: case Op::bit_xor: {
+      const auto a = again(node.a);
+      result = bits(node.op, a, again(node.b));
+      break;
+    }
   }
   rewriting.memo.set(id, result);
   return result;
@@ -627,8 +651,8 @@ bool Facts::structurally_not_negative(ValueId value, int depth) const {
         if (!structurally_not_negative(t.atom, depth + 1)) return false;
       return true;
     case Op::floor_divide: case Op::truncated_divide: return prove(node.a, depth + 1) && prove(node.b, depth + 1);
-    case Op::minimum: return prove(node.a, depth + 1) && prove(node.b, depth + 1);
-    case Op::maximum: return prove(node.a, depth + 1) || prove(node.b, depth + 1);
+    case Op::minimum: case Op::bit_or: case Op::bit_xor: return prove(node.a, depth + 1) && prove(node.b, depth + 1);
+    case Op::maximum: case Op::bit_and: return prove(node.a, depth + 1) || prove(node.b, depth + 1);
     case Op::select: return prove(node.b, depth + 1) && prove(node.c, depth + 1);
     case Op::sum: {
       bool all = node.number >= 0;

@@ -36,6 +36,7 @@ enum class Op : std::uint8_t {
   select,         // a ? b : c
   power_of_two,   // 2 ^ a, a >= 0
   log2_floor,     // of a >= 1
+  bit_and, bit_or, bit_xor,  // where they are no arithmetic
 };
 
 enum class Special : std::uint8_t {
@@ -130,6 +131,7 @@ class Values {
   ValueId select(ValueId condition, ValueId then_value, ValueId else_value);
   ValueId power_of_two(ValueId exponent);
   ValueId log2_floor(ValueId a);
+  ValueId bits(Op op, ValueId a, ValueId b);  // one of the three
 
   // By value: making values moves the table.
   Node operator[](ValueId id) const { return nodes_[id]; }
@@ -165,6 +167,25 @@ class Values {
   bool is_multiple(ValueId value, ValueId of);  // by a whole number
   ValueId product_of(std::vector<ValueId>& atoms);
   void factors(ValueId atom, std::vector<ValueId>& into) const;
+  // A list of terms that is lent for a while: making values needs many short ones.
+  class Scratch {
+   public:
+    explicit Scratch(const Values& values) : values_(values) {
+      if (values.spare_.empty()) return;
+      list = std::move(values.spare_.back());
+      values.spare_.pop_back();
+    }
+    ~Scratch() {
+      list.clear();
+      values_.spare_.push_back(std::move(list));
+    }
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+    std::vector<Term> list;
+
+   private:
+    const Values& values_;
+  };
   struct Rewriting;
   ValueId rewrite_part(ValueId id, Rewriting& rewriting, int depth);
   bool any_leaf_part(ValueId id, const std::function<bool(ValueId)>& predicate, ValueMemo& memo) const;
@@ -175,6 +196,7 @@ class Values {
   std::vector<Term> terms_;
   std::vector<ValueId> index_;  // open addressing; 0 (which is found without) marks free places
   std::uint32_t serial_ = 0;
+  mutable std::vector<std::vector<Term>> spare_;
 };
 
 // What is known to hold on a path: values that are not negative there.

@@ -10,10 +10,10 @@ namespace {
 using Kind = InstructionRole::Kind;
 
 // The operand that is the global address: a load's second, a store's first.
-std::uint32_t address_operand(const ptx::Module& module, const ptx::Instruction& ins, ptx::Category category) {
+std::uint32_t address_operand(const std::vector<ptx::Operand>& operands, const ptx::Instruction& ins, ptx::Category category) {
   const std::uint32_t from = category == ptx::Category::load || category == ptx::Category::atomic ? 1 : 0;
   for (std::uint32_t i = from; i < ins.operand_count; ++i)
-    if (module.operands[ins.first_operand + i].kind == ptx::Operand::Kind::address) return i;
+    if (operands[ins.first_operand + i].kind == ptx::Operand::Kind::address) return i;
   return from;
 }
 
@@ -26,16 +26,16 @@ InstructionRole memory(flow::KernelFlow& flow, std::uint32_t block, std::uint32_
   const auto& ins = evaluator.function().instructions[instruction];
   const auto bytes = std::max(1, ptx::access_bytes(ins.opcode));
   const auto address = evaluator.address(instruction, operand);
-  const auto resolved = flow.loops.resolve(address, flow.cfg.blocks[block].loop);
-  const auto pattern = flow.accesses.pattern(address, resolved, bytes);
+  const auto pattern = flow.accesses.pattern(address, bytes);
   MemoryAccess access;
   access.kind = kind == Kind::load ? MemoryAccess::Kind::load : MemoryAccess::Kind::store;
   access.access = pattern.access;
   access.bytes = bytes;
   access.sectors = pattern.sectors;
   access.note = std::move(note);
-  if (pattern.access == Access::strided && pattern.stride) {
-    const auto stride = flow::to_expression(evaluator.values(), *pattern.stride, naming);
+  if (pattern.access == Access::strided) {
+    const auto form = flow.accesses.stride_form(pattern, flow.loops.resolve(address, flow.cfg.blocks[block].loop));
+    const auto stride = form ? flow::to_expression(evaluator.values(), *form, naming) : std::nullopt;
     if (stride) access.stride = to_string(*stride);
   }
   InstructionRole role;
@@ -75,7 +75,7 @@ InstructionRole classify(flow::KernelFlow& flow, std::uint32_t block, std::uint3
     if (ins.opcode.find("commit") != std::string_view::npos || ins.opcode.find("wait") != std::string_view::npos) return role;
     return memory(flow, block, instruction, Kind::store, 0, "asynchronous copy", naming, accesses);
   }
-  if ((!reads && !writes) || flow::moves_slot(evaluator.module(), ins)) return role;
+  if ((!reads && !writes) || flow::moves_slot(evaluator.operands(), ins)) return role;
   if (is_texture(ins.opcode)) {
     role.kind = Kind::load;
     MemoryAccess access;
@@ -85,7 +85,7 @@ InstructionRole classify(flow::KernelFlow& flow, std::uint32_t block, std::uint3
     accesses.push_back(std::move(access));
     return role;
   }
-  const auto operand = address_operand(evaluator.module(), ins, category);
+  const auto operand = address_operand(evaluator.operands(), ins, category);
   auto space = ptx::space_of(ins.opcode);
   std::string note = category == ptx::Category::atomic ? "atomic" : category == ptx::Category::reduction ? "reduction" : "";
   if (space == ptx::StateSpace::generic || space == ptx::StateSpace::none) {
