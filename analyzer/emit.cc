@@ -1,6 +1,8 @@
 // The analysis, step by step, as text and as JSON: what `analyze --emit` shows.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "analyzer/flow/flow.h"
@@ -191,6 +193,7 @@ std::vector<ListingRow> listing_rows(const Analysis& analysis, const KernelAnaly
     for (auto i = cfg.blocks[b].first; i < cfg.blocks[b].end; ++i) {
       const auto& ins = function.instructions[i];
       const auto& role = kernel.lowered->roles[i];
+      if (analysis.restricted && role.kind == periods::InstructionRole::Kind::none) continue;
       ListingRow row;
       row.ptx_line = ins.line;
       row.source_line = ins.source_line;
@@ -219,26 +222,104 @@ std::string source_text(const Source& source, std::uint32_t line) {
   return source.text.substr(at, source.text.find('\n', at) - at);
 }
 
-std::string listing_text(const Analysis& analysis, const KernelAnalysis& kernel) {
-  std::string out = fmt::format("{}: line of the source, line of the PTX, period, loop, its turns\n", kernel.program.provenance.kernel);
+// What the instructions of one source line come to.
+struct SourceLine {
+  std::uint32_t line = 0;
+  std::size_t calculation = 0, loads = 0, stores = 0, unknown = 0;
+  std::vector<std::string> turns, accesses;  // each once
+};
+
+void add_once(std::vector<std::string>& list, const std::string& text) {
+  if (!text.empty() && std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
+}
+
+std::vector<SourceLine> by_source_line(const std::vector<ListingRow>& rows) {
+  std::map<std::uint32_t, SourceLine> lines;
+  for (const auto& row : rows) {
+    if (row.source_line == 0 || row.period.empty()) continue;
+    auto& line = lines[row.source_line];
+    line.line = row.source_line;
+    ++(row.period == "calc" ? line.calculation : row.period == "load" ? line.loads : row.period == "store" ? line.stores : line.unknown);
+    add_once(line.turns, row.turns.empty() ? "1" : row.turns);
+    add_once(line.accesses, row.access);
+  }
+  std::vector<SourceLine> list;
+  for (auto& [number, line] : lines) list.push_back(std::move(line));
+  return list;
+}
+
+// Rows of the PTX, then what they come to for each line of the source.
+std::string listing_part(const Analysis& analysis, const std::vector<ListingRow>& rows) {
+  std::string out;
   std::uint32_t shown = 0;
-  for (const auto& row : listing_rows(analysis, kernel)) {
+  for (const auto& row : rows) {
     if (row.source_line != 0 && row.source_line != shown && !analysis.source->text.empty())
       out += fmt::format("{:>5} | {}\n", row.source_line, source_text(*analysis.source, row.source_line));
     if (row.source_line != 0) shown = row.source_line;
     out += fmt::format("{:>5} {:>5}  {:<7} {:<3} {:<10}  {:<52}{}\n", row.source_line == 0 ? "" : std::to_string(row.source_line), row.ptx_line,
                        row.period, row.loop, row.turns, row.text, row.access.empty() ? "" : "  // " + row.access);
   }
+  const auto lines = by_source_line(rows);
+  if (lines.empty()) return out;
+  out += fmt::format("\n{:>5} {:>5} {:>5} {:>5}  {:<14}  {}\n", "line", "calc", "load", "store", "times", "source");
+  for (const auto& line : lines) {
+    out += fmt::format("{:>5} {:>5} {:>5} {:>5}  {:<14}  {}\n", line.line, line.calculation, line.loads, line.stores, fmt::format("{}", fmt::join(line.turns, ", ")),
+                       source_text(*analysis.source, line.line));
+    for (const auto& access : line.accesses) out += fmt::format("{:>41}// {}\n", "", access);
+  }
+  return out;
+}
+
+std::vector<ListingRow> rows_in(const std::vector<ListingRow>& rows, const LineSet& lines) {
+  std::vector<ListingRow> chosen;
+  for (const auto& row : rows)
+    if (lines.contains(static_cast<int>(row.source_line))) chosen.push_back(row);
+  return chosen;
+}
+
+std::string region_name(const Region& region) {
+  return fmt::format("region{}{}, lines {}", region.name.empty() ? "" : " ", region.name, to_string(region.lines));
+}
+
+std::string listing_text(const Analysis& analysis, const KernelAnalysis& kernel) {
+  std::string out = fmt::format("{}: line of the source, line of the PTX, period, loop, its turns\n", kernel.program.provenance.kernel);
+  const auto rows = listing_rows(analysis, kernel);
+  if (analysis.restricted || analysis.regions.empty()) {
+    out += listing_part(analysis, rows);
+  } else {
+    for (const auto& region : analysis.regions) {
+      const auto part = rows_in(rows, region.lines);
+      if (!part.empty()) out += fmt::format("\n{}\n{}", region_name(region), listing_part(analysis, part));
+    }
+  }
   out += coverage(kernel.program);
   return out;
 }
 
-Json listing_json(const Analysis& analysis, const KernelAnalysis& kernel) {
+Json rows_json(const std::vector<ListingRow>& listing) {
   Json rows = Json::array();
-  for (const auto& row : listing_rows(analysis, kernel))
+  for (const auto& row : listing)
     rows.push_back({{"ptx_line", row.ptx_line}, {"line", row.source_line}, {"period", row.period}, {"loop", row.loop},
                     {"turns", row.turns}, {"access", row.access}, {"text", row.text}});
-  return {{"kernel", kernel.program.provenance.kernel}, {"instructions", std::move(rows)}};
+  return rows;
+}
+
+Json lines_json(const Analysis& analysis, const std::vector<ListingRow>& rows) {
+  Json lines = Json::array();
+  for (const auto& line : by_source_line(rows))
+    lines.push_back({{"line", line.line}, {"calculation", line.calculation}, {"loads", line.loads}, {"stores", line.stores}, {"unknown", line.unknown},
+                     {"turns", line.turns}, {"accesses", line.accesses}, {"text", source_text(*analysis.source, line.line)}});
+  return lines;
+}
+
+Json listing_json(const Analysis& analysis, const KernelAnalysis& kernel) {
+  const auto rows = listing_rows(analysis, kernel);
+  Json json{{"kernel", kernel.program.provenance.kernel}, {"instructions", rows_json(rows)}, {"lines", lines_json(analysis, rows)}};
+  if (!analysis.restricted)
+    for (const auto& region : analysis.regions)
+      json["regions"].push_back({{"name", region.name}, {"range", to_string(region.lines)}, {"lines", lines_json(analysis, rows_in(rows, region.lines))}});
+  json["coverage"] = {{"modelled", kernel.program.instructions_modelled.value_or(0)}, {"instructions", kernel.program.instructions_total.value_or(0)}};
+  return json;
 }
 
 std::vector<KernelProgram> programs_of(const Analysis& analysis) {
@@ -256,8 +337,8 @@ std::string emit_text(const Analysis& analysis, Emit what) {
   for (const auto& kernel : analysis.kernels) {
     if (!out.empty()) out += "\n";
     switch (what) {
-      case Emit::cfg: out += cfg_text(kernel); break;
-      case Emit::loops: out += loops_text(kernel); break;
+      case Emit::cfg: out += cfg_text(kernel) + coverage(kernel.program); break;
+      case Emit::loops: out += loops_text(kernel) + coverage(kernel.program); break;
       case Emit::periods: out += periods_of(kernel); break;
       default: out += listing_text(analysis, kernel); break;
     }

@@ -70,6 +70,7 @@ class Pipeline {
     budget_ = 200'000 + 10 * instructions_of_all();
     auto chosen = choose_kernels();
     if (!chosen) return chosen.diagnostics();
+    if (auto lines = choose_lines(); !lines) return lines.diagnostics();
     auto& errors = analysis_.errors;
     for (const auto f : *chosen) {
       auto kernel = analyze_kernel(f);
@@ -77,6 +78,7 @@ class Pipeline {
       else errors.insert(errors.end(), kernel.diagnostics().begin(), kernel.diagnostics().end());
     }
     if (analysis_.kernels.empty()) return std::move(errors);
+    analysis_.restricted = !lines_.empty();
     analysis_.source = source_;
     analysis_.module = module_;
     return std::move(analysis_);
@@ -102,6 +104,27 @@ class Pipeline {
                     near.empty() ? "" : fmt::format("did you mean `{}`?", near));
   }
 
+  // The lines that AnalyzeOptions restricts the analysis to.
+  Result<bool> choose_lines() {
+    lines_ = options_.lines;
+    if (source_->text.empty() && options_.region.empty()) return true;
+    auto regions = find_regions(source_->text, source_->file);
+    if (!regions) return regions.diagnostics();
+    analysis_.regions = std::move(*regions);
+    if (options_.region.empty()) return true;
+    std::vector<std::string> names;
+    for (const auto& region : analysis_.regions) {
+      names.push_back(region.name);
+      if (region.name != options_.region) continue;
+      lines_.add(region.lines);
+      return true;
+    }
+    if (names.empty())
+      return error_at(source_->file, 0, 0, fmt::format("no region `{}`: the source has none", options_.region),
+                      "a region is what stands between `// warptime-begin NAME` and `// warptime-end NAME`");
+    return error_at(source_->file, 0, 0, fmt::format("no region `{}`; there are: {}", options_.region, fmt::join(names, ", ")));
+  }
+
   Result<KernelAnalysis> analyze_kernel(std::uint32_t index) {
     const auto& function = module_->functions[index];
     auto code = flow::build_code(*module_, index, std::min(budget_, std::max(most_with_callees, function.instructions.size())));
@@ -116,10 +139,13 @@ class Pipeline {
     options.signature = signature_of(*source_, function.name);
     options.file = ptx_name_;
     options.main_file = main_file_;
+    options.lines = lines_;
+    options.ptx_lines = source_->text.empty();
     auto lowered = periods::lower(flow, options);
     if (!lowered) return lowered.diagnostics();
     analysis_.diagnostics.insert(analysis_.diagnostics.end(), lowered->diagnostics.begin(), lowered->diagnostics.end());
     kernel.program = std::move(lowered->program);
+    if (!lines_.empty()) kernel.program.description = fmt::format("only {} {}", source_->text.empty() ? "PTX lines" : "lines", to_string(lines_));
     auto& from = kernel.program.provenance;
     from.kernel = names_[index];
     from.symbol = std::string(function.name);
@@ -149,6 +175,7 @@ class Pipeline {
   std::shared_ptr<ptx::Module> module_;
   std::unordered_map<std::uint32_t, std::string> names_;  // of kernels, by function
   std::uint32_t main_file_ = 0;
+  LineSet lines_;  // only these; empty: all
   std::size_t budget_ = 0;  // instructions that the kernels to come may have, with callees
   Analysis analysis_;
 };

@@ -8,6 +8,7 @@
 
 #include "analyzer/compile/compile.h"
 #include "analyzer/ptx/module.h"
+#include "analyzer/regions.h"
 #include "simulator/kernel_program.h"
 
 namespace warptime {
@@ -15,6 +16,8 @@ namespace warptime {
 struct AnalyzeOptions {
   std::string kernel;             // only this one, by source name or symbol; empty: all
   bool skip_unsupported = false;  // instructions that the table does not know count as calculation, and are reported
+  LineSet lines = {};             // only instructions that come from these lines of the source (of PTX given as such: of the PTX); empty: all
+  std::string region = {};        // only those of this region of the source; empty: all
   bool keep_steps = true;         // for emit_text of other steps than the program; without, memory goes back kernel by kernel
 };
 
@@ -40,11 +43,13 @@ struct Analysis {
   std::shared_ptr<const Source> source;  // owns the PTX that the module's views point into
   std::shared_ptr<const ptx::Module> module;
   std::vector<KernelAnalysis> kernels;
+  std::vector<Region> regions;  // of the source
+  bool restricted = false;      // to the lines or the region of AnalyzeOptions
   Diagnostics diagnostics;  // warnings and notes: skipped instructions, what was assumed
   Diagnostics errors;       // kernels that came to no program, and why; `kernels` holds the others
 };
 
-// Errors: PTX that does not parse, an unknown kernel name (says which there are), and, where no kernel came to a program, instructions
+// Errors: PTX that does not parse, an unknown kernel or region name (says which there are), and, where no kernel came to a program, instructions
 // and flow that are not understood (with their PTX and source lines).
 Result<Analysis> analyze(Source source, const AnalyzeOptions& options);
 

@@ -28,7 +28,11 @@ CommandSyntax syntax() {
               "program (default); ptx; cfg, the basic blocks; loops, with their trip counts; periods, the "
               "instructions of each; "
               "listing, the PTX beside its periods and source lines: to see why a program is what it is"},
-             kernel_option()}},
+             kernel_option(),
+             {"lines", "LINES", "only what comes from these lines of the source: 3,8-18"},
+             {"region", "NAME",
+              "only what stands between // warptime-begin NAME and // warptime-end NAME; a listing of a source "
+              "with such comments shows just its regions"}}},
            compiler_options(),
            general_options("yaml or json for a program; text (default) or json for the other steps")},
           1,
@@ -77,6 +81,15 @@ int run(const Arguments& arguments) {
   const auto compile_options = read_compile_options(arguments);
   if (!compile_options) return fail(wrong_command_line, compile_options.diagnostics());
 
+  LineSet lines;
+  if (const auto text = arguments.value("lines")) {
+    auto parsed = parse_line_set(*text);
+    if (!parsed || parsed->empty())
+      return fail(wrong_command_line, {error_at("--lines", 0, 0, fmt::format("`{}` is no list of lines", *text),
+                                                "such as --lines 3,8-18")});
+    lines = std::move(*parsed);
+  }
+
   auto input = read_input(arguments.positionals().front());
   if (!input) return fail(wrong_input, input.diagnostics());
   auto source = source_of(std::move(*input), *compile_options);
@@ -90,7 +103,8 @@ int run(const Arguments& arguments) {
 
   const auto analysis =
       analyze(std::move(*source),
-              {arguments.value_or("kernel", ""), arguments.has("skip-unsupported"), *emit != Emit::program});
+              {arguments.value_or("kernel", ""), arguments.has("skip-unsupported"), lines,
+               arguments.value_or("region", ""), *emit != Emit::program});
   if (!analysis) return fail(wrong_input, analysis.diagnostics());
   say(analysis->diagnostics);
   // What came to a program is written also where other kernels of the file did not.

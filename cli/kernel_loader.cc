@@ -144,7 +144,7 @@ Result<LoadedProgram> KernelLoader::analysed(const Result<Source>& source, const
   say_once(source->warnings);
   const std::string file = source->file;
   std::vector<std::string> notes = source->notes;
-  auto analysis = analyze(*source, {kernel, skip_unsupported_, false});
+  auto analysis = analyze(*source, {kernel, skip_unsupported_, {}, {}, false});
   if (!analysis) return analysis.diagnostics();
   say_once(analysis->diagnostics);
   if (!analysis->errors.empty()) return std::move(analysis->errors);

@@ -216,6 +216,7 @@ class Lowering {
       if (!block.reachable) continue;
       for (auto i = block.first; i < block.end; ++i) {
         auto& role = out_.roles[i];
+        if (!options_.lines.empty() && !options_.lines.contains(options_.ptx_lines ? static_cast<int>(function_.instructions[i].line) : source_line(i))) continue;
         role = classify(flow_, b, i, naming_, out_.accesses);
         if (role.kind == InstructionRole::Kind::none) continue;
         ++total;

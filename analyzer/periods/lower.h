@@ -33,6 +33,8 @@ struct LowerOptions {
   const KernelSignature* signature = nullptr;
   std::string file;              // of the PTX, for diagnostics
   std::uint32_t main_file = 0;   // the .file number whose lines are the source's; 0: all
+  LineSet lines;                 // what comes from other lines is left out; empty: nothing is
+  bool ptx_lines = false;        // `lines` are of the PTX
 };
 
 // A call that is not followed is one instruction and a parameter, instructions_of_<callee>; a warning says so. Errors: instructions that

@@ -1000,9 +1000,9 @@ std::vector<HandFile> hand_files() {
       return derivation(arguments[0].value, arguments[1].value);
     };
   };
-  const std::string mtx = "dwt_kernels/mtx.cu";
-  const std::string ltt = "dwt_kernels/ltt.cu";
-  const std::string vec = "samples/mtx_mul_vec/mtx_mul_vec.cu";
+  const std::string mtx = "tests/analyzer/by_hand/mtx.cu";
+  const std::string ltt = "tests/analyzer/by_hand/ltt.cu";
+  const std::string vec = "tests/analyzer/by_hand/mtx_mul_vec.cu";
   const std::vector<Arguments> of_mtx = mtx_arguments();
   const std::vector<Arguments> of_ltt = ltt_arguments();
   const std::vector<Arguments> of_vec = mtx_mul_vec_arguments();
