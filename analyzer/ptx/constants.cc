@@ -39,6 +39,13 @@ double floating_value(std::string_view text) {
   return std::strtod(std::string(text).c_str(), nullptr);  // infinity or zero, as the case may be
 }
 
+// 0f3f800000: it stands alone or in parentheses.
+bool is_bits_of_float(const Token& token) {
+  if (token.kind != TokenKind::floating || token.text.size() < 3 || token.text[0] != '0') return false;
+  const char letter = static_cast<char>(token.text[1] | 0x20);
+  return letter == 'f' || letter == 'd';
+}
+
 // False where the digits are none of the base, or the value does not fit.
 bool integer_value(std::string_view text, std::uint64_t& value) {
   if (text.back() == 'U') text.remove_suffix(1);
@@ -138,6 +145,7 @@ bool Parser::primary(Constant& value, int depth) {
   const char sign = token_.mark;
   if (sign != '-' && sign != '+' && sign != '!' && sign != '~') return unexpected("a number");
   consume();
+  if (is_bits_of_float(token_)) return unexpected("a number that can have a sign");
   if (!primary(value, depth + 1)) return false;
   if (sign == '-' && value.floating) value.real = -value.real;
   if (sign == '-' && !value.floating) value.integer = 0 - value.integer;
@@ -147,6 +155,7 @@ bool Parser::primary(Constant& value, int depth) {
 }
 
 bool Parser::constant(Constant& value, int precedence, int depth) {
+  const bool bits = is_bits_of_float(token_);
   if (!primary(value, depth)) return false;
   for (;;) {
     if (at(',') || at(';') || at(']')) return true;  // by far the most
@@ -154,8 +163,10 @@ bool Parser::constant(Constant& value, int precedence, int depth) {
     const int found = binary_operator(symbol);
     if (found == 0 || found < precedence) return true;
     const Token place = token_;
+    if (bits) return unexpected("',' or ';'");
     consume();
     if (symbol.size() == 2) consume();
+    if (is_bits_of_float(token_)) return unexpected("a number that can be in an expression");
     Constant right;
     if (symbol == "?") {
       Constant otherwise;

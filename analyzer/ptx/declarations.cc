@@ -97,6 +97,7 @@ bool Parser::parenthesized() {
 // [4][], and = {…}.
 bool Parser::variable_suffix(Variable& variable) {
   bool unknown = false;
+  const char* begin = start();
   while (at('[')) {
     variable.is_array = true;
     consume();
@@ -113,6 +114,7 @@ bool Parser::variable_suffix(Variable& variable) {
     if (!expect(']')) return false;
   }
   if (unknown) variable.elements = 0;
+  if (variable.is_array) variable.dimensions = span_from(begin);
   if (!at('=')) return true;
   consume();
   return initializer(variable);
@@ -120,17 +122,59 @@ bool Parser::variable_suffix(Variable& variable) {
 
 bool Parser::initializer(Variable& variable) {
   const char* begin = start();
-  int depth = 0;
-  while (depth > 0 || (!at(',') && !at(';'))) {
-    if (at_end() || at(';') || at_directive(".entry") || token_.kind == TokenKind::invalid)
-      return unexpected(depth > 0 ? "'}'" : "';'");
-    if (at('{') || at('(')) ++depth;
-    if ((at('}') || at(')')) && --depth < 0) return unexpected("';'");
-    consume();
-  }
-  if (last_end_ <= begin) return unexpected("a value");
+  if (!initial_value(0)) return false;
   variable.initializer = span_from(begin);
   return true;
+}
+
+// {1, 2}, {{1, 2}, {3, 4}}, or one element.
+bool Parser::initial_value(int depth) {
+  if (depth > maximum_depth) return fail_at(token_.text, token_.line, "initial values are nested too deeply");
+  if (!at('{')) return initial_element();
+  consume();
+  if (at('}')) return expect('}');
+  for (;;) {
+    if (!initial_value(depth + 1)) return false;
+    if (at('}')) return expect('}');
+    if (!at(',')) return unexpected("',' or '}'");
+    consume();
+  }
+}
+
+// A constant; a name and an offset; a byte of an address, 0xff(name); of a texture reference addr_mode_0 =
+// wrap.
+bool Parser::initial_element() {
+  if (at_word() && token_.text != "WARP_SZ") return initial_name();
+  Constant value;
+  if (!constant(value, 1, 0)) return false;
+  if (!at('(') || value.floating) return true;
+  consume();
+  if (!at_word()) return unexpected("a name");
+  return initial_name() && expect(')');
+}
+
+bool Parser::initial_name() {
+  Token name = token_;
+  consume();
+  if (at('=')) {
+    consume();
+    if (!at_word() && token_.kind != TokenKind::integer) return unexpected("a setting");
+    consume();
+    return true;
+  }
+  const bool generic = name.text == "generic" && at('(');
+  if (generic) {
+    consume();
+    if (!at_word()) return unexpected("a name");
+    name = token_;
+    consume();
+    if (!expect(')')) return false;
+  }
+  const Named found = function_ != nullptr ? scopes_.find(name.text) : scopes_.find_global(name.text);
+  if (found.kind == Named::Kind::nothing)
+    return fail_at(name.text, name.line, fmt::format("{} is not declared", quoted(name.text)));
+  std::uint64_t ignored = 0;
+  return !at('+') || offset(ignored);
 }
 
 bool Parser::declare_variable(const Variable& variable, Function* function) {
@@ -185,22 +229,30 @@ bool Parser::declare_variable_range(const Variable& variable, Function* function
   return true;
 }
 
-// .visible, .extern, .weak and .common, as far as there are any.
+// .visible, .extern, .weak or .common, if there is one.
 Linkage Parser::linkage() {
   Linkage result = Linkage::none;
-  for (;; consume()) {
-    if (at_directive(".visible")) {
-      result = Linkage::visible;
-    } else if (at_directive(".extern")) {
-      result = Linkage::external;
-    } else if (at_directive(".weak")) {
-      result = Linkage::weak;
-    } else if (at_directive(".common")) {
-      result = Linkage::common;
-    } else {
-      return result;
-    }
-  }
+  if (at_directive(".visible")) result = Linkage::visible;
+  if (at_directive(".extern")) result = Linkage::external;
+  if (at_directive(".weak")) result = Linkage::weak;
+  if (at_directive(".common")) result = Linkage::common;
+  if (result != Linkage::none) consume();
+  return result;
+}
+
+// What stands behind a state space in declarations.
+bool Parser::at_attribute() const {
+  return at_directive() &&
+         (token_.text == ".align" || vector_width_of(token_.text) != 0 || is_type(token_.text.substr(1)));
+}
+
+// .align 8 .b32 x; without a space: wrong, but where, that what follows shows.
+bool Parser::spaceless_declaration() {
+  const Token first = token_;
+  Variable ignored;
+  if (!variable_prefix(ignored)) return false;
+  if (token_.dotted) return unexpected("a name");
+  return fail_at(first.text, first.line, "a variable needs a state space such as .global");
 }
 
 // A statement that declares variables of one space; the space is the token.
@@ -208,6 +260,7 @@ bool Parser::declaration(Linkage linkage, Function* function) {
   Variable prefix;
   prefix.linkage = linkage;
   if (!variable_prefix(prefix)) return false;
+  if (at(';')) return expect(';');  // ptxas takes a declaration of nothing
   for (;;) {
     if (!at_word() || token_.dotted || token_.text == "_") return unexpected("a variable's name");
     Variable variable = prefix;
@@ -233,6 +286,7 @@ bool Parser::register_declaration(Function* function) {
     const std::string_view written = span_from(begin);
     prefix.type = written.substr(written.find(".v") + 1);
   }
+  if (at(';')) return expect(';');
   for (;;) {
     if (!at_word() || token_.dotted || token_.text == "_") return unexpected("a register's name");
     const Token name = token_;
@@ -308,7 +362,8 @@ bool Parser::function_header(Function& function) {
   function.name = token_.text;
   consume();
   if (at('(') && !parameters(function.parameters)) return false;
-  while (at_directive())
+  // Behind a .func that is declared without a ; the next statement of the file may follow.
+  while (at_directive() && (function.entry || is_header_directive(token_.text)))
     if (!header_directive(function)) return false;
   return true;
 }
@@ -350,18 +405,18 @@ bool Parser::function(Linkage linkage) {
   function.linkage = linkage;
   if (!function_header(function)) return false;
   function.declaration = !at('{');
-  if (function.declaration && !at(';')) return unexpected("'{' or ';'");
+  if (function.declaration && function.entry && !at(';')) return unexpected("'{' or ';'");
   function.end_line = token_.line;
   std::uint32_t index = 0;
   if (!register_function(function, index)) {
     // Still read, for what else there may be to say, in a place of its own.
-    if (function.declaration) return expect(';');
+    if (function.declaration) return !at(';') || expect(';');
     index = static_cast<std::uint32_t>(module_.functions.size());
     module_.functions.emplace_back();
   }
   if (function.declaration) {
     if (module_.functions[index].name.empty()) module_.functions[index] = std::move(function);
-    return expect(';');
+    return !at(';') || expect(';');  // ptxas takes a .func that is declared without it
   }
   registers_.clear();
   labels_.clear();

@@ -90,6 +90,24 @@ bool Lexer::skip_comment() {
   return close != std::string_view::npos;
 }
 
+// # 12 "file.cu" or #line 12 "file.cu", up to the end of its line. False: something else.
+bool Lexer::skip_line_marker() {
+  std::string_view rest(position_, static_cast<std::size_t>(end_ - position_));
+  rest = rest.substr(0, rest.find('\n'));
+  const std::size_t length = rest.size();
+  const auto skip = [&](std::uint8_t character_class) {
+    const std::size_t before = rest.size();
+    while (!rest.empty() && is(rest.front(), character_class)) rest.remove_prefix(1);
+    return rest.size() != before;
+  };
+  rest.remove_prefix(1);
+  if (rest.substr(0, 4) == "line") rest.remove_prefix(4);
+  if (!skip(blank) || !skip(digit) || !skip(blank) || rest.empty() || rest.front() != '"') return false;
+  if (rest.find('"', 1) == std::string_view::npos) return false;
+  position_ += length;
+  return true;
+}
+
 // An identifier, then any number of .suffix and ::suffix. A lone % is the remainder operator.
 inline void Lexer::word(Token& result) {
   const char* start = position_++;
@@ -124,6 +142,7 @@ void Lexer::next_significant(Token& result) {
     if (is(c, word_start)) return word(result);
     if (is(c, mark) && c != '/' && c != '.') return punctuation(result);
     const char after = end_ - position_ > 1 ? position_[1] : '\0';
+    if (c == '#' && skip_line_marker()) continue;
     if (c != '/' || (after != '/' && after != '*')) return next(result);
     const char* start = position_;
     const std::uint32_t line = line_;
@@ -152,6 +171,7 @@ void Lexer::next(Token& result) {
     result.line = line;
     return;
   }
+  if (c == '#' && skip_line_marker()) return finish(result, TokenKind::comment, start);
   ++position_;
   finish(result, TokenKind::invalid, start);
 }

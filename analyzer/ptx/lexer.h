@@ -10,7 +10,7 @@ namespace warptime::ptx {
 enum class TokenKind : std::uint8_t {
   end,        // the end of the text; empty
   space,      // blanks and line ends
-  comment,    // // … or /* … */
+  comment,    // // … or /* … */; also a preprocessor's # 12 "file.cu"
   word,       // mov.u32, %tid.x, $L__BB0_1, _: an identifier with the .suffixes and ::suffixes that touch it
   directive,  // .reg: a dot and one identifier
   integer,    // 12, 0x1F, 0b101, 017, 12U
@@ -50,6 +50,7 @@ class Lexer {
   void skip_spaces();
   void skip_word();
   bool skip_comment();  // false: a comment that does not end
+  bool skip_line_marker();
   void finish(Token& result, TokenKind kind, const char* start) const;
   void punctuation(Token& result);
   void word(Token& result);

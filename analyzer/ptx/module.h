@@ -116,6 +116,7 @@ struct Variable {
   std::uint64_t elements = 1;             // of an array, all dimensions multiplied; 0: of unknown size
   std::uint8_t vector_width = 1;          // .v4: 4
   bool is_array = false;
+  std::string_view dimensions;   // of an array, as written: [4][8]
   std::string_view initializer;  // as written; may be empty
   std::uint32_t line = 0;
 };
@@ -147,6 +148,7 @@ struct Function {
   std::vector<Prototype> prototypes;
   std::vector<Instruction> instructions;     // in file order
   std::vector<std::string_view> directives;  // .maxntid 256, 1, 1 … as written
+  std::uint32_t alias_of = no_index;         // .alias: the function that this declaration stands for
   std::uint32_t line = 0;                    // of its header
   std::uint32_t end_line = 0;                // of its closing brace
 };

@@ -104,7 +104,7 @@ const Opcode* find_opcode(std::string_view opcode) {
   const Opcode* longest = nullptr;
   std::uint32_t hash = hash_start;
   for (std::size_t i = 0; i <= opcode.size(); ++i) {
-    if (i == opcode.size() || opcode[i] == '.') {
+    if (i == opcode.size() || opcode[i] == '.' || opcode[i] == ':') {
       const Opcode* found = find_exactly(opcode.substr(0, i), hash_finish(hash));
       if (found != nullptr) longest = found;
     }

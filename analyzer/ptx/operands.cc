@@ -57,7 +57,8 @@ std::uint32_t Parser::flush(std::size_t first) {
       LabelUse use;
       use.target = static_cast<std::uint32_t>(i);
       use.name = operand.text;
-      use.line = operand.first_part;
+      use.line = category_ == Category::call ? call_line_ : operand.first_part;
+      use.place = category_ == Category::call ? call_ : operand.text;
       use.need = static_cast<LabelUse::Need>(operand.part_count);
       scopes_.use_label(use);
       operand.kind = Operand::Kind::symbol;
@@ -97,7 +98,8 @@ bool Parser::operand(int depth) {
     case '{':
       return vector_operand(depth);
     case '(':
-      if (category_ == Category::call || unknown_opcode_) return list_of(Operand::Kind::list, ')', depth);
+      if ((category_ == Category::call && depth == 0) || unknown_opcode_)
+        return list_of(Operand::Kind::list, ')', depth);
       return constant_operand();
     case '!':
     case '-':
@@ -175,8 +177,10 @@ bool Parser::selector() {
 bool Parser::unresolved_name(Operand& operand, std::uint32_t line) {
   const std::string_view text = operand.text;
   if (text.front() == '%' && !takes_label_) {
+    const bool call = category_ == Category::call;  // ptxas names the line of the call, not of its argument
     if (!is_special_register(base_of(text)) && !newer_than_known())
-      return fail_at(text, line, fmt::format("register {} is not declared", quoted(text)));
+      return fail_at(call ? call_ : text, call ? call_line_ : line,
+                     fmt::format("register {} is not declared", quoted(text)));
     operand.kind = Operand::Kind::special;
     if (at_directive() && selector()) operand.text = span_from(text.data());
     return true;
@@ -214,7 +218,7 @@ bool Parser::word_operand() {
   if (named && at('[')) return array_element(begin, first);
   const std::size_t place = pending_.size();
   pending_.push_back(first);
-  if (!at('+') && !at('-')) return true;
+  if (!at('+')) return true;
   std::uint64_t value = 0;
   if (!offset(value)) return false;
   close_composite(Operand::Kind::sum, place, begin, value);
@@ -236,7 +240,7 @@ bool Parser::vector_operand(int depth) {
   return true;
 }
 
-// The token is a sign.
+// The token is a plus. A minus between a name and a number is none of PTX: it has [%r1+-4].
 bool Parser::offset(std::uint64_t& value) {
   const Token place = token_;
   Constant constant_value;
@@ -308,6 +312,7 @@ bool Parser::list_of(Operand::Kind kind, char close, int depth) {
   consume();
   if (at('}')) return unexpected("an operand");
   while (!at(close)) {
+    if (at('{') && kind == Operand::Kind::vector) return unexpected("an operand that is no vector");
     if (!operand(depth + 1)) return false;
     if (at(close)) break;
     if (!at(',')) return unexpected(kind == Operand::Kind::vector ? "',' or '}'" : "',' or ')'");
@@ -331,7 +336,7 @@ bool Parser::address(int depth) {
       Operand base;
       if (!name(base)) return false;
       pending_.push_back(base);
-      if (first && (at('+') || at('-')) && !offset(value)) return false;
+      if (first && at('+') && !offset(value)) return false;
     } else if (at('{')) {
       if (!operand(depth + 1)) return false;
     } else if (!constant_operand()) {
@@ -340,6 +345,8 @@ bool Parser::address(int depth) {
     if (!at(',')) break;
     consume();
   }
+  if (at('-'))
+    return fail_at(token_.text, token_.line, "expected ']' before '-'", "a negative offset is written +-4");
   if (!at(']')) return unexpected("']'");
   consume();
   close_composite(Operand::Kind::address, place, begin, value);

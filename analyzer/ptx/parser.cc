@@ -57,8 +57,8 @@ Result<Module> Parser::run() {
   while (token_.kind != TokenKind::end && !stopped_ && !full() &&
          (diagnostics_.empty() || !module_.version.empty()))
     file_statement();
-  if (diagnostics_.empty() && module_.target.empty())
-    fail_at(token_.text, token_.line, "expected '.target' before the end of the file");
+  if (diagnostics_.empty() && module_.version.empty()) unexpected("'.version'");
+  if (diagnostics_.empty()) require_target();
   if (!diagnostics_.empty()) {
     std::stable_sort(diagnostics_.begin(), diagnostics_.end(),
                      [](const Diagnostic& a, const Diagnostic& b) { return a.line < b.line; });
@@ -69,11 +69,12 @@ Result<Module> Parser::run() {
   return std::move(module_);
 }
 
-// Operands are separated by these characters, so that the arena rarely has to move.
+// There are hardly more operands than these characters, so that the arena rarely has to move.
 void Parser::reserve_operands() {
   std::size_t count = 0;
-  for (char c : lexer_.text()) count += c == ',' || c == ';' || c == '[';
-  count = std::min(count, lexer_.text().size() / 8);  // initialisers of arrays have commas too
+  for (char c : lexer_.text())
+    count += c == ',' || c == ';' || c == '[' || c == '{' || c == '@' || c == '|' || c == '+';
+  count = std::min(count, lexer_.text().size() / 5);  // initialisers of arrays have commas too
   module_.operands.reserve(count);
 #ifdef __linux__
   // A hint: the first touch of each 4 KiB page of so large a block would take about as long as the parsing.
@@ -85,12 +86,15 @@ void Parser::reserve_operands() {
 #endif
 }
 
-// `%r1.reg` is a register, and a directive where none can be.
+// Reports parts that no opcode has: a.reg, where a directive follows without a blank, and add.32.
 bool Parser::no_directive_in(const Token& word) {
   std::size_t dot = word.text.find('.');
   while (dot != std::string_view::npos) {
     const std::size_t next = word.text.find('.', dot + 1);
     const std::string_view part = word.text.substr(dot, next == std::string_view::npos ? next : next - dot);
+    if (part.find_first_not_of("0123456789", 1) == std::string_view::npos)
+      return fail_at(part, word.line, fmt::format("{} is no part of an opcode", quoted(part)),
+                     "a type has a letter before its size: .b32");
     if (is_directive(part.substr(1)))
       return fail_at(part, word.line, fmt::format("expected ',' or ';' before {}", quoted(part)));
     dot = next;
@@ -128,6 +132,12 @@ bool Parser::unexpected(std::string_view wanted) {
 
 bool Parser::fail_at(std::string_view place, std::uint32_t line, std::string message, std::string hint) {
   if (full()) return false;
+  diagnostics_.push_back(diagnostic_at(place, line, std::move(message), std::move(hint)));
+  return false;
+}
+
+Diagnostic Parser::diagnostic_at(std::string_view place, std::uint32_t line, std::string message,
+                                 std::string hint) const {
   const std::string_view text = lexer_.text();
   Diagnostic diagnostic;
   diagnostic.message = std::move(message);
@@ -142,8 +152,7 @@ bool Parser::fail_at(std::string_view place, std::uint32_t line, std::string mes
     diagnostic.column = static_cast<int>(offset - begin + 1);
     diagnostic.source_line = line_text(text.substr(begin, text.find('\n', begin) - begin));
   }  // else a name that the file does not have in one piece: L<3>
-  diagnostics_.push_back(std::move(diagnostic));
-  return false;
+  return diagnostic;
 }
 
 bool Parser::starts_file_statement() const {
@@ -166,15 +175,25 @@ void Parser::recover_in_file() {
     if (braces != 0) continue;
     if (starts_file_statement()) return;
     if (at(';') || at('}')) {
+      const bool closed = at('}');
       consume();
+      if (closed && at(';')) consume();  // of initial values
       return;
     }
   }
 }
 
+// What follows .version is .target, as ptxas wants it.
+void Parser::require_target() {
+  if (!module_.target.empty() || target_missed_ || module_.version.empty()) return;
+  target_missed_ = true;
+  unexpected("'.target'");
+}
+
 void Parser::file_statement() {
   const char* begin = start();
   bool good = false;
+  if (at_directive() && token_.text != ".target" && token_.text != ".version") require_target();
   if (at('@') && following() == '@') {
     skip_dwarf_line();
     good = true;
@@ -208,7 +227,8 @@ void Parser::file_statement() {
                at_directive(".local")) {
       good = declaration(linked, nullptr);
     } else {
-      good = unexpected("a function, a variable or a directive of the file level");
+      good = at_attribute() ? spaceless_declaration()
+                            : unexpected("a function, a variable or a directive of the file level");
     }
   }
   if (good) return;
@@ -218,8 +238,10 @@ void Parser::file_statement() {
 
 bool Parser::version() {
   if (!module_.version.empty()) return unexpected("no second '.version'");
+  const Token directive = token_;
   consume();
-  if (token_.kind != TokenKind::floating) return unexpected("a version such as 8.0");
+  if (token_.kind != TokenKind::floating)
+    return fail_at(directive.text, directive.line, "expected a version such as 8.0 behind '.version'");
   module_.version = token_.text;
   consume();
   return true;
@@ -306,8 +328,11 @@ bool Parser::alias() {
     return fail_at(token_.text, token_.line, fmt::format("{} is not declared", quoted(token_.text)));
   consume();
   // The alias is declared before, as a function; calls of it stay calls of that declaration.
-  if (scopes_.find_global(alias).kind == Named::Kind::nothing)
+  const Named declared = scopes_.find_global(alias);
+  if (declared.kind == Named::Kind::nothing)
     return fail_at(place.text, place.line, fmt::format("{} is not declared", quoted(alias)));
+  if (declared.kind == Named::Kind::function && aliased.kind == Named::Kind::function)
+    module_.functions[declared.index].alias_of = aliased.index;
   return expect(';');
 }
 
@@ -315,7 +340,8 @@ bool Parser::alias() {
 bool Parser::section() {
   const Token place = token_;
   consume();
-  if (!at_directive()) return unexpected("a section's name such as .debug_str");
+  if (!at_directive() || is_directive(token_.text.substr(1)))
+    return unexpected("a section's name such as .debug_str");
   consume();
   if (!expect('{')) return false;
   while (!at('}')) {
@@ -337,22 +363,41 @@ bool Parser::section() {
   return true;
 }
 
-// .b8 95, 90 or .b32 label+4 or .b64 a-b
+// .b8 95, 90 or .b32 label+4 or .b64 a-b; .byte, .4byte and .quad take one number.
 bool Parser::section_data() {
-  if (!at_directive() || !is_type(token_.text.substr(1))) return unexpected("'.b8', '.b32' or another type");
-  do {
+  bool list = false;
+  if (token_.kind == TokenKind::floating && token_.text == ".4" && following() == 'b') {
     consume();
-    if (token_.kind == TokenKind::integer || at_word() || at_directive()) {
-      consume();
-    } else if (!at('-')) {
-      return unexpected("a number or a label");
-    }
-    while (at('+') || at('-')) {
-      consume();
-      if (token_.kind != TokenKind::integer && !at_word()) return unexpected("a number or a label");
-      consume();
-    }
-  } while (at(','));
+    if (token_.text != "byte") return unexpected("'.4byte'");
+  } else if (!at_directive(".byte") && !at_directive(".quad")) {
+    if (!at_directive() || !is_type(token_.text.substr(1)))
+      return unexpected("'.b8', '.b32' or another type");
+    list = true;
+  }
+  consume();
+  if (at_word() || (at_directive() && !is_type(token_.text.substr(1)))) return section_label();
+  for (;;) {
+    if (at('-')) consume();
+    std::uint64_t ignored = 0;
+    if (token_.kind != TokenKind::integer) return unexpected("a number or a label");
+    if (!whole_number(ignored)) return false;
+    if (!list || !at(',')) return true;
+    consume();
+  }
+}
+
+// label, label+4, label-label
+bool Parser::section_label() {
+  consume();
+  if (at('+')) {
+    std::uint64_t ignored = 0;
+    consume();
+    return whole_number(ignored);
+  }
+  if (!at('-')) return true;
+  consume();
+  if (!at_word() && !at_directive()) return unexpected("a label");
+  consume();
   return true;
 }
 

@@ -65,6 +65,8 @@ class Parser {
   bool expect(char c);                       // goes on, or reports
   bool unexpected(std::string_view wanted);  // reports the token; returns false
   bool fail_at(std::string_view place, std::uint32_t line, std::string message, std::string hint = {});
+  Diagnostic diagnostic_at(std::string_view place, std::uint32_t line, std::string message,
+                           std::string hint = {}) const;
   bool full() const { return diagnostics_.size() >= maximum_diagnostics; }
   std::string_view span_from(const char* start) const;  // to the end of the last token read
   const char* start() const { return token_.text.data(); }
@@ -84,6 +86,8 @@ class Parser {
   bool alias();
   bool section();
   bool section_data();
+  bool section_label();
+  void require_target();
   void skip_dwarf_line();
   void recover_in_file();
   bool starts_file_statement() const;
@@ -100,12 +104,17 @@ class Parser {
   bool declaration(Linkage linkage, Function* function);
   Linkage linkage();
   bool register_declaration(Function* function);
+  bool at_attribute() const;
+  bool spaceless_declaration();
   bool variable_prefix(Variable& variable);
   bool bank();
   bool alignment(bool pointee, Variable& variable);
   bool parenthesized();
   bool variable_suffix(Variable& variable);
   bool initializer(Variable& variable);
+  bool initial_value(int depth);
+  bool initial_element();
+  bool initial_name();
   bool declare_variable(const Variable& variable, Function* function);
   bool declare_variable_range(const Variable& variable, Function* function);
   bool function(Linkage linkage);
@@ -121,6 +130,9 @@ class Parser {
   void answer_label_uses(bool closed);
   bool statement();
   bool body_directive();
+  bool backslash();
+  bool at_function_in_body();
+  bool function_in_body();
   bool location();
   bool label(const Token& name);
   bool branch_targets(const Token& name);
@@ -128,6 +140,7 @@ class Parser {
   bool guarded_instruction();
   bool instruction(const Token& opcode, const Token* guard);
   bool finish_opcode(const Token& opcode, Instruction& instruction);
+  bool call_goes_on() const;
   const KnownOpcode& known(std::string_view opcode);
   void recover_in_body();
 
@@ -166,6 +179,8 @@ class Parser {
   Module module_;
   Diagnostics diagnostics_;
   Scopes scopes_;
+  std::size_t unknown_labels_ = 0;  // how many of the diagnostics are about labels
+  bool target_missed_ = false;
   bool stopped_ = false;  // nothing sensible can follow
 
   Function* function_ = nullptr;           // whose body is read
@@ -175,8 +190,10 @@ class Parser {
   std::vector<Operand> pending_;  // operands not yet in the arena
   bool unanswered_ = false;       // there may be labels to be answered in pending_
   int open_braces_ = 0;           // of operands, for recovery
-  bool takes_label_ = false;      // the instruction that is read is a bra
-  bool unknown_opcode_ = false;   // of the instruction that is read
+  std::string_view call_;         // the opcode of the call that is read: the place of errors in its names
+  std::uint32_t call_line_ = 0;
+  bool takes_label_ = false;     // the instruction that is read is a bra
+  bool unknown_opcode_ = false;  // of the instruction that is read
   Category category_ = Category::arithmetic;
   Place place_;  // what .loc said last
   std::uint32_t inner_line_ = 0;

@@ -88,6 +88,9 @@ class Printer {
     for (const bool entry : {false, true})  // the prototypes above have made functions come first
       for (const Function& function : module_.functions)
         if (!function.declaration && function.entry == entry) definition(function);
+    for (const Function& function : module_.functions)
+      if (function.alias_of != no_index)
+        put(".alias {}, {};\n", function.name, module_.functions[function.alias_of].name);
     return std::move(out_);
   }
 
@@ -114,8 +117,14 @@ class Printer {
       put(" {}", space_word(entry.pointee));
     out_ += " ";
     out_ += name;
-    if (entry.is_array && entry.elements == 0) out_ += "[]";
-    if (entry.is_array && entry.elements != 0) put("[{}]", entry.elements);
+    const bool nested = entry.initializer.find('{', 1) != std::string_view::npos;
+    if (entry.is_array && nested && !entry.dimensions.empty()) {
+      out_ += entry.dimensions;
+    } else if (entry.is_array && entry.elements == 0) {
+      out_ += "[]";
+    } else if (entry.is_array) {
+      put("[{}]", entry.elements);
+    }
     if (!entry.initializer.empty()) put(" = {}", entry.initializer);
   }
 

@@ -100,6 +100,7 @@ bool Scopes::push(std::uint32_t name, std::uint32_t Name::*link, Declaration dec
   const std::uint32_t outer = name_[name].*link;
   const auto depth_now = static_cast<std::uint32_t>(scopes_.size());
   if (outer != no_index && declarations_[outer].depth == depth_now) return false;
+  if (link == &Name::declaration && name_[name].label_scope == scopes_.back().serial) return false;
   declaration.outer = outer;
   declaration.name = name;
   declaration.depth = depth_now;
@@ -148,6 +149,8 @@ bool Scopes::define_label(std::string_view name) {
   const std::uint32_t number = intern(name);
   const std::uint32_t scope = scopes_.back().serial;
   if (name_[number].label_scope == scope) return false;
+  const std::uint32_t declared = name_[number].declaration;
+  if (declared != no_index && declarations_[declared].depth == scopes_.size()) return false;
   labels_.push_back(
       {number, static_cast<std::uint32_t>(function_->labels.size()), name_[number].label_scope});
   name_[number].label_scope = scope;

@@ -40,7 +40,8 @@ struct LabelUse {
   };
   std::uint32_t target = 0;  // the parser's own: where the label's index goes
   std::string_view name;
-  std::uint32_t line = 0;
+  std::string_view place;  // of an error: the name, or the call that it is in
+  std::uint32_t line = 0;  // of `place`
   Need need = Need::label;
   std::uint32_t label = no_index;  // index into Function::labels, once known
   std::uint32_t next = no_index;   // the use of the same name before this one

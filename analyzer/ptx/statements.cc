@@ -27,8 +27,14 @@ bool Parser::body(Function& function) {
   consume();
   const int outermost = scopes_.depth();
   bool closed = false;
-  while (!closed && !at_end() && !full() && !stopped_ && !ends_every_body()) {
-    if (at('}')) {
+  bool cut = false;  // and that has been said
+  while (!closed && !at_end() && !full() && !stopped_) {
+    if (at_function_in_body()) {
+      cut = !function_in_body();
+      if (cut) break;
+    } else if (ends_every_body()) {
+      break;
+    } else if (at('}')) {
       closed = scopes_.depth() == outermost;
       function.end_line = token_.line;
       if (!closed) scopes_.close();
@@ -38,7 +44,7 @@ bool Parser::body(Function& function) {
     }
   }
   if (token_.kind == TokenKind::unterminated && !closed && !stopped_) unexpected("'}'");
-  if (!closed && !full() && !stopped_) {
+  if (!closed && !cut && !full() && !stopped_) {
     fail_at(token_.text, token_.line,
             fmt::format("expected '}}' before {}: the body of {}, which begins in line {}, is not closed",
                         described(token_), quoted(function.name), function.line));
@@ -69,10 +75,13 @@ void Parser::answer_label_uses(bool closed) {
   for (const LabelUse& use : scopes_.label_uses()) {
     if (use.label == no_index) {
       if (!closed) continue;
-      if (use.need == LabelUse::Need::label)
-        fail_at(use.name, use.line, fmt::format("label {} is not defined in this scope", quoted(use.name)));
+      // Not where something else is wrong before: a label may have been in what was skipped.
+      if (use.need == LabelUse::Need::label && unknown_labels_ == diagnostics_.size() && !full()) {
+        ++unknown_labels_;
+        fail_at(use.place, use.line, fmt::format("label {} is not defined in this scope", quoted(use.name)));
+      }
       if (use.need == LabelUse::Need::something)
-        fail_at(use.name, use.line, fmt::format("{} is not declared", quoted(use.name)));
+        fail_at(use.place, use.line, fmt::format("{} is not declared", quoted(use.name)));
       if (use.need == LabelUse::Need::nothing) module_.operands[use.target].kind = Operand::Kind::text;
       continue;
     }
@@ -84,6 +93,47 @@ void Parser::answer_label_uses(bool closed) {
     operand.kind = Operand::Kind::label;
     operand.symbol = use.label;
   }
+}
+
+// Whether .func follows, perhaps after .visible and the like.
+bool Parser::at_function_in_body() {
+  if (at_directive(".func")) return true;
+  if (!at_directive(".visible") && !at_directive(".extern") && !at_directive(".weak")) return false;
+  Lexer ahead = lexer_;
+  Token token;
+  ahead.next_significant(token);
+  return token.kind == TokenKind::directive && token.text == ".func";
+}
+
+// A function can be declared in a body, but not defined there. False: at a definition, before which a } is
+// missing.
+bool Parser::function_in_body() {
+  const Lexer lexer = lexer_;
+  const Token token = token_;
+  const char* last_end = last_end_;
+  Function function;
+  function.linkage = linkage();
+  if (!function_header(function)) {
+    recover_in_body();
+    return true;
+  }
+  if (at('{')) {
+    fail_at(token_.text, token_.line,
+            fmt::format(
+                "expected '}}' before the body of {}: the body of {}, which begins in line {}, is not closed",
+                quoted(function.name), quoted(function_->name), function_->line));
+    lexer_ = lexer;
+    token_ = token;
+    last_end_ = last_end;
+    return false;
+  }
+  function.declaration = true;
+  function.end_line = token_.line;
+  std::uint32_t index = 0;
+  if (register_function(function, index) && module_.functions[index].name.empty())
+    module_.functions[index] = std::move(function);
+  if (!expect(';')) recover_in_body();
+  return true;
 }
 
 // Goes behind the next ; or to the next } that closes a scope.
@@ -113,11 +163,13 @@ bool Parser::statement() {
     consume();
     if (!at(':')) return instruction(word, nullptr);
     if (word.dotted)
-      return fail_at(word.text, word.line, fmt::format("{} cannot be a label", quoted(word.text)));
+      return no_directive_in(word) &&
+             fail_at(token_.text, token_.line, fmt::format("{} cannot be a label", quoted(word.text)));
     return label(word);
   }
   if (at_directive()) return body_directive();
   if (at('@')) return guarded_instruction();
+  if (token_.kind == TokenKind::invalid && token_.text == "\\") return backslash();
   if (!at('{')) return unexpected("an instruction");
   if (scopes_.depth() >= maximum_depth) {
     stopped_ = true;
@@ -129,6 +181,17 @@ bool Parser::statement() {
   return true;
 }
 
+// ptxas takes a backslash at the end of a line where an instruction follows.
+bool Parser::backslash() {
+  const std::string_view text = lexer_.text();
+  const std::string_view rest = text.substr(static_cast<std::size_t>(start() - text.data()) + 1);
+  if (rest.substr(0, rest.find('\n')).find_first_not_of(" \t\r") != std::string_view::npos)
+    return unexpected("");
+  consume();
+  if (at_word() || at('@')) return statement();
+  return unexpected("an instruction");
+}
+
 bool Parser::body_directive() {
   if (at_directive(".loc")) return location();
   if (at_directive(".reg")) return register_declaration(function_);
@@ -137,7 +200,7 @@ bool Parser::body_directive() {
   if (at_directive(".param") || at_directive(".local") || at_directive(".shared") ||
       at_directive(".global") || at_directive(".const") || at_directive(".tex") || at_directive(".surf"))
     return declaration(linked, function_);
-  return unexpected("an instruction");
+  return at_attribute() ? spaceless_declaration() : unexpected("an instruction");
 }
 
 // .loc file line column [, function_name label [+ offset] [, inlined_at file line column]]
@@ -202,7 +265,7 @@ bool Parser::branch_targets(const Token& name) {
     consume();
     if (!at_word() || token_.dotted) return unexpected("a label");
     LabelUse use;
-    use.name = token_.text;
+    use.name = use.place = token_.text;
     use.line = token_.line;
     use.need = LabelUse::Need::label;
     const std::string prefix(token_.text);
@@ -307,25 +370,51 @@ bool Parser::instruction(const Token& opcode, const Token* guard) {
   pending_.clear();
   result.opcode = opcode.text;
   if ((at_directive() || at('[')) && !finish_opcode(opcode, result)) return false;
+  if (opcode.text.front() == '$' || opcode.text.front() == '%') {
+    const Token& place = token_.dotted || !at_word() ? token_ : opcode;
+    return fail_at(place.text, place.line, fmt::format("expected ':' behind {}", quoted(opcode.text)),
+                   "no instruction begins so, but a label may");
+  }
   const KnownOpcode& known_opcode = known(result.opcode);
   if (!known_opcode.good && !no_directive_in(opcode)) return false;
   result.info = known_opcode.info;
   unknown_opcode_ = result.info == nullptr;
   category_ = unknown_opcode_ ? Category::arithmetic : result.info->category;
   takes_label_ = category_ == Category::branch && result.info->name == "bra";
+  if (category_ == Category::call) {  // ptxas names the line of what follows `call`
+    const bool same = opcode.dotted || opcode.line == token_.line;
+    call_ = same ? opcode.text : token_.text;
+    call_line_ = same ? opcode.line : token_.line;
+  }
+  if (takes_label_ && at(';')) return unexpected("a label");
+  if (category_ == Category::call && !at_word() && !at('(')) return unexpected("a function's name");
   if (!at(';')) {
     for (;;) {
       if (!operand(0)) return false;
       if (!at(',')) break;
+      if (category_ == Category::call && !call_goes_on()) return unexpected("';'");
       consume();
+      if (category_ == Category::call && !at_word() &&
+          (!at('(') || pending_.back().kind == Operand::Kind::list))
+        return unexpected("a name");
     }
   }
+  if (category_ == Category::call && pending_.size() == 1 && pending_[0].kind == Operand::Kind::list)
+    return unexpected("','");
   result.operand_count = static_cast<std::uint32_t>(pending_.size());
   if (!at(';')) return unexpected("',' or ';'");
   result.first_operand = flush(0);
   instructions_.push_back(result);
   consume();
   return true;
+}
+
+// call (results), f, (arguments), prototype; what has been read can have something behind it.
+bool Parser::call_goes_on() const {
+  const bool results = pending_.front().kind == Operand::Kind::list;
+  const std::size_t callee = results ? 1 : 0;
+  if (pending_.size() <= callee + 1) return true;
+  return pending_.size() == callee + 2 && pending_.back().kind == Operand::Kind::list;
 }
 
 // Rare forms: ld .global .f32, with blanks between the parts, and ld.const[2].f32 of old modules.
@@ -357,8 +446,9 @@ const Parser::KnownOpcode& Parser::known(std::string_view opcode) {
     bool good = true;
     for (std::size_t dot = opcode.find('.'); dot != std::string_view::npos;) {
       const std::size_t next = opcode.find('.', dot + 1);
-      if (is_directive(opcode.substr(dot + 1, next == std::string_view::npos ? next : next - dot - 1)))
-        good = false;
+      const std::string_view part =
+          opcode.substr(dot + 1, next == std::string_view::npos ? next : next - dot - 1);
+      if (is_directive(part) || part.find_first_not_of("0123456789") == std::string_view::npos) good = false;
       dot = next;
     }
     opcodes_.push_back({find_opcode(opcode), good});

@@ -144,8 +144,13 @@ bool is_header_directive(std::string_view directive) {
 bool is_selector(std::string_view selector) {
   constexpr std::string_view components = "xyzwrgba";
   if (selector.size() == 2) return components.find(selector[1]) != std::string_view::npos;
-  return selector.size() == 3 && (selector[1] == 'b' || selector[1] == 'h') && selector[2] >= '0' &&
-         selector[2] <= '3';
+  if (selector.size() < 3 || (selector[1] != 'b' && selector[1] != 'h')) return false;
+  const std::string_view digits = selector.substr(2);
+  const bool bytes = selector[1] == 'b';
+  if (digits.size() == 1) return digits[0] >= '0' && digits[0] <= '3';
+  // of vadd4 and vadd2: which bytes or halves of the pair of sources
+  return digits.size() == (bytes ? 4 : 2) &&
+         digits.find_first_not_of(bytes ? "01234567" : "0123") == std::string_view::npos;
 }
 
 }  // namespace warptime::ptx

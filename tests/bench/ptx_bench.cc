@@ -1,5 +1,7 @@
-// How fast PTX is parsed, and what the module takes in memory. The input is nvcc's own output, repeated under
-// other names to 50 MB.
+// How fast PTX is read, parsed, and analysed to a kernel program for every kernel, and what that takes in
+// memory. The input is nvcc's own output, repeated under other names to 50 MB.
+//   ptx_bench [options of Google Benchmark] [--repeat] [FILE.ptx…]
+// Files are measured as well: as they are, or with --repeat before them, repeated to 50 MB.
 #include <benchmark/benchmark.h>
 
 #include <atomic>
@@ -11,6 +13,7 @@
 #include <sstream>
 #include <string>
 
+#include "analyzer/pipeline.h"
 #include "analyzer/ptx/lexer.h"
 #include "analyzer/ptx/module.h"
 
@@ -70,8 +73,7 @@ std::set<std::string_view> module_names(const Module& module) {
   return names;
 }
 
-// `text` without its file header and debug sections, again and again with other names, until there are `size`
-// bytes.
+// `text` with its functions and variables again and again, under other names, until there are `size` bytes.
 std::string repeated(const std::string& text, std::size_t size) {
   const auto module = parse(text, "seed.ptx");
   if (!module) std::abort();
@@ -92,41 +94,42 @@ std::string repeated(const std::string& text, std::size_t size) {
     }
     first = false;
   }
+  result += text.substr(std::min(sections, text.size()));
   return result;
 }
 
-const std::string& input(const char* name) {
+constexpr std::size_t input_size = 50'000'000;
+
+const std::string& input(const std::string& path, bool repeat = true) {
   static std::map<std::string, std::string> inputs;
-  std::string& text = inputs[name];
-  if (text.empty()) text = repeated(read(std::string(WARPTIME_PTX_DATA) + "/" + name), 50'000'000);
+  std::string& text = inputs[path];
+  if (text.empty()) text = repeat ? repeated(read(path), input_size) : read(path);
   return text;
 }
 
-void parse_file(benchmark::State& state, const char* name) {
-  const std::string& text = input(name);
-  for (auto unused : state) {
-    const std::size_t before = allocated;
-    peak = before;
-    const auto module = parse(text, "big.ptx");
-    if (!module) {
-      state.SkipWithError(to_text(module.diagnostics()).c_str());
-      return;
-    }
-    benchmark::DoNotOptimize(module);
+std::string data(const std::string& name) {
+  return std::string(WARPTIME_PTX_DATA) + "/" + name;
+}
+
+// The largest amount allocated since it was made, and what is allocated still, per byte of input.
+class Memory {
+ public:
+  Memory() : before_(allocated) { peak = before_; }
+  void report(benchmark::State& state, const std::string& text, const char* kept) const {
     const auto size = static_cast<double>(text.size());
-    state.counters["module/input"] = static_cast<double>(allocated - before) / size;
-    state.counters["peak/input"] = static_cast<double>(peak - before) / size;
-    state.counters["functions"] = static_cast<double>(module->functions.size());
+    state.counters[kept] = static_cast<double>(allocated - before_) / size;
+    state.counters["peak/input"] = static_cast<double>(peak - before_) / size;
   }
+
+ private:
+  std::size_t before_;
+};
+
+void set_throughput(benchmark::State& state, const std::string& text) {
   state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * text.size()));
 }
 
-BENCHMARK_CAPTURE(parse_file, nvcc, "kernels.nvcc.sm_80.o3.ptx")->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(parse_file, nvcc_lineinfo, "kernels.nvcc.sm_90.lineinfo.ptx")
-    ->Unit(benchmark::kMillisecond);
-
-void lex_file(benchmark::State& state) {
-  const std::string& text = input("kernels.nvcc.sm_80.o3.ptx");
+void lex_text(benchmark::State& state, const std::string& text) {
   for (auto unused : state) {
     Lexer lexer(text);
     std::size_t tokens = 0;
@@ -135,10 +138,95 @@ void lex_file(benchmark::State& state) {
     while (token.kind != TokenKind::end);
     benchmark::DoNotOptimize(tokens);
   }
-  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * text.size()));
+  set_throughput(state, text);
 }
-BENCHMARK(lex_file)->Unit(benchmark::kMillisecond);
+
+void parse_text(benchmark::State& state, const std::string& text) {
+  for (auto unused : state) {
+    const Memory memory;
+    const auto module = parse(text, "big.ptx");
+    if (!module) {
+      state.SkipWithError(to_text(module.diagnostics()).c_str());
+      return;
+    }
+    benchmark::DoNotOptimize(module);
+    memory.report(state, text, "module/input");
+    state.counters["functions"] = static_cast<double>(module->functions.size());
+  }
+  set_throughput(state, text);
+}
+
+// Parsing and all passes up to the kernel programs. The peak includes the analysis' own copy of the text.
+void analyze_text(benchmark::State& state, const std::string& text) {
+  for (auto unused : state) {
+    const Memory memory;
+    warptime::AnalyzeOptions options;
+    options.skip_unsupported = true;
+    options.keep_steps = false;  // as `analyze` does for kernel programs
+    const auto analysis = warptime::analyze(warptime::ptx_source("big.ptx", text), options);
+    if (!analysis) {
+      state.SkipWithError(to_text(analysis.diagnostics()).substr(0, 2000).c_str());
+      return;
+    }
+    benchmark::DoNotOptimize(analysis);
+    memory.report(state, text, "analysis/input");
+    state.counters["kernels"] = static_cast<double>(analysis->kernels.size());
+  }
+  set_throughput(state, text);
+}
+
+// Writing the kernel programs as YAML, as `analyze` does last.
+void emit_programs(benchmark::State& state, const std::string& text) {
+  const auto analysis = warptime::analyze(warptime::ptx_source("big.ptx", text), {});
+  if (!analysis) {
+    state.SkipWithError(to_text(analysis.diagnostics()).substr(0, 2000).c_str());
+    return;
+  }
+  for (auto unused : state) {
+    const Memory memory;
+    const std::string yaml = warptime::emit_text(*analysis, warptime::Emit::program);
+    benchmark::DoNotOptimize(yaml);
+    memory.report(state, text, "yaml/input");
+  }
+  set_throughput(state, text);
+}
+
+using Measure = void(benchmark::State&, const std::string&);
+
+void add(const std::string& name, Measure* measure, const std::string& path, bool repeat = true) {
+  benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
+    measure(state, input(path, repeat));
+  })->Unit(benchmark::kMillisecond);
+}
+
+void add_all() {
+  add("lex/transforms", lex_text, data("transforms.nvcc.sm_80.o3.ptx"));
+  for (const auto& [name, file] : {std::pair("everything", "kernels.nvcc.sm_80.o3.ptx"),
+                                   std::pair("everything-lineinfo", "kernels.nvcc.sm_90.lineinfo.ptx"),
+                                   std::pair("transforms", "transforms.nvcc.sm_80.o3.ptx"),
+                                   std::pair("transforms-lineinfo", "transforms.nvcc.sm_90.lineinfo.ptx")}) {
+    add(std::string("parse/") + name, parse_text, data(file));
+    add(std::string("analyze/") + name, analyze_text, data(file));
+  }
+  add("emit/transforms", emit_programs, data("transforms.nvcc.sm_80.o3.ptx"));
+}
 
 }  // namespace
 
-BENCHMARK_MAIN();
+int main(int count, char** arguments) {
+  benchmark::Initialize(&count, arguments);
+  add_all();
+  bool repeat = false;
+  for (int i = 1; i < count; ++i) {
+    const std::string path = arguments[i];
+    if (path == "--repeat") {
+      repeat = true;
+      continue;
+    }
+    const std::string name = path.substr(path.find_last_of('/') + 1);
+    add("parse/" + name, parse_text, path, repeat);
+    add("analyze/" + name, analyze_text, path, repeat);
+  }
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+}

@@ -41,7 +41,7 @@ TEST(Parser, Instructions) {
       {"@!%p1 bra.uni L;", nullptr},
       {"@ !%p1 bra L;", "@!%p1 bra L;"},
       {"ld.global.f32 %f1, [%rd1+-8];", nullptr},
-      {"ld.global.f32 %f1, [%rd1 - 8];", "ld.global.f32 %f1, [%rd1+-8];"},
+      {"ld.global.f32 %f1, [%rd1 + -8];", "ld.global.f32 %f1, [%rd1+-8];"},
       {"ld.global.f32 %f1, [%rd1+4+4];", "ld.global.f32 %f1, [%rd1+8];"},
       {"ld.global.f32 %f1, [%rd1+0];", "ld.global.f32 %f1, [%rd1];"},
       {"ld.global.u32 %r1, [data+4];", nullptr},
@@ -64,6 +64,13 @@ TEST(Parser, Instructions) {
       {"setp.eq.s32 %p1|_, %r1, 0;", nullptr},
       {"shfl.sync.idx.b32 %r1|%p1, %r2, 0, 31, -1;", nullptr},
       {"vadd.u32.u32.u32 %r1, %r2.b0, %r3.h1;", nullptr},
+      {"vabsdiff4.u32.u32.u32 %r1, %r2.b0123, %r3.b7654, %r1;", nullptr},
+      {"vset2.s32.u32.ne %r1, %r2.h10, %r3.h32, %r1;", nullptr},
+      {"tcgen05.wait::ld.sync.aligned;", nullptr},
+      {".reg .b32 ; .param .b64 ; add.s32 %r1, %r2, 1;", "add.s32 %r1, %r2, 1;"},
+      {"\\ \nadd.s32 %r1, %r2, 1;", "add.s32 %r1, %r2, 1;"},
+      {"# 7 \"kernel.cu\"\nadd.s32 %r1, %r2, 1; #line 8 \"kernel.cu\"", "add.s32 %r1, %r2, 1;"},
+      {"mov.f32 %f1, -(0f3F800000);", "mov.f32 %f1, 0dBFF0000000000000;"},
       {"tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [data, {%f1, %f2}];", nullptr},
       {"tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}|%p1, [data, {%f1, %f2}];", nullptr},
       {"tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [data, data, {%f1, %f2}];", nullptr},
@@ -157,7 +164,7 @@ TEST(Parser, FloatingConstants) {
       {"0f3F800000", 1.0},
       {"0FBF800000", -1.0},
       {"0d4000000000000000", 2.0},
-      {"-0f3F800000", -1.0},
+      {"-(0f3F800000)", -1.0},
       {"1.", 1.0},
       {"1.5*2", 3.0},
       {"1e400", std::numeric_limits<double>::infinity()},
@@ -289,11 +296,23 @@ $LDWend_old:
   EXPECT_EQ(p.kernel().labels.size(), 2u);
 }
 
+TEST(Parser, FunctionsAreDeclaredWithoutSemicolonAndInBodies) {
+  const Parsed p = parsed(
+      ".version 9.0\n.target sm_90\n.extern .func (.param .b32 z) f (.param .b32 a)\n"
+      ".entry k() { .extern .func g (.param .b32 a); ret; }\n.func h () { ret; }\n.func i\n.alias i, h;\n");
+  ASSERT_EQ(p->functions.size(), 5u);
+  const char* names[] = {"f", "k", "g", "h", "i"};
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(p->functions[i].name, names[i]);
+  EXPECT_TRUE(p->functions[2].declaration);
+  EXPECT_EQ(p->functions[4].alias_of, 3u);
+}
+
 TEST(Parser, SectionsAreSkipped) {
-  const Parsed p =
-      parsed(kernel_around(
-                 "ret;", ".section .debug_info { L: .b32 L+4, 3, .debug_abbrev /* } */ .b8 95 .b64 L-M }\n") +
-             ".section .debug_loc\n{\n}\n");
+  const Parsed p = parsed(
+      kernel_around(
+          "ret;",
+          ".section .debug_info { L: .b32 L+4 .b32 3, -4 .b32 .debug_abbrev /* } */ .b8 95 .b64 L-M }\n") +
+      ".section .debug_loc\n{\n}\n");
   EXPECT_EQ(p.kernel().instructions.size(), 1u);
 }
 
