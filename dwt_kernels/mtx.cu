@@ -2,10 +2,11 @@
 //
 // D. Puchala, K. Stokfiszewski, K. Wieloch, Execution time prediction model for parallel GPU realization of discrete transforms
 // computation algorithms (2022), Listing 6. The listing as printed says `k2 = (id % 2) * L`; the kernel has no L, and the row of
-// filter coefficients of an odd output begins after the K of an even one: K is meant.
+// filter coefficients of an odd output begins after the K of an even one: K is meant. It has no guard either, since N is a power of two
+// there, and the blocks divide it.
 
 // K:      filter length, even
-// N:      transform size, even; launched with N threads in all
+// N:      transform size, even; launched with N threads, or more where the blocks do not divide N: those have nothing to do
 // idata:  N values of the signal, read periodically
 // odata:  N coefficients: low band at even places, high band at odd ones
 // coefs:  2 x K filter coefficients, low-pass first
@@ -15,6 +16,8 @@ __global__ void mtx(int K, int N, float *idata, float *odata, float *coefs)
     float v = 0.0f;
 
     id = blockIdx.x * blockDim.x + threadIdx.x;
+    if (id >= N)
+        return;
     k1 = 2 * (id / 2);   // where the filter begins in the signal
     k2 = (id % 2) * K;   // even outputs take the low-pass, odd ones the high-pass filter
     for (i = 0; i < K; i++)
