@@ -180,7 +180,7 @@ void Decoder::instruction_op(std::uint32_t index) {
     const auto& table = family_table();
     const auto family = table.find(words[0]);
     if (family == table.end()) {
-      unsupported();
+      fail(fmt::format("`{}` is not executed by warptime run", instruction_->opcode));
       return;
     }
     if (!family->second(*this, words, op) || failed_) return;
@@ -209,7 +209,7 @@ bool Decoder::fail(std::string message) {
   return false;
 }
 
-bool Decoder::unsupported() { return fail(fmt::format("`{}` is not executed by warptime run", instruction_->opcode)); }
+bool Decoder::unsupported() { return fail(fmt::format("`{}`: this form is not executed by warptime run", instruction_->opcode)); }
 
 Ref Decoder::missing(std::size_t i) {
   fail(fmt::format("`{}` lacks operand {}", instruction_->opcode, i + 1));
@@ -505,8 +505,7 @@ bool Decoder::call(Op& op) {
     site.target = static_cast<std::uint32_t>(callee.value);
     const auto& function = module_.functions[site.target];
     if (function.declaration) {
-      if (!is_external(function.name) || function.name == "malloc" || function.name == "free")
-        fail(fmt::format("a call of `{}`, which has no body in this module", function.name));
+      if (!is_external(function.name)) fail(fmt::format("a call of `{}`, which has no body in this module", function.name));
       site.external = std::string(function.name);
     }
   } else if (callee.kind == Kind::reg) {
@@ -518,6 +517,9 @@ bool Decoder::call(Op& op) {
   }
   if (i < count() && operand(i).kind == Kind::list)
     for (std::uint32_t k = 0; k < operand(i).part_count; ++k) pass(part(operand(i), k), site.arguments);
+  const bool allocates = site.external == "malloc", releases = site.external == "free";
+  if ((allocates && (site.arguments.size() != 1 || site.results.size() != 1)) || (releases && site.arguments.size() != 1))
+    fail(fmt::format("a call of `{}` with {} arguments and {} results", site.external, site.arguments.size(), site.results.size()));
   if (!site.indirect && site.external.empty() && !failed_) {
     const auto& function = module_.functions[site.target];
     if (site.arguments.size() != function.parameters.size() || site.results.size() > function.results.size())

@@ -19,6 +19,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <unordered_map>
 #include <vector>
 
 #include "analyzer/ptx/module.h"
@@ -250,7 +251,7 @@ class StreamRecorder : public ExecutionListener {
   std::size_t current_ = 0;
 };
 
-// Which bytes of global memory a whole launch touched.
+// Which bytes of global memory a whole launch touched: a bit for each byte of the pages that were.
 class TouchRecorder : public ExecutionListener {
  public:
   bool wants(const WarpId&) override { return true; }
@@ -259,8 +260,8 @@ class TouchRecorder : public ExecutionListener {
   std::uint64_t bytes_in_all() const;
 
  private:
-  struct Access;
-  std::vector<std::shared_ptr<Access>> accesses_;
+  struct Pages;
+  std::unordered_map<std::uint64_t, std::shared_ptr<Pages>> accesses_;  // by function and instruction
 };
 
 // One period of a warp: `instructions` of calculation (n - 1 + 10 cycles; Puchala et al. 2022, section 5.3), or a memory access.

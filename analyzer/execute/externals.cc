@@ -1,4 +1,4 @@
-// The functions that the device's runtime gives: vprintf, __assertfail.
+// The functions that the device's runtime gives: vprintf, __assertfail, malloc, free.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -10,6 +10,8 @@ namespace warptime::execute {
 namespace {
 
 constexpr std::size_t longest_text = 1 << 16;
+constexpr std::uint64_t heap_bytes = 8 << 20;  // a device's, where nobody asks for another
+constexpr std::uint64_t heap_alignment = 16;
 
 // Reads memory as the kernel could; faults are findings at the call.
 std::optional<std::uint64_t> read(Warp& warp, std::uint32_t lane, std::uint64_t address, std::uint32_t bytes) {
@@ -97,14 +99,17 @@ std::string convert(Warp& warp, std::uint32_t lane, const std::string& format, s
   }
 }
 
-std::string formatted(Warp& warp, std::uint32_t lane, const std::string& format, std::uint64_t address) {
+// `count`: how many conversions there are.
+std::string formatted(Warp& warp, std::uint32_t lane, const std::string& format, std::uint64_t address, std::uint64_t& count) {
   Arguments arguments(warp, lane, address);
   std::string text;
+  count = 0;
   for (std::size_t at = 0; at < format.size();) {
     if (format[at] != '%') {
       text += format[at++];
       continue;
     }
+    if (at + 1 < format.size() && format[at + 1] != '%') ++count;
     text += convert(warp, lane, format, ++at, arguments);
   }
   return text;
@@ -114,7 +119,9 @@ void print(Warp& warp, const CallSite& site, std::uint32_t mask) {
   each(mask, [&](std::uint32_t lane) {
     const auto format = text_at(warp, lane, argument_value(warp, site.arguments[0], lane));
     if (!format) return;
-    const auto text = formatted(warp, lane, *format, argument_value(warp, site.arguments[1], lane));
+    std::uint64_t count = 0;
+    const auto text = formatted(warp, lane, *format, argument_value(warp, site.arguments[1], lane), count);
+    if (!site.results.empty()) give_value(warp, site.results[0], lane, count);
     auto& machine = *warp.machine;
     if (machine.options->print) machine.options->print(text);
     else if (machine.result.printed.size() < (std::size_t{1} << 26)) machine.result.printed += text;
@@ -131,11 +138,53 @@ void assertion_failed(Warp& warp, const CallSite& site, std::uint32_t mask) {
   });
 }
 
+// Each allocation is a buffer of its own, so that what is past its end is seen; null where the heap is full.
+void allocate(Warp& warp, const CallSite& site, std::uint32_t mask) {
+  auto& memory = *warp.machine->memory;
+  const auto end = warp.machine->map->globals_end;
+  each(mask, [&](std::uint32_t lane) {
+    const auto bytes = align_up(argument_value(warp, site.arguments[0], lane) & 0xffffffffffff, heap_alignment);
+    std::uint64_t address = 0;
+    if (bytes != 0 && bytes <= heap_bytes - memory.heap_bytes && bytes <= end - memory.next_address) {
+      auto buffer = std::make_unique<Memory::Buffer>();
+      buffer->name = "malloc";
+      buffer->address = address = memory.next_address;
+      buffer->bytes.resize(bytes);
+      buffer->valid.resize(bytes);
+      buffer->from_heap = true;
+      memory.heap_bytes += bytes;
+      memory.next_address = align_up(address + bytes + heap_alignment, 256);
+      memory.buffers.push_back(std::move(buffer));
+    }
+    give_value(warp, site.results[0], lane, address);
+  });
+}
+
+void release(Warp& warp, const CallSite& site, std::uint32_t mask) {
+  auto& memory = *warp.machine->memory;
+  each(mask, [&](std::uint32_t lane) {
+    const auto address = argument_value(warp, site.arguments[0], lane);
+    if (address == 0) return;
+    auto* buffer = memory.below(address);
+    if (buffer == nullptr || buffer->address != address || !buffer->from_heap) {
+      warp.fault(Finding::Kind::bad_operand, lane, fmt::format("free(0x{:x}), which malloc has not given, or which was freed before", address));
+      return;
+    }
+    memory.heap_bytes -= buffer->bytes.size();
+    buffer->bytes = {};
+    buffer->valid = {};
+    buffer->from_heap = false;
+    buffer->name = "memory that was freed";
+  });
+}
+
 }  // namespace
 
 void call_external(Warp& warp, const CallSite& site, std::uint32_t mask) {
   if (site.external == "vprintf" && site.arguments.size() >= 2) print(warp, site, mask);
   else if (site.external == "__assertfail" && site.arguments.size() >= 3) assertion_failed(warp, site, mask);
+  else if (site.external == "malloc") allocate(warp, site, mask);
+  else if (site.external == "free") release(warp, site, mask);
 }
 
 }  // namespace warptime::execute

@@ -117,6 +117,14 @@ std::uint64_t argument_value(const Warp& warp, const CallSite::Passed& passed, s
   return value;
 }
 
+void give_value(Warp& warp, const CallSite::Passed& passed, std::uint32_t lane, std::uint64_t value) {
+  auto& frame = warp.frame();
+  if (passed.is_register) return set_register({&frame, &passed}, lane, value);
+  const auto at = frame.param_base + passed.offset, bytes = std::min<std::uint64_t>(passed.bytes, 8);
+  std::memcpy(&warp.params[lane].bytes[at], &value, bytes);
+  std::memset(&warp.params[lane].valid[at], 1, bytes);
+}
+
 void start_warp(Warp& warp, std::uint32_t live) {
   const auto& program = *warp.machine->program;
   warp.live = live;

@@ -20,9 +20,11 @@ void reach_barrier(Warp& warp, const Op& op, std::uint32_t mask);
 void warp_ended(Block& block);
 void report_deadlock(Block& block);
 
-// externals.cc: vprintf, __assertfail.
+// externals.cc: vprintf, __assertfail, malloc, free.
 void call_external(Warp& warp, const CallSite& site, std::uint32_t mask);
 // The value of a call's argument for one lane.
 std::uint64_t argument_value(const Warp& warp, const CallSite::Passed& passed, std::uint32_t lane);
+// Gives a call's result to one lane.
+void give_value(Warp& warp, const CallSite::Passed& passed, std::uint32_t lane, std::uint64_t value);
 
 }  // namespace warptime::execute

@@ -16,11 +16,13 @@ struct Memory::Buffer {
   std::vector<std::byte> bytes;
   std::vector<std::uint8_t> valid;  // by byte; empty: all are
   bool constant = false;
+  bool from_heap = false;  // by the kernel's malloc
 };
 
 struct Memory::State {
   bool wide = true;
   std::uint64_t limit_bytes = 0, used_bytes = 0, next_address = 0;
+  std::uint64_t heap_bytes = 0;  // that kernels have allocated and not freed
   std::vector<std::unique_ptr<Buffer>> buffers;  // by ascending address
 
   // The buffer that begins last at or before `address`; null where there is none.

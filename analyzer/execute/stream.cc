@@ -1,7 +1,7 @@
 // What a warp executed: kept, cut into periods, counted.
 #include <algorithm>
+#include <array>
 #include <bit>
-#include <map>
 #include <set>
 
 #include "analyzer/execute/execute.h"
@@ -120,57 +120,71 @@ KernelProgram to_program(const Stream& stream, const ptx::Module& module) {
   return program;
 }
 
-// ---- touched bytes, as intervals that do not meet
+// ---- touched bytes
 
-struct TouchRecorder::Access {
-  std::uint32_t function = 0, instruction = 0;
-  std::map<std::uint64_t, std::uint64_t> intervals;  // begin → end
+struct TouchRecorder::Pages {
+  static constexpr std::uint64_t page_bytes = 4096, words = page_bytes / 64;
+  using Page = std::array<std::uint64_t, words>;
 
-  void add(std::uint64_t begin, std::uint64_t end) {
-    auto at = intervals.upper_bound(begin);
-    if (at != intervals.begin() && std::prev(at)->second >= begin) {
-      --at;
-      begin = at->first;
+  std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages;
+  std::uint64_t last_number = ~std::uint64_t{0};
+  Page* last = nullptr;
+
+  Page& page(std::uint64_t number) {
+    if (number == last_number) return *last;
+    auto& place = pages[number];
+    if (place == nullptr) place = std::make_unique<Page>();
+    last_number = number;
+    return *(last = place.get());
+  }
+  void add(std::uint64_t address, std::uint64_t bytes) {
+    while (bytes != 0) {
+      const auto bit = address % 64, here = std::min(bytes, 64 - bit);
+      const auto ones = here == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << here) - 1;
+      page(address / page_bytes)[address % page_bytes / 64] |= ones << bit;
+      address += here, bytes -= here;
     }
-    while (at != intervals.end() && at->first <= end) {
-      end = std::max(end, at->second);
-      at = intervals.erase(at);
+  }
+  void add(const Pages& other) {
+    for (const auto& [number, bits] : other.pages) {
+      auto& mine = page(number);
+      for (std::size_t i = 0; i < words; ++i) mine[i] |= (*bits)[i];
     }
-    intervals[begin] = end;
   }
   std::uint64_t bytes() const {
     std::uint64_t sum = 0;
-    for (const auto& [begin, end] : intervals) sum += end - begin;
+    for (const auto& [number, bits] : pages)
+      for (const auto word : *bits) sum += static_cast<std::uint64_t>(std::popcount(word));
     return sum;
   }
 };
 
 void TouchRecorder::executed(const WarpId&, const ExecutedInstruction& instruction) {
   if (instruction.addresses == nullptr || instruction.global_lanes == 0) return;
-  const auto same = [&](const auto& access) { return access->function == instruction.function && access->instruction == instruction.instruction; };
-  auto found = std::find_if(accesses_.begin(), accesses_.end(), same);
-  if (found == accesses_.end()) {
-    accesses_.push_back(std::make_shared<Access>());
-    found = std::prev(accesses_.end());
-    (*found)->function = instruction.function;
-    (*found)->instruction = instruction.instruction;
-  }
+  auto& pages = accesses_[std::uint64_t{instruction.function} << 32 | instruction.instruction];
+  if (pages == nullptr) pages = std::make_shared<Pages>();
+  const auto bytes = instruction.bytes;
+  // Lanes side by side are one run.
+  std::uint64_t begin = 0, end = 0;
   for (std::uint32_t rest = instruction.global_lanes; rest != 0; rest &= rest - 1) {
     const auto address = instruction.addresses[std::countr_zero(rest)];
-    (*found)->add(address, address + instruction.bytes);
+    if (address != end) {
+      pages->add(begin, end - begin);
+      begin = address;
+    }
+    end = address + bytes;
   }
+  pages->add(begin, end - begin);
 }
 
 std::uint64_t TouchRecorder::bytes_at(std::uint32_t function, std::uint32_t instruction) const {
-  for (const auto& access : accesses_)
-    if (access->function == function && access->instruction == instruction) return access->bytes();
-  return 0;
+  const auto found = accesses_.find(std::uint64_t{function} << 32 | instruction);
+  return found == accesses_.end() ? 0 : found->second->bytes();
 }
 
 std::uint64_t TouchRecorder::bytes_in_all() const {
-  Access all;
-  for (const auto& access : accesses_)
-    for (const auto& [begin, end] : access->intervals) all.add(begin, end);
+  Pages all;
+  for (const auto& [where, pages] : accesses_) all.add(*pages);
   return all.bytes();
 }
 

@@ -27,28 +27,33 @@ std::int64_t wrap_multiply(std::int64_t a, std::int64_t b) {
 }  // namespace
 
 std::int64_t AccessAnalysis::at(const LaneValue& value, int lane) const {
-  return value.each != none ? arrays_[value.each][static_cast<std::size_t>(lane)] : wrap_add(value.first, wrap_multiply(value.stride, lane));
+  return value.each != none ? samples_[static_cast<std::size_t>(set_)].arrays[value.each][static_cast<std::size_t>(lane)] : wrap_add(value.first, wrap_multiply(value.stride, lane));
 }
 
-AccessAnalysis::LaneValue AccessAnalysis::from(const Lanes& each, bool data_decides) {
+AccessAnalysis::LaneValue AccessAnalysis::from(const Lanes& each, bool data_decides, bool sampled) {
   const auto stride = wrap_add(each[1], -static_cast<std::int64_t>(static_cast<std::uint64_t>(each[0])));
   bool one_distance = true;
   for (std::size_t i = 1; i < lanes; ++i) one_distance = one_distance && each[i] == wrap_add(each[i - 1], stride);
-  if (one_distance) return {each[0], stride, none, data_decides};
-  arrays_.push_back(each);
-  return {0, 0, static_cast<std::uint32_t>(arrays_.size() - 1), data_decides};
+  if (one_distance) return {each[0], stride, none, data_decides, sampled};
+  auto& arrays = samples_[static_cast<std::size_t>(set_)].arrays;
+  arrays.push_back(each);
+  return {0, 0, static_cast<std::uint32_t>(arrays.size() - 1), data_decides, sampled};
 }
 
 AccessAnalysis::LaneValue AccessAnalysis::evaluate(ValueId value, int depth) {
-  if (value < places_.size() && places_[value] != 0) return known_[places_[value] - 1];
+  {
+    const auto& samples = samples_[static_cast<std::size_t>(set_)];
+    if (value < samples.places.size() && samples.places[value] != 0) return samples.known[samples.places[value] - 1];
+  }
   if (depth > max_depth) return {0, 0, none, true};
   const bool met_before = met_open_;
   met_open_ = false;
   const auto result = compute(value, depth);
   if (!met_open_) {
-    if (places_.size() <= value) places_.resize(std::max<std::size_t>(value + 1, evaluator_.values().size()), 0);
-    known_.push_back(result);
-    places_[value] = static_cast<std::uint32_t>(known_.size());
+    auto& samples = samples_[static_cast<std::size_t>(set_)];
+    if (samples.places.size() <= value) samples.places.resize(std::max<std::size_t>(value + 1, evaluator_.values().size()), 0);
+    samples.known.push_back(result);
+    samples.places[value] = static_cast<std::uint32_t>(samples.known.size());
   }
   if (open_.empty()) met_open_ = false;
   else met_open_ = met_open_ || met_before;
@@ -58,23 +63,41 @@ AccessAnalysis::LaneValue AccessAnalysis::evaluate(ValueId value, int depth) {
 template <class F>
 AccessAnalysis::LaneValue AccessAnalysis::combine(const Values::Node& node, int depth, F f) {
   const auto a = evaluate(node.a, depth + 1), b = evaluate(node.b, depth + 1);
-  const bool data = a.data_decides || b.data_decides;
-  if (a.uniform() && b.uniform()) return {f(a.first, b.first), 0, none, data};
+  const bool data = a.data_decides || b.data_decides, sampled = a.sampled || b.sampled || a.start_sampled || b.start_sampled;
+  if (a.uniform() && b.uniform()) return {f(a.first, b.first), 0, none, data, sampled};
   Lanes r;
   for (int i = 0; i < lanes; ++i) r[static_cast<std::size_t>(i)] = f(at(a, i), at(b, i));
-  return from(r, data);
+  return from(r, data, sampled);
 }
 
 AccessAnalysis::LaneValue AccessAnalysis::special(Special which) const {
   switch (which) {
     case Special::tid_x: case Special::laneid: return {0, 1};
-    case Special::ntid_x: return {256};
+    case Special::ntid_x: return {256, 0, none, false, true};
     case Special::ntid_y: case Special::ntid_z: case Special::nctaid_y: case Special::nctaid_z: return {1};
-    case Special::nctaid_x: return {4096};
+    case Special::nctaid_x: return {4096, 0, none, false, true};
     case Special::warpsize: return {32};
     case Special::other: return {0, 0, none, true};
     default: return {0};
   }
+}
+
+// Large, different for each argument, and, of what may be a pointer, a multiple of every alignment. The sets have the arguments rise and
+// fall, be multiples of each other and not.
+AccessAnalysis::LaneValue AccessAnalysis::argument(std::uint32_t index) const {
+  const auto& parameters = evaluator_.function().parameters;
+  const auto i = std::int64_t{std::min(index, 30u)};
+  const bool may_be_pointer = index >= parameters.size() || parameters[index].type == "u64" || parameters[index].type == "b64";
+  std::int64_t number = (std::int64_t{1} << 20) * (1 + i);
+  if (!may_be_pointer) {
+    switch (set_) {
+      case 1: number = (std::int64_t{1} << 20) * (40 - i) + 2 * i + 1; break;
+      case 2: number = std::int64_t{1} << std::max<std::int64_t>(7, 27 - 5 * i); break;
+      case 3: number = std::int64_t{1} << std::min<std::int64_t>(27, 7 + 5 * i); break;
+      default: break;
+    }
+  }
+  return {number, 0, none, false, true};
 }
 
 AccessAnalysis::LaneValue AccessAnalysis::phi(std::uint32_t index, int depth) {
@@ -88,13 +111,24 @@ AccessAnalysis::LaneValue AccessAnalysis::phi(std::uint32_t index, int depth) {
   const auto block = evaluator_.phi(index).block;
   const auto loop = cfg.blocks[block].loop;
   const bool header = loop != none && cfg.loops[loop].header == block;
-  const auto& incoming = evaluator_.incoming(index);
+  const auto incoming = evaluator_.incoming(index);  // a copy
   const auto& predecessors = cfg.blocks[block].predecessors;
   std::optional<LaneValue> result;
   for (std::size_t i = 0; i < incoming.size() && !result; ++i)
     if (!header || i >= predecessors.size() || !cfg.contains(loop, predecessors[i])) result = evaluate(incoming[i], depth + 1);
   open_.pop_back();
-  return result.value_or(LaneValue{});
+  // Another turn, or another way, may bring another number.
+  auto value = result.value_or(LaneValue{});
+  (value.uniform() ? value.sampled : value.start_sampled) = true;
+  // Where threads go on by different steps, the first turn says nothing of the next.
+  if (header)
+    for (std::size_t i = 0; i < incoming.size() && i < predecessors.size(); ++i)
+      if (cfg.contains(loop, predecessors[i])) {
+        auto& values = evaluator_.values();
+        const auto step = values.subtract(incoming[i], values.phi(index));
+        if ((evaluator_.dependence(step) & on_thread) != 0) value.data_decides = true;
+      }
+  return value;
 }
 
 AccessAnalysis::LaneValue AccessAnalysis::compute(ValueId value, int depth) {
@@ -102,17 +136,19 @@ AccessAnalysis::LaneValue AccessAnalysis::compute(ValueId value, int depth) {
   const auto node = values[value];
   switch (node.op) {
     case Op::constant: return {node.number};
-    // Pointers and sizes alike: large, a multiple of every alignment, and different for each argument.
-    case Op::argument: return {(std::int64_t{1} << 20) * (1 + std::int64_t{node.a})};
+    case Op::argument: return argument(node.a);
     case Op::special: return special(static_cast<Special>(node.a));
-    case Op::counter: return {0};
+    case Op::counter: {
+      constexpr std::int64_t turns[sample_sets] = {0, 1, 6, 11};
+      return {turns[set_], 0, none, false, true};
+    }
     case Op::symbol: return {std::int64_t{1} << 30};
     case Op::phi: return phi(node.a, depth);
     case Op::result: case Op::opaque:
       return {std::int64_t{1} << 16, 0, none, (evaluator_.dependence(value) & on_thread) != 0};
     case Op::sum: {
       LaneValue r{node.number};
-      bool one_by_one = false;
+      bool one_by_one = false, number_sampled = false;
       const auto terms = values.terms(value);
       std::vector<LaneValue> parts;
       for (const auto& t : terms) {
@@ -120,10 +156,16 @@ AccessAnalysis::LaneValue AccessAnalysis::compute(ValueId value, int depth) {
         parts.push_back(part);
         one_by_one = one_by_one || part.each != none;
         r.data_decides = r.data_decides || part.data_decides;
+        r.sampled = r.sampled || (part.sampled && !part.uniform());
+        number_sampled = number_sampled || part.sampled;
         r.first = wrap_add(r.first, wrap_multiply(t.coefficient, part.first));
         r.stride = wrap_add(r.stride, wrap_multiply(t.coefficient, part.stride));
       }
-      if (!one_by_one) return r;
+      if (!one_by_one) {
+        if (r.uniform()) r.sampled = number_sampled;
+        else if (number_sampled && !r.sampled) r.start_sampled = true;
+        return r;
+      }
       Lanes each;
       each.fill(node.number);
       for (std::size_t p = 0; p < parts.size(); ++p)
@@ -131,21 +173,23 @@ AccessAnalysis::LaneValue AccessAnalysis::compute(ValueId value, int depth) {
           auto& sum = each[static_cast<std::size_t>(i)];
           sum = wrap_add(sum, wrap_multiply(terms[p].coefficient, at(parts[p], i)));
         }
-      return from(each, r.data_decides);
+      auto all = from(each, r.data_decides, r.sampled);
+      all.start_sampled = number_sampled;
+      return all;
     }
     case Op::product: {
       LaneValue r{1};
       for (const auto& t : values.terms(value)) {
         const auto part = evaluate(t.atom, depth + 1);
-        const bool data = r.data_decides || part.data_decides;
+        const bool data = r.data_decides || part.data_decides, sampled = r.sampled || part.sampled || r.start_sampled || part.start_sampled;
         if (r.uniform() && part.each == none) {
-          r = {wrap_multiply(r.first, part.first), wrap_multiply(r.first, part.stride), none, data};
+          r = {wrap_multiply(r.first, part.first), wrap_multiply(r.first, part.stride), none, data, sampled};
         } else if (part.uniform() && r.each == none) {
-          r = {wrap_multiply(r.first, part.first), wrap_multiply(r.stride, part.first), none, data};
+          r = {wrap_multiply(r.first, part.first), wrap_multiply(r.stride, part.first), none, data, sampled};
         } else {
           Lanes each;
           for (int i = 0; i < lanes; ++i) each[static_cast<std::size_t>(i)] = wrap_multiply(at(r, i), at(part, i));
-          r = from(each, data);
+          r = from(each, data, sampled);
         }
       }
       return r;
@@ -171,14 +215,16 @@ AccessAnalysis::LaneValue AccessAnalysis::compute(ValueId value, int depth) {
     case Op::select: {
       const auto c = evaluate(node.a, depth + 1), t = evaluate(node.b, depth + 1), e = evaluate(node.c, depth + 1);
       const bool data = c.data_decides || t.data_decides || e.data_decides;
+      const bool sampled = c.sampled || c.start_sampled || t.sampled || e.sampled;
       if (c.uniform()) {
         auto chosen = c.first != 0 ? t : e;
         chosen.data_decides = data;
+        chosen.sampled = chosen.sampled || sampled;
         return chosen;
       }
       Lanes each;
       for (int i = 0; i < lanes; ++i) each[static_cast<std::size_t>(i)] = at(c, i) != 0 ? at(t, i) : at(e, i);
-      return from(each, data);
+      return from(each, data, sampled || t.start_sampled || e.start_sampled);
     }
     case Op::power_of_two:
       return combine(node, depth, [](auto a, auto) { return a >= 0 && a < 63 ? std::int64_t{1} << a : std::int64_t{0}; });
@@ -189,22 +235,8 @@ AccessAnalysis::LaneValue AccessAnalysis::compute(ValueId value, int depth) {
   return {};
 }
 
-AccessPattern AccessAnalysis::pattern(ValueId address, std::int64_t bytes) {
-  AccessPattern pattern;
-  bytes = std::clamp<std::int64_t>(bytes, 1, 1024);
-  if ((evaluator_.dependence(address) & on_thread) == 0) {
-    pattern.access = Access::uniform;
-    pattern.sectors = (bytes + sector_bytes - 1) / sector_bytes;
-    return pattern;
-  }
-  const auto place = evaluate(address, 0);
-  if (place.data_decides) {
-    pattern.access = Access::scattered;
-    pattern.sectors = lanes;
-    return pattern;
-  }
-  const bool one_distance = place.each == none;
-  // Sectors, from a start that is aligned to 128 bytes.
+// From a start that is aligned to 128 bytes.
+std::int64_t AccessAnalysis::sectors_of(const LaneValue& place, std::int64_t bytes) const {
   const auto start = at(place, 0) & ~std::int64_t{127};
   std::vector<std::int64_t> sectors;
   for (int i = 0; i < lanes; ++i) {
@@ -213,12 +245,47 @@ AccessPattern AccessAnalysis::pattern(ValueId address, std::int64_t bytes) {
       if (sectors.empty() || sectors.back() != s) sectors.push_back(s);
   }
   std::sort(sectors.begin(), sectors.end());
-  pattern.sectors = std::unique(sectors.begin(), sectors.end()) - sectors.begin();
-  if (one_distance) pattern.distance = place.stride;
-  if (one_distance && place.stride == 0) pattern.access = Access::uniform;
-  else if (pattern.sectors <= (lanes * bytes + 31) / 32 + 1) pattern.access = Access::coalesced;
-  else if (one_distance) pattern.access = Access::strided;
-  else pattern.access = Access::scattered;
+  return std::unique(sectors.begin(), sectors.end()) - sectors.begin();
+}
+
+Access AccessAnalysis::access_of(const LaneValue& place, std::int64_t sectors, std::int64_t bytes) const {
+  const bool one_distance = place.each == none;
+  if (one_distance && place.stride == 0) return Access::uniform;
+  if (sectors <= (lanes * bytes + sector_bytes - 1) / sector_bytes + 1) return Access::coalesced;
+  return one_distance ? Access::strided : Access::scattered;
+}
+
+AccessPattern AccessAnalysis::pattern(ValueId address, std::int64_t bytes, const std::function<ValueId()>& resolved) {
+  AccessPattern pattern;
+  bytes = std::clamp<std::int64_t>(bytes, 1, 1024);
+  if ((evaluator_.dependence(address) & on_thread) == 0) {
+    pattern.access = Access::uniform;
+    pattern.sectors = (bytes + sector_bytes - 1) / sector_bytes;
+    return pattern;
+  }
+  set_ = 0;
+  auto place = evaluate(address, 0);
+  if ((place.sampled || place.data_decides) && evaluator_.values()[address].has_phi) {
+    address = resolved();
+    place = evaluate(address, 0);
+  }
+  if (place.data_decides) return pattern;
+  pattern.sectors = sectors_of(place, bytes);
+  pattern.access = access_of(place, *pattern.sectors, bytes);
+  if (place.each == none) pattern.distance = place.stride;
+  if (!place.sampled) return pattern;
+  const auto sectors = *pattern.sectors;
+  for (set_ = 1; set_ < sample_sets; ++set_) {
+    const auto other = evaluate(address, 0);
+    const auto touched = sectors_of(other, bytes);
+    if (touched == sectors && access_of(other, touched, bytes) == pattern.access) continue;
+    // The arguments decide: one distance that they give, or anything.
+    if (touched != sectors) pattern.sectors.reset();
+    if (pattern.distance && other.each == none) pattern.access = Access::strided;
+    else pattern.access = Access::scattered;
+    if (other.each != none) pattern.distance.reset();
+  }
+  set_ = 0;
   return pattern;
 }
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -13,7 +14,8 @@ namespace warptime::flow {
 
 struct AccessPattern {
   Access access = Access::scattered;
-  std::int64_t sectors = 32;  // 32-byte sectors that one warp's request touches, from a start that is aligned to 128 bytes
+  // 32-byte sectors that one warp's request touches, from a start that is aligned to 128 bytes; nothing where the arguments decide.
+  std::optional<std::int64_t> sectors = 32;
   std::optional<std::int64_t> distance;  // bytes between neighbouring threads for the sample arguments, where there is one distance
 };
 
@@ -21,13 +23,15 @@ class AccessAnalysis {
  public:
   explicit AccessAnalysis(Evaluator& evaluator) : evaluator_(evaluator) {}
 
-  // `bytes` is what one thread moves. The pattern is that of the first turn of every loop, in the first warp of a block whose x dimension
-  // holds the warp; kernel arguments and launch dimensions that decide nothing take large sample values.
+  // `bytes` is what one thread moves. The pattern is that of the first warp of a block whose x dimension holds the warp, in every turn of its loops; kernel arguments
+  // and launch dimensions take large sample values,
+  // several sets of them: where these, or turns, do not agree on the sectors, there is no one number.
   //   uniform:   all threads at one address
   //   coalesced: no more sectors than 32 neighbouring elements of that size would touch, wherever they begin
   //   strided:   one distance between neighbouring threads, and more sectors than that
   //   scattered: anything else, and every address that loaded data decide
-  AccessPattern pattern(ValueId address, std::int64_t bytes);
+  // `resolved` gives the address with its loops' closed forms: asked for where turns may decide.
+  AccessPattern pattern(ValueId address, std::int64_t bytes, const std::function<ValueId()>& resolved);
   // The distance between neighbouring threads of a strided access as a form, from `resolved`, the address with its loops' closed
   // forms; nothing where that is not what the pattern has.
   std::optional<ValueId> stride_form(const AccessPattern& pattern, ValueId resolved);
@@ -40,10 +44,22 @@ class AccessAnalysis {
     std::int64_t first = 0, stride = 0;
     std::uint32_t each = none;  // index into arrays_
     bool data_decides = false;  // a thread-dependent value without a closed form is in it
+    bool sampled = false;       // the number stands on a sample argument; of what differs between threads: the differences do
+    bool start_sampled = false; // of what differs between threads: the first thread's number does
     bool uniform() const { return each == none && stride == 0; }
   };
+  // What was found for one set of sample arguments.
+  struct Samples {
+    std::vector<std::uint32_t> places;  // by value: index into known + 1; 0: not yet
+    std::vector<LaneValue> known;
+    std::vector<Lanes> arrays;
+  };
+  static constexpr int sample_sets = 4;
   std::int64_t at(const LaneValue& value, int lane) const;
-  LaneValue from(const Lanes& each, bool data_decides);
+  LaneValue from(const Lanes& each, bool data_decides, bool sampled);
+  LaneValue argument(std::uint32_t index) const;
+  std::int64_t sectors_of(const LaneValue& place, std::int64_t bytes) const;
+  Access access_of(const LaneValue& place, std::int64_t sectors, std::int64_t bytes) const;
   LaneValue evaluate(ValueId value, int depth);
   LaneValue compute(ValueId value, int depth);
   LaneValue special(Special which) const;
@@ -52,9 +68,8 @@ class AccessAnalysis {
   LaneValue combine(const Values::Node& node, int depth, F f);
 
   Evaluator& evaluator_;
-  std::vector<std::uint32_t> places_;  // by value: index into known_ + 1; 0: not yet
-  std::vector<LaneValue> known_;
-  std::vector<Lanes> arrays_;
+  std::array<Samples, sample_sets> samples_;
+  int set_ = 0;  // that is being evaluated
   std::vector<std::uint32_t> open_;  // phis on the way
   bool met_open_ = false;            // one of them again: what stands on it is not kept
 };

@@ -221,7 +221,14 @@ std::uint8_t Evaluator::instruction_dependence(std::uint32_t instruction, const 
   // What other threads put there can differ from thread to thread.
   const auto word = first_word(ins.opcode);
   const bool from_others = word == "shfl" || word == "atom" || word == "mma" || word == "wmma" || word == "match" || word == "call";
-  return from_others ? on_data | on_thread : on_data;
+  if (from_others) return on_data | on_thread;
+  // What lies in a thread's own memory can differ, wherever its address is the same.
+  if (word == "ld" && ins.operand_count == 2) {
+    auto space = ptx::space_of(ins.opcode);
+    if (space == ptx::StateSpace::generic) space = space_of_address(address(instruction, 1)).value_or(ptx::StateSpace::global);
+    if (space == ptx::StateSpace::local) return on_data | on_thread;
+  }
+  return on_data;
 }
 
 ValueId Evaluator::value_of(const ptx::Operand& operand, std::uint32_t instruction) {
@@ -647,12 +654,30 @@ std::uint8_t Evaluator::dependence(ValueId value) {
 }
 
 std::optional<ptx::StateSpace> Evaluator::space_of_address(ValueId address) {
+  constexpr std::size_t most_values = 200;
   std::optional<ptx::StateSpace> space;
-  values_.any_leaf(address, [&](ValueId leaf) {
-    if (values_[leaf].op == Op::symbol && symbol_spaces_[values_[leaf].a] != ptx::StateSpace::none)
-      space = symbol_spaces_[values_[leaf].a];
-    return false;
-  });
+  std::vector<ValueId> work{address};
+  for (std::size_t i = 0; i < work.size(); ++i) {
+    if (work.size() > most_values) return std::nullopt;
+    const auto value = work[i];  // by way of one definition
+    std::optional<ptx::StateSpace> here;
+    std::vector<std::uint32_t> phis;
+    values_.any_leaf(value, [&](ValueId leaf) {
+      const auto node = values_[leaf];
+      if (node.op == Op::symbol && symbol_spaces_[node.a] != ptx::StateSpace::none) here = symbol_spaces_[node.a];
+      if (node.op == Op::phi) phis.push_back(node.a);
+      return false;
+    });
+    if (here) {
+      if (space && *space != *here) return std::nullopt;
+      space = here;
+      continue;
+    }
+    // The address may come with one of its phis, and an index with the others: followed where there is one.
+    if (phis.size() != 1) return std::nullopt;
+    for (const auto next : incoming(phis[0]))
+      if (std::find(work.begin(), work.end(), next) == work.end()) work.push_back(next);
+  }
   return space;
 }
 

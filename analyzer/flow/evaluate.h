@@ -49,7 +49,8 @@ class Evaluator {
   // on the conditions that choose between them; a result on what its instruction reads.
   std::uint8_t dependence(ValueId value);
 
-  // The state space that a generic address points into, where the code shows it (cvta, a variable's address).
+  // The state space that a generic address points into, where the code shows it (cvta, a variable's address), by whatever way it
+  // comes: all of them agree.
   std::optional<ptx::StateSpace> space_of_address(ValueId address);
 
   const std::vector<ptx::Operand>& operands() const { return operands_; }

@@ -25,13 +25,14 @@ class SlotPromoter {
  public:
   SlotPromoter(std::vector<ptx::Operand>& operands, ptx::Function& function) : operands_(operands), function_(function) {}
 
-  void run() {
+  // Whether something became a register.
+  bool run() {
     find_definitions();
     find_address_registers();
-    if (places_.empty() && !names_local_) return;
     for (std::uint32_t i = 0; i < function_.instructions.size(); ++i) look_at_uses(i);
     choose_slots();
     for (const auto& access : accesses_) rewrite(access);
+    return !registers_.empty();
   }
 
  private:
@@ -62,6 +63,7 @@ class SlotPromoter {
       const auto& ins = function_.instructions[i];
       const std::uint32_t count = ins.info != nullptr ? ins.info->destinations : 1;
       for (std::uint32_t d = 0; d < count && d < ins.operand_count; ++d) note_definition(operand(ins, d), i);
+      if (is_store(ins) && moves_slot(operands_, ins)) note_definition(operand(ins, 0), i);
       if (ins.info != nullptr && ins.info->category == ptx::Category::call)
         for (std::uint32_t d = 0; d < ins.operand_count; ++d) note_definition(operand(ins, d), i);
     }
@@ -90,7 +92,7 @@ class SlotPromoter {
   std::optional<Place> place_made_by(const ptx::Instruction& ins) const {
     if (ins.guard != no_index || ins.operand_count < 2) return std::nullopt;
     const auto word = first_word(ins.opcode);
-    if (word == "mov" || word == "cvta") return place_of(operand(ins, 1));
+    if (word == "mov" || word == "cvta" || moves_slot(operands_, ins)) return place_of(operand(ins, 1));
     if (word != "add" || ins.operand_count != 3 || operand(ins, 2).kind != Kind::integer) return std::nullopt;
     auto place = place_of(operand(ins, 1));
     if (place) place->offset += operand(ins, 2).value;
@@ -109,7 +111,6 @@ class SlotPromoter {
       }
       if (places_.size() == before) break;
     }
-    for (const auto& v : function_.variables) names_local_ = names_local_ || v.space == ptx::StateSpace::local;
   }
 
   void escape(const ptx::Operand& o) {
@@ -204,7 +205,6 @@ class SlotPromoter {
   static constexpr std::uint32_t several = no_index - 1;
   std::vector<ptx::Operand>& operands_;
   ptx::Function& function_;
-  bool names_local_ = false;
   std::vector<std::uint32_t> definitions_;  // by register
   std::unordered_map<std::uint32_t, Place> places_;  // registers that hold an address
   std::unordered_map<std::uint32_t, std::uint64_t> escapes_;  // variable -> the lowest offset whose address goes elsewhere
@@ -243,7 +243,12 @@ bool may_have_slots(const ptx::Function& function) {
   return std::any_of(function.variables.begin(), function.variables.end(), [](const auto& v) { return v.space == ptx::StateSpace::local; });
 }
 
-void promote_slots(std::vector<ptx::Operand>& operands, ptx::Function& function) { SlotPromoter(operands, function).run(); }
+void promote_slots(std::vector<ptx::Operand>& operands, ptx::Function& function) {
+  // An address that was kept in a slot can be followed once that slot is a register.
+  constexpr int most_rounds = 4;
+  for (int round = 0; round < most_rounds && may_have_slots(function) && SlotPromoter(operands, function).run(); ++round) {
+  }
+}
 
 bool moves_slot(const std::vector<ptx::Operand>& operands, const ptx::Instruction& ins) {
   if ((!is_load(ins) && !is_store(ins)) || ins.operand_count != 2) return false;

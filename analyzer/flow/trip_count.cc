@@ -9,7 +9,7 @@ namespace warptime::flow {
 namespace {
 
 constexpr std::size_t max_open_phis = 64;
-constexpr std::size_t max_copies = 100;
+constexpr std::size_t max_depth = 150;  // closed forms within closed forms
 constexpr std::uint64_t max_steps = 200'000;  // closed forms looked for in one kernel; beyond, registers stay without one
 
 std::uint64_t key(std::uint32_t a, std::uint32_t b) { return (std::uint64_t{a} << 32) | b; }
@@ -46,13 +46,16 @@ ValueId LoopAnalysis::closed_form(std::uint32_t phi, std::uint32_t context) {
   }
   const auto memo = closed_forms_.find(key(phi, context));
   if (memo != closed_forms_.end()) return memo->second;
-  if (open_.size() > max_open_phis || ++steps_ > max_steps) return self;
+  if (open_.size() > max_open_phis || depth_ > max_depth || ++steps_ > max_steps) return self;
+  struct Deeper {
+    explicit Deeper(std::size_t& depth) : of(depth) { ++of; }
+    ~Deeper() { --of; }
+    Deeper(const Deeper&) = delete;
+    Deeper& operator=(const Deeper&) = delete;
+    std::size_t& of;
+  } deeper(depth_);
   if (const auto only = evaluator_.copy_of(phi)) {
-    if (copies_followed_ > max_copies) return self;
-    ++copies_followed_;
-    const auto result = resolve(*only, context);
-    --copies_followed_;
-    return result;
+    return resolve(*only, context);
   }
   const auto& cfg = evaluator_.cfg();
   const auto block = evaluator_.phi(phi).block;
@@ -353,6 +356,34 @@ ValueId LoopAnalysis::turns_until_power(ValueId ratio, Power power) {
   return values_.add(values_.maximum(values_.constant(0), turns), values_.constant(1));
 }
 
+std::optional<LoopAnalysis::Range> LoopAnalysis::range_over_threads(ValueId value) const {
+  constexpr std::int64_t most_threads = 1024;  // of a block, on every GPU
+  constexpr std::uint16_t most_nesting = 12;
+  const auto node = values_[value];
+  if (node.indirect || node.dependence != on_thread || node.depth > most_nesting) return std::nullopt;
+  std::optional<Range> range;
+  for (std::int64_t thread = 0; thread < most_threads; ++thread) {
+    const auto number = values_.number(value, [&](ValueId leaf) -> std::optional<std::int64_t> {
+      const auto n = values_[leaf];
+      if (n.op == Op::special && static_cast<Special>(n.a) == Special::tid_x) return thread;
+      return std::nullopt;
+    });
+    if (!number) return std::nullopt;
+    if (!range) range = Range{*number, *number};
+    range->least = std::min(range->least, *number);
+    range->most = std::max(range->most, *number);
+  }
+  return range;
+}
+
+// A count that neither grows nor falls with the thread's index, of that index alone.
+std::optional<ValueId> LoopAnalysis::busiest_by_trial(ValueId count, bool& changed) {
+  const auto range = range_over_threads(count);
+  if (!range) return std::nullopt;
+  changed = changed || range->least != range->most;
+  return values_.constant(range->most);
+}
+
 // Where the count depends on the thread or block: that of the one which runs longest. Linear dependence only.
 std::optional<ValueId> LoopAnalysis::busiest(ValueId count, bool& changed) {
   if ((values_[count].dependence & (on_thread | on_block)) == 0) return count;
@@ -395,7 +426,7 @@ std::optional<ValueId> LoopAnalysis::busiest(ValueId count, bool& changed) {
     const auto atom = values_.special(index);
     const auto d = direction(count, atom);
     if (d == 2) continue;
-    if (d == 0) return std::nullopt;
+    if (d == 0) return busiest_by_trial(count, changed);
     const auto extreme = d < 0 ? values_.constant(0) : values_.add(values_.special(extent), values_.constant(-1));
     count = values_.rewrite(count, [](const Values::Node& node) { return (node.dependence & (on_thread | on_block)) != 0; }, [&](ValueId leaf) { return leaf == atom ? extreme : leaf; });
     changed = true;

@@ -57,6 +57,16 @@ class LoopAnalysis {
   std::optional<ValueId> solve_shrinking(ValueId shrinks, ValueId least, std::uint32_t loop);
   ValueId turns_until_power(ValueId ratio, Power power);
   std::optional<ValueId> busiest(ValueId count, bool& changed);
+  std::optional<ValueId> busiest_by_trial(ValueId count, bool& changed);
+
+ public:
+  // The least and the most of a value that depends on threadIdx.x alone, over the threads that a block can have; nothing for others.
+  struct Range {
+    std::int64_t least, most;
+  };
+  std::optional<Range> range_over_threads(ValueId value) const;
+
+ private:
 
   Evaluator& evaluator_;
   Values& values_;
@@ -65,7 +75,7 @@ class LoopAnalysis {
   static constexpr std::size_t not_touched = ~std::size_t{0};
   std::vector<std::uint32_t> open_;  // phis whose closed form is being found, outermost first
   std::size_t lowest_touched_ = not_touched;  // the outermost of them that was met meanwhile
-  std::size_t copies_followed_ = 0;
+  std::size_t depth_ = 0;
   std::uint64_t steps_ = 0;
   std::vector<std::uint32_t> open_loops_;
 };

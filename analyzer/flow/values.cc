@@ -511,6 +511,71 @@ bool Values::any_leaf_part(ValueId id, const std::function<bool(ValueId)>& predi
   return found;
 }
 
+struct Values::Numbers {
+  const Values& values;
+  const std::function<std::optional<std::int64_t>(ValueId)>& leaf;
+  std::unordered_map<ValueId, std::optional<std::int64_t>> memo = {};
+
+  std::optional<std::int64_t> of(ValueId id) {
+    if (values.is_constant(id)) return values.nodes_[id].number;
+    if (const auto it = memo.find(id); it != memo.end()) return it->second;
+    const auto result = compute(id);
+    memo[id] = result;
+    return result;
+  }
+
+  std::optional<std::int64_t> compute(ValueId id) {
+    const auto& n = values.nodes_[id];
+    switch (n.op) {
+      case Op::argument: case Op::special: case Op::counter: case Op::phi: case Op::result: case Op::opaque: case Op::symbol: return leaf(id);
+      case Op::sum: case Op::product: {
+        auto all = n.op == Op::sum ? n.number : 1;
+        for (const auto& t : values.term_span(id)) {
+          const auto part = of(t.atom);
+          std::int64_t scaled = 0;
+          if (!part || __builtin_mul_overflow(*part, n.op == Op::sum ? t.coefficient : all, &scaled)) return std::nullopt;
+          if (n.op == Op::product) all = scaled;
+          else if (__builtin_add_overflow(all, scaled, &all)) return std::nullopt;
+        }
+        return all;
+      }
+      case Op::select: {
+        const auto condition = of(n.a);
+        if (!condition) return std::nullopt;
+        return of(*condition != 0 ? n.b : n.c);
+      }
+      default: break;
+    }
+    const auto a = of(n.a), b = of(n.b);
+    if (!a || !b) return std::nullopt;
+    switch (n.op) {
+      case Op::floor_divide: return *b <= 0 ? std::nullopt : std::optional(floor_div(*a, *b));
+      case Op::truncated_divide: return *b <= 0 ? std::nullopt : std::optional(*a / *b);
+      case Op::minimum: return std::min(*a, *b);
+      case Op::maximum: return std::max(*a, *b);
+      case Op::less: return *a < *b;
+      case Op::less_equal: return *a <= *b;
+      case Op::equal: return *a == *b;
+      case Op::not_equal: return *a != *b;
+      case Op::less_unsigned: return static_cast<std::uint64_t>(*a) < static_cast<std::uint64_t>(*b);
+      case Op::less_equal_unsigned: return static_cast<std::uint64_t>(*a) <= static_cast<std::uint64_t>(*b);
+      case Op::logical_and: return *a != 0 && *b != 0;
+      case Op::logical_or: return *a != 0 || *b != 0;
+      case Op::logical_not: return *a == 0;
+      case Op::power_of_two: return *a < 0 || *a > 61 ? std::nullopt : std::optional(std::int64_t{1} << *a);
+      case Op::log2_floor: return *a < 1 ? std::nullopt : std::optional<std::int64_t>(63 - __builtin_clzll(static_cast<unsigned long long>(*a)));
+      case Op::bit_and: return *a & *b;
+      case Op::bit_or: return *a | *b;
+      case Op::bit_xor: return *a ^ *b;
+      default: return std::nullopt;
+    }
+  }
+};
+
+std::optional<std::int64_t> Values::number(ValueId id, const std::function<std::optional<std::int64_t>(ValueId)>& leaf) const {
+  return Numbers{*this, leaf}.of(id);
+}
+
 struct Values::Rewriting {
   bool (*relevant)(const Node&);
   const LeafRewriter& leaf;

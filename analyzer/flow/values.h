@@ -150,6 +150,8 @@ class Values {
   // `relevant` refuses stay as they are.
   using LeafRewriter = std::function<ValueId(ValueId)>;
   ValueId rewrite(ValueId id, bool (*relevant)(const Node&), const LeafRewriter& leaf);
+  // The number that it is where `leaf` gives those of its leaves; nothing where one has none, or where it does not fit.
+  std::optional<std::int64_t> number(ValueId id, const std::function<std::optional<std::int64_t>(ValueId)>& leaf) const;
   bool any_leaf(ValueId id, const std::function<bool(ValueId)>& predicate) const;
 
   std::size_t size() const { return nodes_.size(); }
@@ -187,6 +189,7 @@ class Values {
     const Values& values_;
   };
   struct Rewriting;
+  struct Numbers;
   ValueId rewrite_part(ValueId id, Rewriting& rewriting, int depth);
   bool any_leaf_part(ValueId id, const std::function<bool(ValueId)>& predicate, ValueMemo& memo) const;
   void grow_index();

@@ -26,12 +26,13 @@ InstructionRole memory(flow::KernelFlow& flow, std::uint32_t block, std::uint32_
   const auto& ins = evaluator.function().instructions[instruction];
   const auto bytes = std::max(1, ptx::access_bytes(ins.opcode));
   const auto address = evaluator.address(instruction, operand);
-  const auto pattern = flow.accesses.pattern(address, bytes);
+  const auto pattern = flow.accesses.pattern(address, bytes, [&] { return flow.loops.resolve(address, flow.cfg.blocks[block].loop); });
   MemoryAccess access;
   access.kind = kind == Kind::load ? MemoryAccess::Kind::load : MemoryAccess::Kind::store;
   access.access = pattern.access;
   access.bytes = bytes;
   access.sectors = pattern.sectors;
+  if (!pattern.sectors) note += note.empty() ? "arguments or turns decide its sectors" : ", arguments or turns decide its sectors";
   access.note = std::move(note);
   if (pattern.access == Access::strided) {
     const auto form = flow.accesses.stride_form(pattern, flow.loops.resolve(address, flow.cfg.blocks[block].loop));

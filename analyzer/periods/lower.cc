@@ -316,6 +316,7 @@ class Lowering {
   ValueId condition(ValueId raw, std::uint32_t loop, const Facts& facts) {
     auto value = facts.simplify(flow_.loops.resolve(raw, loop));
     if (!last_turn_.empty()) value = facts.simplify(with_last_turns(value));
+    if (const auto range = flow_.loops.range_over_threads(value); range && range->least == range->most) return values_.constant(range->most);
     return value;
   }
 
@@ -396,7 +397,13 @@ class Lowering {
     auto taken = region(ways[0], end, loop, if_taken, depth + 1);
     auto other = region(ways[1], end, loop, if_not, depth + 1);
     if (failure_) return none;
-    join_sides(last, guard, std::move(taken), std::move(other), items, end == flow_.cfg.exit() || only_returns(end));
+    const bool at_end = end == flow_.cfg.exit() || only_returns(end);
+    // A side that only jumps to the end is the empty side of a guard.
+    if (at_end && (flow_.evaluator.dependence(guard) & flow::on_thread) != 0) {
+      if (!other.empty() && only_jumps(ways[0], end)) taken.clear();
+      else if (!taken.empty() && only_jumps(ways[1], end)) other.clear();
+    }
+    join_sides(last, guard, std::move(taken), std::move(other), items, at_end);
     return join;
   }
 
@@ -465,6 +472,17 @@ class Lowering {
     }
     append(items, std::move(busiest));
     return join;
+  }
+
+  bool only_jumps(std::uint32_t b, std::uint32_t end) const {
+    for (std::size_t steps = 0; b != end && steps < flow_.cfg.blocks.size(); ++steps) {
+      const auto& block = flow_.cfg.blocks[b];
+      if (block.successors.size() != 1) return false;
+      for (auto i = block.first; i < block.end; ++i)
+        if (!function_.instructions[i].opcode.starts_with("bra") && out_.roles[i].kind != InstructionRole::Kind::none) return false;
+      b = block.successors[0];
+    }
+    return true;
   }
 
   bool only_returns(std::uint32_t b) const {

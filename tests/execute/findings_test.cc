@@ -1,5 +1,7 @@
 // What a kernel does wrong is found, with its place; what is right is not.
 #include <algorithm>
+#include <fstream>
+#include <sstream>
 
 #include "tests/execute/harness.h"
 
@@ -48,6 +50,14 @@ const std::vector<Case>& wrong() {
       {"race, write and read", Kind::shared_race, "mov.u32 %r2, s; shl.b32 %r3, %r1, 2; add.u32 %r2, %r2, %r3; st.shared.u32 [%r2], %r1; setp.ge.u32 %p1, %r1, 32; @%p1 ld.shared.u32 %r4, [%r2+-128];",
        "write and read of byte 0 of shared memory with no barrier between them", 32, ".shared .align 4 .b8 s[256];"},
       {"race, two writes", Kind::shared_race, "shr.u32 %r2, %r1, 5; st.shared.u32 [s], %r2;", "warps 0 and 1", 32, ".shared .align 4 .b8 s[64];"},
+      {"race, read and write", Kind::shared_race, "setp.lt.u32 %p1, %r1, 32; @%p1 st.shared.u32 [s], 1; bar.sync 0; @%p1 ld.shared.u32 %r2, [s]; @!%p1 st.shared.u32 [s], 2;", "write and read of byte 0", 0, ".shared .align 4 .b8 s[64];"},
+      {"race of different widths", Kind::shared_race, "setp.lt.u32 %p1, %r1, 32; @%p1 st.shared.u32 [s], 0; bar.sync 0; @%p1 st.shared.u16 [s+2], 1; @!%p1 ld.shared.u32 %r2, [s];", "of byte 2 of shared memory", 0, ".shared .align 4 .b8 s[64];"},
+      {"race of a vector and one of its elements", Kind::shared_race, "setp.lt.u32 %p1, %r1, 32; mov.u32 %r2, 0; @%p1 st.shared.v4.u32 [s], {%r2, %r2, %r2, %r2}; @!%p1 st.shared.u8 [s+9], 1;", "of byte 9 of shared memory", 32, ".shared .align 16 .b8 s[64];"},
+      {"asynchronous copy past the end", Kind::out_of_bounds, "cp.async.ca.shared.global [s], [%d1+256], 4;", "read of 4 bytes of global memory, 0 bytes past the end", 0, ".shared .align 16 .b8 s[64];"},
+      {"asynchronous copy of nothing", Kind::uninitialised_memory, "setp.eq.u32 %p1, %r1, 0; @%p1 cp.async.ca.shared.global [s], [%d1], 4;", "nothing has written", 0, ".shared .align 16 .b8 s[64];"},
+      {"misaligned atomic", Kind::misaligned, "atom.global.add.u64 %d4, [%d1+4], 1;", "no multiple of 8", 0},
+      {"part of a vector uninitialised", Kind::uninitialised_memory, "st.global.u32 [%d1], 1; ld.global.v2.u32 {%r2, %r3}, [%d1];", "nothing has written", 0},
+      {"past one buffer, towards the next", Kind::out_of_bounds, "st.global.u32 [a+8], 1;", "0 bytes past the end of `a` (8 bytes)", 0, ".global .u32 a[2];\n.global .u32 b[2];"},
       {"race within a warp", Kind::shared_race, "st.shared.u32 [s], %r1;", "lanes of one warp write different values", 1, ".shared .align 4 .b8 s[64];"},
       {"atomic and plain write", Kind::shared_race, "shr.u32 %r2, %r1, 5; setp.eq.u32 %p1, %r2, 0; @%p1 st.shared.u32 [s], 0; @!%p1 red.shared.add.u32 [s], 1;", "race", 32, ".shared .align 4 .b8 s[64];"},
       {"divergent barrier", Kind::divergent_barrier, "setp.lt.u32 %p1, %r1, 16; @%p1 bar.sync 0;", "16 of the warp's 32 threads", 0},
@@ -92,6 +102,13 @@ TEST(Findings, AreNotMadeWhereAllIsRight) {
       {"setp.lt.u32 %p1, %r1, 32; @%p1 st.shared.u32 [s], 5;", ".shared .align 4 .b8 s[64];"},
       // Only atomics.
       {"setp.eq.u32 %p1, %r1, 0; @%p1 st.shared.u32 [s], 0; bar.sync 0; red.shared.add.u32 [s], 1; bar.sync 0; ld.shared.u32 %r2, [s];", ".shared .align 4 .b8 s[64];"},
+      // Warps that work on parts of one word.
+      {"setp.lt.u32 %p1, %r1, 32; @%p1 st.shared.u16 [s], 1; @!%p1 st.shared.u16 [s+2], 2; bar.sync 0; ld.shared.u32 %r2, [s];", ".shared .align 4 .b8 s[64];"},
+      // Atomics of different widths on one place, and flags that are volatile.
+      {"setp.eq.u32 %p1, %r1, 0; @%p1 st.shared.u64 [s], 0; bar.sync 0; red.shared.add.u32 [s], 1; red.shared.add.u64 [s], 1; ld.volatile.shared.u32 %r2, [s];", ".shared .align 8 .b8 s[64];"},
+      // One warp's lanes after one another, in lockstep.
+      {"setp.ge.u32 %p1, %r1, 32; @%p1 ret; mov.u32 %r2, s; shl.b32 %r3, %r1, 2; add.u32 %r2, %r2, %r3; st.shared.u32 [%r2], %r1; bar.warp.sync -1; mov.u32 %r2, s; xor.b32 %r3, %r3, 4; add.u32 %r2, %r2, %r3; ld.shared.u32 %r4, [%r2];",
+       ".shared .align 4 .b8 s[128];"},
       // Warps that return early do not hold up the others.
       {"setp.lt.u32 %p1, %r1, 32; @%p1 ret; bar.sync 0;", ""},
       {"setp.lt.u32 %p1, %r1, 16; @%p1 shfl.sync.idx.b32 %r2, %r1, 0, 31, 0xffff;", ""},
@@ -185,6 +202,30 @@ TEST(Findings, WhatIsNotExecuted) {
     EXPECT_NE(to_text(errors).find(message), std::string::npos) << to_text(errors);
     EXPECT_EQ(errors[0].line, 14);
   }
+}
+
+// Every instruction of the opcode table is executed, or docs/run.md says that it is not.
+TEST(Findings, TheManualSaysWhatIsNotExecuted) {
+  std::vector<std::string> opcodes;
+#define OPCODE(name, category, destinations, accumulates, ends_block) opcodes.emplace_back(name);
+#include "analyzer/ptx/opcodes.def"
+#undef OPCODE
+  std::ifstream file(std::string(WARPTIME_SOURCE_DIR) + "/docs/run.md");
+  std::stringstream manual;
+  manual << file.rdbuf();
+  const auto listed = manual.str().substr(manual.str().find("## What it does not execute"));
+  std::size_t left_out = 0;
+  for (const auto& opcode : opcodes) {
+    const auto errors = to_text(errors_of(kernel_text("", opcode + ";")));
+    if (errors.find("`" + opcode + "` is not executed") == std::string::npos) continue;  // some form of it is
+    ++left_out;
+    // vadd2 and vadd4 stand there as vadd, wmma.load as wmma.
+    auto name = opcode;
+    if (name[0] == 'v' && (name.back() == '2' || name.back() == '4')) name.pop_back();
+    while (listed.find("`" + name + "`") == std::string::npos && name.find('.') != std::string::npos) name.resize(name.rfind('.'));
+    EXPECT_NE(listed.find("`" + name + "`"), std::string::npos) << opcode;
+  }
+  EXPECT_GT(left_out, 20u);
 }
 
 struct BadLaunch {

@@ -1,59 +1,16 @@
-// Kernels as compilers make them, against the same on the host; and what the static analysis says against what was executed.
+// Kernels as compilers make them, against the same on the host.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <fstream>
-#include <map>
 #include <random>
-#include <sstream>
 
-#include "analyzer/compile/compile.h"
-#include "analyzer/pipeline.h"
+#include "tests/execute/builds.h"
 #include "tests/execute/harness.h"
 
 namespace warptime::execute::testing {
 namespace {
-
-struct Build {
-  const char* name;
-  Compiler compiler;
-  bool rolled;
-  std::vector<std::string> flags;
-};
-
-const std::vector<Build>& builds() {
-  static const std::vector<Build> all = {{"clang", Compiler::clang, false, {}},       {"clang_rolled", Compiler::clang, true, {}},
-                                         {"clang_O0", Compiler::clang, false, {"-O0"}}, {"clang_O1", Compiler::clang, false, {"-O1"}},
-                                         {"nvcc", Compiler::nvcc, false, {}},         {"nvcc_rolled", Compiler::nvcc, true, {}},
-                                         {"nvcc_G", Compiler::nvcc, false, {"-G"}}};
-  return all;
-}
-
-std::string read(const std::string& file) {
-  std::ifstream in(std::string(WARPTIME_SOURCE_DIR) + "/" + file);
-  std::stringstream text;
-  text << in.rdbuf();
-  EXPECT_TRUE(in) << file;
-  return text.str();
-}
-
-// Each file is compiled once for each build.
-std::shared_ptr<const Source> compiled(const std::string& file, const Build& build) {
-  static std::map<std::string, std::shared_ptr<const Source>> made;
-  auto& entry = made[file + build.name];
-  if (!entry) {
-    CompileOptions options;
-    options.compiler = build.compiler;
-    options.rolled = build.rolled;
-    options.flags = build.flags;
-    auto source = compile_cuda(file, read(file), options);
-    EXPECT_TRUE(source) << to_text(source.diagnostics());
-    if (source) entry = std::make_shared<Source>(std::move(*source));
-  }
-  return entry;
-}
 
 class Kernels : public ::testing::TestWithParam<Build> {
  protected:
@@ -311,63 +268,6 @@ TEST_P(Kernels, Votes) {
     wanted.push_back(ballot ^ same ^ 3u ^ static_cast<std::uint32_t>(in[i ^ 5]));
   }
   EXPECT_EQ(outcome.values<std::uint32_t>(1), wanted);
-}
-
-// ---- the proof: the kernel program, flattened, is what a warp executed
-
-std::string text_of(const std::vector<StreamPeriod>& periods) {
-  std::string text;
-  for (const auto& period : periods)
-    text += period.kind == PeriodKind::calculation ? fmt::format("{} ", period.instructions) : period.kind == PeriodKind::load ? "load " : "store ";
-  return text;
-}
-
-// A run of n instructions has n - 1 + 10 cycles.
-std::string text_of(const std::vector<Period>& periods) {
-  std::string text;
-  for (const auto& period : periods)
-    text += period.kind == PeriodKind::calculation ? fmt::format("{} ", period.cycles - 9) : period.kind == PeriodKind::load ? "load " : "store ";
-  return text;
-}
-
-struct Proof {
-  const char* file;
-  const char* kernel;
-  Launch how;
-  std::vector<Given> arguments;
-  Bindings parameters;
-};
-
-std::vector<Proof> proofs() {
-  std::vector<Proof> all;
-  for (const int K : {1, 2, 3, 4, 5, 8, 10, 14})
-    all.push_back({"dwt_kernels/mtx.cu", "mtx", {{2}, {32}}, {value(K), value(64), buffer(std::vector<float>(64)), uninitialised(256), buffer(std::vector<float>(64))},
-                   {{"K", K}, {"N", 64}}});
-  for (const int k : {0, 1, 2})
-    all.push_back({"dwt_kernels/ltt.cu", "ltt", {{1}, {32}}, {value(k), value(3), value(64), buffer(std::vector<float>(64)), buffer(std::vector<float>(8))},
-                   {{"k", k}, {"L", 3}, {"N", 64}}});
-  for (const int N : {32, 33, 34, 39})
-    all.push_back({"samples/mtx_mul_vec/mtx_mul_vec.cu", "mtx_mul_vec", {{1}, {32}},
-                   {value(N), buffer(std::vector<float>(2000)), buffer(std::vector<float>(64)), buffer(std::vector<float>(64))}, {{"N", N}}});
-  return all;
-}
-
-TEST_P(Kernels, TheKernelProgramIsWhatAWarpExecutes) {
-  if (!GetParam().flags.empty()) GTEST_SKIP() << "the analysis is of optimised code";
-  for (const auto& proof : proofs()) {
-    SCOPED_TRACE(fmt::format("{} of {} threads", proof.kernel, proof.how.block.x));
-    StreamRecorder recorder({{0, 0}});
-    executed(proof.file, proof.kernel, proof.how, proof.arguments, &recorder);
-    const auto source = compiled(proof.file, GetParam());
-    ASSERT_TRUE(source);
-    const auto analysis = analyze(*source, {proof.kernel, false});
-    ASSERT_TRUE(analysis) << to_text(analysis.diagnostics());
-    const auto schedule = make_schedule(analysis->kernels[0].program, proof.parameters, paper_durations());
-    ASSERT_TRUE(schedule) << to_text(schedule.diagnostics());
-    const auto periods = written_out(*schedule, 1 << 20);
-    ASSERT_TRUE(periods);
-    EXPECT_EQ(text_of(*periods), text_of(segment(recorder.stream())));
-  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Builds, Kernels, ::testing::ValuesIn(builds()), [](const auto& tested) { return std::string(tested.param.name); });

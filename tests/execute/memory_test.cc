@@ -56,10 +56,44 @@ TEST(Memory, Initialisers) {
           "ld.const.u32 %r5, [table+12]; ld.global.u32 %r6, [grid+12]; ld.global.u64 %d2, [far]; ld.u32 %r7, [%d2];\n"
           "st.global.u32 [%d30], %r1; st.global.u32 [%d30+8], %r2; st.global.u32 [%d30+16], %r3; st.global.u32 [%d30+24], %r4;\n"
           "st.global.u32 [%d30+32], %r5; st.global.u32 [%d30+40], %r6; st.global.u32 [%d30+48], %r7;\n",
-      ".const .align 4 .u32 table[4] = {1, 0x20, -3};\n.const .f32 single = 0f40000000;\n.global .u64 link = target+4;\n"
-      ".global .u32 target[2] = {5, 6};\n.global .align 1 .b8 name[4] = {97, 98, 99, 0};\n.global .u32 grid[2][2] = {{1, 2}, {3, 4}};\n"
+      ".const .align 4 .u32 table[4] = {1, 0x20, -3};\n.const .f32 single = 0f40000000;\n"
+      ".global .u32 target[2] = {5, 6};\n.global .u64 link = target+4;\n.global .align 1 .b8 name[4] = {97, 98, 99, 0};\n.global .u32 grid[2][2] = {{1, 2}, {3, 4}};\n"
       ".global .u64 far = generic(table);\n");
   EXPECT_EQ(results(text, 7), (Numbers{0x20, 0x40000000, 6, 98, 0, 4, 1}));
+}
+
+// Each thread's allocation is its own; what is past its end, and what was freed, is no memory.
+TEST(Memory, TheHeap) {
+  const std::string before = ".extern .func (.param .b64 p) malloc(.param .b64 n);\n.extern .func free(.param .b64 p);\n";
+  const std::string allocate = std::string(get_out) +
+                               "mov.u32 %r1, %tid.x;\n{ .param .b64 n; .param .b64 p; st.param.b64 [n], 16; call (p), malloc, (n); ld.param.b64 %d1, [p]; }\nst.u32 [%d1+4], %r1; ld.u32 %r2, [%d1+4];\n";
+  const std::string give = "mul.wide.u32 %d4, %r1, 8; add.u64 %d30, %d30, %d4; st.global.u32 [%d30], %r2;\n";
+  const std::string release = "{ .param .b64 p; st.param.b64 [p], %d1; call free, (p); }\n";
+  const auto values = results(kernel_text(".param .u64 out", allocate + give + release, before), 64, {{1}, {64}});
+  for (std::size_t i = 0; i < 64; ++i) EXPECT_EQ(values[i], i);
+  struct Case {
+    std::string body;
+    Finding::Kind kind;
+    const char* message;
+  };
+  for (const auto& one : std::vector<Case>{{"ld.u32 %r3, [%d1+16];", Finding::Kind::out_of_bounds, "0 bytes past the end of `malloc` (16 bytes)"},
+                                           {"ld.u32 %r3, [%d1];", Finding::Kind::uninitialised_memory, "that nothing has written"},
+                                           {release + "ld.u32 %r3, [%d1+4];", Finding::Kind::out_of_bounds, "`memory that was freed`"},
+                                           {release + release, Finding::Kind::bad_operand, "was freed before"}}) {
+    SCOPED_TRACE(one.body);
+    const auto loaded = load_text(kernel_text(".param .u64 out", allocate + one.body, before));
+    ASSERT_TRUE(loaded);
+    const auto outcome = launch(*loaded, {{1}, {1}}, {uninitialised(512)});
+    ASSERT_TRUE(outcome.found(one.kind));
+    EXPECT_NE(outcome.finding(one.kind)->message.find(one.message), std::string::npos) << outcome.finding(one.kind)->message;
+  }
+  // 8 MiB, as a device has: then malloc gives null.
+  const auto loaded = load_text(kernel_text(".param .u64 out", std::string(get_out) +
+                                                                   "{ .param .b64 n; .param .b64 p; st.param.b64 [n], 8388608; call (p), malloc, (n); call (p), malloc, (n); ld.param.b64 %d1, [p]; }\n"
+                                                                   "st.global.u64 [%d30], %d1;\n",
+                                            before));
+  ASSERT_TRUE(loaded);
+  EXPECT_EQ(launch(*loaded, {{1}, {1}}, {uninitialised(8)}).values<std::uint64_t>(0)[0], 0u);
 }
 
 TEST(Memory, VariablesLiveThroughLaunches) {

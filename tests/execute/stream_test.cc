@@ -61,6 +61,24 @@ TEST(Streams, Segmentation) {
       {"and.b32 %r2, %r1, 1; setp.eq.u32 %p1, %r2, 0; @%p1 bra A; ld.global.u32 %r3, [%d3]; bra B; A: st.global.u32 [%d3], 1; B: add.u32 %r3, %r3, 1;", "7 load 1 store 1"},
       // Lanes that leave a loop wait for the longest.
       {"and.b32 %r2, %r1, 3; L: ld.global.u32 %r3, [%d3]; sub.s32 %r2, %r2, 1; setp.ge.s32 %p1, %r2, 0; @%p1 bra L;", "5 load 3 load 3 load 3 load 3"},
+      // What a call hands over is calculation; so is a return from it under a guard, whether or not some lane returns there.
+      {"{ .param .b32 a; .param .b32 r; st.param.b32 [a], %r1; call (r), f, (a); ld.param.b32 %r2, [r]; }", "10",
+       ".func (.param .b32 r) f(.param .b32 a) { .reg .b32 %x; ld.param.b32 %x, [a]; st.param.b32 [r], %x; ret; }"},
+      {"call f, (%r1);", "10", ".func f(.reg .b32 %x) { .reg .pred %p; .reg .b64 %g; setp.gt.u32 %p, %x, 99; mov.b64 %g, 0; @%p st.global.u32 [%g], 1; @%p ret; ret; }"},
+      // A call that no lane makes is one instruction; one that some make goes on for all behind it.
+      {"setp.gt.u32 %p1, %r1, 99; @%p1 call f; add.u32 %r2, %r1, 1;", "7", ".func f { .reg .b32 %b; mov.b32 %b, 1; ret; }"},
+      {"setp.gt.u32 %p1, %r1, 3; @%p1 call f; add.u32 %r2, %r1, 1;", "9", ".func f { .reg .b32 %b; mov.b32 %b, 1; ret; }"},
+      // Sides of a callee return one after the other.
+      {"call f, (%r1);", "11", ".func f(.reg .b32 %x) { .reg .pred %p; .reg .b32 %y; and.b32 %y, %x, 1; setp.eq.u32 %p, %y, 0; @%p bra A; mov.b32 %y, 1; ret; A: ret; }"},
+      // Calls within calls, in a loop.
+      {"mov.u32 %r2, 0; L: call g; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 2; @%p1 bra L;", "8 load 8 load 5",
+       ".global .u32 x;\n.func f { .reg .b32 %b; ld.global.u32 %b, [x]; ret; }\n.func g { .reg .b32 %b; mov.b32 %b, 1; call f; ret; }"},
+      // Through a register.
+      {"P: .callprototype _ (); mov.u64 %d4, f; call %d4, (), P;", "8", ".func f { .reg .b32 %b; mov.b32 %b, 1; ret; }\n"},
+      // What the executor gives by itself is the call alone.
+      {"{ .param .b64 n; .param .b64 p; st.param.b64 [n], 16; call (p), malloc, (n); ld.param.b64 %d4, [p]; call free, (p); }", "8", ".extern .func (.param .b64 p) malloc(.param .b64 n);\n.extern .func free(.param .b64 p);\n"},
+      // An exit ends it all, wherever it is.
+      {"call f; add.u32 %r2, %r1, 1;", "6", ".func f { .reg .b32 %b; mov.b32 %b, 1; exit; }"},
       // A call, what it does, and its return.
       {"call f;", "8 load 1", ".global .u32 g[2];\n.func f { .reg .b64 %a; .reg .b32 %b; mov.b64 %a, g; add.u64 %a, %a, 4; add.u64 %a, %a, -4; ld.global.u32 %b, [%a]; ret; }"},
   };
@@ -123,6 +141,19 @@ TEST(Streams, BytesThatALaunchTouches) {
   EXPECT_EQ(touched.bytes_at(0, 7), 512u);
   EXPECT_EQ(touched.bytes_at(0, 8), 4u);
   EXPECT_EQ(touched.bytes_in_all(), 516u);
+}
+
+// A million threads, each 4 bytes of every 12.
+TEST(Streams, BytesThatALargeLaunchTouches) {
+  const auto loaded = load_text(kernel_text(".param .u64 out", "ld.param.u64 %d1, [out]; mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mad.lo.u32 %r1, %r2, 256, %r1;\n"
+                                                               "mad.wide.u32 %d3, %r1, 12, %d1; st.global.u32 [%d3], 1; mad.wide.u32 %d3, %r1, 4, %d1; ld.global.u32 %r3, [%d3];"));
+  ASSERT_TRUE(loaded);
+  TouchRecorder touched;
+  launch(*loaded, {{4096}, {256}}, {buffer(std::vector<std::uint32_t>(3 << 20))}, {}, &touched);
+  EXPECT_EQ(touched.bytes_at(0, 5), 4u << 20);
+  EXPECT_EQ(touched.bytes_at(0, 7), 4u << 20);
+  // Every third of the first 2^20 elements, from the first on, has both.
+  EXPECT_EQ(touched.bytes_in_all(), 2 * (4u << 20) - 4 * (((1u << 20) + 2) / 3));
 }
 
 }  // namespace

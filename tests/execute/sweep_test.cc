@@ -85,12 +85,13 @@ void check(std::string instruction, F&& f) {
 }
 
 __extension__ using Wide = __int128;
+__extension__ using UnsignedWide = unsigned __int128;
 
 template <class T>
 void integers() {
   using U = std::make_unsigned_t<T>;
   constexpr int bits = static_cast<int>(sizeof(T) * 8);
-  const auto high = [](T a, T b) { return static_cast<T>((Wide{a} * b) >> bits); };
+  const auto high = [](T a, T b) { return static_cast<T>((std::conditional_t<std::is_signed_v<T>, Wide, UnsignedWide>(a) * b) >> bits); };
   const auto low = [](T a, T b) { return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b)); };
   check<T, T, T>("add.T %@0, %@1, %@2;", [](T a, T b, T) { return static_cast<T>(static_cast<U>(a) + static_cast<U>(b)); });
   check<T, T, T>("sub.T %@0, %@1, %@2;", [](T a, T b, T) { return static_cast<T>(static_cast<U>(a) - static_cast<U>(b)); });

@@ -1,0 +1,22 @@
+// Launches to try kernels with: those of the plans beside them, and sizes that fit most kernels where there is no plan.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analyzer/compile/compile.h"
+#include "analyzer/execute/execute.h"
+#include "simulator/expression.h"
+
+namespace warptime::execute::testing {
+
+struct TrialLaunch {
+  Launch how;
+  Bindings numbers;  // the kernel's whole-number arguments, by name
+};
+
+// In the order of their sizes, smallest first; each once.
+std::vector<TrialLaunch> trial_launches(const std::string& file, const KernelSignature& kernel);
+
+}  // namespace warptime::execute::testing
