@@ -15,6 +15,7 @@ constexpr std::size_t max_factors = 6;
 constexpr int max_depth = 400;
 constexpr std::uint16_t max_nesting = 200;  // a form nested deeper is none: recursion over forms stays shallow
 constexpr std::size_t max_facts = 48;
+constexpr std::uint16_t max_simplified_nesting = 40;  // what is nested deeper is written nowhere
 constexpr int max_proof_depth = 6;
 constexpr int max_proof_steps = 2000;  // a fact that takes more to see goes unseen
 
@@ -773,7 +774,7 @@ bool Facts::prove(ValueId value, int depth) const {
 
 ValueId Facts::simplify(ValueId value) const {
   if (simplify_depth_ == 0) simplified_.clear();
-  if (values_->is_constant(value)) return value;
+  if (values_->is_constant(value) || (*values_)[value].depth > max_simplified_nesting) return value;
   if (const auto* known = simplified_.find(value)) return *known;
   ++simplify_depth_;
   const auto result = simplify_node(value);

@@ -687,11 +687,12 @@ class Lowering {
   // --- parameters ----------------------------------------------------------------------------------------------------
 
   std::string parameter_for(const std::string& wanted, std::string description) {
-    for (const auto& p : extra_parameters_)
-      if (p.description == description) return p.name;
+    const auto [known, fresh] = extra_names_.emplace(description, "");
+    if (!fresh) return known->second;
+    // turns_at_line_7, turns_at_line_7_2, …
     std::string name = wanted;
-    for (int n = 2; std::any_of(extra_parameters_.begin(), extra_parameters_.end(), [&](const auto& p) { return p.name == name; }); ++n)
-      name = fmt::format("{}_{}", wanted, n);
+    for (auto& n = times_wanted_[wanted]; !taken_names_.insert(name).second;) name = fmt::format("{}_{}", wanted, ++n + 1);
+    known->second = name;
     extra_parameters_.push_back({name, std::move(description)});
     return name;
   }
@@ -745,6 +746,9 @@ class Lowering {
   std::set<std::uint32_t> counters_used_;
   std::map<std::uint32_t, ValueId> last_turn_;     // loop -> its counter's last value, while its last turn is lowered
   std::vector<Parameter> extra_parameters_;
+  std::map<std::string, std::string> extra_names_;  // by description
+  std::set<std::string> taken_names_;
+  std::map<std::string, int> times_wanted_;
   std::map<std::uint32_t, std::map<std::uint32_t, std::uint32_t>> local_post_dominators_;
   std::size_t lowered_blocks_ = 0;
   std::set<std::uint32_t> written_counts_;       // loops whose count is a form, not a parameter
