@@ -118,6 +118,7 @@ std::string access_text(const MemoryAccess& access) {
   if (!access.stride.empty()) text += fmt::format(" by {} bytes", access.stride);
   if (access.bytes) text += fmt::format(", {} bytes a thread", *access.bytes);
   if (access.sectors) text += fmt::format(", {} sector{}", *access.sectors, *access.sectors == 1 ? "" : "s");
+  if (access.touched) text += fmt::format(", {} bytes touched in all", to_string(*access.touched));
   if (!access.note.empty()) text += ", " + access.note;
   return text;
 }

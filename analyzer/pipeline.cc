@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <future>
+#include <optional>
+#include <thread>
 #include <unordered_map>
 
 #include "analyzer/flow/flow.h"
@@ -67,17 +71,11 @@ class Pipeline {
     if (!module) return module.diagnostics();
     module_ = std::make_shared<ptx::Module>(std::move(*module));
     main_file_ = main_file_number(*source_, *module_);
-    budget_ = 200'000 + 10 * instructions_of_all();
     auto chosen = choose_kernels();
     if (!chosen) return chosen.diagnostics();
     if (auto lines = choose_lines(); !lines) return lines.diagnostics();
-    auto& errors = analysis_.errors;
-    for (const auto f : *chosen) {
-      auto kernel = analyze_kernel(f);
-      if (kernel) analysis_.kernels.push_back(std::move(*kernel));
-      else errors.insert(errors.end(), kernel.diagnostics().begin(), kernel.diagnostics().end());
-    }
-    if (analysis_.kernels.empty()) return std::move(errors);
+    analyze_kernels(*chosen);
+    if (analysis_.kernels.empty()) return std::move(analysis_.errors);
     analysis_.restricted = !lines_.empty();
     analysis_.source = source_;
     analysis_.module = module_;
@@ -125,10 +123,35 @@ class Pipeline {
     return error_at(source_->file, 0, 0, fmt::format("no region `{}`; there are: {}", options_.region, fmt::join(names, ", ")));
   }
 
-  Result<KernelAnalysis> analyze_kernel(std::uint32_t index) {
+  struct Job {
+    std::optional<Result<KernelAnalysis>> kernel;
+    Diagnostics warnings;
+  };
+
+  // Kernels are analysed side by side where there are many; what comes out is in the file's order.
+  void analyze_kernels(const std::vector<std::uint32_t>& functions) {
+    budget_ = std::min(most_with_callees, (least_with_callees + most_growth * instructions_of_all()) / functions.size() + least_share);
+    std::vector<Job> jobs(functions.size());
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&] {
+      for (auto i = next++; i < jobs.size(); i = next++) jobs[i].kernel = analyze_kernel(functions[i], jobs[i].warnings);
+    };
+    std::size_t workers = 1;
+    if (module_->text.size() >= text_worth_workers) workers = std::min<std::size_t>({std::max(1u, std::thread::hardware_concurrency()), functions.size(), most_workers});
+    std::vector<std::future<void>> others;
+    for (std::size_t i = 1; i < workers; ++i) others.push_back(std::async(std::launch::async, work));
+    work();
+    for (auto& other : others) other.get();
+    for (auto& job : jobs) {
+      analysis_.diagnostics.insert(analysis_.diagnostics.end(), job.warnings.begin(), job.warnings.end());
+      if (*job.kernel) analysis_.kernels.push_back(std::move(**job.kernel));
+      else analysis_.errors.insert(analysis_.errors.end(), job.kernel->diagnostics().begin(), job.kernel->diagnostics().end());
+    }
+  }
+
+  Result<KernelAnalysis> analyze_kernel(std::uint32_t index, Diagnostics& warnings) const {
     const auto& function = module_->functions[index];
-    auto code = flow::build_code(*module_, index, std::min(budget_, std::max(most_with_callees, function.instructions.size())));
-    budget_ -= std::min(budget_, code.function().instructions.size());
+    auto code = flow::build_code(*module_, index, std::max(budget_, function.instructions.size()));
     auto cfg = flow::build_cfg(code, ptx_name_);
     if (!cfg) return cfg.diagnostics();
     KernelAnalysis kernel;
@@ -143,11 +166,11 @@ class Pipeline {
     options.ptx_lines = source_->text.empty();
     auto lowered = periods::lower(flow, options);
     if (!lowered) return lowered.diagnostics();
-    analysis_.diagnostics.insert(analysis_.diagnostics.end(), lowered->diagnostics.begin(), lowered->diagnostics.end());
+    warnings = std::move(lowered->diagnostics);
     kernel.program = std::move(lowered->program);
     if (!lines_.empty()) kernel.program.description = fmt::format("only {} {}", source_->text.empty() ? "PTX lines" : "lines", to_string(lines_));
     auto& from = kernel.program.provenance;
-    from.kernel = names_[index];
+    from.kernel = names_.at(index);
     from.symbol = std::string(function.name);
     from.source = source_->file;
     from.compiler = source_->compiler;
@@ -162,7 +185,12 @@ class Pipeline {
   }
 
   // Device functions are copied to where they are called: the work stays in proportion to the file.
-  static constexpr std::size_t most_with_callees = 300'000;
+  static constexpr std::size_t most_with_callees = 300'000;   // instructions of a kernel
+  static constexpr std::size_t least_with_callees = 200'000;  // of all kernels: these, and …
+  static constexpr std::size_t most_growth = 10;              // … so many times those of the file
+  static constexpr std::size_t least_share = 1'000;           // that a kernel of many has
+  static constexpr std::size_t text_worth_workers = 200'000;  // bytes
+  static constexpr std::size_t most_workers = 16;
   std::size_t instructions_of_all() const {
     std::size_t sum = 0;
     for (const auto& function : module_->functions) sum += function.instructions.size();
@@ -176,7 +204,7 @@ class Pipeline {
   std::unordered_map<std::uint32_t, std::string> names_;  // of kernels, by function
   std::uint32_t main_file_ = 0;
   LineSet lines_;  // only these; empty: all
-  std::size_t budget_ = 0;  // instructions that the kernels to come may have, with callees
+  std::size_t budget_ = 0;  // instructions that each kernel may have, with callees
   Analysis analysis_;
 };
 

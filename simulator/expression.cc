@@ -27,7 +27,25 @@ std::shared_ptr<const Expression::Node> leaf(Expression::Op op, std::int64_t int
 
 }  // namespace
 
-Expression::Expression(std::int64_t value) : node_(leaf(Op::integer, value, 0, {})) {}
+namespace {
+
+// Programs are full of small numbers: those are made once.
+const std::shared_ptr<const Expression::Node>& small_number(std::int64_t value) {
+  constexpr std::int64_t most = 1024;
+  static const std::vector<std::shared_ptr<const Expression::Node>> numbers = [] {
+    std::vector<std::shared_ptr<const Expression::Node>> list;
+    for (std::int64_t i = 0; i <= most; ++i) list.push_back(leaf(Expression::Op::integer, i, 0, {}));
+    return list;
+  }();
+  static const std::shared_ptr<const Expression::Node> none;
+  return value >= 0 && value <= most ? numbers[static_cast<std::size_t>(value)] : none;
+}
+
+}  // namespace
+
+Expression::Expression(std::int64_t value) : node_(small_number(value)) {
+  if (!node_) node_ = leaf(Op::integer, value, 0, {});
+}
 
 Expression Expression::decimal(double value) {
   assert(std::isfinite(value));

@@ -11,6 +11,15 @@ namespace warptime {
 
 void LineSet::add(int first, int last) {
   assert(first >= 1 && first <= last);
+  // Lines come in order, mostly.
+  if (ranges_.empty() || first > ranges_.back().second + 1) {
+    ranges_.emplace_back(first, last);
+    return;
+  }
+  if (first >= ranges_.back().first) {
+    ranges_.back().second = std::max(ranges_.back().second, last);
+    return;
+  }
   std::vector<std::pair<int, int>> merged;
   for (const auto& range : ranges_) {
     if (range.second < first - 1) {

@@ -54,6 +54,9 @@ struct MemoryAccess {  // `load: …`, `store: …`: a memory access period
   std::optional<std::int64_t> bytes;    // per thread
   std::optional<std::int64_t> sectors;  // 32-byte sectors that one warp's request touches
   std::string stride;                   // bytes between neighbouring threads, as an expression; empty: none
+  // Bytes that the whole launch touches here, each counted once; over parameters and launch dimensions, which no result needs: they
+  // are none of parameter_names. Absent: not known.
+  std::optional<Expression> touched = {};
   std::string note;  // "atomic", "cp.async", "generic address, taken as global", …; empty: none
   friend bool operator==(const MemoryAccess&, const MemoryAccess&) = default;
 };

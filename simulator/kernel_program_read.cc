@@ -190,7 +190,7 @@ class ProgramReader {
       }
       return access;
     }
-    Fields fields(reader_, value, {"access", "cycles", "bytes", "sectors", "stride", "note"}, what);
+    Fields fields(reader_, value, {"access", "cycles", "bytes", "sectors", "stride", "touched", "note"}, what);
     if (const Node* node = fields.find("access")) access.access = read_pattern(*node);
     if (const Node* node = fields.find("cycles")) {
       access.cycles = reader_.expression(*node, "`cycles`", Reader::Constant::number);
@@ -198,6 +198,7 @@ class ProgramReader {
     if (const Node* node = fields.find("bytes")) access.bytes = read_count(*node, "`bytes`");
     if (const Node* node = fields.find("sectors")) access.sectors = read_count(*node, "`sectors`");
     if (const Node* node = fields.find("stride")) access.stride = reader_.text(*node, "`stride`");
+    if (const Node* node = fields.find("touched")) access.touched = reader_.expression(*node, "`touched`", Reader::Constant::count);
     if (const Node* node = fields.find("note")) access.note = reader_.text(*node, "`note`");
     if (fields.find("access") == nullptr && fields.find("cycles") == nullptr) {
       reader_.error(value, fmt::format("{} has neither `access` nor `cycles`", what));

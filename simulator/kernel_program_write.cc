@@ -112,7 +112,7 @@ class YamlWriter {
 
   static std::string memory(const MemoryAccess& access, bool in_flow = false) {
     const bool only_cycles = access.cycles && !access.access && !access.bytes && !access.sectors &&
-                             access.stride.empty() && access.note.empty();
+                             access.stride.empty() && !access.touched && access.note.empty();
     if (only_cycles) return expression(*access.cycles, in_flow);
     std::string fields;
     const auto field = [&fields](std::string_view key, const std::string& value) {
@@ -123,6 +123,7 @@ class YamlWriter {
     if (access.bytes) field("bytes", fmt::format("{}", *access.bytes));
     if (access.sectors) field("sectors", fmt::format("{}", *access.sectors));
     if (!access.stride.empty()) field("stride", yaml::scalar(access.stride, true));
+    if (access.touched) field("touched", expression(*access.touched, true));
     if (!access.note.empty()) field("note", yaml::scalar(access.note, true));
     return fmt::format("{{{}}}", fields);
   }
@@ -146,6 +147,7 @@ Json to_json_value(const MemoryAccess& access) {
   if (access.bytes) json["bytes"] = *access.bytes;
   if (access.sectors) json["sectors"] = *access.sectors;
   if (!access.stride.empty()) json["stride"] = access.stride;
+  if (access.touched) json["touched"] = to_json_value(*access.touched);
   if (!access.note.empty()) json["note"] = access.note;
   if (json.size() == 1 && access.cycles) return json["cycles"];
   return json;

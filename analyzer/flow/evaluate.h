@@ -38,6 +38,8 @@ class Evaluator {
   // 1 or 0: whether the guard of an instruction lets it execute. An instruction without a guard: 1.
   ValueId guard(std::uint32_t instruction);
 
+  std::uint32_t block_of(std::uint32_t instruction) const;
+
   const Phi& phi(std::uint32_t index) const { return phis_[index]; }
   // What each predecessor of the phi's block brings, in the order of Block::predecessors.
   const std::vector<ValueId>& incoming(std::uint32_t phi);
@@ -79,7 +81,6 @@ class Evaluator {
   std::uint8_t instruction_dependence(std::uint32_t instruction, const std::function<void(ValueId)>& visit);
   std::uint64_t power_dividing(ValueId value);
   void visit_sources_of_phi(std::uint32_t phi, const std::function<void(ValueId)>& visit);
-  std::uint32_t block_of(std::uint32_t instruction) const;
 
   const ptx::Module& module_;
   const std::vector<ptx::Operand>& operands_;

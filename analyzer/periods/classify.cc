@@ -41,6 +41,7 @@ InstructionRole memory(flow::KernelFlow& flow, std::uint32_t block, std::uint32_
   }
   InstructionRole role;
   role.kind = kind;
+  role.operand = operand;
   role.access = static_cast<std::uint32_t>(accesses.size());
   accesses.push_back(std::move(access));
   return role;

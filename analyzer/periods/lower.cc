@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "analyzer/flow/footprint.h"
 #include "analyzer/flow/naming.h"
 #include "analyzer/periods/classify.h"
 #include "analyzer/ptx/opcodes.h"
@@ -78,6 +79,15 @@ void append(Items& items, Items more) {
   }
 }
 
+// Gives back the room that lists were made with.
+void compact(Items& items) {
+  items.shrink_to_fit();
+  for (auto& item : items) {
+    if (auto* repeat = std::get_if<Repeat>(&item.what)) compact(repeat->body);
+    else if (auto* when = std::get_if<When>(&item.what)) compact(when->then_items), compact(when->else_items);
+  }
+}
+
 class Lowering {
  public:
   Lowering(flow::KernelFlow& flow, const LowerOptions& options)
@@ -103,6 +113,7 @@ class Lowering {
     out_.repeats_of_loop.assign(flow_.cfg.loops.size(), "");
     auto items = region(0, flow_.cfg.exit(), none, Facts(values_), 0);
     if (failure_) return std::move(*failure_);
+    compact(items);
     out_.program.program = std::move(items);
     declare_parameters();
     return std::move(out_);
@@ -256,17 +267,30 @@ class Lowering {
   // The items of one block, its branch included.
   void block_items(std::uint32_t b, std::uint32_t loop, const Facts& facts, Items& items) {
     const auto& block = flow_.cfg.blocks[b];
+    std::int64_t run = 0;
+    LineSet lines, ptx;
+    const auto end_run = [&] {
+      add_instructions(items, run, lines, ptx);
+      if (run != 0) lines = ptx = {};
+      run = 0;
+    };
     for (auto i = block.first; i < block.end; ++i) {
       const auto& role = out_.roles[i];
-      switch (role.kind) {
-        case InstructionRole::Kind::none: break;
-        case InstructionRole::Kind::calculation:
-          add_instructions(items, 1, source_lines(i), ptx_lines(i));
-          if (const auto* call = flow_.code.opaque_call(i)) opaque_call(i, *call, items);
-          break;
-        case InstructionRole::Kind::load: case InstructionRole::Kind::store: memory_item(i, loop, facts, items); break;
+      if (role.kind == InstructionRole::Kind::none) continue;
+      if (role.kind != InstructionRole::Kind::calculation) {
+        end_run();
+        memory_item(i, loop, facts, items);
+        continue;
+      }
+      ++run;
+      if (const auto line = source_line(i); line > 0) lines.add(line);
+      ptx.add(static_cast<int>(function_.instructions[i].line));
+      if (const auto* call = flow_.code.opaque_call(i)) {
+        end_run();
+        opaque_call(i, *call, items);
       }
     }
+    end_run();
   }
 
   // What a call costs that is not followed: a parameter, which the user gives.
@@ -287,8 +311,26 @@ class Lowering {
     items.push_back({Instructions{Expression::name(name)}, source_lines(i), ptx_lines(i)});
   }
 
+  // The bytes that the launch touches here, once for each access: where it is first met, which is not in a loop's last turn.
+  void note_touched(std::uint32_t i, std::uint32_t loop, const Facts& facts) {
+    const auto& role = out_.roles[i];
+    if (role.operand == none || !last_turn_.empty() || !footprints_.insert(i).second) return;
+    const auto on_data = [&](ValueId value) { return (flow_.evaluator.dependence(value) & flow::on_data) != 0; };
+    if (std::any_of(path_.begin(), path_.end(), [&](const auto& c) { return on_data(c.condition); })) return;
+    auto conditions = path_;
+    if (function_.instructions[i].guard != ptx::no_index) conditions.push_back({condition(flow_.evaluator.guard(i), loop, facts), true});
+    auto& access = out_.accesses[role.access];
+    const auto address = flow_.loops.resolve(flow_.evaluator.address(i, role.operand), loop);
+    const auto bytes = flow::touched_bytes(flow_.evaluator, flow_.loops, address, flow_.evaluator.block_of(i), access.bytes.value_or(0), conditions);
+    if (!bytes) return;
+    flow::Taken taken;
+    const auto expression = flow::to_expression(values_, facts.simplify(*bytes), naming_, &taken);
+    if (expression && !taken.unsigned_as_signed && !taken.division_of_not_negative) access.touched = *expression;
+  }
+
   // A guarded access whose guard depends on arguments alone is a condition: where it does not hold, one instruction is issued.
   void memory_item(std::uint32_t i, std::uint32_t loop, const Facts& facts, Items& items) {
+    note_touched(i, loop, facts);
     Item item{out_.accesses[out_.roles[i].access], source_lines(i), ptx_lines(i)};
     if (function_.instructions[i].guard == ptx::no_index) {
       items.push_back(std::move(item));
@@ -394,8 +436,12 @@ class Lowering {
     if_taken.assume(guard, true);
     if_not.assume(guard, false);
     const auto end = join == none ? stop : join;
+    const bool varies = (flow_.evaluator.dependence(guard) & (flow::on_thread | flow::on_block | flow::on_counter | flow::on_data)) != 0;
+    if (varies) path_.push_back({guard, true});
     auto taken = region(ways[0], end, loop, if_taken, depth + 1);
+    if (varies) path_.back().holds = false;
     auto other = region(ways[1], end, loop, if_not, depth + 1);
+    if (varies) path_.pop_back();
     if (failure_) return none;
     const bool at_end = end == flow_.cfg.exit() || only_returns(end);
     // A side that only jumps to the end is the empty side of a guard.
@@ -753,6 +799,8 @@ class Lowering {
   std::size_t lowered_blocks_ = 0;
   std::set<std::uint32_t> written_counts_;       // loops whose count is a form, not a parameter
   std::map<ValueId, std::string> value_names_;   // of those that stand for a parameter
+  std::vector<flow::PathCondition> path_;        // that the block being lowered stands under
+  std::set<std::uint32_t> footprints_;           // accesses that were looked at
   std::set<std::string> called_;  // parameters of calls that a warning names
 };
 

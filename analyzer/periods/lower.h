@@ -16,7 +16,8 @@ namespace warptime::periods {
 struct InstructionRole {
   enum class Kind : std::uint8_t { none, calculation, load, store } kind = Kind::none;  // none: unreachable, or the final ret
   bool modelled = true;  // false: unknown to the table, counted as calculation
-  std::uint32_t access = flow::none;  // index into Lowered::accesses
+  std::uint32_t access = flow::none;   // index into Lowered::accesses
+  std::uint32_t operand = flow::none;  // which is its address; none: it has no address that can be followed
 };
 
 struct Lowered {

@@ -240,7 +240,10 @@ bool Parser::version() {
   if (!module_.version.empty()) return unexpected("no second '.version'");
   const Token directive = token_;
   consume();
-  if (token_.kind != TokenKind::floating)
+  // 8.0: digits and one dot. Hexadecimal floats are tokens of the same kind.
+  const auto digits = token_.text.find_first_not_of("0123456789");
+  if (token_.kind != TokenKind::floating || digits == 0 || digits == std::string_view::npos || token_.text[digits] != '.' ||
+      token_.text.find_first_not_of("0123456789", digits + 1) != std::string_view::npos || token_.text.back() == '.')
     return fail_at(directive.text, directive.line, "expected a version such as 8.0 behind '.version'");
   module_.version = token_.text;
   consume();
