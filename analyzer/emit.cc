@@ -156,6 +156,7 @@ std::string periods_of(const KernelAnalysis& kernel) {
   std::string out = kernel.program.provenance.kernel + ": periods of one warp; runs of calculation that meet are one period of n - 1 + 10 cycles\n";
   periods_text(kernel.program.program, 0, out);
   out += coverage(kernel.program);
+  for (const auto& text : kernel.program.not_modelled) out += fmt::format("not modelled: {}\n", text);
   for (const auto& a : kernel.program.assumptions) out += fmt::format("assumed, line {}: {}\n", a.line, a.text);
   return out;
 }
@@ -294,6 +295,7 @@ std::string listing_text(const Analysis& analysis, const KernelAnalysis& kernel)
     }
   }
   out += coverage(kernel.program);
+  for (const auto& text : kernel.program.not_modelled) out += fmt::format("not modelled: {}\n", text);
   return out;
 }
 

@@ -109,7 +109,7 @@ bool operator==(const Item& a, const Item& b) {
 
 bool operator==(const KernelProgram& a, const KernelProgram& b) {
   return a.provenance == b.provenance && a.description == b.description && a.parameters == b.parameters &&
-         a.assumptions == b.assumptions && a.instructions_modelled == b.instructions_modelled &&
+         a.assumptions == b.assumptions && a.not_modelled == b.not_modelled && a.instructions_modelled == b.instructions_modelled &&
          a.instructions_total == b.instructions_total && a.program == b.program;
 }
 

@@ -115,6 +115,7 @@ struct KernelProgram {
   std::string description;
   std::vector<Parameter> parameters;  // declared; a hand-written program need declare none
   std::vector<Assumption> assumptions;
+  std::vector<std::string> not_modelled;  // what the kernel uses and the model does not tell apart, in words
   std::optional<std::int64_t> instructions_modelled;  // of the kernel's static instructions, …
   std::optional<std::int64_t> instructions_total;     // … of how many
   Items program;

@@ -32,13 +32,14 @@ class ProgramReader {
     }
     Fields fields(reader_, document,
                   {"warptime", "kernel", "symbol", "source", "compiler", "target", "flags", "description",
-                   "parameters", "assumptions", "coverage", "program"},
+                   "parameters", "assumptions", "not_modelled", "coverage", "program"},
                   "a kernel program");
     yaml::check_version(reader_, fields, KernelProgram::format_version);
     read_provenance(fields, program.provenance);
     if (const Node* node = fields.find("description"))
       program.description = reader_.text(*node, "`description`");
     if (const Node* node = fields.find("parameters")) read_parameters(*node, program.parameters);
+    if (const Node* node = fields.find("not_modelled")) read_texts(*node, program.not_modelled);
     if (const Node* node = fields.find("assumptions")) read_assumptions(*node, program.assumptions);
     if (const Node* node = fields.find("coverage")) read_coverage(*node, program);
     if (const Node* node = fields.require("program")) program.program = read_items(*node, "`program`", 1);
@@ -79,6 +80,11 @@ class ProgramReader {
     } else {
       reader_.error(node, "`parameters` is a list of names, or a mapping from names to descriptions");
     }
+  }
+
+  void read_texts(const Node& node, std::vector<std::string>& texts) {
+    if (node.kind != Node::Kind::sequence) return reader_.error(node, "`not_modelled` is a list");
+    for (const Node& item : node.items) texts.push_back(reader_.text(item, "`not_modelled`"));
   }
 
   void read_assumptions(const Node& node, std::vector<Assumption>& assumptions) {

@@ -23,6 +23,8 @@ class YamlWriter {
     text_field("description", program.description);
     parameters(program.parameters);
     assumptions(program.assumptions);
+    if (!program.not_modelled.empty()) line(0, "not_modelled:");
+    for (const auto& text : program.not_modelled) line(2, fmt::format("- {}", yaml::scalar(text)));
     if (program.instructions_modelled && program.instructions_total) {
       line(0, fmt::format("coverage: {{modelled: {}, instructions: {}}}", *program.instructions_modelled,
                           *program.instructions_total));
@@ -196,6 +198,7 @@ Json to_json_value(const KernelProgram& program) {
   text("description", program.description);
   for (const Parameter& parameter : program.parameters)
     json["parameters"][parameter.name] = parameter.description;
+  for (const auto& one : program.not_modelled) json["not_modelled"].push_back(one);
   for (const Assumption& assumption : program.assumptions) {
     Json entry = Json::object();
     if (assumption.line > 0) entry["line"] = assumption.line;

@@ -28,12 +28,14 @@ class PlanReader {
     Plan plan;
     plan.file = file_;
     Fields fields(reader_, document,
-                  {"warptime", "name", "description", "parameters", "launches", "calibrations"}, "a plan");
+                  {"warptime", "name", "description", "parameters", "typical", "launches", "calibrations"},
+                  "a plan");
     yaml::check_version(reader_, fields, Plan::format_version);
     if (const Node* node = fields.require("name")) plan.name = read_plan_name(*node);
     if (const Node* node = fields.find("description"))
       plan.description = reader_.text(*node, "`description`");
     if (const Node* node = fields.find("parameters")) plan.parameters = read_parameters(*node);
+    if (const Node* node = fields.find("typical")) plan.typical = read_typical(*node);
     if (const Node* node = fields.require("launches")) plan.steps = read_steps(*node, 1);
     if (const Node* node = fields.find("calibrations")) plan.calibrations = read_calibrations(reader_, *node);
     return plan;
@@ -62,6 +64,34 @@ class PlanReader {
       reader_.error(node, "`parameters` is a list of names, or a mapping from names to descriptions");
     }
     return parameters;
+  }
+
+  std::vector<std::pair<std::string, std::int64_t>> read_typical(const Node& node) {
+    std::vector<std::pair<std::string, std::int64_t>> values;
+    if (node.kind == Node::Kind::null) return values;
+    if (node.kind != Node::Kind::mapping) {
+      reader_.error(node, "`typical` is a mapping from parameters to values", "typical: {K: 8, N: 2^20}");
+      return values;
+    }
+    std::set<std::string> seen;
+    for (const Entry& entry : node.entries) {
+      const std::string name = reader_.text(entry.key, "a parameter's name");
+      if (std::find(scope_.begin(), scope_.end(), name) == scope_.end()) {
+        const std::string near = nearest(name, scope_);
+        reader_.error(entry.key, fmt::format("`{}` is no parameter of the plan", name),
+                      near.empty() ? "" : fmt::format("did you mean `{}`?", near));
+      }
+      if (!seen.insert(name).second) reader_.error(entry.key, fmt::format("`{}` is there twice", name));
+      const auto value = reader_.expression(entry.value, fmt::format("`{}`", name), Reader::Constant::count);
+      const auto count = evaluate_count(value, {});
+      if (count) {
+        values.emplace_back(name, *count);
+      } else if (!value.names().empty()) {
+        reader_.error(entry.value, fmt::format("the typical `{}` is not a number", name),
+                      "such as 8 or 2^20");
+      }
+    }
+    return values;
   }
 
   void bring_into_scope(const Node& where, const std::string& name, std::string_view what) {

@@ -17,10 +17,12 @@
 //     - repeat: K                      # a group of launches
 //       counter: i
 //       launches: […]
+//   typical: {N: 2^20, K: 8}           # optional: sizes that stand for all, where one time is to be told
 //   calibrations:                      # optional, by GPU
 //     gtx-1070: {t_p: 5.8, t_m: 19, source: "…"}     # microseconds, cycles
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -61,6 +63,7 @@ struct Plan {
   std::string description;
   std::string file;  // where it was read from; empty: made on the command line
   std::vector<Parameter> parameters;
+  std::vector<std::pair<std::string, std::int64_t>> typical;  // of some of the parameters
   std::vector<PlanStep> steps;
   Calibrations calibrations;
 };
@@ -70,7 +73,8 @@ struct Plan {
 bool is_launch_dimension(std::string_view name);
 
 // Errors carry line and column: not YAML, unknown keys, both or neither of threads and blocks, an expression
-// that does not parse or uses a name that is no parameter, counter or launch constant.
+// that does not parse or uses a name that is no parameter, counter or launch constant, a typical value that is
+// not a whole number or of no parameter.
 Result<Plan> read_plan(std::string_view text, const std::string& file);
 // True where the YAML's top level says that it is a plan (it has `launches`), not a kernel program
 // (`program`).

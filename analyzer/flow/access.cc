@@ -24,17 +24,30 @@ std::int64_t wrap_multiply(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
 }
 
-// x of x mod n: what goes round keeps its threads apart as it goes, but for where it begins again. Other values as they are.
-ValueId before_remainder(Values& values, ValueId value) {
-  std::vector<Term> terms;
-  values.linear_form(value, terms);
-  for (const auto& term : terms) {
-    const auto parts = values[term.atom].op == Op::product ? values.terms(term.atom) : std::vector<Term>{{term.atom, 1}};
-    for (const auto& part : parts) {
-      const auto node = values[part.atom];
-      if (node.op != Op::floor_divide && node.op != Op::truncated_divide) continue;
-      if (values.subtract(node.a, values.multiply(node.b, part.atom)) == value) return node.a;
+// x + c of (x mod n) + c, again and again: what goes round keeps its threads apart as it goes, but for where it begins again. n and c are
+// the same for all threads. Other values as they are.
+ValueId before_remainder(Evaluator& evaluator, ValueId value) {
+  constexpr int most_remainders = 64;  // of an unrolled loop
+  auto& values = evaluator.values();
+  const auto same_for_all = [&](ValueId v) { return (evaluator.dependence(v) & on_thread) == 0; };
+  const auto once = [&](ValueId v) -> std::optional<ValueId> {
+    std::vector<Term> terms;
+    values.linear_form(v, terms);
+    for (const auto& term : terms) {
+      const auto parts = values[term.atom].op == Op::product ? values.terms(term.atom) : std::vector<Term>{{term.atom, 1}};
+      for (const auto& part : parts) {
+        const auto node = values[part.atom];
+        if ((node.op != Op::floor_divide && node.op != Op::truncated_divide) || !same_for_all(node.b)) continue;
+        const auto rest = values.subtract(v, values.subtract(node.a, values.multiply(node.b, part.atom)));
+        if (same_for_all(rest)) return values.add(node.a, rest);
+      }
     }
+    return std::nullopt;
+  };
+  for (int i = 0; i < most_remainders; ++i) {
+    const auto next = once(value);
+    if (!next) break;
+    value = *next;
   }
   return value;
 }
@@ -140,7 +153,7 @@ AccessAnalysis::LaneValue AccessAnalysis::phi(std::uint32_t index, int depth) {
     for (std::size_t i = 0; i < incoming.size() && i < predecessors.size(); ++i)
       if (cfg.contains(loop, predecessors[i])) {
         auto& values = evaluator_.values();
-        const auto step = values.subtract(before_remainder(values, incoming[i]), values.phi(index));
+        const auto step = values.subtract(before_remainder(evaluator_, incoming[i]), values.phi(index));
         if ((evaluator_.dependence(step) & on_thread) != 0) value.data_decides = true;
       }
   return value;

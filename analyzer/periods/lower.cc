@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <map>
 #include <set>
@@ -88,6 +89,19 @@ void compact(Items& items) {
   }
 }
 
+// What a kernel uses that the model does not tell apart: docs/not-modelled.md, a line each.
+enum class NotModelled : std::uint8_t { shared_memory, local_memory, barrier, atomic, texture, async_copy, long_instruction, tensor_core };
+constexpr std::array<const char*, 8> not_modelled_texts{
+        "shared memory counts as calculation: conflicts between its banks are not modelled",
+        "local memory counts as calculation: its traffic is not modelled",
+        "barriers count as calculation: the waiting at them is not modelled",
+        "an atomic counts as one access: threads that meet at one address are not modelled",
+        "a texture or surface access counts as coalesced: its cache and its filtering are not modelled",
+        "an asynchronous copy counts as a store where it is begun: that it runs beside the calculation is not modelled",
+        "divisions, roots and other long instructions count as one instruction each",
+        "a tensor core instruction counts as one instruction",
+};
+
 class Lowering {
  public:
   Lowering(flow::KernelFlow& flow, const LowerOptions& options)
@@ -116,6 +130,8 @@ class Lowering {
     compact(items);
     out_.program.program = std::move(items);
     declare_parameters();
+    for (std::size_t what = 0; what < uses_.size(); ++what)
+      if (uses_[what]) out_.program.not_modelled.push_back(not_modelled_texts[what]);
     return std::move(out_);
   }
 
@@ -231,12 +247,36 @@ class Lowering {
         role = classify(flow_, b, i, naming_, out_.accesses);
         if (role.kind == InstructionRole::Kind::none) continue;
         ++total;
+        note_uses(i);
         if (role.modelled) ++modelled;
         else unsupported(i);
       }
     }
     out_.program.instructions_total = total;
     out_.program.instructions_modelled = modelled;
+  }
+
+  void note_uses(std::uint32_t i) {
+    const auto& ins = function_.instructions[i];
+    if (ins.info == nullptr) return;
+    const auto uses = [&](NotModelled what) { uses_[static_cast<std::size_t>(what)] = true; };
+    const auto word = ins.opcode.substr(0, ins.opcode.find('.'));
+    const auto is_one_of = [&](std::initializer_list<std::string_view> words) { return std::find(words.begin(), words.end(), word) != words.end(); };
+    switch (ins.info->category) {
+      case ptx::Category::barrier: uses(NotModelled::barrier); break;
+      case ptx::Category::async_copy: uses(NotModelled::async_copy); break;
+      case ptx::Category::atomic: case ptx::Category::reduction: uses(NotModelled::atomic); break;
+      case ptx::Category::load: case ptx::Category::store: {
+        const auto space = ptx::space_of(ins.opcode);
+        if (space == ptx::StateSpace::texture) uses(NotModelled::texture);
+        if (space == ptx::StateSpace::shared) uses(NotModelled::shared_memory);
+        if (space == ptx::StateSpace::local) uses(NotModelled::local_memory);
+        break;
+      }
+      default:
+        if (is_one_of({"div", "rem", "sqrt", "rsqrt", "rcp", "sin", "cos", "ex2", "lg2", "tanh"})) uses(NotModelled::long_instruction);
+        if (is_one_of({"wmma", "mma", "wgmma", "tcgen05"})) uses(NotModelled::tensor_core);
+    }
   }
 
   void unsupported(std::uint32_t i) {
@@ -801,6 +841,7 @@ class Lowering {
   std::map<ValueId, std::string> value_names_;   // of those that stand for a parameter
   std::vector<flow::PathCondition> path_;        // that the block being lowered stands under
   std::set<std::uint32_t> footprints_;           // accesses that were looked at
+  std::array<bool, not_modelled_texts.size()> uses_{};
   std::set<std::string> called_;  // parameters of calls that a warning names
 };
 

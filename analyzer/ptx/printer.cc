@@ -218,10 +218,17 @@ class Printer {
 
   void instruction(const Instruction& entry) {
     out_ += "  ";
-    if (entry.guard != no_index) out_ += "@", operand(entry.guard), out_ += " ";
+    if (entry.guard != no_index) guard(module_.operands[entry.guard]);
     out_ += entry.opcode;
     operands(entry.first_operand, entry.operand_count, " ");
     out_ += ";\n";
+  }
+
+  // Whatever the register is declared as: a guard is negated by `!`.
+  void guard(const Operand& entry) {
+    out_ += entry.negated ? "@!" : "@";
+    out_ += registers_[entry.symbol];
+    out_ += ' ';
   }
 
   void operands(std::uint32_t first, std::uint32_t count, const char* before) {
