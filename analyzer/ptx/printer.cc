@@ -218,16 +218,23 @@ class Printer {
 
   void instruction(const Instruction& entry) {
     out_ += "  ";
-    if (entry.guard != no_index) guard(module_.operands[entry.guard]);
+    if (entry.guard != no_index) guard(entry.guard);
     out_ += entry.opcode;
     operands(entry.first_operand, entry.operand_count, " ");
     out_ += ";\n";
   }
 
   // Whatever the register is declared as: a guard is negated by `!`.
-  void guard(const Operand& entry) {
-    out_ += entry.negated ? "@!" : "@";
-    out_ += registers_[entry.symbol];
+  void guard(std::uint32_t index) {
+    const Operand& entry = module_.operands[index];
+    out_ += '@';
+    if (entry.kind == Operand::Kind::reg) {
+      if (entry.negated) out_ += '!';
+      out_ += registers_[entry.symbol];
+      out_ += selector_of(entry.text);
+    } else {
+      operand(index);
+    }
     out_ += ' ';
   }
 
