@@ -20,6 +20,9 @@ std::int64_t truncated_divide(std::int64_t a, std::int64_t b) { return b == 0 ||
 std::int64_t wrap_add(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
 }
+std::int64_t wrap_subtract(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+}
 std::int64_t wrap_multiply(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
 }
@@ -59,7 +62,7 @@ std::int64_t AccessAnalysis::at(const LaneValue& value, int lane) const {
 }
 
 AccessAnalysis::LaneValue AccessAnalysis::from(const Lanes& each, bool data_decides, bool sampled) {
-  const auto stride = wrap_add(each[1], -static_cast<std::int64_t>(static_cast<std::uint64_t>(each[0])));
+  const auto stride = wrap_subtract(each[1], each[0]);
   bool one_distance = true;
   for (std::size_t i = 1; i < lanes; ++i) one_distance = one_distance && each[i] == wrap_add(each[i - 1], stride);
   if (one_distance) return {each[0], stride, none, data_decides, sampled};
@@ -268,7 +271,7 @@ std::int64_t AccessAnalysis::sectors_of(const LaneValue& place, std::int64_t byt
   const auto start = at(place, 0) & ~std::int64_t{127};
   std::vector<std::int64_t> sectors;
   for (int i = 0; i < lanes; ++i) {
-    const auto offset = wrap_add(at(place, i), -start);
+    const auto offset = wrap_subtract(at(place, i), start);
     for (auto s = offset >> 5; s <= wrap_add(offset, bytes - 1) >> 5; ++s)
       if (sectors.empty() || sectors.back() != s) sectors.push_back(s);
   }

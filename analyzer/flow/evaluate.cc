@@ -53,7 +53,7 @@ Special special_named(std::string_view name) {
   }
 }
 
-bool is_low_mask(std::int64_t mask) { return mask > 0 && ((mask + 1) & mask) == 0; }
+bool is_low_mask(std::int64_t mask) { return mask > 0 && mask < INT64_MAX && ((mask + 1) & mask) == 0; }
 
 }  // namespace
 
@@ -305,7 +305,8 @@ std::uint64_t Evaluator::power_dividing(ValueId value) {
   constexpr std::uint64_t most = std::uint64_t{1} << 32;
   const auto& node = values_[value];
   const auto of_number = [most](std::int64_t n) {
-    return n == 0 ? most : std::min(most, static_cast<std::uint64_t>(n & -n));
+    const auto bits = static_cast<std::uint64_t>(n);
+    return n == 0 ? most : std::min(most, bits & (0 - bits));
   };
   if (node.op == Op::constant) return of_number(node.number);
   if (node.op != Op::sum) return 1;
@@ -324,6 +325,7 @@ ValueId Evaluator::bit_and(ValueId a, ValueId b) {
   if (values_.is_constant(a)) return values_.constant(values_[a].number & mask);
   if (mask == 0) return values_.constant(0);
   if (mask == -1) return a;
+  if (mask == INT64_MIN) return values_.bits(Op::bit_and, a, b);
   if (is_low_mask(mask)) {
     if (values_.is_boolean(a)) return a;
     return values_.modulo(a, values_.constant(mask + 1));
@@ -355,7 +357,7 @@ ValueId Evaluator::bit_or(ValueId a, ValueId b) {
     if (values_[b].op == Op::sum)
       for (const auto& t : values_.terms(b)) {
         const auto& atom = values_[t.atom];
-        if (atom.op == Op::floor_divide && values_.is_constant(atom.b) && values_[atom.b].number == -t.coefficient &&
+        if (atom.op == Op::floor_divide && t.coefficient != INT64_MIN && values_.is_constant(atom.b) && values_[atom.b].number == -t.coefficient &&
             values_[atom.b].number <= power && values_.modulo(atom.a, atom.b) == b)
           return values_.add(a, b);
       }

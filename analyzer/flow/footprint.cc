@@ -72,7 +72,7 @@ class Footprint {
       const auto parts = values_[term.atom].op == Op::product ? values_.terms(term.atom) : std::vector<Term>{{term.atom, 1}};
       for (const auto& part : parts) {
         const auto node = values_[part.atom];
-        if (node.op != Op::floor_divide || !invariant(node.b) || invariant(node.a)) continue;
+        if (node.op != Op::floor_divide || term.coefficient == INT64_MIN || !invariant(node.b) || invariant(node.a)) continue;
         std::int64_t step = -term.coefficient;
         if (values_.is_constant(node.b)) {
           if (step % values_[node.b].number != 0 || parts.size() != 1) continue;

@@ -142,7 +142,7 @@ class Writer {
       }
       for (const auto atom : atoms) {
         const auto node = values_[atom];
-        if (node.op != Op::floor_divide && node.op != Op::truncated_divide) continue;
+        if ((node.op != Op::floor_divide && node.op != Op::truncated_divide) || t.coefficient == INT64_MIN) continue;
         std::int64_t multiple = 0;
         if (values_.is_constant(node.b) && atoms.size() == 1) {
           if (t.coefficient % values_[node.b].number != 0) continue;

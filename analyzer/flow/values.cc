@@ -255,6 +255,7 @@ std::optional<ValueId> Values::reciprocal_division(ValueId a, std::int64_t power
   Scratch scratch(*this);
   auto& all = scratch.list;
   const auto number = linear_form(a, all);
+  if (number == INT64_MIN || std::any_of(all.begin(), all.end(), [](const Term& t) { return t.coefficient == INT64_MIN; })) return std::nullopt;
   auto factor = std::abs(number);
   for (const auto& t : all) factor = std::gcd(factor, t.coefficient);
   if (factor < (std::int64_t{1} << 16)) return std::nullopt;
@@ -272,6 +273,7 @@ ValueId Values::floor_divide(ValueId a, ValueId b) {
     const auto d = nodes_[b].number;
     if (d == 0 || d == INT64_MIN) return opaque_of({a});
     if (d == 1) return a;
+    if (d == -1) return scale(a, -1);
     if (is_constant(a)) return constant(floor_div(nodes_[a].number, d));
     if (d < 0) return floor_divide(scale(a, -1), constant(-d));
     // (d·q + r) / d = q + r / d
@@ -731,17 +733,18 @@ bool Facts::structurally_not_negative(ValueId value, int depth) const {
       const auto list = v.terms(value);
       if (list.size() == 1 && list[0].coefficient == 1 && v[list[0].atom].op == Op::floor_divide && v.is_constant(v[list[0].atom].b)) {
         const auto d = v[v[list[0].atom].b].number;
-        if (d > 0 && d < (std::int64_t{1} << 31) && std::abs(node.number) < (std::int64_t{1} << 31) &&
+        constexpr auto large = std::int64_t{1} << 31;
+        if (d > 0 && d < large && node.number > -large && node.number < large &&
             prove(values_->add(v[list[0].atom].a, values_->constant(node.number * d)), depth + 1))
           return true;
       }
       // log2(x) - m >= 0 where x >= 2^m
-      if (list.size() == 1 && list[0].coefficient == 1 && v[list[0].atom].op == Op::log2_floor && node.number > -31)
+      if (list.size() == 1 && list[0].coefficient == 1 && v[list[0].atom].op == Op::log2_floor && node.number > -31 && node.number <= 0)
         if (prove(values_->add(v[list[0].atom].a, values_->constant(-(std::int64_t{1} << -node.number))), depth + 1)) return true;
       // x - d·(x / d) >= 0, for whatever x
       for (const auto& t : v.terms(value)) {
         const auto& atom = v[t.atom];
-        if (t.coefficient < 0 && atom.op == Op::floor_divide && values_->is_constant(atom.b) &&
+        if (t.coefficient < 0 && t.coefficient != INT64_MIN && atom.op == Op::floor_divide && values_->is_constant(atom.b) &&
             v[atom.b].number == -t.coefficient) {
           const auto rest = values_->subtract(value, values_->modulo(atom.a, atom.b));
           if (rest != value && structurally_not_negative(rest, depth + 1)) return true;

@@ -733,9 +733,9 @@ class Lowering {
     if (count.is_integer()) return E(count.integer_value() - 1);
     const auto& parts = count.operands();
     // `K + 1 - 1` reads K.
-    if (count.op() == E::Op::add && parts[1].is_integer())
+    if (count.op() == E::Op::add && parts[1].is_integer() && parts[1].integer_value() > INT64_MIN)
       return parts[1].integer_value() == 1 ? parts[0] : E::make(E::Op::add, {parts[0], E(parts[1].integer_value() - 1)});
-    if (count.op() == E::Op::subtract && parts[1].is_integer())
+    if (count.op() == E::Op::subtract && parts[1].is_integer() && parts[1].integer_value() < INT64_MAX)
       return E::make(E::Op::subtract, {parts[0], E(parts[1].integer_value() + 1)});
     return E::make(E::Op::subtract, {count, E(1)});
   }
