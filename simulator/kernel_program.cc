@@ -12,7 +12,7 @@ namespace warptime {
 void LineSet::add(int first, int last) {
   assert(first >= 1 && first <= last);
   // Lines come in order, mostly.
-  if (ranges_.empty() || first > ranges_.back().second + 1) {
+  if (ranges_.empty() || first - 1 > ranges_.back().second) {
     ranges_.emplace_back(first, last);
     return;
   }
