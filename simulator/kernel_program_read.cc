@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <set>
 
 #include "simulator/kernel_program.h"
@@ -106,9 +107,9 @@ class ProgramReader {
 
   int read_line(const Node& node) {
     const auto line = reader_.integer(node, "a line");
-    if (line && (*line < 1 || *line > 1'000'000'000))
+    if (line && (*line < 1 || *line > std::numeric_limits<int>::max()))
       reader_.error(node, fmt::format("there is no line {}", *line));
-    return line && *line >= 1 && *line <= 1'000'000'000 ? static_cast<int>(*line) : 0;
+    return line && *line >= 1 && *line <= std::numeric_limits<int>::max() ? static_cast<int>(*line) : 0;
   }
 
   void read_coverage(const Node& node, KernelProgram& program) {
