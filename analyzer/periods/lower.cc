@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <climits>
 #include <map>
 #include <set>
 
@@ -186,7 +187,8 @@ class Lowering {
   int source_line(std::uint32_t instruction) const {
     const auto& ins = function_.instructions[instruction];
     if (options_.main_file != 0 && ins.source_file != options_.main_file) return 0;
-    return static_cast<int>(ins.source_line);
+    // No source has so many: what a broken .loc says is not known.
+    return ins.source_line > static_cast<std::uint32_t>(INT_MAX) ? 0 : static_cast<int>(ins.source_line);
   }
 
   // The instruction that stands for a loop: the one of its header's turn with the smallest source line, where the `for` is.
