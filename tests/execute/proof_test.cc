@@ -10,6 +10,7 @@
 #include "tests/execute/builds.h"
 #include "tests/execute/harness.h"
 #include "tests/execute/launches.h"
+#include "tests/execute/segmentation_text.h"
 
 namespace warptime::execute::testing {
 namespace {
@@ -40,21 +41,6 @@ Given given_argument(const KernelArgument& argument, std::uint64_t bytes, const 
 }
 
 // ---- what is compared
-
-std::string text_of(const std::vector<StreamPeriod>& periods) {
-  std::string text;
-  for (const auto& period : periods)
-    text += period.kind == PeriodKind::calculation ? fmt::format("{} ", period.instructions) : period.kind == PeriodKind::load ? "load " : "store ";
-  return text;
-}
-
-// A run of n instructions has n - 1 + 10 cycles.
-std::string text_of(const std::vector<Period>& periods) {
-  std::string text;
-  for (const auto& period : periods)
-    text += period.kind == PeriodKind::calculation ? fmt::format("{} ", period.cycles - 9) : period.kind == PeriodKind::load ? "load " : "store ";
-  return text;
-}
 
 // The expression of the bytes that a launch touches, where the program has one.
 template <class A>

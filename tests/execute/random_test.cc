@@ -10,6 +10,7 @@
 #include "analyzer/pipeline.h"
 #include "tests/execute/harness.h"
 #include "tests/execute/random_ptx.h"
+#include "tests/execute/segmentation_text.h"
 
 namespace warptime::execute::testing {
 namespace {
@@ -30,21 +31,6 @@ struct Compared {
   Verdict verdict = Verdict::same;
   std::string text;  // both segmentations, or what was said
 };
-
-std::string text_of(const std::vector<StreamPeriod>& periods) {
-  std::string text;
-  for (const auto& period : periods)
-    text += period.kind == PeriodKind::calculation ? fmt::format("{} ", period.instructions) : period.kind == PeriodKind::load ? "load " : "store ";
-  return text;
-}
-
-// A run of n instructions has n - 1 + 10 cycles.
-std::string text_of(const std::vector<Period>& periods) {
-  std::string text;
-  for (const auto& period : periods)
-    text += period.kind == PeriodKind::calculation ? fmt::format("{} ", period.cycles - 9) : period.kind == PeriodKind::load ? "load " : "store ";
-  return text;
-}
 
 // The longest of two texts' ends that differ, for people.
 std::string short_text(const std::string& text) { return text.size() <= 400 ? text : text.substr(0, 400) + "…"; }
