@@ -10,13 +10,26 @@ constexpr std::size_t kCopiedSteps = 4;  // a longer run of steps is shared, not
 
 // The same warp goes on: `next` after `round`, without waiting in between.
 Round joined(const Round& round, const Round& next) {
-  return {round.busy + next.busy, std::max(round.loads_done, round.busy + next.loads_done),
-          std::max(round.transactions_done, round.busy + next.transactions_done)};
+  Round both = round;
+  both.busy += next.busy;
+  if (round.busy + next.loads_done > round.loads_done) {
+    both.loads_done = round.busy + next.loads_done;
+    both.load_origin = next.load_origin;
+  }
+  if (round.busy + next.transactions_done > round.transactions_done) {
+    both.transactions_done = round.busy + next.transactions_done;
+    both.transaction_origin = next.transaction_origin;
+  }
+  return both;
 }
 
 Round joined_times(const Round& round, double times) {
   const double before_last = (times - 1) * round.busy;
-  return {times * round.busy, before_last + round.loads_done, before_last + round.transactions_done};
+  Round all = round;
+  all.busy *= times;
+  all.loads_done += before_last;
+  all.transactions_done += before_last;
+  return all;
 }
 
 // A stretch of the schedule: the turn that it begins in the middle of, whole rounds, and the turn that it
@@ -63,6 +76,7 @@ class RoundMaker {
     piece.head.busy = t_m_;
     piece.head.transactions_done = period.cycles;
     if (period.kind == PeriodKind::load) piece.head.loads_done = period.cycles;
+    piece.head.load_origin = piece.head.transaction_origin = period.origin;
     piece.accesses = 1;
     return piece;
   }
@@ -157,6 +171,10 @@ RoundSchedule make_rounds(const Schedule& schedule, double t_m_cycles) {
   rounds.steps.push_back({whole.head, nullptr});
   rounds.steps.insert(rounds.steps.end(), whole.steps.begin(), whole.steps.end());
   if (whole.gives_way) rounds.steps.push_back({whole.tail, nullptr});
+  const auto is_loop = [](const RoundStep& step) { return step.loop != nullptr; };
+  rounds.nested = std::any_of(rounds.steps.begin(), rounds.steps.end(), [&](const RoundStep& step) {
+    return step.loop && std::any_of(step.loop->body.begin(), step.loop->body.end(), is_loop);
+  });
   return rounds;
 }
 

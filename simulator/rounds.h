@@ -19,6 +19,8 @@ struct Round {
   double busy = 0;                    // it holds the core package for so long
   double loads_done = kNever;         // when the last of its loads is complete
   double transactions_done = kNever;  // when the last of its loads and stores is complete
+  // Which ones these are: indices into Schedule::origins.
+  std::uint32_t load_origin = 0, transaction_origin = 0;
 };
 
 struct RoundLoop;
@@ -33,6 +35,7 @@ struct RoundLoop {
 
 struct RoundSchedule {
   std::vector<RoundStep> steps;
+  bool nested = false;  // whether there are loops in loops
   // Of one warp:
   double calculation = 0;  // cycles
   double accesses = 0;     // loads and stores
