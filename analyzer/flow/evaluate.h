@@ -41,6 +41,7 @@ class Evaluator {
   std::uint32_t block_of(std::uint32_t instruction) const;
 
   const Phi& phi(std::uint32_t index) const { return phis_[index]; }
+  std::size_t phi_count() const { return phis_.size(); }
   // What each predecessor of the phi's block brings, in the order of Block::predecessors.
   const std::vector<ValueId>& incoming(std::uint32_t phi);
 

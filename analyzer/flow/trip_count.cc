@@ -10,7 +10,9 @@ namespace {
 
 constexpr std::size_t max_open_phis = 64;
 constexpr std::size_t max_depth = 150;  // closed forms within closed forms
-constexpr std::uint64_t max_steps = 200'000;  // closed forms looked for in one kernel; beyond, registers stay without one
+// Closed forms that are looked for in one kernel, in all and for each register that changes; beyond, registers stay without one.
+// (Registers that hang together in a circle are looked at again and again, from every one of them.)
+constexpr std::uint64_t least_steps = 1000, steps_per_phi = 32;
 
 std::uint64_t key(std::uint32_t a, std::uint32_t b) { return (std::uint64_t{a} << 32) | b; }
 
@@ -46,7 +48,7 @@ ValueId LoopAnalysis::closed_form(std::uint32_t phi, std::uint32_t context) {
   }
   const auto memo = closed_forms_.find(key(phi, context));
   if (memo != closed_forms_.end()) return memo->second;
-  if (open_.size() > max_open_phis || depth_ > max_depth || ++steps_ > max_steps) return self;
+  if (open_.size() > max_open_phis || depth_ > max_depth || ++steps_ > least_steps + steps_per_phi * evaluator_.phi_count()) return self;
   struct Deeper {
     explicit Deeper(std::size_t& depth) : of(depth) { ++of; }
     ~Deeper() { --of; }
