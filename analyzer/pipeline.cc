@@ -9,8 +9,10 @@
 #include <thread>
 #include <unordered_map>
 
+#include "analyzer/compile/ptxas.h"
 #include "analyzer/flow/flow.h"
 #include "analyzer/periods/lower.h"
+#include "analyzer/periods/resources.h"
 #include "llvm/Demangle/Demangle.h"
 
 namespace warptime {
@@ -76,6 +78,7 @@ class Pipeline {
     if (auto lines = choose_lines(); !lines) return lines.diagnostics();
     analyze_kernels(*chosen);
     if (analysis_.kernels.empty()) return std::move(analysis_.errors);
+    if (options_.registers) add_registers();
     analysis_.restricted = !lines_.empty();
     analysis_.source = source_;
     analysis_.module = module_;
@@ -131,6 +134,7 @@ class Pipeline {
   // Kernels are analysed side by side where there are many; what comes out is in the file's order.
   void analyze_kernels(const std::vector<std::uint32_t>& functions) {
     budget_ = std::min(most_with_callees, (least_with_callees + most_growth * instructions_of_all()) / functions.size() + least_share);
+    resources_.emplace(*module_);
     std::vector<Job> jobs(functions.size());
     std::atomic<std::size_t> next = 0;
     const auto work = [&] {
@@ -146,6 +150,24 @@ class Pipeline {
       analysis_.diagnostics.insert(analysis_.diagnostics.end(), job.warnings.begin(), job.warnings.end());
       if (*job.kernel) analysis_.kernels.push_back(std::move(**job.kernel));
       else analysis_.errors.insert(analysis_.errors.end(), job.kernel->diagnostics().begin(), job.kernel->diagnostics().end());
+    }
+  }
+
+  void add_registers() {
+    const auto& target = analysis_.kernels.front().program.provenance.target;
+    const auto found = registers_of(source_->ptx, target);
+    if (!found) {
+      for (auto why : found.diagnostics()) {
+        why.severity = Severity::warning;
+        analysis_.diagnostics.push_back(std::move(why));
+      }
+      return;
+    }
+    for (auto& kernel : analysis_.kernels) {
+      const auto& symbol = kernel.program.provenance.symbol;
+      const auto cubin = found->find(symbol);
+      if (cubin == found->end()) continue;
+      kernel.program.resources = with_registers(kernel.program.resources.value_or(KernelResources()), cubin->second);
     }
   }
 
@@ -169,6 +191,7 @@ class Pipeline {
     warnings = std::move(lowered->diagnostics);
     kernel.program = std::move(lowered->program);
     if (!lines_.empty()) kernel.program.description = fmt::format("only {} {}", source_->text.empty() ? "PTX lines" : "lines", to_string(lines_));
+    kernel.program.resources = resources_->resources_of(index);
     auto& from = kernel.program.provenance;
     from.kernel = names_.at(index);
     from.symbol = std::string(function.name);
@@ -203,6 +226,7 @@ class Pipeline {
   std::shared_ptr<ptx::Module> module_;
   std::unordered_map<std::uint32_t, std::string> names_;  // of kernels, by function
   std::uint32_t main_file_ = 0;
+  std::optional<periods::ResourceFinder> resources_;
   LineSet lines_;  // only these; empty: all
   std::size_t budget_ = 0;  // instructions that each kernel may have, with callees
   Analysis analysis_;

@@ -19,6 +19,9 @@ struct AnalyzeOptions {
   LineSet lines = {};             // only instructions that come from these lines of the source (of PTX given as such: of the PTX); empty: all
   std::string region = {};        // only those of this region of the source; empty: all
   bool keep_steps = true;         // for emit_text of other steps than the program; without, memory goes back kernel by kernel
+  // Asks ptxas of a CUDA Toolkit for the registers of each kernel, at the price of a process. Where it cannot tell,
+  // a warning says why, and KernelProgram::resources has none.
+  bool registers = false;
 };
 
 namespace flow {

@@ -32,7 +32,10 @@ CommandSyntax syntax() {
              {"lines", "LINES", "only what comes from these lines of the source: 3,8-18"},
              {"region", "NAME",
               "only what stands between // warptime-begin NAME and // warptime-end NAME; a listing of a source "
-              "with such comments shows just its regions"}}},
+              "with such comments shows just its regions"},
+             {"registers", "",
+              "ask ptxas, where a CUDA Toolkit is there, how many registers a thread of each kernel takes on the "
+              "target: PTX does not tell"}}},
            compiler_options(),
            general_options("yaml or json for a program; text (default) or json for the other steps")},
           1,
@@ -104,7 +107,7 @@ int run(const Arguments& arguments) {
   const auto analysis =
       analyze(std::move(*source),
               {arguments.value_or("kernel", ""), arguments.has("skip-unsupported"), lines,
-               arguments.value_or("region", ""), *emit != Emit::program});
+               arguments.value_or("region", ""), *emit != Emit::program, arguments.has("registers")});
   if (!analysis) return fail(wrong_input, analysis.diagnostics());
   say(analysis->diagnostics);
   // What came to a program is written also where other kernels of the file did not.

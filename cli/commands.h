@@ -17,6 +17,8 @@ Command analyze_command();
 Command simulate_command();
 Command predict_command();
 Command run_command();
+Command measure_command();
+Command calibrate_command();
 Command models_command();
 Command plans_command();
 Command gpus_command();

@@ -105,8 +105,7 @@ Result<ModelsSettings> read_settings(const Arguments& arguments, const GpuCatalo
   auto gpus = read_gpus(arguments, catalogue);
   if (!gpus) return gpus.diagnostics();
   settings.gpus = std::move(*gpus);
-  if (settings.gpus.empty())
-    for (const auto& gpu : catalogue.gpus()) settings.gpus.push_back(&gpu);
+  if (settings.gpus.empty()) settings.gpus = catalogue.with_core_packages();
   auto sizes = read_parameters(arguments);
   if (!sizes) return sizes.diagnostics();
   settings.sizes = std::move(*sizes);

@@ -27,6 +27,8 @@ Diagnostics about_option(Diagnostics diagnostics, std::string_view option, const
   return diagnostics;
 }
 
+}  // namespace
+
 std::vector<std::string> split_at_commas(const std::string& text) {
   std::vector<std::string> words;
   for (std::size_t begin = 0; begin <= text.size();) {
@@ -36,8 +38,6 @@ std::vector<std::string> split_at_commas(const std::string& text) {
   }
   return words;
 }
-
-}  // namespace
 
 OptionGroup compiler_options() {
   return {
@@ -149,7 +149,7 @@ Result<std::vector<const Gpu*>> read_gpus(const Arguments& arguments, const GpuC
   for (const auto& text : arguments.values("gpu")) {
     for (const auto& name : split_at_commas(text)) {
       if (name == "all") {
-        for (const auto& gpu : catalogue.gpus()) add(&gpu);
+        for (const auto* gpu : catalogue.with_core_packages()) add(gpu);
         continue;
       }
       const auto found = catalogue.find(name);

@@ -39,6 +39,8 @@ Result<GpuCatalogue> read_catalogue(const Arguments& arguments);
 Result<std::vector<const Gpu*>> read_gpus(const Arguments& arguments, const GpuCatalogue& catalogue);
 
 // "a, b and c"
+// "a,b" -> a and b.
+std::vector<std::string> split_at_commas(const std::string& text);
 std::string enumerate(const std::vector<std::string>& words);
 
 }  // namespace warptime::cli

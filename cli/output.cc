@@ -127,6 +127,15 @@ Diagnostics Output::finish() {
   return {};
 }
 
+Result<std::string> Output::finish_with_part() {
+  if (!temporary_.empty() && ::access(target_.c_str(), F_OK) == 0) {
+    target_ += ".partial";
+    file_ += ".partial";
+  }
+  if (auto failures = finish(); !failures.empty()) return failures;
+  return file_;
+}
+
 int write_result(const std::optional<std::string>& file, std::string_view text) {
   auto output = Output::open(file);
   if (!output) return fail(wrong_input, output.diagnostics());

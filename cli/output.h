@@ -27,6 +27,9 @@ class Output {
   // Completes the output. A reader who closed the pipe has what it wants: that is no error. Errors: a full
   // disk and the like.
   Diagnostics finish();
+  // The same for output that is not whole: where there is a file of that name already it stays, and this one
+  // gets `.partial` added to its name. Gives its name; empty: standard output.
+  Result<std::string> finish_with_part();
 
  private:
   Output() = default;

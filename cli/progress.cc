@@ -16,8 +16,8 @@ std::string rounded(double seconds) {
 
 }  // namespace
 
-void Progress::step() {
-  ++done_;
+void Progress::step(std::uint64_t steps) {
+  done_ += steps;
   if (!enabled_) return;
   const auto now = Clock::now();
   if (now < next_) return;

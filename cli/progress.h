@@ -14,7 +14,8 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress() { clear(); }
-  void step();
+  void step(std::uint64_t steps = 1);
+  std::uint64_t done() const { return done_; }
   // Makes room for other text.
   void clear();
 

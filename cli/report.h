@@ -7,7 +7,7 @@ namespace warptime::cli {
 
 // A command line is wrong where nothing that is read could make it right; everything else that the user can
 // mend is input.
-enum ExitStatus : int { done = 0, wrong_input = 1, wrong_command_line = 2 };
+enum ExitStatus : int { done = 0, wrong_input = 1, wrong_command_line = 2, interrupted_status = 130 };
 
 // What --help says of it.
 inline constexpr char exit_status_help[] =
@@ -15,7 +15,8 @@ inline constexpr char exit_status_help[] =
     "kernel, a missing\n"
     "parameter, code that does not compile); 2 the command line is wrong (an unknown option, command, GPU or "
     "format, a value\n"
-    "that is no number or does not fit 64 bits, an option that is missing or does not go with another).\n";
+    "that is no number or does not fit 64 bits, an option that is missing or does not go with another); 130 "
+    "interrupted (Ctrl-C).\n";
 
 // Prints to stderr; messages that are about no file begin with the program's name.
 void say(const Diagnostic& diagnostic);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "cli/commands.h"
 #include "cli/input.h"
@@ -9,6 +10,7 @@
 #include "cli/output.h"
 #include "cli/programs.h"
 #include "cli/report.h"
+#include "cli/simulate_timeline.h"
 #include "cli/views/simulation_view.h"
 #include "simulator/schedule.h"
 
@@ -25,12 +27,19 @@ CommandSyntax syntax() {
           "INPUT is one or more kernel programs as `warptime analyze` writes them, or - for standard input.",
           "  warptime simulate samples/puchala2022/listing_1_load.yaml --warps 3 --t-m 2\n"
           "  warptime simulate samples/puchala2022/listing_7.yaml --warps 1..16 --gpu rtx-2080 --param K=8\n"
-          "  warptime analyze dwt_kernels/mtx.cu | warptime simulate - --warps 8 --t-m 10 --param K=8\n",
+          "  warptime analyze dwt_kernels/mtx.cu | warptime simulate - --warps 8 --t-m 10 --param K=8\n"
+          "  warptime simulate samples/puchala2022/listing_1_load.yaml --warps 3 --t-m 2 --timeline text\n"
+          "  warptime simulate samples/puchala2022/listing_7.yaml --warps 4 --t-m 6 --param K=8 --timeline "
+          "svg -o "
+          "figure.svg\n"
+          "  warptime simulate samples/puchala2022/listing_7.yaml --warps 4 --t-m 6 --param K=8 --timeline "
+          "perfetto -o trace.json\n",
           {{"What to simulate",
             {{"warps", "VALUES", "warps on the core package: one number, or several as for --param"},
              t_m_option(),
              param_option(),
              kernel_option()}},
+           timeline_options(),
            {"The GPU",
             {{"gpu", "NAME",
               "take from this GPU how long memory accesses last that the program leaves open, and t_m unless "
@@ -48,6 +57,7 @@ struct Settings {
   double t_m_cycles = 0;
   MemoryDurations durations;
   bool gpu_given = false;
+  TimelineOptions timeline;
 };
 
 Result<ParameterValues> read_warps(const Arguments& arguments) {
@@ -72,6 +82,8 @@ Result<Settings> read_settings(const Arguments& arguments, const GpuCatalogue& c
   if (!parameters) return parameters.diagnostics();
   const auto format = read_choice(arguments, "format", {"text", "json", "csv"});
   if (!format) return format.diagnostics();
+  const auto timeline = read_timeline_options(arguments);
+  if (!timeline) return timeline.diagnostics();
   const auto t_m = read_number(arguments, "t-m");
   if (!t_m) return t_m.diagnostics();
   const auto gpus = read_gpus(arguments, catalogue);
@@ -87,7 +99,8 @@ Result<Settings> read_settings(const Arguments& arguments, const GpuCatalogue& c
                   *format,
                   t_m->value_or(gpu ? gpu->t_m_cycles : 0),
                   gpu ? gpu->durations : paper_durations(),
-                  gpu != nullptr};
+                  gpu != nullptr,
+                  *timeline};
 }
 
 Result<std::vector<KernelProgram>> read_programs(const Arguments& arguments) {
@@ -104,9 +117,12 @@ Result<std::vector<KernelProgram>> read_programs(const Arguments& arguments) {
   return select_kernels(std::move(*programs), arguments.value_or("kernel", ""), input->file);
 }
 
+using Parameters = std::vector<std::pair<std::string, std::int64_t>>;
+using Each =
+    std::function<Diagnostics(const Schedule& schedule, const Parameters& parameters, std::int64_t warps)>;
+
 // Every combination of the program's parameters and the warps.
-Diagnostics simulate(const KernelProgram& program, const std::string& name, const Settings& settings,
-                     std::vector<SimulationRow>& rows) {
+Diagnostics for_each_row(const KernelProgram& program, const Settings& settings, const Each& each) {
   const auto sweep = Sweep::of(program, settings.parameters);
   if (!sweep) return sweep.diagnostics();
   if (sweep->size() > row_limit || settings.warps.size() > row_limit ||
@@ -118,13 +134,48 @@ Diagnostics simulate(const KernelProgram& program, const std::string& name, cons
     const auto schedule = make_schedule(program, {parameters.begin(), parameters.end()}, settings.durations);
     if (!schedule) return schedule.diagnostics();
     for (std::uint64_t w = 0; w < settings.warps.size(); ++w) {
-      const auto warps = settings.warps.at(w);
-      const auto time = simulate_core_package(*schedule, warps, settings.t_m_cycles);
-      if (!time) return time.diagnostics();
-      rows.push_back({name, parameters, warps, settings.t_m_cycles, schedule->period_count(), *time});
+      if (auto wrong = each(*schedule, parameters, settings.warps.at(w)); !wrong.empty()) return wrong;
     }
   }
   return {};
+}
+
+Diagnostics simulate(const KernelProgram& program, const std::string& name, const Settings& settings,
+                     std::vector<SimulationRow>& rows) {
+  return for_each_row(
+      program, settings,
+      [&](const Schedule& schedule, const Parameters& parameters, std::int64_t warps) -> Diagnostics {
+        const auto time = simulate_core_package(schedule, warps, settings.t_m_cycles);
+        if (!time) return time.diagnostics();
+        rows.push_back({name, parameters, warps, settings.t_m_cycles, schedule.period_count(), *time});
+        return {};
+      });
+}
+
+// One picture after the other, as they are ready; an SVG and a trace hold one.
+int run_timelines(const Arguments& arguments, const std::vector<KernelProgram>& programs,
+                  const Settings& settings) {
+  const auto limits = limits_of(settings.timeline);
+  auto output = Output::open(arguments.value("output"));
+  if (!output) return fail(wrong_input, output.diagnostics());
+  bool first = true, wanted = true;
+  for (const auto& program : programs) {
+    const auto draw = [&](const Schedule& schedule, const Parameters& parameters,
+                          std::int64_t warps) -> Diagnostics {
+      if (!wanted) return {};
+      auto timeline = collect_timeline(schedule, warps, settings.t_m_cycles, limits);
+      if (!timeline) return timeline.diagnostics();
+      timeline->kernel = kernel_name(program, arguments.positionals().front());
+      timeline->parameters = parameters;
+      wanted = (*output)->write((first ? "" : "\n") + drawn(*timeline, settings.timeline));
+      first = false;
+      return {};
+    };
+    if (const auto wrong = for_each_row(program, settings, draw); !wrong.empty())
+      return fail(wrong_input, wrong);
+  }
+  const auto failures = (*output)->finish();
+  return failures.empty() ? done : fail(wrong_input, failures);
 }
 
 void say_assumed_durations(const std::vector<KernelProgram>& programs, const Settings& settings) {
@@ -147,6 +198,14 @@ int run(const Arguments& arguments) {
   if (const auto wrong = unknown_parameters(*programs, settings->parameters); !wrong.empty())
     return fail(wrong_input, wrong);
 
+  if (!settings->timeline.view.empty()) {
+    bool several = settings->warps.size() > 1;
+    for (const auto& parameter : settings->parameters) several = several || parameter.values.size() > 1;
+    if (const auto wrong = check_one_run(settings->timeline, programs->size(), several); !wrong.empty())
+      return fail(wrong_command_line, wrong);
+    say_assumed_durations(*programs, *settings);
+    return run_timelines(arguments, *programs, *settings);
+  }
   std::vector<SimulationRow> rows;
   for (const auto& program : *programs) {
     const auto wrong =

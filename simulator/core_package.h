@@ -31,6 +31,22 @@ class CorePackageListener {
                     double end) = 0;  // warp: whose loads are waited for; -1: the tail
 };
 
+// The end of a stretch that comes again and again, when its repetitions are left out of what is told.
+struct LeftOut {
+  double begin = 0, end = 0;  // one of the repetitions, the last one before the gap; cycles, as they are told
+  std::uint64_t times = 0;    // how often it comes again, untold
+  CorePackageTime time;       // of what is left out, all together: no tail
+};
+
+// A listener that need not hear everything.
+class CorePackageWatcher : public CorePackageListener {
+ public:
+  // Begin and end of what is told thereafter go on from left_out.end, as if nothing were between.
+  virtual void left_out(const LeftOut& left_out) = 0;
+  // Asked after each step; true ends the run there.
+  virtual bool enough() = 0;
+};
+
 struct CorePackageOptions {
   // Refuse rather than run for longer than this many steps. A step is a period of one warp, or what takes as
   // long.
@@ -52,7 +68,14 @@ Result<CorePackageTime> simulate_plain(const Schedule& schedule, std::int64_t wa
 Result<CorePackageTime> simulate_in_rounds(const Schedule& schedule, std::int64_t warps, double t_m_cycles,
                                            const CorePackageOptions& options = {});
 
-// What both refuse.
+// simulate_plain for a watcher, of any length: turns of a repeat that do what the turns before them did, but
+// later, are left out where that saves `least_left_out` cycles or more, at least one of them being told after
+// the gap. (Infinity: nothing is left out.) Returns the time of what was told and left out, which is the
+// whole only where the watcher never had enough. Errors: as above, but for the limit of steps: there is none.
+Result<CorePackageTime> watch_core_package(const Schedule& schedule, std::int64_t warps, double t_m_cycles,
+                                           double least_left_out, CorePackageWatcher& watcher);
+
+// What all refuse.
 Diagnostics check_core_package(std::int64_t warps, double t_m_cycles);
 Diagnostic too_many_steps(const Schedule& schedule, std::int64_t warps, std::uint64_t limit);
 

@@ -2,19 +2,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 
-#include "simulator/expression.h"
+#include "simulator/expression_arithmetic.h"
 
 namespace warptime {
 namespace {
 
 using Op = Expression::Op;
 
-constexpr std::uint32_t kDeepestTree = 10'000;
-constexpr std::uint64_t kLargestTree = 1'000'000;
 constexpr std::size_t kLongestQuote = 80;
 
 // Both evaluations stop at the first failure, which is remembered here.
@@ -70,7 +67,7 @@ class CountEvaluator {
       case Op::maximum:
         return extreme(e);
       case Op::negate:
-        return subtract(e, 0, evaluate(operands[0]));
+        return binary(e, Op::subtract, 0, evaluate(operands[0]));
       case Op::logical_not:
         return evaluate(operands[0]) == 0;
       case Op::log2:
@@ -78,7 +75,7 @@ class CountEvaluator {
       default: {
         const std::int64_t a = evaluate(operands[0]);
         const std::int64_t b = evaluate(operands[1]);
-        return failure_ ? 0 : binary(e, a, b);
+        return binary(e, e.op(), a, b);
       }
     }
   }
@@ -88,12 +85,11 @@ class CountEvaluator {
     failure_.set(std::move(what), e);
     return 0;
   }
-  std::int64_t overflow(const Expression& e) { return fail(e, "the result does not fit 64 bits"); }
 
   std::int64_t whole(const Expression& e) {
     const double value = e.decimal_value();
     if (value != std::floor(value)) return fail(e, "a whole number is needed");
-    if (value < -0x1p63 || value >= 0x1p63) return overflow(e);
+    if (value < -0x1p63 || value >= 0x1p63) return fail(e, arithmetic::kOverflow);
     return static_cast<std::int64_t>(value);
   }
 
@@ -113,68 +109,17 @@ class CountEvaluator {
     return best;
   }
 
-  std::int64_t binary(const Expression& e, std::int64_t a, std::int64_t b) {
+  std::int64_t binary(const Expression& e, Op op, std::int64_t a, std::int64_t b) {
+    if (failure_) return 0;
     std::int64_t result = 0;
-    switch (e.op()) {
-      case Op::add:
-        return __builtin_add_overflow(a, b, &result) ? overflow(e) : result;
-      case Op::subtract:
-        return subtract(e, a, b);
-      case Op::multiply:
-        return __builtin_mul_overflow(a, b, &result) ? overflow(e) : result;
-      case Op::divide:
-      case Op::modulo:
-      case Op::ceil_div:
-        return divide(e, a, b);
-      case Op::power:
-        return power(e, a, b);
-      case Op::less:
-        return a < b;
-      case Op::less_equal:
-        return a <= b;
-      case Op::greater:
-        return a > b;
-      case Op::greater_equal:
-        return a >= b;
-      case Op::equal:
-        return a == b;
-      default:
-        return a != b;
-    }
-  }
-
-  std::int64_t subtract(const Expression& e, std::int64_t a, std::int64_t b) {
-    std::int64_t result = 0;
-    return __builtin_sub_overflow(a, b, &result) ? overflow(e) : result;
-  }
-
-  std::int64_t divide(const Expression& e, std::int64_t a, std::int64_t b) {
-    if (b == 0) return fail(e, "division by zero");
-    if (b == -1) return e.op() == Op::modulo ? 0 : subtract(e, 0, a);
-    const std::int64_t quotient = a / b, remainder = a % b;
-    const bool same_sign = (remainder < 0) == (b < 0);
-    if (e.op() == Op::modulo) return remainder != 0 && !same_sign ? remainder + b : remainder;
-    if (e.op() == Op::ceil_div) return remainder != 0 && same_sign ? quotient + 1 : quotient;
-    return remainder != 0 && !same_sign ? quotient - 1 : quotient;
-  }
-
-  std::int64_t power(const Expression& e, std::int64_t base, std::int64_t exponent) {
-    if (base == 1) return 1;
-    if (base == -1) return exponent % 2 == 0 ? 1 : -1;
-    if (exponent < 0) return fail(e, "a negative power is no whole number");
-    std::int64_t result = 1;
-    while (true) {
-      if (exponent % 2 != 0 && __builtin_mul_overflow(result, base, &result)) return overflow(e);
-      exponent /= 2;
-      if (exponent == 0) return result;
-      if (__builtin_mul_overflow(base, base, &base)) return overflow(e);
-    }
+    const char* const wrong = arithmetic::binary(op, a, b, result);
+    return wrong != nullptr ? fail(e, wrong) : result;
   }
 
   std::int64_t log2(const Expression& e, std::int64_t value) {
     if (failure_) return 0;
     if (value < 1) return fail(e, fmt::format("log2 of {}", value));
-    return std::bit_width(static_cast<std::uint64_t>(value)) - 1;
+    return arithmetic::log2(value);
   }
 
   const Bindings& bindings_;
@@ -284,7 +229,7 @@ class NumberEvaluator {
 
 template <class Evaluator, class Value>
 Result<Value> evaluate_with(const Expression& expression, const Bindings& bindings) {
-  if (expression.depth() > kDeepestTree || expression.size() > kLargestTree) {
+  if (arithmetic::too_large(expression)) {
     return error(fmt::format("the expression is too large: {} levels, {} nodes", expression.depth(),
                              expression.size()));
   }

@@ -13,6 +13,7 @@
 #include <tuple>
 
 #include "simulator/embedded.h"
+#include "simulator/gpu_range.h"
 #include "simulator/yaml_reader.h"
 
 namespace warptime {
@@ -26,17 +27,19 @@ using yaml::Fields;
 using yaml::Node;
 using yaml::Reader;
 
-constexpr double kLargestCount = 1e6;  // of SMs, cores, … : beyond it is a slip of the pen
+// The keys of a file: what is no figure, then the figures that stand alone.
+std::vector<std::string> known_fields() {
+  std::vector<std::string> fields = {
+      "name", "title", "description", "validated", "compute_capability", "memory_cycles", "luo_suda"};
+  for (const GpuFigure& figure : gpu_figures())
+    if (figure.name.find('.') == std::string::npos) fields.push_back(figure.name);
+  return fields;
+}
 
 class GpuReader {
  public:
   GpuReader(Reader& reader, const Node& document)
-      : reader_(reader),
-        fields_(reader, document,
-                {"name", "title", "description", "validated", "compute_capability", "clock_mhz", "sms",
-                 "cores_per_sm", "max_blocks_per_sm", "max_warps_per_sm", "warp_size",
-                 "max_threads_per_block", "t_p_us", "t_m_cycles", "memory_cycles"},
-                "a GPU") {}
+      : reader_(reader), fields_(reader, document, known_fields(), "a GPU") {}
 
   Gpu read() {
     if (const Node* node = fields_.require("name")) read_name(*node);
@@ -45,17 +48,12 @@ class GpuReader {
       gpu_.description = reader_.text(*node, "`description`");
     if (const Node* node = fields_.find("validated")) read_validated(*node);
     read_compute_capability();
-    gpu_.clock_mhz = figure("clock_mhz", 0, false).value_or(0);
-    gpu_.sms = count("sms", 1).value_or(0);
-    gpu_.cores_per_sm = count("cores_per_sm", 32).value_or(0);
-    gpu_.max_blocks_per_sm = count("max_blocks_per_sm", 1).value_or(0);
-    gpu_.max_warps_per_sm = count("max_warps_per_sm", 1).value_or(0);
-    read_warp_size();
-    gpu_.max_threads_per_block = count("max_threads_per_block", 1).value_or(0);
-    gpu_.t_p_us = figure("t_p_us", 0, true).value_or(0);
-    gpu_.t_m_cycles = figure("t_m_cycles", 0, true).value_or(0);
+    for (const GpuFigure& figure : gpu_figures())
+      if (figure.name.find('.') == std::string::npos) read_figure(figure);
     gpu_.durations = paper_durations();
     if (const Node* node = fields_.find("memory_cycles")) read_durations(*node);
+    if (const Node* node = fields_.find("luo_suda"))
+      gpu_.luo_suda = read_luo_suda_figures(reader_, *node, gpu_.sources);
     return std::move(gpu_);
   }
 
@@ -74,16 +72,10 @@ class GpuReader {
     if (node.text != "true" && node.text != "false") reader_.error(node, "`validated` is `true` or `false`");
   }
 
-  void read_warp_size() {
-    const auto size = count("warp_size", 1);
-    if (!size || *size == 32) return;
-    reader_.error(*fields_.find("warp_size"),
-                  fmt::format("`warp_size` is {}: the model knows warps of 32 threads", *size));
-  }
-
-  // The value of `field: {value: …, source: …}`; null (and an error) where it is not there.
-  const Node* value_of(const std::string& field) {
-    const Node* node = fields_.require(field);
+  // The value of `field: {value: …, source: …}`; null (and, where it has to be there, an error) where it is
+  // not.
+  const Node* value_of(const std::string& field, bool required) {
+    const Node* node = required ? fields_.require(field) : fields_.find(field);
     if (node == nullptr) return nullptr;
     const std::string what = fmt::format("`{}`", field);
     if (node->kind == Node::Kind::scalar) {
@@ -106,7 +98,7 @@ class GpuReader {
   }
 
   void read_compute_capability() {
-    const Node* node = value_of("compute_capability");
+    const Node* node = value_of("compute_capability", true);
     if (node == nullptr) return;
     ComputeCapability& into = gpu_.compute_capability;
     const char* const end = node->text.data() + node->text.size();
@@ -118,26 +110,15 @@ class GpuReader {
     reader_.error(*node, "`compute_capability` is written like 7.5");
   }
 
-  // Nothing (and an error) where it is not there or not a number in range.
-  std::optional<double> figure(const std::string& field, double at_least, bool or_equal) {
-    const Node* node = value_of(field);
-    if (node == nullptr) return std::nullopt;
-    const auto value = reader_.number(*node, fmt::format("`{}`", field));
-    if (!value) return std::nullopt;
-    if (*value > at_least || (*value == at_least && or_equal)) return value;
-    reader_.error(*node, fmt::format("`{}` is {}: it is {}", field, *value,
-                                     or_equal ? fmt::format("{} or more", at_least)
-                                              : fmt::format("more than {}", at_least)));
-    return std::nullopt;
-  }
-
-  std::optional<int> count(const std::string& field, int at_least) {
-    const auto value = figure(field, at_least, true);
-    if (!value) return std::nullopt;
-    if (*value == std::floor(*value) && *value <= kLargestCount) return static_cast<int>(*value);
-    reader_.error(*fields_.find(field),
-                  fmt::format("`{}` is {}: it is a whole number up to {}", field, *value, kLargestCount));
-    return std::nullopt;
+  void read_figure(const GpuFigure& figure) {
+    const Node* node = value_of(figure.name, figure.required);
+    if (node == nullptr) return;
+    const auto value = reader_.number(*node, fmt::format("`{}`", figure.name));
+    if (!value) return;
+    if (const std::string wrong = out_of_range(figure, *value); !wrong.empty())
+      reader_.error(*node, wrong);
+    else
+      figure.set(gpu_, *value);
   }
 
   void read_durations(const Node& node) {
@@ -230,6 +211,13 @@ Result<GpuCatalogue> GpuCatalogue::with_folder(const std::string& folder) {
   }
   if (!wrong.empty()) return wrong;
   return catalogue;
+}
+
+std::vector<const Gpu*> GpuCatalogue::with_core_packages() const {
+  std::vector<const Gpu*> fit;
+  for (const Gpu& gpu : gpus_)
+    if (check_core_packages(gpu).empty()) fit.push_back(&gpu);
+  return fit;
 }
 
 Result<const Gpu*> GpuCatalogue::find(std::string_view name) const {

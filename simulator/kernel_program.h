@@ -109,6 +109,18 @@ struct Provenance {
   friend bool operator==(const Provenance&, const Provenance&) = default;
 };
 
+// What a thread and a block of the kernel take of an SM, and what it was compiled for: see occupancy.h.
+struct KernelResources {
+  std::optional<int> registers_per_thread;  // absent: not known
+  std::int64_t shared_bytes_static = 0;     // of a block, declared in the kernel
+  std::int64_t shared_bytes_dynamic = 0;    // of a block, asked for at the launch
+  bool dynamic_shared_unknown = false;      // it takes memory that the launch asks for: how much is not known
+  std::optional<int> max_threads;           // .maxntid: the most threads of a block
+  std::optional<int> required_threads;      // .reqntid: the threads of a block
+  std::optional<int> min_blocks_per_sm;     // .minnctapersm: what the compiler kept the registers low for
+  friend bool operator==(const KernelResources&, const KernelResources&) = default;
+};
+
 struct KernelProgram {
   static constexpr int format_version = 1;
   Provenance provenance;
@@ -118,6 +130,7 @@ struct KernelProgram {
   std::vector<std::string> not_modelled;  // what the kernel uses and the model does not tell apart, in words
   std::optional<std::int64_t> instructions_modelled;  // of the kernel's static instructions, …
   std::optional<std::int64_t> instructions_total;     // … of how many
+  std::optional<KernelResources> resources;           // absent: none that is known
   Items program;
   friend bool operator==(const KernelProgram& a, const KernelProgram& b);
 };

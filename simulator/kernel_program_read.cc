@@ -18,6 +18,8 @@ using yaml::Node;
 using yaml::Reader;
 
 constexpr int kDeepestNesting = 200;
+// Of a kernel's resources: far beyond any GPU's.
+constexpr std::int64_t kMostPerThread = 65'536, kMostThreads = 1'000'000'000, kMostBytes = 1'000'000'000'000;
 const std::vector<std::string> kKinds = {"calc", "instructions", "load", "store", "repeat", "when"};
 
 class ProgramReader {
@@ -33,7 +35,7 @@ class ProgramReader {
     }
     Fields fields(reader_, document,
                   {"warptime", "kernel", "symbol", "source", "compiler", "target", "flags", "description",
-                   "parameters", "assumptions", "not_modelled", "coverage", "program"},
+                   "parameters", "assumptions", "not_modelled", "coverage", "resources", "program"},
                   "a kernel program");
     yaml::check_version(reader_, fields, KernelProgram::format_version);
     read_provenance(fields, program.provenance);
@@ -43,6 +45,7 @@ class ProgramReader {
     if (const Node* node = fields.find("not_modelled")) read_texts(*node, program.not_modelled);
     if (const Node* node = fields.find("assumptions")) read_assumptions(*node, program.assumptions);
     if (const Node* node = fields.find("coverage")) read_coverage(*node, program);
+    if (const Node* node = fields.find("resources")) program.resources = read_resources(*node);
     if (const Node* node = fields.require("program")) program.program = read_items(*node, "`program`", 1);
     return program;
   }
@@ -119,6 +122,40 @@ class ProgramReader {
     if (const Node* count = fields.require("instructions")) {
       program.instructions_total = read_count(*count, "`instructions`");
     }
+  }
+
+  KernelResources read_resources(const Node& node) {
+    KernelResources resources;
+    if (node.kind != Node::Kind::mapping) {
+      reader_.error(node, "`resources` is a mapping", "resources: {registers: 32, shared_bytes: 4096}");
+      return resources;
+    }
+    Fields fields(reader_, node,
+                  {"registers", "shared_bytes", "dynamic_shared_bytes", "max_threads_per_block",
+                   "required_threads_per_block", "min_blocks_per_sm"},
+                  "`resources`");
+    const auto figure = [&](const char* key, std::int64_t at_least, std::int64_t at_most) {
+      const Node* value = fields.find(key);
+      return value == nullptr ? std::nullopt : read_in_range(*value, key, at_least, at_most);
+    };
+    resources.registers_per_thread = figure("registers", 0, kMostPerThread);
+    resources.shared_bytes_static = figure("shared_bytes", 0, kMostBytes).value_or(0);
+    const Node* dynamic = fields.find("dynamic_shared_bytes");
+    resources.dynamic_shared_unknown = dynamic != nullptr && dynamic->text == "unknown";
+    if (!resources.dynamic_shared_unknown)
+      resources.shared_bytes_dynamic = figure("dynamic_shared_bytes", 0, kMostBytes).value_or(0);
+    resources.max_threads = figure("max_threads_per_block", 1, kMostThreads);
+    resources.required_threads = figure("required_threads_per_block", 1, kMostThreads);
+    resources.min_blocks_per_sm = figure("min_blocks_per_sm", 0, kMostThreads);
+    return resources;
+  }
+
+  std::optional<std::int64_t> read_in_range(const Node& node, std::string_view key, std::int64_t at_least,
+                                            std::int64_t at_most) {
+    const auto value = reader_.integer(node, fmt::format("`{}`", key));
+    if (!value || (*value >= at_least && *value <= at_most)) return value;
+    reader_.error(node, fmt::format("`{}` is {}: it is {} to {}", key, *value, at_least, at_most));
+    return std::nullopt;
   }
 
   std::optional<std::int64_t> read_count(const Node& node, std::string_view what) {

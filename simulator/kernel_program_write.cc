@@ -9,6 +9,23 @@
 namespace warptime {
 namespace {
 
+// What is known of them, under the keys of the file.
+template <class Function>
+void for_each_resource(const KernelResources& resources, Function function) {
+  const auto figure = [&](std::string_view key, const auto& value) {
+    if (value) function(key, static_cast<std::int64_t>(*value));
+  };
+  const auto bytes = [&](std::string_view key, std::int64_t value) {
+    if (value != 0) function(key, value);
+  };
+  figure("registers", resources.registers_per_thread);
+  bytes("shared_bytes", resources.shared_bytes_static);
+  if (!resources.dynamic_shared_unknown) bytes("dynamic_shared_bytes", resources.shared_bytes_dynamic);
+  figure("max_threads_per_block", resources.max_threads);
+  figure("required_threads_per_block", resources.required_threads);
+  figure("min_blocks_per_sm", resources.min_blocks_per_sm);
+}
+
 class YamlWriter {
  public:
   std::string write(const KernelProgram& program) {
@@ -29,6 +46,7 @@ class YamlWriter {
       line(0, fmt::format("coverage: {{modelled: {}, instructions: {}}}", *program.instructions_modelled,
                           *program.instructions_total));
     }
+    if (program.resources) resources(*program.resources);
     items(0, "program", program.program);
     return std::move(out_);
   }
@@ -62,6 +80,16 @@ class YamlWriter {
       line(2, fields.empty() ? fmt::format("- {}", yaml::scalar(assumption.text))
                              : fmt::format("- {{{}text: {}}}", fields, yaml::scalar(assumption.text, true)));
     }
+  }
+
+  void resources(const KernelResources& resources) {
+    std::string fields;
+    for_each_resource(resources, [&](std::string_view key, std::int64_t value) {
+      fields += fmt::format("{}{}: {}", fields.empty() ? "" : ", ", key, value);
+    });
+    if (resources.dynamic_shared_unknown)
+      fields += fmt::format("{}dynamic_shared_bytes: unknown", fields.empty() ? "" : ", ");
+    line(0, fmt::format("resources: {{{}}}", fields));
   }
 
   void items(int indent, std::string_view key, const Items& items) {
@@ -209,6 +237,12 @@ Json to_json_value(const KernelProgram& program) {
   if (program.instructions_modelled && program.instructions_total) {
     json["coverage"] = {{"modelled", *program.instructions_modelled},
                         {"instructions", *program.instructions_total}};
+  }
+  if (program.resources) {
+    Json& resources = json["resources"] = Json::object();
+    for_each_resource(*program.resources,
+                      [&](std::string_view key, std::int64_t value) { resources[std::string(key)] = value; });
+    if (program.resources->dynamic_shared_unknown) resources["dynamic_shared_bytes"] = "unknown";
   }
   json["program"] = to_json_value(program.program);
   return json;

@@ -2,6 +2,8 @@
 // active blocks.
 #pragma once
 
+#include <optional>
+
 #include "simulator/core_package.h"
 #include "simulator/launch.h"
 
@@ -32,7 +34,11 @@ class CorePackageModel {
 
 // The two misprints of lines 19 and 20 are read as the text means them: N_r = floor(N_sb/sm / N_ab/sm), and
 // the remaining run counts once where N_sb/sm mod N_ab/sm is not 0. The clock is divided by once, here.
+// active_blocks_per_sm: the most that registers and shared memory allow (occupancy.h), at least 1; nothing:
+// no limit but the paper's two, blocks and warps per SM. Errors: check_core_packages, check_launch, the
+// simulation's.
 Result<KernelTime> kernel_time(const Gpu& gpu, const Launch& launch, double t_p_us,
-                               CorePackageModel& core_package);
+                               CorePackageModel& core_package,
+                               std::optional<std::int64_t> active_blocks_per_sm = std::nullopt);
 
 }  // namespace warptime

@@ -2,16 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "simulator/whole_division.h"
+
 namespace warptime {
-namespace {
-
-// a, b > 0; unlike (a + b - 1) / b it cannot overflow.
-std::int64_t divide_up(std::int64_t a, std::int64_t b) {
-  return a / b + (a % b != 0 ? 1 : 0);
-}
-
-}  // namespace
-
 Result<Launch> choose_launch(const Gpu& gpu, std::int64_t threads) {
   if (threads < 1) return error(fmt::format("a launch of {} threads: there has to be one at least", threads));
   const std::int64_t warp = gpu.warp_size, largest = gpu.max_threads_per_block;

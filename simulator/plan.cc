@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 
 #include "simulator/yaml_reader.h"
@@ -28,7 +29,8 @@ class PlanReader {
     Plan plan;
     plan.file = file_;
     Fields fields(reader_, document,
-                  {"warptime", "name", "description", "parameters", "typical", "launches", "calibrations"},
+                  {"warptime", "name", "description", "parameters", "typical", "launches", "arrays",
+                   "calibrations"},
                   "a plan");
     yaml::check_version(reader_, fields, Plan::format_version);
     if (const Node* node = fields.require("name")) plan.name = read_plan_name(*node);
@@ -36,6 +38,8 @@ class PlanReader {
       plan.description = reader_.text(*node, "`description`");
     if (const Node* node = fields.find("parameters")) plan.parameters = read_parameters(*node);
     if (const Node* node = fields.find("typical")) plan.typical = read_typical(*node);
+    if (const Node* node = fields.find("arrays")) plan.arrays = read_plan_arrays(reader_, *node, scope_);
+    for (const auto& array : plan.arrays) arrays_.push_back(array.name);
     if (const Node* node = fields.require("launches")) plan.steps = read_steps(*node, 1);
     if (const Node* node = fields.find("calibrations")) plan.calibrations = read_calibrations(reader_, *node);
     return plan;
@@ -100,6 +104,8 @@ class PlanReader {
                     "letters, digits and `_`, no digit first");
     } else if (std::find(scope_.begin(), scope_.end(), name) != scope_.end()) {
       reader_.error(where, fmt::format("there is a parameter or counter `{}` already", name));
+    } else if (is_array(name)) {
+      reader_.error(where, fmt::format("there is an array `{}` already", name));
     }
     scope_.push_back(name);
   }
@@ -179,8 +185,20 @@ class PlanReader {
       const std::string name = reader_.text(entry.key, "an argument's name");
       if (!is_name(name)) reader_.error(entry.key, fmt::format("`{}` is no name for an argument", name));
       if (!seen.insert(name).second) reader_.error(entry.key, fmt::format("`{}` is there twice", name));
-      launch.arguments.emplace_back(name, expression(entry.value, fmt::format("`{}`", name), true));
+      auto value = expression(entry.value, fmt::format("`{}`", name), true);
+      auto& arguments = is_data(value) ? launch.data : launch.arguments;
+      arguments.emplace_back(name, std::move(value));
     }
+  }
+
+  bool is_array(const std::string& name) const {
+    return std::find(arrays_.begin(), arrays_.end(), name) != arrays_.end();
+  }
+  bool is_data(const Expression& value) const {
+    if (value.op() == Expression::Op::name) return is_array(value.name_text());
+    if (value.op() == Expression::Op::decimal) return value.decimal_value() != std::floor(value.decimal_value());
+    const auto& operands = value.operands();
+    return std::any_of(operands.begin(), operands.end(), [&](const auto& one) { return is_data(one); });
   }
 
   Expression expression(const Node& node, std::string_view what, bool argument) {
@@ -188,7 +206,7 @@ class PlanReader {
         reader_.expression(node, what, argument ? Reader::Constant::any : Reader::Constant::count);
     for (const std::string& name : read.names()) {
       if (std::find(scope_.begin(), scope_.end(), name) != scope_.end()) continue;
-      if (argument && is_launch_dimension(name)) continue;
+      if (argument && (is_launch_dimension(name) || is_array(name))) continue;
       const std::string near = nearest(name, scope_);
       std::string hint = near.empty() ? "" : fmt::format("did you mean `{}`?", near);
       if (scope_.empty()) hint = fmt::format("`parameters: [{}]` declares it", name);
@@ -200,6 +218,7 @@ class PlanReader {
 
   Reader& reader_;
   std::string file_;
+  std::vector<std::string> arrays_;
   std::vector<std::string> scope_;  // parameters, and the counters of the groups around
 };
 

@@ -17,6 +17,7 @@
 //     - repeat: K                      # a group of launches
 //       counter: i
 //       launches: […]
+//   arrays: {idata: N, odata: N, coefs: 2 * K}   # optional, to run it: what pointers point to (plan_arrays.h)
 //   typical: {N: 2^20, K: 8}           # optional: sizes that stand for all, where one time is to be told
 //   calibrations:                      # optional, by GPU
 //     gtx-1070: {t_p: 5.8, t_m: 19, source: "…"}     # microseconds, cycles
@@ -32,6 +33,7 @@
 #include "simulator/calibration.h"
 #include "simulator/expression.h"
 #include "simulator/kernel_program.h"
+#include "simulator/plan_arrays.h"
 
 namespace warptime {
 
@@ -42,6 +44,8 @@ struct PlanLaunch {
   std::string entry;   // the kernel's name in that file; empty: the only one
   std::vector<std::pair<std::string, Expression>>
       arguments;                      // the program's parameters; unnamed ones are the plan's own
+  // Arguments that no count of a model depends on: over the names of arrays, or with a decimal. For who runs it.
+  std::vector<std::pair<std::string, Expression>> data;
   std::optional<Expression> threads;  // either this (Algorithm 3 chooses blocks and threads per block), …
   std::optional<Expression> blocks;   // … or both of these
   std::optional<Expression> threads_per_block;
@@ -65,6 +69,7 @@ struct Plan {
   std::vector<Parameter> parameters;
   std::vector<std::pair<std::string, std::int64_t>> typical;  // of some of the parameters
   std::vector<PlanStep> steps;
+  std::vector<PlanArray> arrays;  // for who runs it
   Calibrations calibrations;
 };
 

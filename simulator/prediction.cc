@@ -4,478 +4,31 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <limits>
+#include <chrono>
+#include <condition_variable>
 #include <map>
-#include <set>
-#include <tuple>
-#include <unordered_map>
+#include <mutex>
+#include <thread>
 
+#include "simulator/explanation.h"
+#include "simulator/plan_model.h"
 #include "simulator/yaml_reader.h"
 
 namespace warptime {
 
 std::string_view to_string(ParameterSource source) {
-  static constexpr std::array<std::string_view, 4> kNames = {"option", "calibration file", "plan",
-                                                             "gpu default"};
+  static constexpr std::array<std::string_view, 5> kNames = {"option", "calibration file", "plan",
+                                                             "gpu default", "not used"};
   return kNames[static_cast<std::size_t>(source)];
 }
 
 namespace {
 
-constexpr std::uint64_t kMostTurns = std::uint64_t{1}
-                                     << 22;  // of repeats whose launches differ from turn to turn, per row
-constexpr std::size_t kMostTimes = 1 << 16;  // that are remembered
-
-// A program as it is simulated on some GPU. Equal ones are one, whichever launches and GPUs they are of.
-struct Program {
-  LoadedProgram loaded;
-  MemoryDurations durations;
-  std::vector<std::string> names;  // that its expressions use
-};
-
-// What T_c depends on.
-struct TimeKey {
-  const Program* program = nullptr;
-  std::vector<std::int64_t> values;  // of the program's names
-  std::int64_t warps = 0;
-  double t_m_cycles = 0;
-  friend bool operator==(const TimeKey&, const TimeKey&) = default;
-};
-
-struct TimeKeyHash {
-  std::size_t operator()(const TimeKey& key) const {
-    std::uint64_t hash = std::hash<const void*>()(key.program);
-    const auto mix = [&hash](std::uint64_t part) {
-      hash = (hash ^ part) * 0x9E3779B97F4A7C15u + (hash >> 29);
-    };
-    for (const std::int64_t value : key.values) mix(static_cast<std::uint64_t>(value));
-    mix(static_cast<std::uint64_t>(key.warps));
-    mix(std::bit_cast<std::uint64_t>(key.t_m_cycles));
-    return hash;
-  }
-};
-
-// T_c by (program, bindings, warps, t_m), remembered.
-class CorePackageTimes {
- public:
-  explicit CorePackageTimes(const CorePackageOptions& options) : options_(options) {}
-
-  Result<CorePackageTime> time(const TimeKey& key) {
-    if (const auto found = times_.find(key); found != times_.end()) return found->second;
-    if (!schedule_ || scheduled_.program != key.program || scheduled_.values != key.values) {
-      Bindings bindings;
-      for (std::size_t i = 0; i < key.values.size(); ++i) bindings[key.program->names[i]] = key.values[i];
-      schedule_.reset();
-      auto made = make_schedule(key.program->loaded.program, bindings, key.program->durations);
-      if (!made) return made.diagnostics();
-      schedule_ = std::move(*made);
-      scheduled_ = key;
-    }
-    const auto simulated = simulate_core_package(*schedule_, key.warps, key.t_m_cycles, options_);
-    if (!simulated) return simulated.diagnostics();
-    if (times_.size() >= kMostTimes) times_.clear();
-    times_.emplace(key, *simulated);
-    return *simulated;
-  }
-
- private:
-  CorePackageOptions options_;
-  std::unordered_map<TimeKey, CorePackageTime, TimeKeyHash> times_;
-  std::optional<Schedule>
-      schedule_;  // of scheduled_'s program and values: sweeps ask for these again and again
-  TimeKey scheduled_;
-};
-
-// One launch on one GPU as Algorithm 1 asks for its core packages.
-class LaunchModel : public CorePackageModel {
- public:
-  LaunchModel(CorePackageTimes& times, TimeKey key) : times_(times), key_(std::move(key)) {}
-  Result<CorePackageTime> time(std::int64_t warps) override {
-    key_.warps = warps;
-    return times_.time(key_);
-  }
-
- private:
-  CorePackageTimes& times_;
-  TimeKey key_;
-};
-
-void add_times(KernelTime& into, const KernelTime& time, double times) {
-  into.total_us += times * time.total_us;
-  into.preparation_us += times * time.preparation_us;
-  into.calculation_us += times * time.calculation_us;
-  into.issue_us += times * time.issue_us;
-  into.waiting_us += times * time.waiting_us;
-  into.tail_us += times * time.tail_us;
-  into.full_runs_us += times * time.full_runs_us;
-  into.remaining_run_us += times * time.remaining_run_us;
-}
-
-// What some steps of a plan take, launched once.
-struct Sum {
-  KernelTime time;
-  std::int64_t launches = 0;
-  std::optional<Launch> first_launch;
-};
-
-class Predictor {
- public:
-  Predictor(const Plan& plan, const PredictionOptions& options, const ProgramLoader& loader)
-      : plan_(plan), options_(options), loader_(loader), times_(options.core_package) {}
-
-  Result<PredictionRow> row(const Gpu& gpu,
-                            const std::vector<std::pair<std::string, std::int64_t>>& parameters) {
-    PredictionRow row;
-    row.plan = plan_.name;
-    row.gpu = gpu.name;
-    row.parameters = parameters;
-    choose_t_p_and_t_m(gpu, row);
-    gpu_ = &gpu;
-    row_ = &row;
-    turns_ = 0;
-    noted_.clear();
-    bindings_.clear();
-    for (const auto& [name, value] : parameters) bindings_[name] = value;
-    const auto sum = run(plan_.steps);
-    if (!sum) return with_row(sum.diagnostics());
-    row.time = sum->time;
-    row.launches = sum->launches;
-    row.first_launch = sum->first_launch.value_or(Launch{});
-    if (!(row.time.total_us <= std::numeric_limits<double>::max())) {
-      return with_row({error("the time is out of the range of numbers")});
-    }
-    return row;
-  }
-
- private:
-  void choose_t_p_and_t_m(const Gpu& gpu, PredictionRow& row) const {
-    const auto calibration = [&gpu](const Calibrations& from) {
-      const auto found = from.find(gpu.name);
-      return found == from.end() ? Calibration{} : found->second;
-    };
-    const Calibration file = calibration(options_.calibration_file), plan = calibration(plan_.calibrations);
-    const auto choose = [](std::optional<double> option, std::optional<double> of_file,
-                           std::optional<double> of_plan, double of_gpu, double& value,
-                           ParameterSource& source) {
-      source = option    ? ParameterSource::option
-               : of_file ? ParameterSource::calibration_file
-               : of_plan ? ParameterSource::plan
-                         : ParameterSource::gpu_default;
-      value = option ? *option : of_file ? *of_file : of_plan ? *of_plan : of_gpu;
-    };
-    choose(options_.t_p_us, file.t_p_us, plan.t_p_us, gpu.t_p_us, row.t_p_us, row.t_p_source);
-    choose(options_.t_m_cycles, file.t_m_cycles, plan.t_m_cycles, gpu.t_m_cycles, row.t_m_cycles,
-           row.t_m_source);
-  }
-
-  // Says for which row it is, after the first message.
-  Diagnostics with_row(Diagnostics wrong) const {
-    if (row_independent_) return wrong;
-    for (Diagnostic& diagnostic : wrong) {
-      if (diagnostic.severity != Severity::error) continue;
-      std::string parameters;
-      for (const auto& [name, value] : row_->parameters) parameters += fmt::format(", {} = {}", name, value);
-      diagnostic.message += fmt::format(" (on {}{})", row_->gpu, parameters);
-      break;
-    }
-    return wrong;
-  }
-
-  Result<Sum> run(const std::vector<PlanStep>& steps) {
-    Sum sum;
-    for (const PlanStep& step : steps) {
-      auto part = run(step);
-      if (!part) return part.diagnostics();
-      if (!sum.first_launch && part->first_launch) {
-        sum.time.full_runs = part->time.full_runs;
-        sum.time.warps_per_core_package = part->time.warps_per_core_package;
-        sum.time.remaining_warps_per_core_package = part->time.remaining_warps_per_core_package;
-        sum.first_launch = part->first_launch;
-      }
-      add_times(sum.time, part->time, 1);
-      if (__builtin_add_overflow(sum.launches, part->launches, &sum.launches)) return too_many_launches(step);
-    }
-    return sum;
-  }
-
-  Result<Sum> run(const PlanStep& step) {
-    const auto count = evaluate(step, "repeat", step.repeat);
-    if (!count) return count.diagnostics();
-    if (*count < 0) {
-      return at(step, error(fmt::format("`repeat: {}` is negative: {}", to_string(step.repeat), *count)));
-    }
-    if (*count == 0) return Sum{};
-    if (step.counter.empty()) return repeated(step, *count);
-
-    bindings_[step.counter] = 0;
-    const auto depends = depends_on_counter(step);
-    if (!depends) return depends.diagnostics();
-    const auto sum = *depends ? counted(step, *count) : repeated(step, *count);
-    bindings_.erase(step.counter);
-    return sum;
-  }
-
-  Result<Sum> once(const PlanStep& step) { return step.launch ? launch(step) : run(step.steps); }
-
-  // Turns that are all the same are run once.
-  Result<Sum> repeated(const PlanStep& step, std::int64_t count) {
-    auto turn = once(step);
-    if (!turn || count == 1) return turn;
-    Sum sum = *turn;
-    sum.time = KernelTime{};
-    sum.time.full_runs = turn->time.full_runs;
-    sum.time.warps_per_core_package = turn->time.warps_per_core_package;
-    sum.time.remaining_warps_per_core_package = turn->time.remaining_warps_per_core_package;
-    add_times(sum.time, turn->time, static_cast<double>(count));
-    if (__builtin_mul_overflow(turn->launches, count, &sum.launches)) return too_many_launches(step);
-    return sum;
-  }
-
-  Result<Sum> counted(const PlanStep& step, std::int64_t count) {
-    turns_ += static_cast<std::uint64_t>(std::min<std::int64_t>(count, kMostTurns + 1));
-    if (turns_ > kMostTurns) {
-      return at(step, error(fmt::format(
-                          "`repeat: {}` is {}: launches that differ with the counter `{}` can be {} at most",
-                          to_string(step.repeat), *evaluate_count(step.repeat, bindings_), step.counter,
-                          kMostTurns)));
-    }
-    Sum sum;
-    for (std::int64_t turn = 0; turn < count; ++turn) {
-      bindings_[step.counter] = turn;
-      auto part = once(step);
-      if (!part) return part.diagnostics();
-      if (turn == 0) {
-        sum = *part;
-        continue;
-      }
-      if (!sum.first_launch) {
-        const Sum so_far = sum;
-        sum = *part;
-        sum.launches += so_far.launches;  // of no launches: 0
-        continue;
-      }
-      add_times(sum.time, part->time, 1);
-      if (__builtin_add_overflow(sum.launches, part->launches, &sum.launches)) return too_many_launches(step);
-    }
-    return sum;
-  }
-
-  Diagnostics too_many_launches(const PlanStep& step) const {
-    return at(step, error("the number of launches does not fit 64 bits"));
-  }
-
-  // Whether what the step launches, how, or with which program's parameters, uses its counter.
-  Result<bool> depends_on_counter(const PlanStep& step) {
-    std::vector<std::string> names;
-    if (const Diagnostics wrong = collect_names(step, true, names); !wrong.empty()) return wrong;
-    return std::find(names.begin(), names.end(), step.counter) != names.end();
-  }
-
-  Diagnostics collect_names(const PlanStep& step, bool outermost, std::vector<std::string>& names) {
-    if (!outermost) step.repeat.collect_names(names);
-    for (const PlanStep& inner : step.steps) {
-      if (Diagnostics wrong = collect_names(inner, false, names); !wrong.empty()) return wrong;
-    }
-    if (!step.launch) return {};
-    const auto program = load(step);
-    if (!program) return program.diagnostics();
-    for (const auto& size : {step.launch->threads, step.launch->blocks, step.launch->threads_per_block}) {
-      if (size) size->collect_names(names);
-    }
-    for (const std::string& name : (*program)->names) {
-      const Expression* argument = find_argument(*step.launch, name);
-      (argument != nullptr ? *argument : Expression::name(name)).collect_names(names);
-    }
-    return {};
-  }
-
-  static const Expression* find_argument(const PlanLaunch& launch, std::string_view name) {
-    for (const auto& [argument, value] : launch.arguments) {
-      if (argument == name) return &value;
-    }
-    return nullptr;
-  }
-
-  Result<Sum> launch(const PlanStep& step) {
-    const auto program = load(step);
-    if (!program) return program.diagnostics();
-    note_of(**program, *step.launch);
-    const auto size = launch_size(step);
-    if (!size) return size.diagnostics();
-    TimeKey key;
-    key.program = *program;
-    key.t_m_cycles = row_->t_m_cycles;
-    for (const std::string& name : key.program->names) {
-      const auto value = value_of(step, name, *size);
-      if (!value) return value.diagnostics();
-      key.values.push_back(*value);
-    }
-    LaunchModel model(times_, std::move(key));
-    const auto time = kernel_time(*gpu_, *size, row_->t_p_us, model);
-    if (!time) return at(step, time.diagnostics());
-    return Sum{*time, 1, *size};
-  }
-
-  Result<Launch> launch_size(const PlanStep& step) {
-    const auto checked = [&](const Result<Launch>& size) -> Result<Launch> {
-      if (!size) return at(step, size.diagnostics());
-      return size;
-    };
-    const PlanLaunch& launch = *step.launch;
-    if (launch.threads) {
-      const auto threads = evaluate(step, "threads", *launch.threads);
-      if (!threads) return threads.diagnostics();
-      return checked(choose_launch(*gpu_, *threads));
-    }
-    if (!launch.blocks || !launch.threads_per_block) return at(step, error("the launch has no size"));
-    const auto blocks = evaluate(step, "blocks", *launch.blocks);
-    if (!blocks) return blocks.diagnostics();
-    const auto threads_per_block = evaluate(step, "threads_per_block", *launch.threads_per_block);
-    if (!threads_per_block) return threads_per_block.diagnostics();
-    return checked(check_launch(*gpu_, *blocks, *threads_per_block));
-  }
-
-  Result<std::int64_t> value_of(const PlanStep& step, const std::string& name, const Launch& size) {
-    const auto of_launch = [&size](std::string_view dimension) {
-      if (dimension == "blockDim.x") return size.threads_per_block;
-      return dimension == "gridDim.x" ? size.blocks : std::int64_t{1};
-    };
-    if (const Expression* argument = find_argument(*step.launch, name)) {
-      Bindings with_dimensions = bindings_;
-      for (const std::string& used : argument->names()) {
-        if (is_launch_dimension(used)) with_dimensions.emplace(used, of_launch(used));
-      }
-      const auto value = evaluate_count(*argument, with_dimensions);
-      if (!value) return at(step, prefixed(fmt::format("the argument `{}`", name), value.diagnostics()));
-      return *value;
-    }
-    if (const auto bound = bindings_.find(name); bound != bindings_.end()) return bound->second;
-    return of_launch(name);  // load() has made sure of it
-  }
-
-  Result<std::int64_t> evaluate(const PlanStep& step, std::string_view what, const Expression& expression) {
-    auto value = evaluate_count(expression, bindings_);
-    if (!value) return at(step, prefixed(fmt::format("`{}`", what), value.diagnostics()));
-    return value;
-  }
-
-  static Diagnostics prefixed(const std::string& what, Diagnostics wrong) {
-    wrong.front().message = fmt::format("{}: {}", what, wrong.front().message);
-    return wrong;
-  }
-
-  // Puts the place in the plan's file to diagnostics that have none.
-  Diagnostics at(const PlanStep& step, Diagnostics wrong) const {
-    for (Diagnostic& diagnostic : wrong) {
-      if (!diagnostic.file.empty() || plan_.file.empty()) continue;
-      diagnostic.file = plan_.file;
-      diagnostic.line = step.line;
-      diagnostic.column = 0;
-      diagnostic.source_line.clear();
-    }
-    return wrong;
-  }
-  Diagnostics at(const PlanStep& step, Diagnostic wrong) const {
-    return at(step, Diagnostics{std::move(wrong)});
-  }
-
-  // Once per kernel and GPU.
-  Result<const Program*> load(const PlanStep& step) {
-    const auto [known, fresh] =
-        programs_by_kernel_.try_emplace({step.launch->kernel, step.launch->entry, gpu_->name}, nullptr);
-    if (fresh) {
-      auto loaded = loader_(plan_, *step.launch, *gpu_);
-      if (!loaded) {
-        row_independent_ = true;
-        return loaded.diagnostics();
-      }
-      known->second = intern(std::move(*loaded));
-    }
-    const Program* program = known->second;
-    if (checked_.insert({&step, program}).second) {
-      if (Diagnostics wrong = check_names(step, *program); !wrong.empty()) {
-        row_independent_ = true;
-        return wrong;
-      }
-    }
-    return program;
-  }
-
-  const Program* intern(LoadedProgram loaded) {
-    for (const auto& known : programs_) {
-      if (known->loaded.program == loaded.program && known->loaded.notes == loaded.notes &&
-          known->durations.load == gpu_->durations.load && known->durations.store == gpu_->durations.store) {
-        return known.get();
-      }
-    }
-    auto names = used_names(loaded.program);
-    programs_.push_back(
-        std::make_unique<Program>(Program{std::move(loaded), gpu_->durations, std::move(names)}));
-    return programs_.back().get();
-  }
-
-  Diagnostics check_names(const PlanStep& step, const Program& program) const {
-    Diagnostics wrong;
-    for (const std::string& name : program.names) {
-      if (find_argument(*step.launch, name) != nullptr || bindings_.count(name) > 0 ||
-          is_launch_dimension(name))
-        continue;
-      std::string description;
-      for (const Parameter& parameter : program.loaded.program.parameters) {
-        if (parameter.name == name && !parameter.description.empty())
-          description = fmt::format(" ({})", parameter.description);
-      }
-      std::vector<std::string> given;
-      for (const auto& [argument, value] : step.launch->arguments) given.push_back(argument);
-      for (const auto& [bound, value] : bindings_) given.push_back(bound);
-      const std::string near = nearest(name, given);
-      wrong.push_back(error(
-          fmt::format("nothing gives a value to `{}`{}, which {} uses", name, description, kernel_of(step)),
-          near.empty() ? "" : fmt::format("did you mean `{}` by `{}`?", name, near)));
-    }
-    return at(step, std::move(wrong));
-  }
-
-  static std::string kernel_of(const PlanStep& step) {
-    return step.launch->entry.empty() ? step.launch->kernel
-                                      : fmt::format("{} of {}", step.launch->entry, step.launch->kernel);
-  }
-
-  void note_of(const Program& program, const PlanLaunch& launch) {
-    if (!noted_.insert({&program, &launch}).second) return;
-    std::vector<std::string> notes = program.loaded.notes;
-    // The arguments of a kernel that was compiled need not have survived; in a program written by hand it is
-    // a slip.
-    if (program.loaded.program.provenance.symbol.empty()) {
-      const auto names = parameter_names(program.loaded.program);
-      for (const auto& [argument, value] : launch.arguments) {
-        if (std::find(names.begin(), names.end(), argument) != names.end()) continue;
-        notes.push_back(fmt::format("{} does not use the argument `{}`", launch.kernel, argument));
-      }
-    }
-    for (std::string& note : notes) {
-      if (std::find(row_->notes.begin(), row_->notes.end(), note) == row_->notes.end())
-        row_->notes.push_back(std::move(note));
-    }
-  }
-
-  const Plan& plan_;
-  const PredictionOptions& options_;
-  const ProgramLoader& loader_;
-  CorePackageTimes times_;
-  std::vector<std::unique_ptr<Program>> programs_;
-  std::map<std::tuple<std::string, std::string, std::string>, const Program*>
-      programs_by_kernel_;  // file, entry, GPU
-  std::set<std::pair<const PlanStep*, const Program*>> checked_;
-  // Of the row that is being computed:
-  const Gpu* gpu_ = nullptr;
-  PredictionRow* row_ = nullptr;
-  Bindings bindings_;
-  std::uint64_t turns_ = 0;
-  std::set<std::pair<const Program*, const PlanLaunch*>> noted_;
-  bool row_independent_ = false;  // what is wrong has nothing to do with the row's parameters
-};
+using Clock = std::chrono::steady_clock;
+constexpr auto kBatchTime = std::chrono::milliseconds(10);  // that a batch should take
+constexpr auto kAloneTime = std::chrono::milliseconds(3);   // a sweep that is done by then needs no threads
+constexpr std::uint64_t kLargestBatch = 1 << 13;            // rows
+constexpr std::size_t kBatchesAhead = 4;                    // of each thread, that wait to be delivered
 
 // The values in the plan's order. Errors: see predict.
 Result<std::vector<const ParameterValues*>> in_plan_order(const Plan& plan,
@@ -512,6 +65,202 @@ Result<std::vector<const ParameterValues*>> in_plan_order(const Plan& plan,
   return values;
 }
 
+// The rows of a sweep by their number.
+class Rows {
+ public:
+  Rows(std::size_t gpus, std::vector<const ParameterValues*> values, bool gpus_innermost)
+      : gpus_(gpus), values_(std::move(values)), gpus_innermost_(gpus_innermost) {
+    for (const ParameterValues* one : values_) combinations_ *= one->size();
+  }
+
+  std::uint64_t size() const { return combinations_ * gpus_; }
+
+  // Goes through rows one by one.
+  class Cursor {
+   public:
+    Cursor(const Rows& rows, std::uint64_t first) : rows_(rows), values(rows.values_.size()) {
+      indices_.resize(values.size());
+      std::uint64_t combination = rows.gpus_innermost_ ? first / rows.gpus_ : first % rows.combinations_;
+      gpu = static_cast<std::size_t>(rows.gpus_innermost_ ? first % rows.gpus_ : first / rows.combinations_);
+      for (std::size_t i = values.size(); i-- > 0;) {
+        indices_[i] = combination % rows.values_[i]->size();
+        combination /= rows.values_[i]->size();
+        values[i] = rows.values_[i]->at(indices_[i]);
+      }
+    }
+
+    void next() {
+      if (rows_.gpus_innermost_) {
+        if (++gpu < rows_.gpus_) return;
+        gpu = 0;
+        next_combination();
+      } else if (next_combination()) {
+        ++gpu;
+      }
+    }
+
+   private:
+    // True where it begins again.
+    bool next_combination() {
+      for (std::size_t i = values.size(); i-- > 0;) {
+        const bool again = ++indices_[i] == rows_.values_[i]->size();
+        if (again) indices_[i] = 0;
+        values[i] = rows_.values_[i]->at(indices_[i]);
+        if (!again) return false;
+      }
+      return true;
+    }
+
+    const Rows& rows_;
+    std::vector<std::uint64_t> indices_;
+
+   public:
+    std::size_t gpu = 0;
+    std::vector<std::int64_t> values;
+  };
+
+ private:
+  std::size_t gpus_;
+  std::vector<const ParameterValues*> values_;
+  bool gpus_innermost_;
+  std::uint64_t combinations_ = 1;
+};
+
+// A stretch of the rows, computed.
+struct Batch {
+  std::unique_ptr<RowBatch> rows;
+  std::uint64_t count = 0;
+  bool cut = false;   // it was stopped before its end
+  Diagnostics wrong;  // after these rows
+};
+
+class Sweep {
+ public:
+  Sweep(const PreparedPlan& plan, const Rows& rows, const PredictionOptions& options, const SweepOptions& how,
+        const std::function<std::unique_ptr<RowBatch>()>& make_batch,
+        const std::function<bool(RowBatch&, std::uint64_t)>& on_batch)
+      : plan_(plan),
+        rows_(rows),
+        options_(options),
+        how_(how),
+        make_batch_(make_batch),
+        on_batch_(on_batch) {}
+
+  Result<std::uint64_t> run() {
+    const auto begin = Clock::now();
+    Worker worker(plan_, options_);
+    while (going() && Clock::now() - begin < kAloneTime) {
+      const std::uint64_t first = next_;
+      next_ += std::min(worker.batch, rows_.size() - first);
+      deliver(compute(worker, first, next_));
+    }
+    if (going()) run_threads();
+    if (!wrong_.empty()) return std::move(wrong_);
+    return delivered_;
+  }
+
+ private:
+  struct Worker {
+    Worker(const PreparedPlan& plan, const PredictionOptions& options) : model(plan, options) {}
+    RowModel model;
+    PredictionRow row;
+    std::uint64_t batch = 16;
+  };
+
+  bool stopped() const { return how_.stop != nullptr && how_.stop->load(std::memory_order_relaxed); }
+  bool going() const { return !done_ && next_ < rows_.size() && !stopped(); }
+
+  Batch compute(Worker& worker, std::uint64_t first, std::uint64_t end) const {
+    const auto begin = Clock::now();
+    Batch batch{make_batch_(), 0, false, {}};
+    Rows::Cursor cursor(rows_, first);
+    for (std::uint64_t at = first; at < end; ++at, cursor.next()) {
+      batch.wrong = worker.model.row(cursor.gpu, cursor.values, worker.row);
+      if (!batch.wrong.empty()) break;
+      batch.rows->add(worker.row);
+      ++batch.count;
+      if (stopped()) {
+        batch.cut = at + 1 < end;
+        break;
+      }
+    }
+    const auto took = Clock::now() - begin;
+    if (took < kBatchTime / 2) worker.batch = std::min(worker.batch * 2, kLargestBatch);
+    if (took > kBatchTime * 2) worker.batch = std::max<std::uint64_t>(worker.batch / 2, 1);
+    return batch;
+  }
+
+  void deliver(Batch batch) {
+    if (batch.count > 0 && !on_batch_(*batch.rows, batch.count)) done_ = true;
+    delivered_ += batch.count;
+    if (batch.cut) done_ = true;
+    if (batch.wrong.empty() || done_) return;
+    wrong_ = std::move(batch.wrong);
+    done_ = true;
+  }
+
+  void run_threads() {
+    const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+    const unsigned count = how_.threads > 0 ? how_.threads : cores;
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < count; ++i) threads.emplace_back([this, count] { work(count); });
+    std::unique_lock lock(mutex_);
+    while (true) {
+      ready_.wait(lock, [&] {
+        return (!waiting_.empty() && waiting_.begin()->first == to_deliver_) || ended_ == count;
+      });
+      if (waiting_.empty() || waiting_.begin()->first != to_deliver_) break;
+      Batch batch = std::move(waiting_.begin()->second);
+      waiting_.erase(waiting_.begin());
+      ++to_deliver_;
+      lock.unlock();
+      if (!done_) deliver(std::move(batch));
+      lock.lock();
+      room_.notify_all();
+    }
+    lock.unlock();
+    for (std::thread& thread : threads) thread.join();
+  }
+
+  void work(unsigned count) {
+    Worker worker(plan_, options_);
+    worker.batch = 256;
+    std::unique_lock lock(mutex_);
+    while (true) {
+      room_.wait(lock, [&] { return !going() || taken_ - to_deliver_ < kBatchesAhead * count; });
+      if (!going()) break;
+      const std::uint64_t first = next_, number = taken_++;
+      next_ += std::min(worker.batch, rows_.size() - first);
+      const std::uint64_t end = next_;
+      lock.unlock();
+      Batch batch = compute(worker, first, end);
+      lock.lock();
+      if (!batch.wrong.empty()) next_ = rows_.size();  // nothing after it is wanted
+      waiting_.emplace(number, std::move(batch));
+      ready_.notify_one();
+    }
+    ++ended_;
+    ready_.notify_one();
+    room_.notify_all();
+  }
+
+  const PreparedPlan& plan_;
+  const Rows& rows_;
+  const PredictionOptions& options_;
+  const SweepOptions& how_;
+  const std::function<std::unique_ptr<RowBatch>()>& make_batch_;
+  const std::function<bool(RowBatch&, std::uint64_t)>& on_batch_;
+  std::mutex mutex_;
+  std::condition_variable ready_, room_;
+  std::atomic<bool> done_ = false;  // nothing more is wanted
+  std::uint64_t next_ = 0;          // the first row that nobody computes yet
+  std::uint64_t taken_ = 0, to_deliver_ = 0;
+  std::map<std::uint64_t, Batch> waiting_;  // by number
+  unsigned ended_ = 0;
+  std::uint64_t delivered_ = 0;
+  Diagnostics wrong_;
+};
+
 }  // namespace
 
 Result<std::uint64_t> sweep_size(const std::vector<const Gpu*>& gpus,
@@ -529,30 +278,53 @@ Result<std::uint64_t> predict(const Plan& plan, const std::vector<const Gpu*>& g
                               const std::vector<NamedValues>& parameters, const PredictionOptions& options,
                               const ProgramLoader& loader,
                               const std::function<bool(const PredictionRow&)>& on_row) {
-  const auto values = in_plan_order(plan, parameters);
+  auto values = in_plan_order(plan, parameters);
   if (!values) return values.diagnostics();
   if (const auto size = sweep_size(gpus, parameters); !size) return size.diagnostics();
-  Predictor predictor(plan, options, loader);
-  std::uint64_t rows = 0;
-  for (const Gpu* gpu : gpus) {
-    std::vector<std::uint64_t> indices(values->size(), 0);
-    for (bool more = true; more;) {
-      std::vector<std::pair<std::string, std::int64_t>> row_parameters;
-      for (std::size_t i = 0; i < indices.size(); ++i) {
-        row_parameters.emplace_back(plan.parameters[i].name, (*values)[i]->at(indices[i]));
-      }
-      const auto row = predictor.row(*gpu, row_parameters);
-      if (!row) return row.diagnostics();
-      ++rows;
-      if (!on_row(*row)) return rows;
-      more = false;
-      for (std::size_t i = indices.size(); i-- > 0 && !more;) {
-        more = ++indices[i] < (*values)[i]->size();
-        if (!more) indices[i] = 0;
-      }
-    }
+  const auto prepared = PreparedPlan::make(plan, gpus, options, loader);
+  if (!prepared) return prepared.diagnostics();
+  const Rows rows(gpus.size(), std::move(*values), false);
+  RowModel model(*prepared, options);
+  PredictionRow row;
+  Rows::Cursor cursor(rows, 0);
+  for (std::uint64_t at = 0; at < rows.size(); ++at, cursor.next()) {
+    if (auto wrong = model.row(cursor.gpu, cursor.values, row); !wrong.empty()) return wrong;
+    if (!on_row(row)) return at + 1;
   }
-  return rows;
+  return rows.size();
+}
+
+Result<std::vector<Explanation>> explain_all(const Plan& plan, const std::vector<const Gpu*>& gpus,
+                                             const std::vector<NamedValues>& parameters,
+                                             const PredictionOptions& options, const ProgramLoader& loader) {
+  auto values = in_plan_order(plan, parameters);
+  if (!values) return values.diagnostics();
+  if (const auto size = sweep_size(gpus, parameters); !size) return size.diagnostics();
+  const auto prepared = PreparedPlan::make(plan, gpus, options, loader);
+  if (!prepared) return prepared.diagnostics();
+  const Rows rows(gpus.size(), std::move(*values), false);
+  Rows::Cursor cursor(rows, 0);
+  std::vector<Explanation> explanations;
+  for (std::uint64_t at = 0; at < rows.size(); ++at, cursor.next()) {
+    auto explanation = explain(*prepared, cursor.gpu, cursor.values, options);
+    if (!explanation) return explanation.diagnostics();
+    explanations.push_back(std::move(*explanation));
+  }
+  return explanations;
+}
+
+Result<std::uint64_t> sweep(const Plan& plan, const std::vector<const Gpu*>& gpus,
+                            const std::vector<NamedValues>& parameters, const PredictionOptions& options,
+                            const ProgramLoader& loader, const SweepOptions& how,
+                            const std::function<std::unique_ptr<RowBatch>()>& make_batch,
+                            const std::function<bool(RowBatch& batch, std::uint64_t rows)>& on_batch) {
+  auto values = in_plan_order(plan, parameters);
+  if (!values) return values.diagnostics();
+  if (const auto size = sweep_size(gpus, parameters); !size) return size.diagnostics();
+  const auto prepared = PreparedPlan::make(plan, gpus, options, loader);
+  if (!prepared) return prepared.diagnostics();
+  const Rows rows(gpus.size(), std::move(*values), how.gpus_innermost);
+  return Sweep(*prepared, rows, options, how, make_batch, on_batch).run();
 }
 
 }  // namespace warptime

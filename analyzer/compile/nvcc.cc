@@ -1,14 +1,10 @@
 #include "analyzer/compile/nvcc.h"
 
 #include <fmt/format.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -19,28 +15,13 @@
 #include "analyzer/compile/roll_loops.h"
 #include "analyzer/compile/scan_kernels.h"
 #include "analyzer/compile/targets.h"
+#include "analyzer/compile/toolkit.h"
 
 namespace warptime::compiling {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
-
-std::vector<std::string> folders_to_search() {
-  std::vector<std::string> folders;
-  std::istringstream path(variable("PATH"));
-  for (std::string folder; std::getline(path, folder, ':');) folders.push_back(folder.empty() ? "." : folder);
-  for (const char* name : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const std::string home = variable(name); !home.empty()) folders.push_back(home + "/bin");
-  }
-  folders.emplace_back("/usr/local/cuda/bin");
-  return folders;
-}
 
 // "Cuda compilation tools, release 13.0, V13.0.88" -> 13.0.88; the release where there is no V.
 std::string version_in(const std::string& text) {
@@ -92,42 +73,6 @@ class Remembered {
   std::mutex mutex_;
   std::map<std::string, Result<T>> answers_;
 };
-
-// A folder of our own under the system's, gone when this is.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::error_code bad;
-    std::string pattern = (fs::temp_directory_path(bad) / "warptime-XXXXXX").string();
-    if (!bad && mkdtemp(pattern.data())) path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
-bool write_file(const std::string& path, std::string_view text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  return file.good();
-}
-
-std::optional<std::string> read_file(const std::string& path) {
-  std::error_code ignored;
-  if (!fs::is_regular_file(path, ignored)) return std::nullopt;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 // What nvcc is to call the text that follows. It reads backslashes and quotes as in a literal.
 std::string line_directive(const std::string& name) {
@@ -285,7 +230,7 @@ Result<Nvcc> find_nvcc_in(const std::vector<std::string>& folders) {
 
 Result<Nvcc> find_nvcc() {
   static Remembered<Nvcc> remembered;
-  const std::vector<std::string> folders = folders_to_search();
+  const std::vector<std::string> folders = toolkit_folders();
   return remembered.get(fmt::format("{}", fmt::join(folders, ":")), [&] { return find_nvcc_in(folders); });
 }
 

@@ -9,42 +9,24 @@ namespace {
 
 constexpr std::size_t text_width = 110;
 
-// A figure of a GPU under its name in the GPU's file, which is also its name in JSON and CSV.
-struct Figure {
-  std::string name;
-  const char* unit;
-  double value;
-};
-
-std::vector<Figure> figures_of(const Gpu& gpu) {
-  return {{"clock_mhz", "MHz", gpu.clock_mhz},
-          {"sms", "", static_cast<double>(gpu.sms)},
-          {"cores_per_sm", "", static_cast<double>(gpu.cores_per_sm)},
-          {"max_blocks_per_sm", "", static_cast<double>(gpu.max_blocks_per_sm)},
-          {"max_warps_per_sm", "", static_cast<double>(gpu.max_warps_per_sm)},
-          {"max_threads_per_block", "", static_cast<double>(gpu.max_threads_per_block)},
-          {"t_p_us", "µs", gpu.t_p_us},
-          {"t_m_cycles", "cycles", gpu.t_m_cycles}};
+// Durations of memory accesses have a dot in their name (load.coalesced), and one source for all.
+bool is_duration(const GpuFigure& figure) {
+  return figure.name.find('.') != std::string::npos;
 }
 
-std::vector<std::pair<std::string, double>> durations_of(const Gpu& gpu) {
-  std::vector<std::pair<std::string, double>> durations;
-  for (const auto& [kind, table] :
-       {std::pair{"load", &gpu.durations.load}, std::pair{"store", &gpu.durations.store}})
-    for (const Access access : {Access::uniform, Access::coalesced, Access::strided, Access::scattered})
-      durations.emplace_back(fmt::format("{}.{}", kind, to_string(access)),
-                             (*table)[static_cast<std::size_t>(access)]);
-  return durations;
+// The columns that CSV had from the start stand before `validated`, what came later behind it.
+bool is_early(const GpuFigure& figure) {
+  return figure.required && figure.name != "warp_size";
 }
 
 std::string capability(const Gpu& gpu) {
   return fmt::format("{}.{}", gpu.compute_capability.major, gpu.compute_capability.minor);
 }
 
-// All durations of memory accesses have one source.
-std::string source_of(const Gpu& gpu, std::string_view figure) {
-  const auto found =
-      gpu.sources.find(figure.find('.') == std::string_view::npos ? std::string(figure) : "memory_cycles");
+std::string source_of(const Gpu& gpu, const std::string& figure) {
+  auto found = gpu.sources.find(figure);
+  if (found == gpu.sources.end() && figure.find('.') != std::string::npos)
+    found = gpu.sources.find("memory_cycles");
   return found == gpu.sources.end() ? "" : found->second;
 }
 
@@ -54,10 +36,14 @@ nlohmann::ordered_json to_json(const Gpu& gpu) {
   json["title"] = gpu.title;
   if (!gpu.description.empty()) json["description"] = gpu.description;
   json["compute_capability"] = capability(gpu);
-  for (const auto& figure : figures_of(gpu)) json[figure.name] = exact_json(figure.value);
-  for (const auto& [name, cycles] : durations_of(gpu)) {
-    const auto dot = name.find('.');
-    json["memory_cycles"][name.substr(0, dot)][name.substr(dot + 1)] = exact_json(cycles);
+  for (const auto& figure : gpu_figures()) {
+    const auto value = figure.get(gpu);
+    if (!value) continue;
+    const auto dot = figure.name.find('.');
+    if (is_duration(figure))
+      json["memory_cycles"][figure.name.substr(0, dot)][figure.name.substr(dot + 1)] = exact_json(*value);
+    else
+      json[figure.name] = exact_json(*value);
   }
   json["validated"] = gpu.validated;
   json["sources"] = gpu.sources;
@@ -71,10 +57,9 @@ struct Line {
 std::vector<Line> lines_of(const Gpu& gpu) {
   std::vector<Line> lines = {
       {"compute_capability", capability(gpu), "", source_of(gpu, "compute_capability")}};
-  for (const auto& figure : figures_of(gpu))
-    lines.push_back({figure.name, exact(figure.value), figure.unit, source_of(gpu, figure.name)});
-  for (const auto& [name, cycles] : durations_of(gpu))
-    lines.push_back({name, exact(cycles), "cycles", source_of(gpu, name)});
+  for (const auto& figure : gpu_figures())
+    if (const auto value = figure.get(gpu))
+      lines.push_back({figure.name, exact(*value), figure.unit, source_of(gpu, figure.name)});
   return lines;
 }
 
@@ -100,6 +85,7 @@ std::string gpus_text(const std::vector<Gpu>& gpus) {
   return table.take() +
          "\nt_p and t_m are defaults, for kernels that nobody has calibrated; measured: whether measurements "
          "stand behind them.\n"
+         "Fewer than 32 cores per SM: the core-package model does not take such a GPU.\n"
          "`warptime gpus NAME` says where each figure comes from.\n";
 }
 
@@ -111,13 +97,24 @@ std::string gpus_json(const std::vector<Gpu>& gpus) {
 
 std::string gpus_csv(const std::vector<Gpu>& gpus) {
   std::vector<std::string> fields = {"name", "title", "compute_capability"};
-  for (const auto& figure : figures_of(Gpu())) fields.push_back(figure.name);
+  const auto add = [&](bool early, const auto& text_of) {
+    for (const auto& figure : gpu_figures())
+      if (is_early(figure) == early && !is_duration(figure)) fields.push_back(text_of(figure));
+  };
+  const auto name = [](const GpuFigure& figure) { return figure.name; };
+  add(true, name);
   fields.emplace_back("validated");
+  add(false, name);
   std::string text = csv_line(fields);
   for (const auto& gpu : gpus) {
+    const auto value = [&](const GpuFigure& figure) {
+      const auto known = figure.get(gpu);
+      return known ? exact(*known) : std::string();
+    };
     fields = {gpu.name, gpu.title, capability(gpu)};
-    for (const auto& figure : figures_of(gpu)) fields.push_back(exact(figure.value));
+    add(true, value);
     fields.emplace_back(gpu.validated ? "true" : "false");
+    add(false, value);
     text += csv_line(fields);
   }
   return text;

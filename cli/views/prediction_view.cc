@@ -1,8 +1,11 @@
 #include "cli/views/prediction_view.h"
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 
 #include "cli/views/table.h"
 
@@ -38,9 +41,83 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
+bool disagree(const PredictionRow& row, const PredictionColumns& columns) {
+  if (!row.luo_suda_us) return false;
+  const double a = row.time.total_us, b = *row.luo_suda_us;
+  return std::max(a, b) > columns.disagreement * std::min(a, b);
+}
+
+// What Algorithm 3's launches take longer than the best ones, in percent of theirs.
+double gain_percent(const PredictionRow& row) {
+  if (!row.algorithm_3_us || *row.algorithm_3_us <= 0) return 0;
+  return 100 * (1 - row.time.total_us / *row.algorithm_3_us);
+}
+
+// Lines of text, added to by the thread that computed the rows.
+class CsvBatch : public RowBatch {
+ public:
+  explicit CsvBatch(const PredictionColumns& columns) : columns_(columns) {}
+
+  void add(const PredictionRow& row) override {
+    if (row.gpu != gpu_ || row.notes != notes_ || row.plan != plan_) prepare(row);
+    lines += begin_;
+    const auto out = std::back_inserter(lines);
+    for (const auto& [name, value] : row.parameters) fmt::format_to(out, FMT_COMPILE("{},"), value);
+    fmt::format_to(out, FMT_COMPILE("{},{},{},"), row.first_launch.blocks, row.first_launch.threads_per_block,
+                   row.launches);
+    add(row.time.total_us);
+    lines += constants_;
+    for (const auto& part : parts) add(row.time.*part.microseconds);
+    if (columns_.best_launch) {
+      add(row.algorithm_3_us.value_or(row.time.total_us));
+      add(gain_percent(row));
+    }
+    if (columns_.both_models) {
+      if (row.luo_suda_us) {
+        add(*row.luo_suda_us);
+      } else {
+        lines += ',';
+      }
+      lines += disagree(row, columns_) ? "true," : "false,";
+    }
+    if (columns_.ranks) fmt::format_to(out, FMT_COMPILE("{},"), row.rank);
+    lines += end_;
+  }
+
+  std::string lines;
+
+ private:
+  // What rows of one GPU have in common is made once.
+  void prepare(const PredictionRow& row) {
+    plan_ = row.plan;
+    gpu_ = row.gpu;
+    notes_ = row.notes;
+    begin_ = csv_field(row.plan) + "," + csv_field(row.gpu) + ",";
+    constants_ = fmt::format("{},{},{},{},", exact(row.t_p_us), to_string(row.t_p_source),
+                             exact(row.t_m_cycles), to_string(row.t_m_source));
+    end_ = csv_field(joined(row.notes)) + "\n";
+  }
+
+  // As exact() has it, and a comma.
+  void add(double number) {
+    constexpr double largest_whole = 1e15;
+    const auto out = std::back_inserter(lines);
+    if (std::abs(number) < largest_whole && number == std::floor(number)) {
+      fmt::format_to(out, FMT_COMPILE("{},"), static_cast<std::int64_t>(number));
+    } else {
+      fmt::format_to(out, FMT_COMPILE("{},"), number);
+    }
+  }
+
+  const PredictionColumns& columns_;
+  std::string plan_, gpu_;
+  std::vector<std::string> notes_;
+  std::string begin_, constants_, end_;
+};
+
 class CsvView : public PredictionView {
  public:
-  explicit CsvView(const Plan& plan) : plan_(plan) {}
+  CsvView(const Plan& plan, const PredictionColumns& columns) : plan_(plan), columns_(columns) {}
 
   std::string begin() override {
     std::vector<std::string> fields = {"plan", "gpu"};
@@ -49,37 +126,27 @@ class CsvView : public PredictionView {
                              "t_m_cycles", "t_m_source"})
       fields.emplace_back(name);
     for (const auto& part : parts) fields.emplace_back(part.name);
+    if (columns_.best_launch) fields.insert(fields.end(), {"algorithm_3_us", "gain_percent"});
+    if (columns_.both_models) fields.insert(fields.end(), {"luo_suda_us", "models_disagree"});
+    if (columns_.ranks) fields.emplace_back("rank");
     fields.emplace_back("notes");
     return csv_line(fields);
   }
 
-  std::string row(const PredictionRow& row) override {
-    std::vector<std::string> fields = {row.plan, row.gpu};
-    for (const auto& [name, value] : row.parameters) fields.push_back(fmt::format("{}", value));
-    for (const std::int64_t number :
-         {row.first_launch.blocks, row.first_launch.threads_per_block, row.launches})
-      fields.push_back(fmt::format("{}", number));
-    fields.push_back(exact(row.time.total_us));
-    fields.push_back(exact(row.t_p_us));
-    fields.emplace_back(to_string(row.t_p_source));
-    fields.push_back(exact(row.t_m_cycles));
-    fields.emplace_back(to_string(row.t_m_source));
-    for (const auto& part : parts) fields.push_back(exact(row.time.*part.microseconds));
-    fields.push_back(joined(row.notes));
-    return csv_line(fields);
-  }
-
+  std::unique_ptr<RowBatch> make_batch() const override { return std::make_unique<CsvBatch>(columns_); }
+  std::string text(RowBatch& batch) override { return std::move(static_cast<CsvBatch&>(batch).lines); }
   std::string end() override { return {}; }
 
  private:
   const Plan& plan_;
+  PredictionColumns columns_;
 };
 
-class JsonView : public PredictionView {
+class JsonBatch : public RowBatch {
  public:
-  std::string begin() override { return "["; }
+  explicit JsonBatch(const PredictionColumns& columns) : columns_(columns) {}
 
-  std::string row(const PredictionRow& row) override {
+  void add(const PredictionRow& row) override {
     nlohmann::ordered_json json;
     json["plan"] = row.plan;
     json["gpu"] = row.gpu;
@@ -94,41 +161,73 @@ class JsonView : public PredictionView {
     json["t_m_cycles"] = exact_json(row.t_m_cycles);
     json["t_m_source"] = to_string(row.t_m_source);
     for (const auto& part : parts) json[part.name] = exact_json(row.time.*part.microseconds);
+    if (columns_.best_launch) {
+      json["algorithm_3_us"] = exact_json(row.algorithm_3_us.value_or(row.time.total_us));
+      json["gain_percent"] = exact_json(gain_percent(row));
+    }
+    if (columns_.both_models) {
+      json["luo_suda_us"] = row.luo_suda_us ? exact_json(*row.luo_suda_us) : nlohmann::ordered_json();
+      json["models_disagree"] = disagree(row, columns_);
+    }
+    if (columns_.ranks) json["rank"] = row.rank;
     json["notes"] = row.notes;
-    return std::exchange(separator_, ",\n ") + json_text(json);
+    rows += ",\n " + json_text(json);
+  }
+
+  std::string rows;  // each after its comma
+
+ private:
+  const PredictionColumns& columns_;
+};
+
+class JsonView : public PredictionView {
+ public:
+  explicit JsonView(const PredictionColumns& columns) : columns_(columns) {}
+
+  std::string begin() override { return "["; }
+  std::unique_ptr<RowBatch> make_batch() const override { return std::make_unique<JsonBatch>(columns_); }
+
+  std::string text(RowBatch& batch) override {
+    std::string rows = std::move(static_cast<JsonBatch&>(batch).rows);
+    if (first_ && !rows.empty()) rows.erase(0, 3);
+    first_ = first_ && rows.empty();
+    return rows;
   }
 
   std::string end() override { return "]\n"; }
 
  private:
-  std::string separator_;
+  PredictionColumns columns_;
+  bool first_ = true;
+};
+
+class KeptRows : public RowBatch {
+ public:
+  void add(const PredictionRow& row) override { rows.push_back(row); }
+  std::vector<PredictionRow> rows;
 };
 
 class TextView : public PredictionView {
  public:
-  explicit TextView(const Plan& plan) : plan_(plan), table_(columns(plan)) {}
+  TextView(const Plan& plan, const PredictionColumns& columns)
+      : plan_(plan), columns_(columns), table_(table_columns()) {}
 
   std::string begin() override {
     return plan_.name + (plan_.description.empty() ? "" : ": " + first_line(plan_.description)) + "\n\n";
   }
 
-  std::string row(const PredictionRow& row) override {
-    std::vector<std::string> cells = {row.gpu};
-    for (const auto& [name, value] : row.parameters) cells.push_back(fmt::format("{}", value));
-    cells.push_back(fmt::format("{} x {}", row.first_launch.blocks, row.first_launch.threads_per_block));
-    cells.push_back(fmt::format("{}", row.launches));
-    cells.push_back(sensible_time(row.time.total_us));
-    std::vector<double> microseconds;
-    for (const auto& part : parts) microseconds.push_back(row.time.*part.microseconds);
-    for (auto& share : percentages(microseconds, row.time.total_us)) cells.push_back(std::move(share));
-    cells.push_back(marks(row));
-    table_.add(std::move(cells));
+  std::unique_ptr<RowBatch> make_batch() const override { return std::make_unique<KeptRows>(); }
+
+  std::string text(RowBatch& batch) override {
+    for (const PredictionRow& row : static_cast<KeptRows&>(batch).rows) add(row);
     return table_.rows() < rows_at_once ? "" : table_.take();
   }
 
   std::string end() override {
     std::string text = table_.take() + "\n";
     if (default_t_m_) text += default_t_m_footnote;
+    if (disagree_)
+      text += fmt::format("! the models differ by more than a factor of {}\n", exact(columns_.disagreement));
     for (std::size_t i = 0; i < notes_.size(); ++i) text += fmt::format("[{}] {}\n", i + 1, notes_[i]);
     return text + legend;
   }
@@ -136,12 +235,20 @@ class TextView : public PredictionView {
  private:
   static constexpr std::size_t rows_at_once = 4096;
 
-  static std::vector<Column> columns(const Plan& plan) {
-    std::vector<Column> columns = {{"gpu", Align::left}};
-    for (const auto& parameter : plan.parameters) columns.push_back({parameter.name});
+  std::vector<Column> table_columns() const {
+    std::vector<Column> columns;
+    if (columns_.ranks) columns.push_back({"rank"});
+    columns.push_back({"gpu", Align::left});
+    for (const auto& parameter : plan_.parameters) columns.push_back({parameter.name});
     columns.push_back({"blocks x threads"});
     columns.push_back({"launches"});
     columns.push_back({"time"});
+    if (columns_.ranks) columns.push_back({"of fastest"});
+    if (columns_.best_launch) {
+      columns.push_back({"Algorithm 3"});
+      columns.push_back({"gain"});
+    }
+    if (columns_.both_models) columns.push_back({"Luo-Suda"});
     for (const auto& part : parts) columns.push_back({part.title});
     columns.push_back({"", Align::left});
     return columns;
@@ -149,11 +256,39 @@ class TextView : public PredictionView {
 
   static std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
+  void add(const PredictionRow& row) {
+    std::vector<std::string> cells;
+    if (columns_.ranks) cells.push_back(fmt::format("{}", row.rank));
+    cells.push_back(row.gpu);
+    for (const auto& [name, value] : row.parameters) cells.push_back(fmt::format("{}", value));
+    cells.push_back(fmt::format("{} x {}", row.first_launch.blocks, row.first_launch.threads_per_block));
+    cells.push_back(fmt::format("{}", row.launches));
+    cells.push_back(sensible_time(row.time.total_us));
+    if (columns_.ranks) {
+      if (row.rank == 1) fastest_us_ = row.time.total_us;
+      cells.push_back(fastest_us_ > 0 ? fmt::format("{:.2f}x", row.time.total_us / fastest_us_) : "-");
+    }
+    if (columns_.best_launch) {
+      cells.push_back(sensible_time(row.algorithm_3_us.value_or(row.time.total_us)));
+      cells.push_back(fmt::format("{:.1f}%", gain_percent(row)));
+    }
+    if (columns_.both_models) cells.push_back(row.luo_suda_us ? sensible_time(*row.luo_suda_us) : "-");
+    std::vector<double> microseconds;
+    for (const auto& part : parts) microseconds.push_back(row.time.*part.microseconds);
+    for (auto& share : percentages(microseconds, row.time.total_us)) cells.push_back(std::move(share));
+    cells.push_back(marks(row));
+    table_.add(std::move(cells));
+  }
+
   std::string marks(const PredictionRow& row) {
     std::string text;
     if (row.t_m_source == ParameterSource::gpu_default) {
       default_t_m_ = true;
       text += "*";
+    }
+    if (disagree(row, columns_)) {
+      disagree_ = true;
+      text += "!";
     }
     for (const auto& note : row.notes) {
       auto found = std::find(notes_.begin(), notes_.end(), note);
@@ -164,17 +299,64 @@ class TextView : public PredictionView {
   }
 
   const Plan& plan_;
+  PredictionColumns columns_;
   Table table_;
   std::vector<std::string> notes_;
-  bool default_t_m_ = false;
+  double fastest_us_ = 0;
+  bool default_t_m_ = false, disagree_ = false;
+};
+
+class RankingView : public PredictionView {
+ public:
+  RankingView(std::unique_ptr<PredictionView> view, std::size_t gpus) : view_(std::move(view)), gpus_(gpus) {}
+
+  std::string begin() override { return view_->begin(); }
+  std::unique_ptr<RowBatch> make_batch() const override { return std::make_unique<KeptRows>(); }
+
+  std::string text(RowBatch& batch) override {
+    const auto ranked = view_->make_batch();
+    for (PredictionRow& row : static_cast<KeptRows&>(batch).rows) {
+      waiting_.push_back(std::move(row));
+      if (waiting_.size() == gpus_) rank_into(*ranked);
+    }
+    return view_->text(*ranked);
+  }
+
+  std::string end() override {
+    const auto rest = view_->make_batch();
+    if (!waiting_.empty()) rank_into(*rest);
+    return view_->text(*rest) + view_->end();
+  }
+
+ private:
+  void rank_into(RowBatch& into) {
+    std::stable_sort(waiting_.begin(), waiting_.end(), [](const PredictionRow& a, const PredictionRow& b) {
+      return a.time.total_us < b.time.total_us;
+    });
+    std::uint64_t rank = 0;
+    for (PredictionRow& row : waiting_) {
+      row.rank = ++rank;
+      into.add(row);
+    }
+    waiting_.clear();
+  }
+
+  std::unique_ptr<PredictionView> view_;
+  std::size_t gpus_;
+  std::vector<PredictionRow> waiting_;  // of equal parameters
 };
 
 }  // namespace
 
-std::unique_ptr<PredictionView> make_prediction_view(std::string_view format, const Plan& plan) {
-  if (format == "csv") return std::make_unique<CsvView>(plan);
-  if (format == "json") return std::make_unique<JsonView>();
-  return std::make_unique<TextView>(plan);
+std::unique_ptr<PredictionView> make_prediction_view(std::string_view format, const Plan& plan,
+                                                     const PredictionColumns& columns) {
+  if (format == "csv") return std::make_unique<CsvView>(plan, columns);
+  if (format == "json") return std::make_unique<JsonView>(columns);
+  return std::make_unique<TextView>(plan, columns);
+}
+
+std::unique_ptr<PredictionView> make_ranking_view(std::unique_ptr<PredictionView> view, std::size_t gpus) {
+  return std::make_unique<RankingView>(std::move(view), gpus);
 }
 
 }  // namespace warptime::cli

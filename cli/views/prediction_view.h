@@ -1,5 +1,5 @@
-// Predicted times as text, CSV and JSON. Rows come one at a time and go out as soon as the view can place
-// them, so that a long sweep takes no memory.
+// Predicted times as text, CSV and JSON. Rows are formatted by the threads that computed them, batch by
+// batch, and go out in their order, so that a long sweep takes no memory.
 #pragma once
 
 #include <memory>
@@ -10,16 +10,32 @@
 
 namespace warptime::cli {
 
+// What the rows of a run have beside what all rows have.
+struct PredictionColumns {
+  bool ranks = false;        // how the row's GPU does among all, fastest first
+  bool best_launch = false;  // what Algorithm 3's launches would take
+  bool both_models = false;  // what the other model says, …
+  double disagreement = 2;   // … and whether they disagree by more than this factor
+};
+
 class PredictionView {
  public:
   virtual ~PredictionView() = default;
   // Each gives the text to write next, which may be empty.
   virtual std::string begin() = 0;
-  virtual std::string row(const PredictionRow& row) = 0;
+  // Of batches that make_batch() made, in the order of the rows.
+  virtual std::string text(RowBatch& batch) = 0;
   virtual std::string end() = 0;
+  // In any thread.
+  virtual std::unique_ptr<RowBatch> make_batch() const = 0;
 };
 
 // format: "text", "csv" or "json".
-std::unique_ptr<PredictionView> make_prediction_view(std::string_view format, const Plan& plan);
+std::unique_ptr<PredictionView> make_prediction_view(std::string_view format, const Plan& plan,
+                                                     const PredictionColumns& columns);
+
+// A view that puts the rows of equal parameters, which come one after the other, in the order of their times,
+// and gives them their ranks; `view` shows them. gpus: how many rows there are of each.
+std::unique_ptr<PredictionView> make_ranking_view(std::unique_ptr<PredictionView> view, std::size_t gpus);
 
 }  // namespace warptime::cli

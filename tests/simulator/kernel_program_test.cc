@@ -245,5 +245,39 @@ TEST(KernelProgram, RandomlyDamagedTextDoesNotCrash) {
   }
 }
 
+TEST(KernelProgram, SaysWhatItTakesOfAnSm) {
+  KernelResources all;
+  all.registers_per_thread = 40;
+  all.shared_bytes_static = 8192;
+  all.shared_bytes_dynamic = 512;
+  all.max_threads = 256;
+  all.required_threads = 128;
+  all.min_blocks_per_sm = 2;
+  KernelResources little;
+  little.dynamic_shared_unknown = true;
+  struct Case {
+    const char* text;
+    KernelResources resources;
+  };
+  for (const auto& [text, resources] : std::initializer_list<Case>{
+           {"{registers: 40, shared_bytes: 8192, dynamic_shared_bytes: 512, max_threads_per_block: 256, "
+            "required_threads_per_block: 128, min_blocks_per_sm: 2}",
+            all},
+           {"{dynamic_shared_bytes: unknown}", little},
+           {"{}", {}}}) {
+    const KernelProgram program =
+        test::program_of(std::string("resources: ") + text + "\nprogram: [calc: 1]\n");
+    ASSERT_TRUE(program.resources) << text;
+    EXPECT_EQ(*program.resources, resources) << text;
+    EXPECT_NE(to_yaml(program).find(std::string("resources: ") + text + "\n"), std::string::npos)
+        << to_yaml(program);
+    EXPECT_EQ(test::program_of(to_yaml(program)), program);
+    EXPECT_EQ(test::program_of(to_json({program})), program);
+  }
+  EXPECT_FALSE(test::program_of("program: [calc: 1]\n").resources);
+  EXPECT_NE(test::program_of("resources: {registers: 40}\nprogram: [calc: 1]\n"),
+            test::program_of("program: [calc: 1]\n"));
+}
+
 }  // namespace
 }  // namespace warptime

@@ -1,0 +1,21 @@
+// Registers, which PTX does not tell: the assembler of a CUDA Toolkit chooses them.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "analyzer/compile/cubin.h"
+#include "simulator/kernel_program.h"
+
+namespace warptime {
+
+// Runs ptxas, looked for where nvcc is, on the PTX for a target (sm_86) and reads what it made, by the
+// kernels' symbols. Costs a process, and time in proportion to the kernels. Errors: there is no ptxas, it
+// refuses the PTX or the target (its own words), what it made is no cubin.
+Result<std::map<std::string, CubinKernel>> registers_of(std::string_view ptx, const std::string& target);
+
+// `resources` with what the cubin says: registers, and shared memory as it was laid out.
+KernelResources with_registers(KernelResources resources, const CubinKernel& kernel);
+
+}  // namespace warptime

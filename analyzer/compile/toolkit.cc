@@ -1,0 +1,60 @@
+#include "analyzer/compile/toolkit.h"
+
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace warptime::compiling {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+}  // namespace
+
+std::vector<std::string> toolkit_folders() {
+  std::vector<std::string> folders;
+  std::istringstream path(variable("PATH"));
+  for (std::string folder; std::getline(path, folder, ':');) folders.push_back(folder.empty() ? "." : folder);
+  for (const char* name : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const std::string home = variable(name); !home.empty()) folders.push_back(home + "/bin");
+  }
+  folders.emplace_back("/usr/local/cuda/bin");
+  return folders;
+}
+
+TemporaryFolder::TemporaryFolder() {
+  std::error_code bad;
+  std::string pattern = (fs::temp_directory_path(bad) / "warptime-XXXXXX").string();
+  if (!bad && mkdtemp(pattern.data())) path_ = pattern;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  if (!path_.empty()) fs::remove_all(path_, ignored);
+}
+
+bool write_file(const std::string& path, std::string_view text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  return file.good();
+}
+
+std::optional<std::string> read_file(const std::string& path) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return std::nullopt;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+}  // namespace warptime::compiling

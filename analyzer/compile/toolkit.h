@@ -1,0 +1,31 @@
+// A CUDA Toolkit that may be on this machine: where its programs are looked for, and files for talking to
+// them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warptime::compiling {
+
+// The PATH, $CUDA_HOME/bin, $CUDA_PATH/bin and /usr/local/cuda/bin.
+std::vector<std::string> toolkit_folders();
+
+// A folder of our own under the system's, gone when this is.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::string& path() const { return path_; }  // empty: none could be made
+
+ private:
+  std::string path_;
+};
+
+bool write_file(const std::string& path, std::string_view text);
+std::optional<std::string> read_file(const std::string& path);
+
+}  // namespace warptime::compiling

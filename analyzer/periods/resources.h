@@ -1,0 +1,39 @@
+// What a kernel takes of an SM, as far as its PTX says: shared memory and launch bounds. Registers are the
+// assembler's to choose: analyzer/compile/ptxas.h asks it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "analyzer/ptx/module.h"
+#include "simulator/kernel_program.h"
+
+namespace warptime::periods {
+
+// Finds what each function of a module names, once for all of its kernels.
+class ResourceFinder {
+ public:
+  explicit ResourceFinder(const ptx::Module& module);
+
+  // Of the kernel Module::functions[kernel]: the `.shared` variables that it or a function within its reach
+  // names, in the order of their declaration, each at its alignment; `.extern .shared` is of a size that the
+  // launch decides; .maxntid, .reqntid and .minnctapersm. Functions that are called through a pointer are
+  // within reach where the kernel's code names them. Nothing where there is none of these.
+  std::optional<KernelResources> resources_of(std::uint32_t kernel) const;
+
+ private:
+  struct Uses {
+    std::vector<std::uint32_t> functions;         // indices into Module::functions
+    std::vector<std::uint32_t> module_variables;  // shared ones: indices into Module::variables
+    std::vector<std::uint32_t> own_variables;     // shared ones: indices into Function::variables
+  };
+  Uses uses_of(const ptx::Function& function) const;
+  void add_shared(KernelResources& resources, std::uint32_t kernel) const;
+
+  const ptx::Module& module_;
+  bool any_shared_ = false;
+  std::vector<Uses> uses_;  // of each function; empty where there is no shared variable at all
+};
+
+}  // namespace warptime::periods

@@ -1,0 +1,27 @@
+#include "cli/plan_input.h"
+
+#include <fmt/format.h>
+
+#include "cli/bundled.h"
+#include "cli/input.h"
+
+namespace warptime::cli {
+
+Result<PlanInput> read_plan_input(const std::string& input) {
+  if (is_plan_name(input)) {
+    auto plan = bundled_plan(input);
+    if (!plan) return plan.diagnostics();
+    return PlanInput{std::move(*plan), bundled_text};
+  }
+  const auto file = read_input(input);
+  if (!file) return file.diagnostics();
+  if (file->kind != InputKind::plan) {
+    return error_at(input, 0, 0, "is no plan",
+                    "a plan says what is launched, of which kernel: see `warptime plans NAME` for one");
+  }
+  auto plan = read_plan(file->text, input);
+  if (!plan) return plan.diagnostics();
+  return PlanInput{std::move(*plan), read_text};
+}
+
+}  // namespace warptime::cli

@@ -1,0 +1,32 @@
+#include "cli/predict_explain.h"
+
+#include <fmt/format.h>
+
+#include "cli/output.h"
+#include "cli/report.h"
+#include "cli/views/explanation_view.h"
+#include "simulator/explanation.h"
+
+namespace warptime::cli {
+namespace {
+
+constexpr std::uint64_t most_rows = 200;
+
+}  // namespace
+
+int run_explanation(const Arguments& arguments, const PredictionJob& job) {
+  if (job.format == "csv")
+    return fail(wrong_command_line, {error("--explain has no CSV", "use --format text or json")});
+  const auto total = sweep_size(job.gpus, job.parameters);
+  if (!total) return fail(wrong_input, total.diagnostics());
+  if (*total > most_rows)
+    return fail(wrong_input,
+                {error(fmt::format("--explain tells of {} rows at most; these are {}", most_rows, *total),
+                       "choose with --gpu and --param")});
+  const auto explanations = explain_all(job.plan, job.gpus, job.parameters, job.options, job.loader);
+  if (!explanations) return fail(wrong_input, explanations.diagnostics());
+  return write_result(arguments.value("output"), job.format == "json" ? explanations_json(*explanations)
+                                                                      : explanations_text(*explanations));
+}
+
+}  // namespace warptime::cli

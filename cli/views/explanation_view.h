@@ -1,0 +1,24 @@
+// Why predictions are what they are:
+//
+//   mtx on rtx-2080, K = 8, N = 1048576: 37.33 µs
+//
+//     - calculation bounds it: it is 75.0 % of 37.33 µs
+//     - …
+//
+//   where      time      of it   calc  issue   wait  tail  accesses
+//   line 12    20.1 µs   53.8%  …
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "simulator/explanation.h"
+
+namespace warptime::cli {
+
+std::string explanations_text(const std::vector<Explanation>& explanations);
+// An array: each row's plan, gpu, parameters and time_us as `predict` has them, `claims` (kind, text,
+// time_us) and `lines` (kernel, where, and microseconds of calculation, issue, waiting and tail).
+std::string explanations_json(const std::vector<Explanation>& explanations);
+
+}  // namespace warptime::cli

@@ -1,0 +1,99 @@
+// What each warp does when, for `warptime simulate --timeline`: collected once from the simulator's events,
+// then rendered as text, SVG or a trace. These are Figures 7 and 8 of Puchala et al. (2022), for any kernel
+// program.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "simulator/core_package.h"
+
+namespace warptime::cli {
+
+// What the core package does: one thing at a time.
+enum class Activity : std::uint8_t { issue, calculation, waiting, tail };
+
+// Times are cycles as they are drawn: from one gap to the next they run on as if nothing were between.
+struct Timeline {
+  struct Interval {  // of the core package
+    double begin = 0, end = 0;
+    int warp = 0;  // that it works for, or whose loads it waits for; -1: the tail
+    Activity activity = Activity::calculation;
+    PeriodKind kind = PeriodKind::calculation;
+    std::uint32_t origin = 0;  // index into lines
+  };
+  // The part of a memory access after its issue. (What is still under way at a gap ends there; where one is
+  // under way after a gap, a transaction begins there.)
+  struct Transaction {
+    double begin = 0, end = 0;
+    int warp = 0;
+    PeriodKind kind = PeriodKind::load;
+    std::uint32_t origin = 0;
+    bool from_gap = false, into_gap = false;
+  };
+  // What the stretch before it does once more, many times.
+  struct Gap {
+    double at = 0;            // as drawn
+    double period = 0;        // cycles that come again
+    std::uint64_t times = 0;  // how often
+    CorePackageTime time;     // all of it
+  };
+
+  std::string kernel;
+  std::vector<std::pair<std::string, std::int64_t>> parameters;
+  std::int64_t warps = 0;
+  double t_m_cycles = 0;
+
+  std::vector<Interval> intervals;  // in order; the sums of their lengths and of the gaps are `time`
+  std::vector<Transaction> transactions;
+  std::vector<Gap> gaps;
+  double end = 0;            // of what was collected
+  bool ended_early = false;  // there was too much to collect: the rest is missing
+  bool time_known = true;  // of the whole; where it takes too long to find out, `time` is what was collected
+  CorePackageTime time;
+  std::vector<std::string> lines;  // source lines by origin, "5-7,12"; may be empty
+
+  // Cycles left out before `drawn`; at a gap, without it.
+  double left_out_before(double drawn) const;
+  // Whether a warp issues or calculates while a transaction of its own is under way.
+  bool overlaps() const;
+};
+
+struct TimelineLimits {
+  double whole_up_to = 0;                                      // cycles: up to here nothing is left out
+  std::uint64_t whole_up_to_steps = 0;                         // nor up to so many periods of all warps
+  double least_left_out = 1;                                   // cycles: what is shorter is not worth a gap
+  std::size_t most_steps = 1 << 18;                            // more are not collected
+  double beginning = std::numeric_limits<double>::infinity();  // cycles of it, then, that are
+};
+
+// Errors: those of watch_core_package.
+Result<Timeline> collect_timeline(const Schedule& schedule, std::int64_t warps, double t_m_cycles,
+                                  const TimelineLimits& limits);
+
+// Each view's own.
+TimelineLimits text_limits(std::size_t columns);
+TimelineLimits svg_limits();
+TimelineLimits perfetto_limits();
+
+// timeline_text.cc; at most `columns` wide, but for names of any length.
+std::string timeline_text(const Timeline& timeline, std::size_t columns);
+// timeline_svg.cc
+std::string timeline_svg(const Timeline& timeline);
+// timeline_perfetto.cc
+std::string timeline_perfetto(const Timeline& timeline);
+
+// For all views.
+std::string timeline_title(const Timeline& timeline);  // "112 cycles: mtx, 3 warps, t_m = 2 cycles, K = 8"
+// "after cycle 45: 997 times the 15 cycles before it, 14955 cycles"
+std::string gap_note(const Timeline& timeline, const Timeline::Gap& gap);
+// What a timeline that ended early lacks; empty for others.
+std::string ending_note(const Timeline& timeline);
+// 1, 2, 3, 4, 5, 6 or 8 times a power of ten: not below `least`.
+double round_step(double least);
+std::string cycles_text(double cycles);  // 12, 1.5, 1.234e+18
+
+}  // namespace warptime::cli

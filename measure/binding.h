@@ -1,0 +1,56 @@
+// A plan for given parameters, down to what a driver is told: arrays with their sizes, and every launch with
+// its blocks, threads and arguments.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "measure/kernels.h"
+#include "simulator/gpu.h"
+#include "simulator/plan.h"
+
+namespace warptime::measuring {
+
+struct BoundArray {
+  const PlanArray* of = nullptr;
+  std::uint64_t elements = 0;
+  std::int64_t cycles_of = 0;  // of cycle_leaders
+  bool pointed_to = false;     // some argument points into it
+  std::vector<std::size_t> variables_of;  // modules that have a variable of its name
+  std::uint64_t bytes() const { return elements * bytes_of(of->type); }
+};
+
+struct ArrayPointer {
+  std::size_t array = 0;
+  std::uint64_t first = 0;  // the element
+};
+using ArgumentValue = std::variant<ArrayPointer, std::int64_t, double>;
+
+struct BoundLaunch {
+  KernelReference kernel;
+  std::int64_t blocks = 0, threads_per_block = 0;
+  std::vector<ArgumentValue> arguments;  // one for each parameter of the kernel
+};
+
+struct BoundPlan {
+  std::vector<BoundArray> arrays;      // those of the plan, in its order
+  std::vector<BoundLaunch> launches;  // in their order
+  std::uint64_t bytes() const;        // of all arrays
+};
+
+// At most so many launches in one run of a plan.
+inline constexpr std::size_t most_launches = 100'000;
+
+// `threads_per_block`: for launches that leave the choice (`threads`), in place of Algorithm 3's. Errors, with
+// the plan's line: an argument that nothing gives a value to (for a pointer: which array is missing), one that
+// does not fit its type, a pointer outside its array, an array that nothing uses, a launch that the GPU does
+// not take.
+Result<BoundPlan> bind(const Plan& plan, const PlanKernels& kernels, const Bindings& parameters,
+                       const Gpu& gpu, std::optional<std::int64_t> threads_per_block = std::nullopt);
+
+// As text: the arrays with their sizes, and every launch as CUDA writes it.
+std::string to_text(const BoundPlan& bound, const PlanKernels& kernels);
+
+}  // namespace warptime::measuring

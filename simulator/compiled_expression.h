@@ -1,0 +1,36 @@
+// An expression made ready to be evaluated millions of times: its names are places in an array.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "simulator/expression.h"
+
+namespace warptime {
+
+class CompiledExpression {
+ public:
+  // slot_of: where a name's value stands in the array that evaluate() gets; below 0: it has none.
+  CompiledExpression(const Expression& expression, const std::function<int(const std::string&)>& slot_of);
+
+  // evaluate_count's value; false where that is an error (it says which).
+  bool evaluate(const std::int64_t* slots, std::int64_t& value) const { return evaluate(0, slots, value); }
+
+ private:
+  struct Node {
+    Expression::Op op = Expression::Op::decimal;  // a decimal has no whole value
+    std::uint32_t operands = 0;                   // how many, …
+    std::uint32_t first = 0;                      // … from here on in operands_
+    std::int64_t number = 0;                      // an integer's value, a name's slot
+  };
+  std::uint32_t compile(const Expression& expression, const std::function<int(const std::string&)>& slot_of);
+  bool evaluate(std::uint32_t node, const std::int64_t* slots, std::int64_t& value) const;
+  bool evaluate_operands(const Node& node, const std::int64_t* slots, std::int64_t& value) const;
+
+  std::vector<Node> nodes_;  // the root is the first
+  std::vector<std::uint32_t> operands_;
+};
+
+}  // namespace warptime

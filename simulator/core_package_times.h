@@ -1,0 +1,75 @@
+// T_c, the time of one core package, computed once for each (program, values of its names, t_m, warps).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "simulator/kernel_time.h"
+#include "simulator/round_simulation.h"
+
+namespace warptime {
+
+// A program as it is simulated: with durations for the accesses that leave theirs open. Lives as long as what
+// points to it.
+struct TimedProgram {
+  std::shared_ptr<const KernelProgram> program;
+  MemoryDurations durations;
+  std::vector<std::string> names;  // that its expressions use: what it needs values for
+};
+
+// Memory of a bounded size; one thread at a time.
+class CorePackageTimes {
+ public:
+  explicit CorePackageTimes(const CorePackageOptions& options) : options_(options) {}
+
+  // One program with values and t_m: its times by warps.
+  class Instance : public CorePackageModel {
+   public:
+    Result<CorePackageTime> time(std::int64_t warps) override;
+    const Schedule& schedule() const { return *schedule_; }
+    const RoundSchedule& rounds() const { return rounds_; }
+    bool is(const TimedProgram& program, const std::vector<std::int64_t>& values, double t_m_cycles) const {
+      return program_ == &program && t_m_cycles_ == t_m_cycles && values_ == values;
+    }
+
+   private:
+    friend class CorePackageTimes;
+    static constexpr std::size_t kRemembered = 128;  // more warps on a core package are not remembered
+    CorePackageTimes* owner_ = nullptr;
+    const TimedProgram* program_ = nullptr;
+    std::vector<std::int64_t> values_;
+    double t_m_cycles_ = 0;
+    std::shared_ptr<const Schedule> schedule_;
+    RoundSchedule rounds_;
+    std::vector<CorePackageTime> times_;  // by warps; a negative total: not yet had
+  };
+
+  // values: of program.names. The instance is good until the next call. Errors: make_schedule's.
+  Result<Instance*> find(const TimedProgram& program, const std::vector<std::int64_t>& values,
+                         double t_m_cycles);
+  std::uint64_t generation() const { return generation_; }  // changes when instances are forgotten
+
+ private:
+  struct Key {
+    const TimedProgram* program = nullptr;
+    std::vector<std::int64_t> values;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const;
+  };
+  struct Scheduled {
+    std::shared_ptr<const Schedule> schedule;
+    std::vector<std::unique_ptr<Instance>> instances;  // by t_m
+  };
+
+  CorePackageOptions options_;
+  RoundSimulation simulation_;
+  std::unordered_map<Key, Scheduled, KeyHash> scheduled_;
+  std::uint64_t remembered_ = 0;  // steps and times, all together
+  std::uint64_t generation_ = 0;
+};
+
+}  // namespace warptime

@@ -1,0 +1,96 @@
+// What the model of Luo and Suda (2011) knows of a GPU beside its clock, SMs, warps per SM and bandwidth:
+// figures that they measured, so that a GPU has them only where somebody measured them again. In a GPU's
+// file:
+//
+//   luo_suda:
+//     memory_latency_cycles: {value: 200, source: "…"}   # the same for cpd_a, cpd_b, cpd_c, cpd_d,
+//                                      # request_threads, transaction_bytes and instruction_cycles
+//     class_cycles:                    # optional, and so is each line: instruction_cycles where absent
+//       add: {int_const: 22, int_reg: 65, float_const: 22, float_reg: 65}
+//       …
+//       source: "…"
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace warptime {
+
+namespace yaml {
+class Reader;
+struct Node;
+}  // namespace yaml
+
+// The lines and columns of Table 1. `int_const`: integers, one operand a constant; `int_reg`: all in
+// registers.
+enum class LuoSudaOperation : std::uint8_t {
+  add,
+  sub,
+  mul,
+  div,
+  neg,
+  min,
+  max,
+  bit_and,
+  bit_or,
+  bit_xor,
+  bit_not
+};
+enum class LuoSudaOperands : std::uint8_t { int_const, int_reg, float_const, float_reg };
+inline constexpr std::size_t kLuoSudaOperations = 11, kLuoSudaOperands = 4;
+std::string_view to_string(LuoSudaOperation operation);  // as in Table 1: "add", …, "and", "or", "xor", "not"
+std::string_view to_string(LuoSudaOperands operands);
+
+// A number for each class of instructions of Table 1: cycles of one, or how many there are.
+struct LuoSudaClasses {
+  std::array<std::array<double, kLuoSudaOperands>, kLuoSudaOperations> values{};
+
+  double& at(LuoSudaOperation operation, LuoSudaOperands operands) {
+    return values[static_cast<std::size_t>(operation)][static_cast<std::size_t>(operands)];
+  }
+  double at(LuoSudaOperation operation, LuoSudaOperands operands) const {
+    return values[static_cast<std::size_t>(operation)][static_cast<std::size_t>(operands)];
+  }
+};
+
+struct LuoSudaFigures {
+  double memory_latency_cycles = 0;  // t_mem of equation (1); Table 1's ld/st
+  // The empirical parameters of equations (3) to (5).
+  double cpd_a = 0;
+  double cpd_b = 0;  // warps
+  double cpd_c = 0;  // a computation instruction proportion, 0 to 1
+  double cpd_d = 0;
+  // Memory transactions: a warp asks in requests of so many threads (16: half-warps), and a request takes one
+  // transaction for each so many bytes.
+  double request_threads = 32;
+  double transaction_bytes = 0;
+  double instruction_cycles = 0;  // of a calculation instruction whose class nobody says
+  LuoSudaClasses class_cycles;    // Table 1
+};
+
+// The section of a GPU's file. Nothing where it is wrong, which `reader` then holds; the sources go to
+// `sources` as "luo_suda.cpd_a". Errors: a missing or unknown field, a figure without a source or out of
+// range.
+std::optional<LuoSudaFigures> read_luo_suda_figures(yaml::Reader& reader, const yaml::Node& section,
+                                                    std::map<std::string, std::string>& sources);
+
+// One of the figures, but for Table 1: its name in the section, and what it may be. For views, too.
+struct LuoSudaFigure {
+  std::string_view name;  // its source is Gpu::sources["luo_suda." + name]
+  std::string_view unit;  // cycles, bytes, warps; empty: none
+  double least = 0, most = 0;
+  double LuoSudaFigures::*member = nullptr;
+};
+std::span<const LuoSudaFigure> luo_suda_figures();
+
+// The time cost of so many instructions of each class, one after the other (Luo and Suda, sections 3.1
+// and 3.4).
+double luo_suda_cycles(const LuoSudaFigures& figures, const LuoSudaClasses& counts);
+
+}  // namespace warptime

@@ -1,0 +1,129 @@
+// A plan made ready for its GPUs: kernel programs loaded, names found, expressions compiled. What
+// predictions, sweeps and explanations are computed with.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "simulator/compiled_expression.h"
+#include "simulator/core_package_times.h"
+#include "simulator/luo_suda.h"
+#include "simulator/prediction.h"
+
+namespace warptime {
+
+struct PreparedLaunch {
+  const PlanStep* step = nullptr;
+  const TimedProgram* program = nullptr;
+  std::optional<CompiledExpression> threads, blocks, threads_per_block;
+  std::vector<CompiledExpression> values;  // of program->names
+};
+
+struct PreparedStep {
+  const PlanStep* step = nullptr;
+  CompiledExpression repeat;
+  int counter_slot = -1;  // -1: it has no counter
+  bool counted = false;   // whether turns differ with the counter
+  int launch = -1;        // index into PreparedGpu::launches; -1: `steps`
+  std::vector<PreparedStep> steps;
+};
+
+struct PreparedGpu {
+  const Gpu* gpu = nullptr;
+  double t_p_us = 0, t_m_cycles = 0;
+  ParameterSource t_p_source = ParameterSource::gpu_default, t_m_source = ParameterSource::gpu_default;
+  std::vector<PreparedLaunch> launches;
+  std::vector<PreparedStep> steps;
+  std::vector<std::string> notes;
+};
+
+// The values that expressions use stand in slots: the plan's parameters in their order, then counters, then
+// the launch's dimensions.
+struct PreparedPlan {
+  const Plan* plan = nullptr;
+  std::vector<std::string> slots;  // their names
+  std::size_t threads_per_block_slot = 0, blocks_slot = 0, one_slot = 0;
+  std::vector<PreparedGpu> gpus;
+  std::vector<std::unique_ptr<TimedProgram>> programs;
+
+  // Errors: the loader's, a name that a kernel program uses and nobody gives a value.
+  static Result<PreparedPlan> make(const Plan& plan, const std::vector<const Gpu*>& gpus,
+                                   const PredictionOptions& options, const ProgramLoader& loader);
+};
+
+// One launch of a row, and how often the row has it like this.
+struct LaunchTerm {
+  const PreparedLaunch* launch = nullptr;
+  Launch size;
+  std::vector<std::int64_t> values;  // of the program's names
+  double times = 0;
+  KernelTime time;                            // of one
+  std::optional<std::int64_t> active_blocks;  // per SM, that the kernel's resources allow
+};
+
+// Computes rows. One thread at a time; several models may share a plan.
+class RowModel {
+ public:
+  RowModel(const PreparedPlan& plan, const PredictionOptions& options);
+
+  // Fills in what depends on the parameters (values in the plan's order); the rest of `row` is set where it
+  // is another GPU's than the last one. Errors: see predict(), with the row's parameters.
+  Diagnostics row(std::size_t gpu, const std::vector<std::int64_t>& values, PredictionRow& row);
+  // The launches of one row, equal ones taken together; row.time is their sum.
+  Result<std::vector<LaunchTerm>> terms(std::size_t gpu, const std::vector<std::int64_t>& values);
+  CorePackageTimes& times() { return times_; }
+
+ private:
+  struct Sum;
+  struct Last {  // the instance that a launch used last
+    CorePackageTimes::Instance* instance = nullptr;
+    std::uint64_t generation = 0;
+    std::vector<std::int64_t> values;
+    std::optional<LuoSudaProgram> luo_suda;  // of the instance's schedule
+    std::int64_t threads_per_block = 0;      // that the next is for
+    std::optional<std::int64_t> active_blocks;
+  };
+  struct Failed {
+    Diagnostics diagnostics;
+  };
+  void start(std::size_t gpu, const std::vector<std::int64_t>& values);
+  Diagnostics with_row(Diagnostics wrong) const;
+  Sum run(const std::vector<PreparedStep>& steps, double times);
+  Sum run(const PreparedStep& step, double times);
+  Sum once(const PreparedStep& step, double times);
+  Sum repeated(const PreparedStep& step, std::int64_t count, double times);
+  Sum counted(const PreparedStep& step, std::int64_t count, double times);
+  Sum launch(const PreparedLaunch& launch, std::size_t index, double times);
+  Launch size_of(const PreparedLaunch& launch);
+  Launch best_size(const PreparedLaunch& launch, std::size_t index, const Launch& chosen, double chosen_us);
+  void add(const Sum& part, const PlanStep& step, Sum& into) const;
+  void add_term(const PreparedLaunch& launch, std::size_t index, const Launch& size, const KernelTime& time,
+                double times);
+  Result<KernelTime> time_of(const PreparedLaunch& launch, std::size_t index, const Launch& size);
+  Result<LuoSudaTime> luo_suda_time_of(std::size_t index, const Launch& size);
+  Last& prepare(const PreparedLaunch& launch, std::size_t index, const Launch& size);
+  std::int64_t evaluate(const CompiledExpression& compiled, const Expression& expression,
+                        const PlanStep& step, const char* what);
+  [[noreturn]] void fail_argument(const PreparedLaunch& launch, std::size_t index) const;
+  Bindings bindings() const;
+  [[noreturn]] void fail(const PlanStep& step, Diagnostics wrong) const;
+  [[noreturn]] void too_many_launches(const PlanStep& step) const;
+
+  const PreparedPlan& plan_;
+  const PredictionOptions& options_;
+  CorePackageTimes times_;
+  const PreparedGpu* gpu_ = nullptr;
+  std::vector<std::int64_t> slots_;
+  std::vector<bool> bound_;  // counters that are counting
+  std::uint64_t turns_ = 0;
+  std::vector<Last> last_;
+  std::vector<std::int64_t> values_;
+  std::vector<LaunchTerm>* terms_ = nullptr;
+  double plain_us_ = 0;                    // with Algorithm 3's launches
+  const PredictionRow* filled_ = nullptr;  // what does not depend on parameters is filled in for gpu_
+};
+
+}  // namespace warptime
