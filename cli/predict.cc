@@ -2,21 +2,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <deque>
 
 #include "cli/bundled.h"
 #include "cli/commands.h"
 #include "cli/input.h"
 #include "cli/kernel_loader.h"
 #include "cli/options.h"
+#include "cli/predict_against.h"
 #include "cli/predict_explain.h"
 #include "cli/predict_plan.h"
+#include "cli/predict_settings.h"
 #include "cli/programs.h"
 #include "cli/report.h"
 #include "simulator/calibration.h"
-#include "simulator/luo_suda.h"
 
 namespace warptime::cli {
 namespace {
@@ -39,6 +37,9 @@ CommandSyntax syntax() {
         {{"gpu", "NAME",
           "on this GPU; repeatable, or several with commas; all is the whole catalogue, fastest first "
           "(default: all)"},
+         {"against", "PLAN",
+          "another plan beside it: the ratio of their times, and the sizes where the other one becomes the "
+          "quicker"},
          gpu_dir_option(),
          {"set", "FIGURE=VALUE",
           "what if: a GPU's figure for this run, clock=1900 or l2_bytes=0, say; repeatable, or several "
@@ -71,182 +72,10 @@ CommandSyntax syntax() {
       [] { return fmt::format("\nBundled plans: {}.", enumerate(bundled_plan_names())); }};
 }
 
-// What the command line alone says of the launch.
-struct LaunchOptions {
-  std::optional<Expression> threads, blocks, threads_per_block;
-  bool given() const { return threads || blocks || threads_per_block; }
-};
-
-struct Settings {
-  std::string format;
-  std::vector<const Gpu*> gpus;
-  std::deque<Gpu> changed;  // those that `gpus` has in place of the catalogue's
-  bool ranks = false;
-  std::vector<NamedValues> parameters;
-  LaunchOptions launch;
-  CompileOptions compile;
-  PredictionOptions prediction;
-  double disagreement = 2;
-  unsigned threads = 0;
-};
-
-Result<LaunchOptions> read_launch(const Arguments& arguments) {
-  const auto threads = read_expression(arguments, "threads");
-  if (!threads) return threads.diagnostics();
-  const auto blocks = read_expression(arguments, "blocks");
-  if (!blocks) return blocks.diagnostics();
-  const auto threads_per_block = read_expression(arguments, "threads-per-block");
-  if (!threads_per_block) return threads_per_block.diagnostics();
-  if (*threads && (*blocks || *threads_per_block))
-    return error("--threads does not go with --blocks and --threads-per-block", "give the one or the others");
-  if (blocks->has_value() != threads_per_block->has_value())
-    return error(fmt::format("--{} is missing", *blocks ? "threads-per-block" : "blocks"),
-                 "--blocks and --threads-per-block go together");
-  return LaunchOptions{*threads, *blocks, *threads_per_block};
-}
-
-Result<Model> read_model(const Arguments& arguments) {
-  const auto model = read_choice(arguments, "model", {"puchala", "luo-suda", "all"});
-  if (!model) return model.diagnostics();
-  return *model == "puchala" ? Model::puchala : *model == "luo-suda" ? Model::luo_suda : Model::all;
-}
-
-// Whether a GPU can be predicted with the model.
-Diagnostics check_gpu(const Gpu& gpu, Model model) {
-  if (model != Model::luo_suda) {
-    if (auto wrong = check_core_packages(gpu); !wrong.empty()) return wrong;
-  }
-  return model == Model::puchala ? Diagnostics{} : check_luo_suda(gpu);
-}
-
-// The catalogue without those that the model cannot have, which are named where it was asked for.
-std::vector<const Gpu*> all_gpus(const GpuCatalogue& catalogue, Model model, bool asked) {
-  std::vector<const Gpu*> gpus;
-  std::vector<std::string> left_out;
-  for (const Gpu& gpu : catalogue.gpus()) {
-    const bool known = model == Model::puchala || gpu.memory_bandwidth_gb_s.has_value();
-    const bool good = known && (model == Model::luo_suda || check_core_packages(gpu).empty());
-    if (good) {
-      gpus.push_back(&gpu);
-    } else {
-      left_out.push_back(gpu.name);
-    }
-  }
-  if (!left_out.empty() && asked)
-    say_note(fmt::format("left out of all GPUs, as the model does not hold there: {}", enumerate(left_out)),
-             "`--gpu NAME` says why");
-  return gpus;
-}
-
-// The GPUs that were asked for; sets `ranks` where that is the whole catalogue.
-Result<std::vector<const Gpu*>> choose_gpus(const Arguments& arguments, const GpuCatalogue& catalogue,
-                                            Model model, bool& ranks) {
-  const auto asked = arguments.values("gpu");
-  ranks = asked.empty() || std::find(asked.begin(), asked.end(), "all") != asked.end();
-  if (ranks) return all_gpus(catalogue, model, !asked.empty());
-  return read_gpus(arguments, catalogue);
-}
-
-// `--set clock=1900`, for each GPU.
-Diagnostics set_figures(const Arguments& arguments, Settings& settings) {
-  for (const auto& all : arguments.values("set")) {
-    for (const auto& text : split_at_commas(all)) {
-      const auto equals = text.find('=');
-      double value = 0;
-      const char* const end = text.data() + text.size();
-      const bool good = equals != std::string::npos && equals > 0 &&
-                        std::from_chars(text.data() + equals + 1, end, value).ptr == end &&
-                        equals + 1 < text.size();
-      if (!good)
-        return {error_at("--set", 0, 0, fmt::format("`{}` is no figure of a GPU with its value", text),
-                         "--set clock=1900, say; `warptime gpus NAME` lists the figures")};
-      const std::string name = text.substr(0, equals);
-      for (const Gpu*& gpu : settings.gpus) {
-        auto changed = with_figure(*gpu, name, value);
-        if (!changed) return changed.diagnostics();
-        settings.changed.push_back(std::move(*changed));
-        gpu = &settings.changed.back();
-        settings.prediction.gpu_notes[gpu->name].push_back(fmt::format("{} by --set", text));
-      }
-    }
-  }
-  return {};
-}
-
-// Luo and Suda measured their figures on one GPU. Others are predicted with those, and say so.
-Diagnostics borrow_luo_suda_figures(const GpuCatalogue& catalogue, Settings& settings) {
-  const auto from = catalogue.find("gtx-260");
-  for (const Gpu*& gpu : settings.gpus) {
-    if (gpu->luo_suda || !from || !(*from)->luo_suda) continue;
-    Gpu borrowing = *gpu;
-    borrowing.luo_suda = (*from)->luo_suda;
-    if (auto wrong = check_luo_suda(borrowing); !wrong.empty()) return wrong;
-    settings.changed.push_back(std::move(borrowing));
-    gpu = &settings.changed.back();
-    settings.prediction.gpu_notes[gpu->name].push_back(
-        "Luo and Suda's figures are those of the GTX 260: nobody has measured them on this GPU");
-  }
-  return {};
-}
-
-Diagnostics read_gpu_settings(const Arguments& arguments, const GpuCatalogue& catalogue, Settings& settings) {
-  const auto model = read_model(arguments);
-  if (!model) return model.diagnostics();
-  settings.prediction.model = *model;
-  auto gpus = choose_gpus(arguments, catalogue, *model, settings.ranks);
-  if (!gpus) return gpus.diagnostics();
-  settings.gpus = std::move(*gpus);
-  if (auto wrong = set_figures(arguments, settings); !wrong.empty()) return wrong;
-  if (*model != Model::puchala) {
-    if (auto wrong = borrow_luo_suda_figures(catalogue, settings); !wrong.empty()) return wrong;
-  }
-  for (const Gpu* gpu : settings.gpus) {
-    if (auto wrong = check_gpu(*gpu, *model); !wrong.empty()) return wrong;
-  }
-  return {};
-}
-
-Result<Settings> read_settings(const Arguments& arguments, const GpuCatalogue& catalogue) {
-  Settings settings;
-  const auto format = read_choice(arguments, "format", {"text", "csv", "json"});
-  if (!format) return format.diagnostics();
-  settings.format = *format;
-  if (auto wrong = read_gpu_settings(arguments, catalogue, settings); !wrong.empty()) return wrong;
-  auto parameters = read_parameters(arguments);
-  if (!parameters) return parameters.diagnostics();
-  settings.parameters = std::move(*parameters);
-  auto launch = read_launch(arguments);
-  if (!launch) return launch.diagnostics();
-  settings.launch = std::move(*launch);
-  settings.prediction.best_launch = arguments.has("best-launch");
-  if (settings.prediction.best_launch && settings.launch.blocks)
-    return error("--best-launch does not go with --blocks and --threads-per-block",
-                 "give the threads that are needed in all with --threads");
-  auto compile = read_compile_options(arguments);
-  if (!compile) return compile.diagnostics();
-  settings.compile = std::move(*compile);
-  const auto t_p = read_number(arguments, "t-p");
-  if (!t_p) return t_p.diagnostics();
-  settings.prediction.t_p_us = *t_p;
-  const auto t_m = read_number(arguments, "t-m");
-  if (!t_m) return t_m.diagnostics();
-  settings.prediction.t_m_cycles = *t_m;
-  const auto disagreement = read_number(arguments, "disagree");
-  if (!disagreement) return disagreement.diagnostics();
-  settings.disagreement = disagreement->value_or(2);
-  if (settings.disagreement < 1) return error_at("--disagree", 0, 0, "a factor of 1 or more is needed");
-  const auto jobs = read_number(arguments, "jobs");
-  if (!jobs) return jobs.diagnostics();
-  if (*jobs && (**jobs < 1 || **jobs > 1024 || **jobs != std::floor(**jobs)))
-    return error_at("--jobs", 0, 0, "1 to 1024 threads can be had");
-  settings.threads = static_cast<unsigned>(jobs->value_or(0));
-  return settings;
-}
-
 // A plan of the one launch that the command line describes. Its parameters: those of the kernel's program for
 // any of the GPUs, then the names that the launch uses.
-Result<Plan> plan_of_kernel(const std::string& file, const std::string& kernel, const Settings& settings,
-                            KernelLoader& loader) {
+Result<Plan> plan_of_kernel(const std::string& file, const std::string& kernel,
+                            const PredictSettings& settings, KernelLoader& loader) {
   PlanLaunch launch;
   launch.kernel = file;
   launch.entry = kernel;
@@ -289,7 +118,8 @@ Result<Calibrations> read_calibration(const Arguments& arguments, const Plan& pl
   return calibration->calibrations;
 }
 
-int run_plan(const Arguments& arguments, const Plan& plan, const Settings& settings, KernelLoader& loader) {
+int run_plan(const Arguments& arguments, const Plan& plan, const PredictSettings& settings,
+             KernelLoader& loader) {
   const auto calibration = read_calibration(arguments, plan);
   if (!calibration) return fail(wrong_input, calibration.diagnostics());
   PredictionJob job{plan, settings.gpus, settings.parameters, settings.prediction, {}, settings.format};
@@ -300,6 +130,7 @@ int run_plan(const Arguments& arguments, const Plan& plan, const Settings& setti
   job.ranks = settings.ranks;
   job.disagreement = settings.disagreement;
   job.threads = settings.threads;
+  if (const auto other = arguments.value("against")) return run_against(arguments, job, *other, settings);
   return arguments.has("explain") ? run_explanation(arguments, job) : run_prediction(arguments, job);
 }
 
@@ -309,7 +140,7 @@ struct FoundPlan {
   KernelLoader::Reader read;
 };
 
-int run_found_plan(const Arguments& arguments, const FoundPlan& found, const Settings& settings) {
+int run_found_plan(const Arguments& arguments, const FoundPlan& found, const PredictSettings& settings) {
   if (settings.launch.given() || arguments.has("kernel"))
     return fail(wrong_command_line,
                 {error(fmt::format("{} is a plan and has launches of its own", found.plan.name),
@@ -319,7 +150,7 @@ int run_found_plan(const Arguments& arguments, const FoundPlan& found, const Set
   return run_plan(arguments, found.plan, settings, loader);
 }
 
-int run_kernel(const Arguments& arguments, Input input, const Settings& settings) {
+int run_kernel(const Arguments& arguments, Input input, const PredictSettings& settings) {
   if (!settings.launch.given())
     return fail(wrong_command_line, {error("--threads is missing: how many threads are launched",
                                            "give it with --threads EXPR (--threads N, say), or --blocks EXPR "
@@ -335,7 +166,7 @@ int run_kernel(const Arguments& arguments, Input input, const Settings& settings
 int run(const Arguments& arguments) {
   const auto catalogue = read_catalogue(arguments);
   if (!catalogue) return fail(wrong_input, catalogue.diagnostics());
-  const auto settings = read_settings(arguments, *catalogue);
+  const auto settings = read_predict_settings(arguments, *catalogue);
   if (!settings) return fail(wrong_command_line, settings.diagnostics());
 
   const std::string& file = arguments.positionals().front();

@@ -52,28 +52,38 @@ class Halving {
   bool changed() const { return changed_; }
 
   Items halved(const Items& items) {
-    Items result;
-    std::size_t found = 0;
-    for (const Item& item : items) {
-      if (is_load(item) && ++found % 2 == 0) {
-        changed_ = true;
-        continue;
-      }
-      append(result, item);
-    }
-    return result;
+    std::set<const Item*> ignored;
+    return halved(items, ignored);
   }
 
  private:
+  // Of loads in a row every second one is left out. One that has no partner is put into `single`; it stays
+  // where it is when the items are moved.
+  Items halved(const Items& items, std::set<const Item*>& single) {
+    Items result;
+    std::size_t found = 0, last = 0;
+    for (const Item& item : items) {
+      if (is_load(item)) {
+        if (++found % 2 == 0) continue;
+        last = result.size();
+      }
+      append(result, item, single);
+    }
+    if (found > 1) changed_ = true;
+    if (found % 2 == 1) single.insert(&result[last]);
+    return result;
+  }
+
   bool is_load(const Item& item) const {
     const auto* access = std::get_if<MemoryAccess>(&item.what);
     return access != nullptr && access->kind == MemoryAccess::Kind::load && place_of(item) == where_;
   }
 
-  void append(Items& result, const Item& item) {
+  void append(Items& result, const Item& item, std::set<const Item*>& single) {
     if (const auto* when = std::get_if<When>(&item.what)) {
       result.push_back(
-          {When{when->condition, halved(when->then_items), halved(when->else_items)}, item.lines, item.ptx});
+          {When{when->condition, halved(when->then_items, single), halved(when->else_items, single)},
+           item.lines, item.ptx});
     } else if (const auto* repeat = std::get_if<Repeat>(&item.what)) {
       append_repeat(result, item, *repeat);
     } else {
@@ -81,11 +91,10 @@ class Halving {
     }
   }
 
-  // The loads that a turn still has are left out of every second turn.
+  // The loads that a turn has once are left out of every second turn.
   void append_repeat(Items& result, const Item& item, const Repeat& repeat) {
-    const Items body = halved(repeat.body);
     std::set<const Item*> once;
-    collect(body, once);
+    const Items body = halved(repeat.body, once);
     if (once.empty()) {
       result.push_back({Repeat{repeat.count, repeat.counter, body}, item.lines, item.ptx});
       return;
@@ -105,17 +114,6 @@ class Halving {
     const Expression odd = Expression::make(Op::equal, {Expression::make(Op::modulo, {repeat.count, 2}), 1});
     const Expression last = Expression::make(Op::subtract, {repeat.count, 1});
     result.push_back({When{odd, of_counter(last, body), {}}, item.lines, item.ptx});
-  }
-
-  // Not those of repeats inside: they have been halved there.
-  void collect(const Items& items, std::set<const Item*>& into) const {
-    for (const Item& item : items) {
-      if (is_load(item)) into.insert(&item);
-      if (const auto* when = std::get_if<When>(&item.what)) {
-        collect(when->then_items, into);
-        collect(when->else_items, into);
-      }
-    }
   }
 
   const std::string& where_;
