@@ -19,36 +19,41 @@ namespace warptime::cli {
 namespace {
 
 CommandSyntax syntax() {
-  return {"calibrate",
-          "fits t_p and t_m of a plan to measurements, and writes a calibration file",
-          "[OPTION...] PLAN MEASUREMENTS... [-- COMPILER-FLAG...]",
-          "Finds the t_p and t_m with which the model's mean error over all measurements is the smallest, for each GPU "
-          "that they are of. PLAN is a plan or the name of a bundled one. MEASUREMENTS is what `warptime measure` "
-          "writes (plan,gpu, the parameters, time_us) or a CSV of nsys, ncu or nvprof; - is standard input.\n"
-          "The report is itself a calibration file; with -o that file is written besides.",
-          "  warptime calibrate mtx measured.csv -o mtx.yaml\n"
-          "  warptime calibrate matrix data/stokfiszewski2022_rtx2080ti.csv --rows-of gpu_dwt_m1_ww_ref "
-          "--hold-out N=2^21..2^23\n"
-          "  warptime calibrate my.plan.yaml trace.csv --gpu rtx-2080 --param N=2^10..2^20 -o my.yaml\n",
-          {{"What to fit",
-            {{"t-p", "MICROSECONDS", "take this t_p, and fit the rest: where you have measured it"},
-             {"t-m", "CYCLES", "take this t_m, and fit the rest"},
-             {"durations", "BOUNDS",
-              "fit memory durations too: LOW..HIGH in cycles for all that the kernels leave open, or "
-              "load.coalesced=50..400,store.coalesced=20..200 for some"},
-             {"hold-out", "WHICH",
-              "leave these rows out of the fit, and say how well they are predicted: a fraction (0.25, spread evenly "
-              "over the sizes) or values of a parameter (N=2^21..2^23)"}}},
-           measurement_options(),
-           compiler_options(),
-           {"General",
-            {{"format", "FORMAT", "of the report: text (default; a calibration file with comments), json or csv"},
-             {"o,output", "FILE", "write the calibration file to FILE, which is replaced only when all went well"},
-             {"h,help", "", "this text"}}}},
-          2,
-          1 << 20,
-          true,
-          [] { return fmt::format("\nBundled plans: {}.", enumerate(bundled_plan_names())); }};
+  return {
+      "calibrate",
+      "fits t_p and t_m of a plan to measurements, and writes a calibration file",
+      "[OPTION...] PLAN MEASUREMENTS... [-- COMPILER-FLAG...]",
+      "Finds the t_p and t_m with which the model's mean error over all measurements is the smallest, for "
+      "each GPU "
+      "that they are of. PLAN is a plan or the name of a bundled one. MEASUREMENTS is what `warptime "
+      "measure` "
+      "writes (plan,gpu, the parameters, time_us) or a CSV of nsys, ncu or nvprof; - is standard input.\n"
+      "The report is itself a calibration file; with -o that file is written besides.",
+      "  warptime calibrate mtx measured.csv -o mtx.yaml\n"
+      "  warptime calibrate matrix data/stokfiszewski2022_rtx2080ti.csv --rows-of gpu_dwt_m1_ww_ref "
+      "--hold-out N=2^21..2^23\n"
+      "  warptime calibrate my.plan.yaml trace.csv --gpu rtx-2080 --param N=2^10..2^20 -o my.yaml\n",
+      {{"What to fit",
+        {{"t-p", "MICROSECONDS", "take this t_p, and fit the rest: where you have measured it"},
+         {"t-m", "CYCLES", "take this t_m, and fit the rest"},
+         {"durations", "BOUNDS",
+          "fit memory durations too: LOW..HIGH in cycles for all that the kernels leave open, or "
+          "load.coalesced=50..400,store.coalesced=20..200 for some"},
+         {"hold-out", "WHICH",
+          "leave these rows out of the fit, and say how well they are predicted: a fraction (0.25, spread "
+          "evenly "
+          "over the sizes) or values of a parameter (N=2^21..2^23)"}}},
+       measurement_options(),
+       compiler_options(),
+       {"General",
+        {{"format", "FORMAT", "of the report: text (default; a calibration file with comments), json or csv"},
+         {"o,output", "FILE",
+          "write the calibration file to FILE, which is replaced only when all went well"},
+         {"h,help", "", "this text"}}}},
+      2,
+      1 << 20,
+      true,
+      [] { return fmt::format("\nBundled plans: {}.", enumerate(bundled_plan_names())); }};
 }
 
 // --hold-out: a fraction, or values of parameters.
@@ -125,12 +130,14 @@ Diagnostics read_durations(const Arguments& arguments, Settings& settings) {
     const auto equals = std::min(one.find('='), one.size());
     const auto name = duration_named(one.substr(0, equals));
     if (!name)
-      return {option_error("--durations", fmt::format("`{}` is no memory duration", one.substr(0, equals)),
-                           "they are load.uniform, load.coalesced, load.strided, load.scattered and the same of store")};
+      return {option_error(
+          "--durations", fmt::format("`{}` is no memory duration", one.substr(0, equals)),
+          "they are load.uniform, load.coalesced, load.strided, load.scattered and the same of store")};
     const auto bounds = read_bounds(equals < one.size() ? one.substr(equals + 1) : "");
     if (!bounds) return bounds.diagnostics();
     for (const auto& other : settings.fit.durations)
-      if (other.name == *name) return {option_error("--durations", fmt::format("{} is given twice", to_string(*name)))};
+      if (other.name == *name)
+        return {option_error("--durations", fmt::format("{} is given twice", to_string(*name)))};
     settings.fit.durations.push_back({*name, bounds->low, bounds->high});
     begin = end + 1;
   }
@@ -183,7 +190,8 @@ class GpuCalibration {
         options.durations.push_back({name, bounds->low, bounds->high});
       if (options.durations.empty()) return no_durations();
     }
-    auto found = fit(*modelled_.times, fitted_, measured(fitted_), different_rows(modelled_.rows, fitted_), options);
+    auto found =
+        fit(*modelled_.times, fitted_, measured(fitted_), different_rows(modelled_.rows, fitted_), options);
     if (!found) return about_gpu(found.diagnostics());
     GpuFit result;
     result.gpu = modelled_.gpu->name;
@@ -216,8 +224,9 @@ class GpuCalibration {
   }
 
   Diagnostic no_durations() const {
-    return option_error("--durations", fmt::format("the kernels of {} leave no durations open: all are written down",
-                                                   plan_.name));
+    return option_error(
+        "--durations",
+        fmt::format("the kernels of {} leave no durations open: all are written down", plan_.name));
   }
 
   Diagnostics about_gpu(Diagnostics wrong) const {
@@ -249,8 +258,10 @@ int run(const Arguments& arguments) {
   const ProgramLoader loader = [&](const Plan& of, const PlanLaunch& launch, const Gpu& gpu) {
     return kernels.load(of, launch, gpu);
   };
-  const std::vector<std::string> files(arguments.positionals().begin() + 1, arguments.positionals().end());
-  auto measured = read_measured(files, plan, settings->measured, *catalogue, loader);
+  const auto files =
+      read_measured_files({arguments.positionals().begin() + 1, arguments.positionals().end()});
+  if (!files) return fail(wrong_input, files.diagnostics());
+  auto measured = read_measured(*files, plan, settings->measured, *catalogue, loader);
   if (!measured) return fail(wrong_input, measured.diagnostics());
 
   std::vector<GpuFit> fits;

@@ -19,6 +19,7 @@ Command predict_command();
 Command run_command();
 Command measure_command();
 Command calibrate_command();
+Command compare_command();
 Command models_command();
 Command plans_command();
 Command gpus_command();

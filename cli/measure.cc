@@ -3,35 +3,34 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 
-#include "cli/bundled.h"
 #include "cli/commands.h"
-#include "cli/input.h"
 #include "cli/interrupt.h"
 #include "cli/measure_rows.h"
+#include "cli/measure_run.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/plan_input.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "measure/arrays.h"
-#include "measure/reference.h"
 
 namespace warptime::cli {
 namespace {
 
 using measuring::What;
 
-constexpr int kWarmUps = 3;
 constexpr int kMostRepetitions = 1'000'000;
-constexpr std::uint64_t kCheckBudget = 300'000'000;  // warp instructions: tens of seconds at most
 
 OptionGroup compiling() {
   auto group = compiler_options();
   std::erase_if(group.options, [](const Option& option) { return option.names == "skip-unsupported"; });
   for (auto& option : group.options)
     if (option.names == "compiler")
-      option.help = "nvcc, as your own build, or clang (built in); default: nvcc where there is one, else clang";
+      option.help =
+          "nvcc, as your own build, or clang (built in); default: nvcc where there is one, else clang";
   return group;
 }
 
@@ -39,23 +38,29 @@ CommandSyntax syntax() {
   return {"measure",
           "a plan's kernels on the CUDA GPU of this machine: a measurements CSV",
           "[OPTION...] PLAN [-- COMPILER-FLAG...]",
-          "Compiles the plan's kernels for this machine's GPU, checks once that the GPU leaves in the plan's arrays what the CPU does, and "
-          "times each combination of parameters after a warm-up: medians and interquartile ranges. PLAN is a plan with an `arrays` section, "
+          "Compiles the plan's kernels for this machine's GPU, checks once that the GPU leaves in the plan's "
+          "arrays what the CPU does, and "
+          "times each combination of parameters after a warm-up: medians and interquartile ranges. PLAN is a "
+          "plan with an `arrays` section, "
           "or the name of a bundled one. What the columns are: docs/measuring.md.",
           "  warptime measure mtx --param K=8 --param N=2^6..2^20 --dry-run --gpu h200 -o launches.txt\n",
           {{"What to measure",
             {param_option(),
              {"what", "WHAT",
-              "kernels: the sum of the kernels' own durations (CUPTI activity records, as the profilers report them); plan: CUDA events around "
+              "kernels: the sum of the kernels' own durations (CUPTI activity records, as the profilers "
+              "report them); plan: CUDA events around "
               "all launches; or both with a comma (default: kernels,plan)"},
              {"repetitions", "COUNT", "how many timed runs of each combination (default: 10)"},
              {"threads-per-block", "VALUES",
-              "these, as --param takes them, in place of Algorithm 3's, for launches that leave the choice: for the effect of the block's size"}}},
+              "these, as --param takes them, in place of Algorithm 3's, for launches that leave the choice: "
+              "for the effect of the block's size"}}},
            {"Which GPU",
-            {{"gpu", "NAME", "the catalogue's name for this machine's GPU (default: by the device's name)"}, gpu_dir_option()}},
+            {{"gpu", "NAME", "the catalogue's name for this machine's GPU (default: by the device's name)"},
+             gpu_dir_option()}},
            {"Checking",
             {{"no-check", "", "do not compare with the CPU: where that takes too long"},
-             {"dry-run", "", "run nothing: write the arrays and every launch with its arguments; needs no GPU, but --gpu"}}},
+             {"dry-run", "",
+              "run nothing: write the arrays and every launch with its arguments; needs no GPU, but --gpu"}}},
            compiling(),
            general_options("csv (default) or json")},
           1,
@@ -92,7 +97,8 @@ Result<int> read_repetitions(const Arguments& arguments) {
   int count = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), count);
   if (failure != std::errc() || end != text.data() + text.size() || count < 1 || count > kMostRepetitions)
-    return error_at("--repetitions", 0, 0, fmt::format("`{}` is no number from 1 to {}", text, kMostRepetitions));
+    return error_at("--repetitions", 0, 0,
+                    fmt::format("`{}` is no number from 1 to {}", text, kMostRepetitions));
   return count;
 }
 
@@ -107,14 +113,17 @@ Result<std::optional<ParameterValues>> read_threads_per_block(const Arguments& a
   }
   for (std::uint64_t i = 0; i < std::min<std::uint64_t>(values->size(), most_measured_cases); ++i)
     if (values->at(i) < 1 || values->at(i) > 1024)
-      return error_at("--threads-per-block", 0, 0, fmt::format("{} is no number from 1 to 1024", values->at(i)));
+      return error_at("--threads-per-block", 0, 0,
+                      fmt::format("{} is no number from 1 to 1024", values->at(i)));
   return std::optional(std::move(*values));
 }
 
 template <class T, class U>
 void take(Diagnostics& errors, const Result<T>& result, U& to) {
-  if (result) to = *result;
-  else errors.insert(errors.end(), result.diagnostics().begin(), result.diagnostics().end());
+  if (result)
+    to = *result;
+  else
+    errors.insert(errors.end(), result.diagnostics().begin(), result.diagnostics().end());
 }
 
 Result<Request> read_request(const Arguments& arguments) {
@@ -126,8 +135,10 @@ Result<Request> read_request(const Arguments& arguments) {
   take(errors, read_repetitions(arguments), request.repetitions);
   take(errors, read_compile_options(arguments), request.compile);
   const auto format = read_choice(arguments, "format", {"csv", "json"});
-  if (format) request.json = *format == "json";
-  else errors.insert(errors.end(), format.diagnostics().begin(), format.diagnostics().end());
+  if (format)
+    request.json = *format == "json";
+  else
+    errors.insert(errors.end(), format.diagnostics().begin(), format.diagnostics().end());
   request.check = !arguments.has("no-check");
   request.dry_run = arguments.has("dry-run");
   if (request.dry_run && !arguments.has("gpu"))
@@ -136,35 +147,23 @@ Result<Request> read_request(const Arguments& arguments) {
   return request;
 }
 
-struct FoundPlan {
-  Plan plan;
-  measuring::PlanKernels::Reader read;
-};
-
-Result<FoundPlan> find_plan(const std::string& input) {
-  if (is_plan_name(input)) {
-    const auto plan = bundled_plan(input);
-    if (!plan) return plan.diagnostics();
-    return FoundPlan{*plan, bundled_text};
-  }
-  const auto text = read_input(input);
-  if (!text) return text.diagnostics();
-  if (text->kind != InputKind::plan)
-    return error_at(input, 0, 0, "is no plan", "a plan says what is launched, and with which arrays: docs/measuring.md");
-  const auto plan = read_plan(text->text, input);
-  if (!plan) return plan.diagnostics();
-  return FoundPlan{*plan, read_text};
+bool leaves_threads_per_block(const std::vector<PlanStep>& steps) {
+  return std::any_of(steps.begin(), steps.end(), [](const PlanStep& step) {
+    return step.launch ? step.launch->threads.has_value() : leaves_threads_per_block(step.steps);
+  });
 }
 
 // "NVIDIA GeForce RTX 2080 Ti" is rtx-2080-ti.
 std::string catalogue_name(std::string device) {
   for (const std::string_view brand : {"NVIDIA ", "GeForce "})
     if (device.starts_with(brand)) device.erase(0, brand.size());
-  for (auto& letter : device) letter = letter == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  for (auto& letter : device)
+    letter = letter == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
   return device;
 }
 
-Result<const Gpu*> find_gpu(const Arguments& arguments, const GpuCatalogue& catalogue, const std::string& device) {
+Result<const Gpu*> find_gpu(const Arguments& arguments, const GpuCatalogue& catalogue,
+                            const std::string& device) {
   if (const auto name = arguments.value("gpu")) return catalogue.find(*name);
   for (const auto& gpu : catalogue.gpus())
     if (gpu.title == device) return &gpu;
@@ -174,7 +173,8 @@ Result<const Gpu*> find_gpu(const Arguments& arguments, const GpuCatalogue& cata
                "--gpu NAME says which it is, --gpu-dir adds one (docs/gpus.md)");
 }
 
-CompileOptions for_gpu(const Arguments& arguments, CompileOptions compile, const ComputeCapability& capability) {
+CompileOptions for_gpu(const Arguments& arguments, CompileOptions compile,
+                       const ComputeCapability& capability) {
   if (!arguments.has("compiler") && nvcc_version()) compile.compiler = Compiler::nvcc;
   if (compile.arch.empty()) compile.arch = fmt::format("sm_{}{}", capability.major, capability.minor);
   return compile;
@@ -187,122 +187,42 @@ void say_of_compilers(const measuring::PlanKernels& kernels) {
   }
 }
 
-// Puts the combination to what went wrong with it.
-Diagnostics with_case(Diagnostics wrong, const MeasuredCase& of) {
-  for (auto& one : wrong)
-    if (one.verbatim.empty() && !of.parameters.empty()) one.message = fmt::format("{} ({})", one.message, case_text(of));
-  return wrong;
-}
-
-int dry_run(const Arguments& arguments, const FoundPlan& found, const Request& request, const Gpu& gpu,
+int dry_run(const Arguments& arguments, const PlanInput& found, const Request& request, const Gpu& gpu,
             const std::vector<MeasuredCase>& cases) {
-  const auto kernels = measuring::PlanKernels::load(found.plan, found.read, for_gpu(arguments, request.compile, gpu.compute_capability));
+  const auto kernels = measuring::PlanKernels::load(
+      found.plan, found.read, for_gpu(arguments, request.compile, gpu.compute_capability));
   if (!kernels) return fail(wrong_input, kernels.diagnostics());
   say_of_compilers(*kernels);
   auto output = Output::open(arguments.value("output"));
   if (!output) return fail(wrong_input, output.diagnostics());
   for (const auto& one : cases) {
-    const auto bound = measuring::bind(found.plan, *kernels, one.bindings(), gpu, one.threads_per_block);
+    const auto bound = measuring::bind_plan(found.plan, *kernels, one.bindings(), gpu, one.threads_per_block);
     if (!bound) return fail(wrong_input, with_case(bound.diagnostics(), one));
     for (const auto& array : bound->arrays)
       if (array.of->fill == ArrayFill::cycle_leaders)
         if (const auto contents = measuring::contents_of(array); !contents)
           return fail(wrong_input, with_case(contents.diagnostics(), one));
     const auto heading = case_text(one);
-    if (!(*output)->write(fmt::format("{}{}{}: {} launches, {} bytes\n{}", found.plan.name, heading.empty() ? "" : ", ", heading,
-                                      bound->launches.size(), bound->bytes(), measuring::to_text(*bound, *kernels))))
+    if (!(*output)->write(fmt::format("{}{}{}: {} launches, {} bytes\n{}", found.plan.name,
+                                      heading.empty() ? "" : ", ", heading, bound->launches.size(),
+                                      bound->bytes(), measuring::to_text(*bound, *kernels))))
       break;
   }
   const auto failures = (*output)->finish();
   return failures.empty() ? done : fail(wrong_input, failures);
 }
 
-// The measurements of one plan, from the first combination to the last.
-class Measuring {
- public:
-  Measuring(const FoundPlan& found, const Request& request, const Gpu& gpu, measuring::Session& session,
-            const measuring::PlanKernels& kernels)
-      : found_(found), request_(request), gpu_(gpu), session_(session), kernels_(kernels) {
-    const auto& device = session.device();
-    setting_ = {found.plan.name, gpu.name, device.name, device.driver,
-                fmt::format("{}, {}, warptime {}", device.versions, compilers(), WARPTIME_VERSION), request.repetitions};
-  }
-
-  // The rows of one combination. The first is checked against the CPU.
-  Result<std::vector<MeasuredRow>> run(const MeasuredCase& one) {
-    const auto bound = measuring::bind(found_.plan, kernels_, one.bindings(), gpu_, one.threads_per_block);
-    if (!bound) return bound.diagnostics();
-    if (bound->launches.empty()) return error("the plan launches nothing");
-    measuring::Arrays contents;
-    if (bound->bytes() > session_.device().memory_bytes)
-      return error(fmt::format("the arrays take {} MiB, and the GPU has {} MiB", bound->bytes() >> 20, session_.device().memory_bytes >> 20));
-    for (const auto& array : bound->arrays) {
-      auto bytes = measuring::contents_of(array);
-      if (!bytes) return bytes.diagnostics();
-      contents.push_back(std::move(*bytes));
-    }
-    if (auto wrong = session_.prepare(*bound, contents); !wrong.empty()) return wrong;
-    if (request_.check && !checked_) {
-      if (auto wrong = check(*bound, std::move(contents), one); !wrong.empty()) return wrong;
-      checked_ = true;
-    }
-    return time(*bound, one);
-  }
-
-  const MeasuredSetting& setting() const { return setting_; }
-
- private:
-  std::string compilers() const {
-    std::string text;
-    for (const auto& module : kernels_.modules())
-      if (text.find(module->source.compiler) == std::string::npos || text.empty())
-        text += (text.empty() ? "" : ", ") + (module->source.compiler.empty() ? std::string("PTX as it was") : module->source.compiler);
-    return text;
-  }
-
-  Diagnostics check(const measuring::BoundPlan& bound, measuring::Arrays contents, const MeasuredCase& one) {
-    const auto wanted = measuring::run_reference(bound, kernels_, std::move(contents), kCheckBudget);
-    if (!wanted) return wanted.diagnostics();
-    if (wanted->too_large) {
-      say_note(fmt::format("not checked against the CPU, which {} would take too long", case_text(one)),
-               "put a small combination first, or --no-check");
-      return {};
-    }
-    const auto got = session_.run_once();
-    if (!got) return got.diagnostics();
-    return measuring::compare(bound, wanted->arrays, *got);
-  }
-
-  Result<std::vector<MeasuredRow>> time(const measuring::BoundPlan& bound, const MeasuredCase& one) {
-    std::vector<MeasuredRow> rows;
-    for (const auto what : request_.what) {
-      auto times = session_.time(what, kWarmUps, request_.repetitions);
-      if (!times) return times.diagnostics();
-      const auto& first = bound.launches.front();
-      rows.push_back({&one, what, std::move(*times), first.blocks, first.threads_per_block, bound.launches.size()});
-    }
-    return rows;
-  }
-
-  const FoundPlan& found_;
-  const Request& request_;
-  const Gpu& gpu_;
-  measuring::Session& session_;
-  const measuring::PlanKernels& kernels_;
-  MeasuredSetting setting_;
-  bool checked_ = false;
-};
-
 // What was measured when something stopped it.
 int stopped(Output& output, std::uint64_t rows, const Diagnostics& why) {
+  if (rows == 0) return why.empty() ? interrupted_status : fail(wrong_input, why);
   const auto kept = output.finish_with_part();
   if (!kept) return fail(wrong_input, kept.diagnostics());
-  if (rows > 0 && !kept->empty()) say_note(fmt::format("the {} rows before are in {}", rows, *kept));
+  if (!kept->empty()) say_note(fmt::format("the {} rows before are in {}", rows, *kept));
   return why.empty() ? interrupted_status : fail(wrong_input, why);
 }
 
-int measure_all(const Arguments& arguments, const Request& request, Measuring& measuring, const Plan& plan,
-                const std::vector<MeasuredCase>& cases) {
+int measure_all(const Arguments& arguments, const Request& request, PlanMeasurement& measurement,
+                const Plan& plan, const std::vector<MeasuredCase>& cases) {
   auto output = Output::open(arguments.value("output"));
   if (!output) return fail(wrong_input, output.diagnostics());
   const Interrupt interrupt;
@@ -311,14 +231,14 @@ int measure_all(const Arguments& arguments, const Request& request, Measuring& m
   std::uint64_t rows = 0;
   for (const auto& one : cases) {
     if (interrupt.happened()) return progress.clear(), stopped(**output, rows, {});
-    const auto measured = measuring.run(one);
+    const auto measured = measurement.run(one);
     if (!measured) return progress.clear(), stopped(**output, rows, with_case(measured.diagnostics(), one));
     for (const auto& row : *measured) {
       std::string text;
       if (request.json) {
-        text = (rows == 0 ? "[\n" : ",\n") + measured_row_json(row, measuring.setting());
+        text = (rows == 0 ? "[\n" : ",\n") + measured_row_json(row, measurement.setting());
       } else {
-        text = (rows == 0 ? measured_heading_csv(plan) : "") + measured_row_csv(row, measuring.setting());
+        text = (rows == 0 ? measured_heading_csv(plan) : "") + measured_row_csv(row, measurement.setting());
       }
       ++rows;
       if (!(*output)->write(text)) break;
@@ -337,24 +257,33 @@ int run(const Arguments& arguments) {
   const auto request = read_request(arguments);
   if (!request) return fail(wrong_command_line, request.diagnostics());
   if (const auto name = arguments.value("gpu"))
-    if (const auto known = catalogue->find(*name); !known) return fail(wrong_command_line, known.diagnostics());
-  const auto found = find_plan(arguments.positionals().front());
+    if (const auto known = catalogue->find(*name); !known)
+      return fail(wrong_command_line, known.diagnostics());
+  const auto found = read_plan_input(arguments.positionals().front());
   if (!found) return fail(wrong_input, found.diagnostics());
+  if (request->threads_per_block && !leaves_threads_per_block(found->plan.steps))
+    return fail(wrong_input, {error_at(found->plan.file, 0, 0,
+                                       "all launches have `blocks` and `threads_per_block` of their own: "
+                                       "--threads-per-block has nothing to choose")});
   const auto cases = measured_cases(found->plan, request->parameters, request->threads_per_block);
   if (!cases) return fail(wrong_input, cases.diagnostics());
-  if (request->dry_run) return dry_run(arguments, *found, *request, **catalogue->find(*arguments.value("gpu")), *cases);
+  if (request->dry_run)
+    return dry_run(arguments, *found, *request, **catalogue->find(*arguments.value("gpu")), *cases);
 
   const auto session = measuring::Session::open();
   if (!session) return fail(wrong_input, session.diagnostics());
   const auto& device = (*session)->device();
   const auto gpu = find_gpu(arguments, *catalogue, device.name);
   if (!gpu) return fail(wrong_input, gpu.diagnostics());
-  const auto kernels = measuring::PlanKernels::load(found->plan, found->read, for_gpu(arguments, request->compile, device.compute_capability));
+  const auto kernels = measuring::PlanKernels::load(
+      found->plan, found->read, for_gpu(arguments, request->compile, device.compute_capability));
   if (!kernels) return fail(wrong_input, kernels.diagnostics());
   say_of_compilers(*kernels);
   if (auto wrong = (*session)->load(*kernels); !wrong.empty()) return fail(wrong_input, wrong);
-  Measuring measuring(*found, *request, **gpu, **session, *kernels);
-  return measure_all(arguments, *request, measuring, found->plan, *cases);
+  PlanMeasurement measurement(found->plan, {request->what, request->repetitions}, **gpu, **session, *kernels);
+  if (request->check)
+    if (auto wrong = measurement.check(*cases); !wrong.empty()) return fail(wrong_input, wrong);
+  return measure_all(arguments, *request, measurement, found->plan, *cases);
 }
 
 }  // namespace

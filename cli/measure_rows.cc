@@ -13,14 +13,19 @@ namespace warptime::cli {
 namespace {
 
 const NamedValues* values_of(const std::vector<NamedValues>& given, const std::string& name) {
-  const auto found = std::find_if(given.begin(), given.end(), [&](const auto& one) { return one.name == name; });
+  const auto found =
+      std::find_if(given.begin(), given.end(), [&](const auto& one) { return one.name == name; });
   return found == given.end() ? nullptr : &*found;
 }
 
 // Times have no more than nanoseconds in them.
-std::string microseconds(double value) { return fmt::format("{:.3f}", value); }
+std::string microseconds(double value) {
+  return fmt::format("{:.3f}", value);
+}
 
-std::string number(const std::optional<double>& value) { return value ? fmt::format("{:g}", *value) : ""; }
+std::string number(const std::optional<double>& value) {
+  return value ? fmt::format("{:g}", *value) : "";
+}
 
 }  // namespace
 
@@ -38,9 +43,10 @@ Result<std::vector<MeasuredCase>> measured_cases(const Plan& plan, const std::ve
   for (const auto& parameter : plan.parameters) {
     const auto* one = values_of(given, parameter.name);
     if (one == nullptr)
-      return error(fmt::format("the parameter `{}`{} has no value", parameter.name,
-                               parameter.description.empty() ? "" : fmt::format(" ({})", parameter.description)),
-                   fmt::format("--param {}=…", parameter.name));
+      return error(
+          fmt::format("the parameter `{}`{} has no value", parameter.name,
+                      parameter.description.empty() ? "" : fmt::format(" ({})", parameter.description)),
+          fmt::format("--param {}=…", parameter.name));
     values.push_back(&one->values);
   }
   if (threads_per_block) values.push_back(&*threads_per_block);
@@ -74,8 +80,8 @@ std::string case_text(const MeasuredCase& of) {
 std::string measured_heading_csv(const Plan& plan) {
   std::vector<std::string> columns = {"plan", "gpu"};
   for (const auto& parameter : plan.parameters) columns.push_back(parameter.name);
-  for (const auto* column : {"time_us", "spread_us", "repetitions", "what", "blocks", "threads_per_block", "launches",
-                             "clock_mhz", "temperature_c", "device", "driver", "versions"})
+  for (const auto* column : {"time_us", "spread_us", "repetitions", "what", "blocks", "threads_per_block",
+                             "launches", "clock_mhz", "temperature_c", "device", "driver", "versions"})
     columns.emplace_back(column);
   return csv_line(columns);
 }

@@ -39,7 +39,6 @@ struct MeasuredRow {
 // What is the same in all rows.
 struct MeasuredSetting {
   std::string plan, gpu, device, driver, versions;
-  int repetitions = 0;
 };
 
 // Columns: plan, gpu, the parameters, time_us (median), spread_us (interquartile range), repetitions, what,

@@ -37,7 +37,8 @@ std::string plain_device(std::string_view device) {
 const Gpu* gpu_of_device(const GpuCatalogue& catalogue, const std::string& device) {
   const std::string wanted = plain_device(device);
   for (const Gpu& gpu : catalogue.gpus()) {
-    if (gpu.name == device || plain_device(gpu.title) == wanted || plain_device(gpu.name) == wanted) return &gpu;
+    if (gpu.name == device || plain_device(gpu.title) == wanted || plain_device(gpu.name) == wanted)
+      return &gpu;
   }
   return nullptr;
 }
@@ -48,18 +49,17 @@ class MeasuredReader {
                  const ProgramLoader& loader)
       : plan_(plan), settings_(settings), catalogue_(catalogue), loader_(loader) {}
 
-  Diagnostics add(const std::string& file) {
-    const auto text = read_text(file);
-    if (!text) return text.diagnostics();
+  Diagnostics add(const std::string& file, const std::string& text) {
     std::string from = settings_.from;
-    if (from.empty()) from = format_of(*text);
+    if (from.empty()) from = format_of(text);
     if (from.empty()) {
-      return {error_at(file, 0, 0, "is neither measurements nor a profiler's CSV",
-                       "measurements have the columns plan, gpu, the plan's parameters and time_us; a profiler's "
-                       "format can be told with --from")};
+      return {
+          error_at(file, 0, 0, "is neither measurements nor a profiler's CSV",
+                   "measurements have the columns plan, gpu, the plan's parameters and time_us; a profiler's "
+                   "format can be told with --from")};
     }
-    if (from == "measurements") return add_measurements(*text, file);
-    return add_profile(*text, file, from);
+    if (from == "measurements") return add_measurements(text, file);
+    return add_profile(text, file, from);
   }
 
   Result<std::vector<MeasuredRows>> take() {
@@ -75,10 +75,12 @@ class MeasuredReader {
     }
     std::erase_if(measured_, [](const auto& on) { return on.rows.empty(); });
     for (const Gpu* gpu : settings_.gpus) {
-      const bool there = std::any_of(measured_.begin(), measured_.end(), [&](const auto& on) { return on.gpu == gpu; });
+      const bool there =
+          std::any_of(measured_.begin(), measured_.end(), [&](const auto& on) { return on.gpu == gpu; });
       if (!there) return error(fmt::format("there are no measurements of {} on {}", plan_.name, gpu->name));
     }
-    if (measured_.empty()) return error(fmt::format("there are no measurements of {} with these --param", plan_.name));
+    if (measured_.empty())
+      return error(fmt::format("there are no measurements of {} with these --param", plan_.name));
     return std::move(measured_);
   }
 
@@ -87,7 +89,9 @@ class MeasuredReader {
     const auto first = read_csv(std::string_view(text).substr(0, text.find('\n')), {});
     if (first && !first->empty()) {
       const auto& titles = first->front().fields;
-      const auto has = [&](const char* title) { return std::find(titles.begin(), titles.end(), title) != titles.end(); };
+      const auto has = [&](const char* title) {
+        return std::find(titles.begin(), titles.end(), title) != titles.end();
+      };
       if (has("plan") || has("time_us")) return "measurements";
     }
     const auto profiler = recognise_profiler(text);
@@ -122,7 +126,8 @@ class MeasuredReader {
     if (!combinations) return combinations.diagnostics();
     std::vector<std::string> devices;
     for (const auto& kernel : csv->kernels)
-      if (std::find(devices.begin(), devices.end(), kernel.device) == devices.end()) devices.push_back(kernel.device);
+      if (std::find(devices.begin(), devices.end(), kernel.device) == devices.end())
+        devices.push_back(kernel.device);
     for (const auto& device : devices) {
       const Gpu* gpu = devices.size() == 1 && settings_.gpus.size() == 1 ? settings_.gpus.front()
                                                                          : gpu_of_device(catalogue_, device);
@@ -141,8 +146,9 @@ class MeasuredReader {
   static Diagnostic no_gpu(const std::string& file, const std::string& device) {
     if (device.empty())
       return error_at(file, 0, 0, "does not say on which GPU it was made", "give it with --gpu NAME");
-    return error_at(file, 0, 0, fmt::format("`{}` is no GPU of the catalogue", device),
-                    "give the one that it is with --gpu NAME, from a file in --gpu-dir where it is not bundled");
+    return error_at(
+        file, 0, 0, fmt::format("`{}` is no GPU of the catalogue", device),
+        "give the one that it is with --gpu NAME, from a file in --gpu-dir where it is not bundled");
   }
 
   // The values of --param, the plan's last parameter innermost.
@@ -152,11 +158,11 @@ class MeasuredReader {
       const auto found = std::find_if(settings_.parameters.begin(), settings_.parameters.end(),
                                       [&](const auto& named) { return named.name == parameter.name; });
       if (found == settings_.parameters.end()) {
-        return error_at(file, 0, 0,
-                        fmt::format("a profiler's CSV does not tell `{}`, a parameter of {}", parameter.name,
-                                    plan_.name),
-                        fmt::format("give the values that it was run with, in the order of the runs: --param {}=VALUES",
-                                    parameter.name));
+        return error_at(
+            file, 0, 0,
+            fmt::format("a profiler's CSV does not tell `{}`, a parameter of {}", parameter.name, plan_.name),
+            fmt::format("give the values that it was run with, in the order of the runs: --param {}=VALUES",
+                        parameter.name));
       }
       if (found->values.size() > kMostCombinations / rows.size())
         return error("--param gives more combinations than a profiler's CSV can hold runs");
@@ -196,22 +202,26 @@ class MeasuredReader {
 }  // namespace
 
 OptionGroup measurement_options() {
-  return {"Which measurements",
-          {{"gpu", "NAME",
-            "those of this GPU alone; repeatable, or several with commas. For a profiler's CSV that does not say it: "
-            "the GPU that it was made on"},
-           gpu_dir_option(),
-           {"param", "NAME=VALUES",
-            "rows with these values alone: K=8,10,12,14 or N=2^6..2^20. For a profiler's CSV, which does not tell "
-            "them: the values that it was run with, in the order of the runs"},
-           {"rows-of", "PLAN",
-            "the rows of this plan instead: where the same transform was measured under another name (default: the "
-            "plan's own)"},
-           {"what", "KIND",
-            "kernels (the sum of the kernels' durations) or plan (from first to last), where the file has both "
-            "(default: kernels)"},
-           {"from", "FORMAT",
-            "measurements, nsys, ncu or nvprof: what the files are (default: told by their headings)"}}};
+  return {
+      "Which measurements",
+      {{"gpu", "NAME",
+        "those of this GPU alone; repeatable, or several with commas. For a profiler's CSV that does not say "
+        "it: "
+        "the GPU that it was made on"},
+       gpu_dir_option(),
+       {"param", "NAME=VALUES",
+        "rows with these values alone: K=8,10,12,14 or N=2^6..2^20. For a profiler's CSV, which does not "
+        "tell "
+        "them: the values that it was run with, in the order of the runs"},
+       {"rows-of", "PLAN",
+        "the rows of this plan instead: where the same transform was measured under another name (default: "
+        "the "
+        "plan's own)"},
+       {"what", "KIND",
+        "kernels (the sum of the kernels' durations) or plan (from first to last), where the file has both "
+        "(default: kernels)"},
+       {"from", "FORMAT",
+        "measurements, nsys, ncu or nvprof: what the files are (default: told by their headings)"}}};
 }
 
 Result<MeasuredSettings> read_measured_settings(const Arguments& arguments, const GpuCatalogue& catalogue) {
@@ -234,12 +244,22 @@ Result<MeasuredSettings> read_measured_settings(const Arguments& arguments, cons
   return settings;
 }
 
-Result<std::vector<MeasuredRows>> read_measured(const std::vector<std::string>& files, const Plan& plan,
+Result<std::vector<MeasuredFile>> read_measured_files(const std::vector<std::string>& files) {
+  std::vector<MeasuredFile> all;
+  for (const auto& file : files) {
+    auto text = read_text(file);
+    if (!text) return text.diagnostics();
+    all.push_back({file, std::move(*text)});
+  }
+  return all;
+}
+
+Result<std::vector<MeasuredRows>> read_measured(const std::vector<MeasuredFile>& files, const Plan& plan,
                                                 const MeasuredSettings& settings,
                                                 const GpuCatalogue& catalogue, const ProgramLoader& loader) {
   MeasuredReader reader(plan, settings, catalogue, loader);
-  for (const auto& file : files)
-    if (auto wrong = reader.add(file); !wrong.empty()) return wrong;
+  for (const auto& [file, text] : files)
+    if (auto wrong = reader.add(file, text); !wrong.empty()) return wrong;
   return reader.take();
 }
 
@@ -265,7 +285,8 @@ Result<std::vector<bool>> rows_with(const Plan& plan, const std::vector<Measured
                                    : fmt::format("did you mean `{}`?", near));
     }
     if (named.values.size() > kMostValues)
-      return error_at(fmt::format("--{}", option), 0, 0, fmt::format("`{}` has more than 2^20 values", named.name));
+      return error_at(fmt::format("--{}", option), 0, 0,
+                      fmt::format("`{}` has more than 2^20 values", named.name));
     std::set<std::int64_t> values;
     for (std::uint64_t i = 0; i < named.values.size(); ++i) values.insert(named.values.at(i));
     const auto at = static_cast<std::size_t>(found - known.begin());

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 namespace warptime::cli {
@@ -45,6 +46,13 @@ bool take_measured_launches(Plan& plan, const std::vector<Measured>& rows, const
   return true;
 }
 
+void leave_out(std::vector<Measured>& rows, const std::vector<bool>& which) {
+  std::vector<Measured> kept;
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (!which[i]) kept.push_back(std::move(rows[i]));
+  rows = std::move(kept);
+}
+
 void keep_good(ModelledRows& modelled, const Plan& plan) {
   const auto& failed = modelled.times->failed();
   for (std::size_t i = 0; i < failed.size() && i < most_named; ++i) {
@@ -54,8 +62,8 @@ void keep_good(ModelledRows& modelled, const Plan& plan) {
                                          values_text(plan, row.values) + ": ", why.message));
   }
   if (failed.size() > most_named)
-    modelled.notes.push_back(fmt::format("left out: {} rows more of which there is no prediction",
-                                         failed.size() - most_named));
+    modelled.notes.push_back(
+        fmt::format("left out: {} rows more of which there is no prediction", failed.size() - most_named));
   std::vector<Measured> good;
   for (const std::size_t index : modelled.times->rows()) good.push_back(std::move(modelled.rows[index]));
   modelled.rows = std::move(good);
@@ -76,16 +84,24 @@ Result<ModelledRows> model_rows(const Plan& plan, MeasuredRows measured, const P
   if (modelled.rows.empty()) return modelled.times->failed().front().why;
 
   const auto& planned = modelled.times->first_launches();
-  std::size_t others = 0;
-  for (std::size_t i = 0; i < modelled.rows.size(); ++i) others += other_launch(modelled.rows[i], planned[i]) ? 1 : 0;
+  std::vector<bool> other;
+  for (std::size_t i = 0; i < modelled.rows.size(); ++i)
+    other.push_back(other_launch(modelled.rows[i], planned[i]));
+  const auto others = std::count(other.begin(), other.end(), true);
   if (others == 0) return modelled;
   values = values_of(modelled.rows);
-  const bool taken = take_measured_launches(*modelled.plan_, modelled.rows, planned, values);
-  modelled.notes.push_back(fmt::format(
-      "{} of {} rows were launched in other blocks than {} launches on {}: predicted {}", others,
-      modelled.rows.size(), plan.name, modelled.gpu->name,
-      taken ? "in those that were measured" : "in the plan's all the same, as it has several launches"));
-  if (!taken) return modelled;
+  std::string how = "predicted in those that were measured";
+  if (!take_measured_launches(*modelled.plan_, modelled.rows, planned, values)) {
+    // Which blocks the other launches had is not in the file.
+    const bool all = others == static_cast<std::ptrdiff_t>(other.size());
+    how = all ? "predicted in the plan's all the same, as it has several launches"
+              : "left out, as the plan has several launches";
+    if (!all) leave_out(modelled.rows, other);
+    values = values_of(modelled.rows);
+  }
+  modelled.notes.push_back(
+      fmt::format("{} of {} rows were launched in other blocks than {} launches on {}: {}", others,
+                  other.size(), plan.name, modelled.gpu->name, how));
   times = RowTimes::make(*modelled.plan_, *modelled.gpu, values, loader);
   if (!times) return times.diagnostics();
   modelled.times = std::move(*times);

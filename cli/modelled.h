@@ -22,7 +22,8 @@ struct ModelledRows {
 
 // Rows that the model has no prediction of are left out, and named in the notes. Where a file says that a row
 // was launched in other blocks than the plan's, and the plan has one launch (repeated or not), the row is
-// predicted with the blocks that it was measured with. Errors: the loader's, no row with a prediction.
+// predicted with the blocks that it was measured with; of a plan of several launches such rows are left out.
+// Errors: the loader's, no row with a prediction.
 Result<ModelledRows> model_rows(const Plan& plan, MeasuredRows measured, const ProgramLoader& loader);
 
 // How many different combinations of parameters these rows have.

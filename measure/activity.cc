@@ -16,9 +16,10 @@ struct Cupti {
                    "/usr/local/cuda/lib64/libcupti.so.13", "libcupti.so",
                    "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so", "/usr/local/cuda/lib64/libcupti.so"}};
 #define WARPTIME_CUPTI_FUNCTIONS(X)                                                                     \
-  X(cuptiGetVersion) X(cuptiActivityRegisterCallbacks) X(cuptiActivityEnable) X(cuptiActivityDisable)   \
-  X(cuptiActivityFlushAll) X(cuptiActivityGetNextRecord) X(cuptiActivityGetNumDroppedRecords)           \
-  X(cuptiGetResultString)
+  X(cuptiGetVersion)                                                                                    \
+  X(cuptiActivityRegisterCallbacks)                                                                     \
+  X(cuptiActivityEnable) X(cuptiActivityDisable) X(cuptiActivityFlushAll) X(cuptiActivityGetNextRecord) \
+      X(cuptiActivityGetNumDroppedRecords) X(cuptiGetResultString)
 #define WARPTIME_DECLARE(name) decltype(&::name) name##_ = nullptr;
   WARPTIME_CUPTI_FUNCTIONS(WARPTIME_DECLARE)
 #undef WARPTIME_DECLARE
@@ -55,10 +56,12 @@ void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* bytes, std::size_t
   *most_records = 0;  // as many as fit
 }
 
-void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t, std::size_t valid_bytes) {
+void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t,
+                          std::size_t valid_bytes) {
   const std::lock_guard lock(records_mutex);
   CUpti_Activity* record = nullptr;
-  while (valid_bytes > 0 && cupti().cuptiActivityGetNextRecord_(buffer, valid_bytes, &record) == CUPTI_SUCCESS) {
+  while (valid_bytes > 0 &&
+         cupti().cuptiActivityGetNextRecord_(buffer, valid_bytes, &record) == CUPTI_SUCCESS) {
     if (record->kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) continue;
     const auto* kernel = reinterpret_cast<const CUpti_ActivityKernel10*>(record);
     records.push_back({kernel->start, kernel->end});
@@ -77,7 +80,8 @@ Activity& Activity::get() {
 
 Activity::Activity() {
   if (!cupti().library.open()) {
-    problem_ = "libcupti is not on this machine (it comes with the CUDA Toolkit)";
+    problem_ =
+        "libcupti is not on this machine: it comes with the CUDA Toolkit (--what plan does without it)";
   } else if (!cupti().complete || cupti().cuptiGetVersion_(&version_) != CUPTI_SUCCESS) {
     problem_ = "this libcupti lacks what is needed";
   } else if (version_ < CUPTI_API_VERSION / 10000 * 10000) {
@@ -88,7 +92,8 @@ Activity::Activity() {
 }
 
 std::string Activity::version() const {
-  return std::to_string(version_ / 10000) + "." + std::to_string(version_ / 100 % 100) + "." + std::to_string(version_ % 100);
+  return std::to_string(version_ / 10000) + "." + std::to_string(version_ / 100 % 100) + "." +
+         std::to_string(version_ % 100);
 }
 
 void Activity::begin() {
@@ -106,7 +111,8 @@ std::vector<KernelRecord> Activity::end() {
   cupti().check(cupti().cuptiActivityDisable_(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "activity records");
   const std::lock_guard lock(records_mutex);
   if (dropped > 0) throw DeviceError("CUPTI dropped " + std::to_string(dropped) + " activity records");
-  std::sort(records.begin(), records.end(), [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
+  std::sort(records.begin(), records.end(),
+            [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
   return std::move(records);
 }
 

@@ -20,12 +20,18 @@ std::vector<std::byte> filled(std::uint64_t elements, const Make& make) {
 template <class Make>
 std::vector<std::byte> of_type(const BoundArray& array, const Make& make) {
   switch (array.of->type) {
-    case ElementType::f32: return filled<float>(array.elements, make);
-    case ElementType::f64: return filled<double>(array.elements, make);
-    case ElementType::i8: return filled<std::int8_t>(array.elements, make);
-    case ElementType::i16: return filled<std::int16_t>(array.elements, make);
-    case ElementType::i32: return filled<std::int32_t>(array.elements, make);
-    case ElementType::i64: return filled<std::int64_t>(array.elements, make);
+    case ElementType::f32:
+      return filled<float>(array.elements, make);
+    case ElementType::f64:
+      return filled<double>(array.elements, make);
+    case ElementType::i8:
+      return filled<std::int8_t>(array.elements, make);
+    case ElementType::i16:
+      return filled<std::int16_t>(array.elements, make);
+    case ElementType::i32:
+      return filled<std::int32_t>(array.elements, make);
+    case ElementType::i64:
+      return filled<std::int64_t>(array.elements, make);
   }
   return {};
 }
@@ -40,7 +46,8 @@ std::uint64_t mixed(std::uint64_t index) {
 
 std::vector<std::byte> random_contents(const BoundArray& array) {
   if (array.of->type == ElementType::f32 || array.of->type == ElementType::f64)
-    return of_type(array, [](std::uint64_t i) { return static_cast<double>(mixed(i) >> 40) / (1 << 23) - 1; });
+    return of_type(array,
+                   [](std::uint64_t i) { return static_cast<double>(mixed(i) >> 40) / (1 << 23) - 1; });
   return of_type(array, [](std::uint64_t i) { return mixed(i) % 100; });
 }
 
@@ -53,26 +60,33 @@ std::vector<std::int64_t> cycle_leaders(std::int64_t n) {
   for (std::int64_t first = 1; first < n - 1; ++first) {
     if (seen[static_cast<std::size_t>(first)]) continue;
     leaders.push_back(first);
-    for (auto i = first; !seen[static_cast<std::size_t>(i)]; i = 2 * i % (n - 1)) seen[static_cast<std::size_t>(i)] = true;
+    for (auto i = first; !seen[static_cast<std::size_t>(i)]; i = 2 * i % (n - 1))
+      seen[static_cast<std::size_t>(i)] = true;
   }
   return leaders;
 }
 
 Result<std::vector<std::byte>> contents_of(const BoundArray& array) {
   switch (array.of->fill) {
-    case ArrayFill::random: return random_contents(array);
-    case ArrayFill::zeros: return std::vector<std::byte>(array.bytes());
-    case ArrayFill::iota: return of_type(array, [](std::uint64_t i) { return static_cast<double>(i); });
-    case ArrayFill::constant: return of_type(array, [&](std::uint64_t) { return array.of->value; });
-    case ArrayFill::cycle_leaders: break;
+    case ArrayFill::random:
+      return random_contents(array);
+    case ArrayFill::zeros:
+      return std::vector<std::byte>(array.bytes());
+    case ArrayFill::iota:
+      return of_type(array, [](std::uint64_t i) { return static_cast<double>(i); });
+    case ArrayFill::constant:
+      return of_type(array, [&](std::uint64_t) { return array.of->value; });
+    case ArrayFill::cycle_leaders:
+      break;
   }
   constexpr std::int64_t most = std::int64_t{1} << 28;
   if (array.cycles_of < 2 || array.cycles_of > most || array.cycles_of % 2 != 0)
-    return error(fmt::format("the array `{}`: {} is no even number of chunks up to {}", array.of->name, array.cycles_of, most));
+    return error(fmt::format("the array `{}`: {} is no even number of chunks up to {}", array.of->name,
+                             array.cycles_of, most));
   const auto leaders = cycle_leaders(array.cycles_of);
   if (leaders.size() != array.elements)
-    return error(fmt::format("the array `{}` has {} elements, but {} chunks have {} cycle leaders", array.of->name,
-                             array.elements, array.cycles_of, leaders.size()),
+    return error(fmt::format("the array `{}` has {} elements, but {} chunks have {} cycle leaders",
+                             array.of->name, array.elements, array.cycles_of, leaders.size()),
                  fmt::format("give the parameter that is its size the value {}", leaders.size()));
   return of_type(array, [&](std::uint64_t i) { return leaders[i]; });
 }

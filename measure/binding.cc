@@ -47,7 +47,8 @@ class Binder {
   }
   [[noreturn]] void fail(int line, Diagnostic wrong) const { fail(line, Diagnostics{std::move(wrong)}); }
 
-  std::int64_t count(const Expression& expression, const Bindings& bindings, int line, std::string_view what) const {
+  std::int64_t count(const Expression& expression, const Bindings& bindings, int line,
+                     std::string_view what) const {
     auto value = evaluate_count(expression, bindings);
     if (value) return *value;
     auto wrong = value.diagnostics();
@@ -60,12 +61,14 @@ class Binder {
     for (const auto& array : plan_.arrays) {
       BoundArray one;
       one.of = &array;
-      const auto elements = count(array.elements, parameters, array.line, fmt::format("the array `{}`", array.name));
+      const auto elements =
+          count(array.elements, parameters, array.line, fmt::format("the array `{}`", array.name));
       if (elements < 0 || elements >= kArraySpan / 8)
         fail(array.line, error(fmt::format("the array `{}` has {} elements", array.name, elements)));
       one.elements = static_cast<std::uint64_t>(elements);
       if (array.fill == ArrayFill::cycle_leaders)
-        one.cycles_of = count(array.of, parameters, array.line, fmt::format("`of` of the array `{}`", array.name));
+        one.cycles_of =
+            count(array.of, parameters, array.line, fmt::format("`of` of the array `{}`", array.name));
       for (std::size_t i = 0; i < kernels_.modules().size(); ++i)
         for (const auto& variable : kernels_.modules()[i]->module.variables)
           if (variable.name == array.name) one.variables_of.push_back(i);
@@ -82,8 +85,10 @@ class Binder {
       for (std::int64_t turn = 0; turn < turns; ++turn) {
         if (!step.counter.empty()) inner[step.counter] = turn;
         const auto before = bound_.launches.size();
-        if (step.launch) launch(step, inner);
-        else steps(step.steps, inner);
+        if (step.launch)
+          launch(step, inner);
+        else
+          steps(step.steps, inner);
         if (bound_.launches.size() == before) break;  // nothing inside is launched: nor in the turns to come
         if (bound_.launches.size() > most_launches)
           fail(step.line, error(fmt::format("more than {} launches in one run", most_launches)));
@@ -132,10 +137,12 @@ class Binder {
     for (const auto& [name, expression] : step.launch->data) {
       if (name != parameter.name) continue;
       const auto names = expression.names();
-      const bool points = std::any_of(names.begin(), names.end(), [&](const auto& one) { return addresses_.contains(one); });
+      const bool points =
+          std::any_of(names.begin(), names.end(), [&](const auto& one) { return addresses_.contains(one); });
       if (!points) return number(expression, step, parameter, bindings);
       if (parameter.kind == Kind::real || parameter.bytes != 8)
-        fail(step.line, error(fmt::format("`{}` of {} is {}, not a pointer", name, kernel.name, parameter.type)));
+        fail(step.line,
+             error(fmt::format("`{}` of {} is {}, not a pointer", name, kernel.name, parameter.type)));
       return pointer(expression, step, parameter, bindings);
     }
     for (const auto& [name, expression] : step.launch->arguments) {
@@ -150,21 +157,22 @@ class Binder {
       if (array) return pointer(Expression::name(parameter.name), step, parameter, bindings);
       fail(step.line, missing_array(kernel, parameter));
     }
-    if (bindings.contains(parameter.name)) return number(Expression::name(parameter.name), step, parameter, bindings);
-    fail(step.line,
-         error(fmt::format("nothing gives a value to the argument `{}` ({}) of {}", parameter.name,
-                           parameter.type, kernel.name),
-               fmt::format("arguments: {{{}: …}}", parameter.name)));
+    if (bindings.contains(parameter.name))
+      return number(Expression::name(parameter.name), step, parameter, bindings);
+    fail(step.line, error(fmt::format("nothing gives a value to the argument `{}` ({}) of {}", parameter.name,
+                                      parameter.type, kernel.name),
+                          fmt::format("arguments: {{{}: …}}", parameter.name)));
   }
 
   Diagnostic missing_array(const Kernel& kernel, const KernelParameter& parameter) const {
     std::vector<std::string> names;
     for (const auto& array : plan_.arrays) names.push_back(array.name);
     const auto near = nearest(parameter.name, names);
-    return error(fmt::format("there is no array for the argument `{}` ({}) of {}", parameter.name,
-                             parameter.type, kernel.name),
-                 fmt::format("arrays: {{{}: number of elements}} in the plan, or arguments: {{{}: {}}} at the launch",
-                             parameter.name, parameter.name, near.empty() ? "name of an array" : near));
+    return error(
+        fmt::format("there is no array for the argument `{}` ({}) of {}", parameter.name, parameter.type,
+                    kernel.name),
+        fmt::format("arrays: {{{}: number of elements}} in the plan, or arguments: {{{}: {}}} at the launch",
+                    parameter.name, parameter.name, near.empty() ? "name of an array" : near));
   }
 
   ArgumentValue pointer(const Expression& expression, const PlanStep& step, const KernelParameter& parameter,
@@ -176,7 +184,8 @@ class Binder {
     const auto first = address & (kArraySpan - 1);
     const bool known = address >= 0 && array >= 0 && array < static_cast<std::int64_t>(bound_.arrays.size());
     if (!known || static_cast<std::uint64_t>(first) > bound_.arrays[static_cast<std::size_t>(array)].elements)
-      fail(step.line, error(fmt::format("{}: {} points into none of the arrays", what, to_string(expression))));
+      fail(step.line,
+           error(fmt::format("{}: {} points into none of the arrays", what, to_string(expression))));
     const auto place = static_cast<std::size_t>(array);
     bound_.arrays[place].pointed_to = true;
     return ArrayPointer{place, static_cast<std::uint64_t>(first)};
@@ -223,13 +232,14 @@ std::uint64_t BoundPlan::bytes() const {
   std::uint64_t sum = 0;
   for (const auto& array : arrays) {
     const auto add = array.bytes();
-    sum = sum > std::numeric_limits<std::uint64_t>::max() - add ? std::numeric_limits<std::uint64_t>::max() : sum + add;
+    sum = sum > std::numeric_limits<std::uint64_t>::max() - add ? std::numeric_limits<std::uint64_t>::max()
+                                                                : sum + add;
   }
   return sum;
 }
 
-Result<BoundPlan> bind(const Plan& plan, const PlanKernels& kernels, const Bindings& parameters,
-                       const Gpu& gpu, std::optional<std::int64_t> threads_per_block) {
+Result<BoundPlan> bind_plan(const Plan& plan, const PlanKernels& kernels, const Bindings& parameters,
+                            const Gpu& gpu, std::optional<std::int64_t> threads_per_block) {
   try {
     return Binder(plan, kernels, gpu, threads_per_block).bind(parameters);
   } catch (Failed& failed) {
@@ -249,7 +259,8 @@ std::string to_text(const BoundPlan& bound, const PlanKernels& kernels) {
     const auto& kernel = kernels.kernel(launch.kernel);
     std::vector<std::string> arguments;
     for (std::size_t i = 0; i < launch.arguments.size(); ++i)
-      arguments.push_back(fmt::format("{}={}", kernel.parameters[i].name, argument_text(bound, launch.arguments[i])));
+      arguments.push_back(
+          fmt::format("{}={}", kernel.parameters[i].name, argument_text(bound, launch.arguments[i])));
     text += fmt::format("  {}<<<{}, {}>>>({})\n", kernel.name, launch.blocks, launch.threads_per_block,
                         fmt::join(arguments, ", "));
   }

@@ -16,8 +16,8 @@ namespace warptime::measuring {
 struct BoundArray {
   const PlanArray* of = nullptr;
   std::uint64_t elements = 0;
-  std::int64_t cycles_of = 0;  // of cycle_leaders
-  bool pointed_to = false;     // some argument points into it
+  std::int64_t cycles_of = 0;             // of cycle_leaders
+  bool pointed_to = false;                // some argument points into it
   std::vector<std::size_t> variables_of;  // modules that have a variable of its name
   std::uint64_t bytes() const { return elements * bytes_of(of->type); }
 };
@@ -35,7 +35,7 @@ struct BoundLaunch {
 };
 
 struct BoundPlan {
-  std::vector<BoundArray> arrays;      // those of the plan, in its order
+  std::vector<BoundArray> arrays;     // those of the plan, in its order
   std::vector<BoundLaunch> launches;  // in their order
   std::uint64_t bytes() const;        // of all arrays
 };
@@ -43,12 +43,12 @@ struct BoundPlan {
 // At most so many launches in one run of a plan.
 inline constexpr std::size_t most_launches = 100'000;
 
-// `threads_per_block`: for launches that leave the choice (`threads`), in place of Algorithm 3's. Errors, with
-// the plan's line: an argument that nothing gives a value to (for a pointer: which array is missing), one that
-// does not fit its type, a pointer outside its array, an array that nothing uses, a launch that the GPU does
-// not take.
-Result<BoundPlan> bind(const Plan& plan, const PlanKernels& kernels, const Bindings& parameters,
-                       const Gpu& gpu, std::optional<std::int64_t> threads_per_block = std::nullopt);
+// `threads_per_block`: for launches that leave the choice (`threads`), in place of Algorithm 3's. Errors,
+// with the plan's line: an argument that nothing gives a value to (for a pointer: which array is missing),
+// one that does not fit its type, a pointer outside its array, an array that nothing uses, a launch that the
+// GPU does not take.
+Result<BoundPlan> bind_plan(const Plan& plan, const PlanKernels& kernels, const Bindings& parameters,
+                            const Gpu& gpu, std::optional<std::int64_t> threads_per_block = std::nullopt);
 
 // As text: the arrays with their sizes, and every launch as CUDA writes it.
 std::string to_text(const BoundPlan& bound, const PlanKernels& kernels);

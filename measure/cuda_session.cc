@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <chrono>
 
 #include "measure/activity.h"
@@ -12,7 +13,9 @@
 
 namespace warptime::measuring {
 
-std::string_view to_string(What what) { return what == What::kernels ? "kernels" : "plan"; }
+std::string_view to_string(What what) {
+  return what == What::kernels ? "kernels" : "plan";
+}
 
 namespace {
 
@@ -104,8 +107,12 @@ class CudaSession : public Session {
     std::array<char, 256> text{};
     cuda.check(cuda.cuDeviceGetName_(text.data(), static_cast<int>(text.size()), device), "the GPU's name");
     info_.name = text.data();
-    cuda.check(cuda.cuDeviceGetAttribute_(&info_.compute_capability.major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device), "an attribute");
-    cuda.check(cuda.cuDeviceGetAttribute_(&info_.compute_capability.minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device), "an attribute");
+    cuda.check(cuda.cuDeviceGetAttribute_(&info_.compute_capability.major,
+                                          CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device),
+               "an attribute");
+    cuda.check(cuda.cuDeviceGetAttribute_(&info_.compute_capability.minor,
+                                          CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device),
+               "an attribute");
     std::size_t bytes = 0;
     cuda.check(cuda.cuDeviceTotalMem_(&bytes, device), "the GPU's memory");
     info_.memory_bytes = bytes;
@@ -126,7 +133,8 @@ class CudaSession : public Session {
     const auto& cuda = Driver::get();
     cuda.check(cuda.cuMemGetInfo_(&free, &total), "the GPU's memory");
     if (bound.bytes() > free)
-      throw DeviceError(fmt::format("the arrays take {} MiB, and the GPU has {} MiB free", bound.bytes() >> 20, free >> 20));
+      throw DeviceError(fmt::format("the arrays take {} MiB, and the GPU has {} MiB free",
+                                    bound.bytes() >> 20, free >> 20));
   }
 
   void add_array(const BoundArray& array, const std::vector<std::byte>& contents) {
@@ -135,12 +143,14 @@ class CudaSession : public Session {
       const auto [address, bytes] = modules_[module]->variable(array.of->name);
       if (address == 0) continue;
       if (bytes < contents.size())
-        throw DeviceError(fmt::format("the variable {} has {} bytes, the array {}", array.of->name, bytes, contents.size()));
+        throw DeviceError(fmt::format("the variable {} has {} bytes, the array {}", array.of->name, bytes,
+                                      contents.size()));
       cuda.check(cuda.cuMemcpyHtoD_(address, contents.data(), contents.size()), "filling a variable");
     }
     buffers_.push_back(array.pointed_to ? std::make_unique<DeviceBuffer>(contents.size()) : nullptr);
     if (array.pointed_to && !contents.empty())
-      cuda.check(cuda.cuMemcpyHtoD_(buffers_.back()->address(), contents.data(), contents.size()), "filling an array");
+      cuda.check(cuda.cuMemcpyHtoD_(buffers_.back()->address(), contents.data(), contents.size()),
+                 "filling an array");
   }
 
   std::vector<std::byte> download(std::size_t array) const {
@@ -148,12 +158,15 @@ class CudaSession : public Session {
     const auto& cuda = Driver::get();
     if (buffers_[array]) {
       if (!bytes.empty())
-        cuda.check(cuda.cuMemcpyDtoH_(bytes.data(), buffers_[array]->address(), bytes.size()), "reading an array");
+        cuda.check(cuda.cuMemcpyDtoH_(bytes.data(), buffers_[array]->address(), bytes.size()),
+                   "reading an array");
       return bytes;
     }
     for (const auto module : bound_->arrays[array].variables_of) {
       const auto [address, size] = modules_[module]->variable(bound_->arrays[array].of->name);
-      if (address != 0) cuda.check(cuda.cuMemcpyDtoH_(bytes.data(), address, std::min(size, bytes.size())), "reading a variable");
+      if (address != 0)
+        cuda.check(cuda.cuMemcpyDtoH_(bytes.data(), address, std::min(size, bytes.size())),
+                   "reading a variable");
     }
     return bytes;
   }
@@ -172,7 +185,8 @@ class CudaSession : public Session {
 
   std::uint64_t bits_of(const KernelParameter& parameter, const ArgumentValue& value) const {
     if (const auto* pointer = std::get_if<ArrayPointer>(&value))
-      return buffers_[pointer->array]->address() + pointer->first * bytes_of(bound_->arrays[pointer->array].of->type);
+      return buffers_[pointer->array]->address() +
+             pointer->first * bytes_of(bound_->arrays[pointer->array].of->type);
     if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<std::uint64_t>(*whole);
     const double real = std::get<double>(value);
     if (parameter.bytes == 8) return std::bit_cast<std::uint64_t>(real);
@@ -182,8 +196,10 @@ class CudaSession : public Session {
   void run() {
     const auto& cuda = Driver::get();
     for (auto& launch : launches_) {
-      const auto code = cuda.cuLaunchKernel_(launch.function, launch.blocks, 1, 1, launch.threads, 1, 1, 0, stream_, launch.pointers.data(), nullptr);
-      if (code != CUDA_SUCCESS) cuda.check(code, fmt::format("a launch of {} blocks of {} threads", launch.blocks, launch.threads));
+      const auto code = cuda.cuLaunchKernel_(launch.function, launch.blocks, 1, 1, launch.threads, 1, 1, 0,
+                                             stream_, launch.pointers.data(), nullptr);
+      if (code != CUDA_SUCCESS)
+        cuda.check(code, fmt::format("a launch of {} blocks of {} threads", launch.blocks, launch.threads));
     }
   }
 
@@ -208,7 +224,8 @@ class CudaSession : public Session {
     const auto records = Activity::get().end();
     const auto each = launches_.size();
     if (records.size() != each * static_cast<std::size_t>(repetitions))
-      throw DeviceError(fmt::format("CUPTI has records of {} kernels, where {} ran", records.size(), each * static_cast<std::size_t>(repetitions)));
+      throw DeviceError(fmt::format("CUPTI has records of {} kernels, where {} ran", records.size(),
+                                    each * static_cast<std::size_t>(repetitions)));
     std::vector<double> microseconds;
     for (std::size_t first = 0; first < records.size(); first += each) {
       std::uint64_t sum = 0;
@@ -252,7 +269,9 @@ Result<std::unique_ptr<Session>> Session::open() {
   if (!cuda.library.open())
     return error("there is no CUDA driver on this machine (libcuda.so.1): `measure` needs a GPU",
                  "`warptime predict` does not");
-  if (!cuda.usable()) return error(fmt::format("this machine's CUDA driver is older than warptime was built for: it has no {}", cuda.missing));
+  if (!cuda.usable())
+    return error(fmt::format("this machine's CUDA driver is older than warptime was built for: it has no {}",
+                             cuda.missing));
   Activity::get();
   int devices = 0;
   if (cuda.cuInit_(0) != CUDA_SUCCESS || cuda.cuDeviceGetCount_(&devices) != CUDA_SUCCESS || devices < 1)

@@ -29,27 +29,38 @@ void Driver::check(CUresult code, const std::string& what) const {
 
 DeviceBuffer::DeviceBuffer(std::size_t bytes) {
   const auto& driver = Driver::get();
-  driver.check(driver.cuMemAlloc_(&address_, bytes == 0 ? 1 : bytes), "allocating " + std::to_string(bytes) + " bytes on the GPU");
+  driver.check(driver.cuMemAlloc_(&address_, bytes == 0 ? 1 : bytes),
+               "allocating " + std::to_string(bytes) + " bytes on the GPU");
 }
-DeviceBuffer::~DeviceBuffer() { Driver::get().cuMemFree_(address_); }
+DeviceBuffer::~DeviceBuffer() {
+  Driver::get().cuMemFree_(address_);
+}
 
-Event::Event() { Driver::get().check(Driver::get().cuEventCreate_(&event_, CU_EVENT_DEFAULT), "an event"); }
-Event::~Event() { Driver::get().cuEventDestroy_(event_); }
+Event::Event() {
+  Driver::get().check(Driver::get().cuEventCreate_(&event_, CU_EVENT_DEFAULT), "an event");
+}
+Event::~Event() {
+  Driver::get().cuEventDestroy_(event_);
+}
 
 DeviceModule::DeviceModule(const std::string& ptx, const std::string& file) {
   const auto& driver = Driver::get();
   std::vector<char> log(1 << 14);
   std::array<CUjit_option, 2> options = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   std::array<void*, 2> values = {log.data(), reinterpret_cast<void*>(log.size())};
-  const auto code = driver.cuModuleLoadDataEx_(&module_, ptx.c_str(), options.size(), options.data(), values.data());
+  const auto code =
+      driver.cuModuleLoadDataEx_(&module_, ptx.c_str(), options.size(), options.data(), values.data());
   const std::string said = log.data();
   driver.check(code, "the driver does not take the PTX of " + file + (said.empty() ? "" : " (" + said + ")"));
 }
-DeviceModule::~DeviceModule() { Driver::get().cuModuleUnload_(module_); }
+DeviceModule::~DeviceModule() {
+  Driver::get().cuModuleUnload_(module_);
+}
 
 CUfunction DeviceModule::function(const std::string& symbol) const {
   CUfunction function = nullptr;
-  Driver::get().check(Driver::get().cuModuleGetFunction_(&function, module_, symbol.c_str()), "the kernel " + symbol);
+  Driver::get().check(Driver::get().cuModuleGetFunction_(&function, module_, symbol.c_str()),
+                      "the kernel " + symbol);
   return function;
 }
 

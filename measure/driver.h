@@ -19,19 +19,23 @@ struct DeviceError : std::runtime_error {
 struct Driver {
   Library library{{"libcuda.so.1"}};
   std::string missing;  // the first function that the library does not have
-#define WARPTIME_DRIVER_FUNCTIONS(X)                                                                        \
-  X(cuInit) X(cuDriverGetVersion) X(cuDeviceGetCount) X(cuDeviceGet) X(cuDeviceGetName)                     \
-  X(cuDeviceGetAttribute) X(cuDeviceTotalMem) X(cuDeviceGetPCIBusId) X(cuDevicePrimaryCtxRetain)            \
-  X(cuCtxSetCurrent) X(cuCtxSynchronize) X(cuMemGetInfo) X(cuModuleLoadDataEx) X(cuModuleUnload)            \
-  X(cuModuleGetFunction) X(cuModuleGetGlobal) X(cuMemAlloc) X(cuMemFree) X(cuMemcpyHtoD) X(cuMemcpyDtoH)    \
-  X(cuLaunchKernel) X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventSynchronize)               \
-  X(cuEventElapsedTime) X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize) X(cuGetErrorString)
+// clang-format off
+#define WARPTIME_DRIVER_FUNCTIONS(X)                                                                      \
+  X(cuInit) X(cuDriverGetVersion) X(cuDeviceGetCount) X(cuDeviceGet) X(cuDeviceGetName)                   \
+  X(cuDeviceGetAttribute) X(cuDeviceTotalMem) X(cuDeviceGetPCIBusId) X(cuDevicePrimaryCtxRetain)          \
+  X(cuCtxSetCurrent) X(cuCtxSynchronize) X(cuMemGetInfo) X(cuModuleLoadDataEx) X(cuModuleUnload)          \
+  X(cuModuleGetFunction) X(cuModuleGetGlobal) X(cuMemAlloc) X(cuMemFree) X(cuMemcpyHtoD) X(cuMemcpyDtoH)  \
+  X(cuLaunchKernel) X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventSynchronize)             \
+  X(cuEventElapsedTime) X(cuStreamCreate) X(cuStreamDestroy) X(cuGetErrorString)
+// clang-format on
 #define WARPTIME_DECLARE(name) decltype(&::name) name##_ = nullptr;
   WARPTIME_DRIVER_FUNCTIONS(WARPTIME_DECLARE)
 #undef WARPTIME_DECLARE
 
   static const Driver& get();  // opened once
-  bool usable() const { return library.open() && missing.empty(); }
+  bool usable() const {
+    return library.open() && missing.empty();
+  }
   // Throws DeviceError: "the launch: an illegal memory access was encountered".
   void check(CUresult code, const std::string& what) const;
 

@@ -26,9 +26,9 @@ Result<KernelParameter> parameter_of(const execute::ParameterInfo& info, const K
   using Kind = KernelParameter::Kind;
   KernelParameter parameter;
   const auto prefix = symbol + "_";
-  parameter.name = argument != nullptr               ? argument->name
+  parameter.name = argument != nullptr             ? argument->name
                    : info.name.starts_with(prefix) ? info.name.substr(prefix.size())
-                                                     : info.name;
+                                                   : info.name;
   parameter.type = argument != nullptr ? argument->type : "." + info.type;
   parameter.bytes = info.bytes;
   const bool whole = info.type == "u8" || info.type == "s8" || info.type == "u16" || info.type == "s16" ||
@@ -43,9 +43,10 @@ Result<KernelParameter> parameter_of(const execute::ParameterInfo& info, const K
   } else if (whole && scalar) {
     parameter.kind = Kind::integer;  // of a PTX file perhaps a pointer: what it is given decides
   } else {
-    return error_at(file, 0, 0,
-                    fmt::format("the argument `{}` of {} is {} ({} bytes), which a plan cannot give a value to",
-                                parameter.name, symbol, parameter.type, parameter.bytes));
+    return error_at(
+        file, 0, 0,
+        fmt::format("the argument `{}` of {} is {} ({} bytes), which a plan cannot give a value to",
+                    parameter.name, symbol, parameter.type, parameter.bytes));
   }
   return parameter;
 }
@@ -89,7 +90,8 @@ Result<KernelReference> find(const std::vector<std::unique_ptr<CodeModule>>& mod
 
 }  // namespace
 
-Result<std::size_t> PlanKernels::add(const std::string& file, const Reader& read, const CompileOptions& compile) {
+Result<std::size_t> PlanKernels::add(const std::string& file, const Reader& read,
+                                     const CompileOptions& compile) {
   for (std::size_t i = 0; i < modules_.size(); ++i)
     if (modules_[i]->file == file) return i;
   const auto extension = std::filesystem::path(file).extension();
@@ -114,8 +116,8 @@ Result<std::size_t> PlanKernels::add(const std::string& file, const Reader& read
     const auto& function = module->module.functions[i];
     if (!function.entry || function.declaration) continue;
     const auto& known = module->source.kernels;
-    const auto signature =
-        std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.symbol == function.name; });
+    const auto signature = std::find_if(known.begin(), known.end(),
+                                        [&](const auto& one) { return one.symbol == function.name; });
     auto kernel = make_kernel(*module, i, signature == known.end() ? nullptr : &*signature);
     if (!kernel) return kernel.diagnostics();
     module->kernels.push_back(std::move(*kernel));

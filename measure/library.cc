@@ -9,6 +9,8 @@ Library::Library(const std::vector<std::string>& names) {
     if (handle_ == nullptr) handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_GLOBAL);
 }
 
-void* Library::symbol(const char* name) const { return handle_ == nullptr ? nullptr : dlsym(handle_, name); }
+void* Library::symbol(const char* name) const {
+  return handle_ == nullptr ? nullptr : dlsym(handle_, name);
+}
 
 }  // namespace warptime::measuring

@@ -3,7 +3,9 @@
 
 namespace warptime::measuring {
 
-std::string_view to_string(What what) { return what == What::kernels ? "kernels" : "plan"; }
+std::string_view to_string(What what) {
+  return what == What::kernels ? "kernels" : "plan";
+}
 
 Result<std::unique_ptr<Session>> Session::open() {
   return error("this warptime was built without a CUDA Toolkit, and cannot measure",

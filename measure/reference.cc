@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <utility>
 
 namespace warptime::measuring {
 namespace {
@@ -130,8 +131,8 @@ Diagnostics compare_reals(const BoundArray& array, const std::vector<std::byte>&
     const bool same = std::isfinite(wanted[i]) ? std::abs(wanted[i] - got[i]) <= kTolerance * largest
                                                : !std::isfinite(got[i]);
     if (!same)
-      return {error(fmt::format("the GPU leaves {} in {}[{}], where the CPU leaves {}", got[i], array.of->name, i,
-                                wanted[i]))};
+      return {error(fmt::format("the GPU leaves {} in {}[{}], where the CPU leaves {}", got[i],
+                                array.of->name, i, wanted[i]))};
   }
   return {};
 }

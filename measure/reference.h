@@ -1,4 +1,5 @@
-// What a plan leaves in its arrays, by executing its kernels' PTX on the CPU; and whether a GPU left the same.
+// What a plan leaves in its arrays, by executing its kernels' PTX on the CPU; and whether a GPU left the
+// same.
 #pragma once
 
 #include <cstddef>

@@ -16,7 +16,7 @@ namespace warptime::measuring {
 struct DeviceInfo {
   std::string name;  // "NVIDIA H200"
   ComputeCapability compute_capability;
-  std::string driver;    // "580.159.04"; where NVML is not there what the driver's interface says, "CUDA 13.0"
+  std::string driver;  // "580.159.04"; where NVML is not there what the driver's interface says, "CUDA 13.0"
   std::string versions;  // "CUDA 13.0, CUPTI 13.0.1"
   std::uint64_t memory_bytes = 0;
 };

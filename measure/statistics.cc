@@ -15,7 +15,9 @@ double quantile(std::vector<double> values, double fraction) {
   return values[below] + (place - static_cast<double>(below)) * (values[above] - values[below]);
 }
 
-double median(const std::vector<double>& values) { return quantile(values, 0.5); }
+double median(const std::vector<double>& values) {
+  return quantile(values, 0.5);
+}
 
 double interquartile_range(const std::vector<double>& values) {
   return quantile(values, 0.75) - quantile(values, 0.25);

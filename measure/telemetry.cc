@@ -14,7 +14,8 @@ constexpr int kGpuTemperature = 0;
 Telemetry::Telemetry(const std::string& pci_bus) : library_({"libnvidia-ml.so.1"}) {
   int (*init)() = nullptr;
   int (*handle)(const char*, Handle*) = nullptr;
-  if (!library_.find("nvmlInit_v2", init) || !library_.find("nvmlDeviceGetHandleByPciBusId_v2", handle)) return;
+  if (!library_.find("nvmlInit_v2", init) || !library_.find("nvmlDeviceGetHandleByPciBusId_v2", handle))
+    return;
   library_.find("nvmlDeviceGetClockInfo", clock_);
   library_.find("nvmlDeviceGetTemperature", temperature_);
   library_.find("nvmlSystemGetDriverVersion", driver_version_);

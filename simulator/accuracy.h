@@ -46,8 +46,8 @@ std::vector<Experiment> experiments_of(const std::vector<ComparedRow>& rows, std
 
 // Equations 19 and 20: over the experiments of one method. Several methods: total().
 struct GlobalErrors {
-  double mean = 0;            // of the experiments' mean errors
-  double maximum = 0;         // of their largest
+  double mean = 0;     // of the experiments' mean errors
+  double maximum = 0;  // of their largest
   double mean_prediction_us = 0, longest_prediction_us = 0;
   std::size_t experiments = 0, rows = 0;
 };

@@ -48,22 +48,6 @@ std::uint32_t CompiledExpression::compile(const Expression& expression,
   return index;
 }
 
-bool CompiledExpression::evaluate(std::uint32_t index, const std::int64_t* slots, std::int64_t& value) const {
-  const Node& node = nodes_[index];
-  switch (node.op) {
-    case Op::integer:
-      value = node.number;
-      return true;
-    case Op::name:
-      value = slots[node.number];
-      return true;
-    case Op::decimal:
-      return false;
-    default:
-      return evaluate_operands(node, slots, value);
-  }
-}
-
 bool CompiledExpression::evaluate_operands(const Node& node, const std::int64_t* slots,
                                            std::int64_t& value) const {
   const std::uint32_t* const operand = &operands_[node.first];

@@ -26,7 +26,18 @@ class CompiledExpression {
     std::int64_t number = 0;                      // an integer's value, a name's slot
   };
   std::uint32_t compile(const Expression& expression, const std::function<int(const std::string&)>& slot_of);
-  bool evaluate(std::uint32_t node, const std::int64_t* slots, std::int64_t& value) const;
+  bool evaluate(std::uint32_t index, const std::int64_t* slots, std::int64_t& value) const {
+    const Node& node = nodes_[index];
+    if (node.op == Expression::Op::integer) {
+      value = node.number;
+      return true;
+    }
+    if (node.op == Expression::Op::name) {
+      value = slots[node.number];
+      return true;
+    }
+    return node.op != Expression::Op::decimal && evaluate_operands(node, slots, value);
+  }
   bool evaluate_operands(const Node& node, const std::int64_t* slots, std::int64_t& value) const;
 
   std::vector<Node> nodes_;  // the root is the first

@@ -6,6 +6,7 @@ namespace warptime {
 namespace {
 
 constexpr std::uint64_t kMostRemembered = 1 << 19;  // steps and times
+constexpr std::size_t kFewWarps = 24;
 
 std::uint64_t size_of(const std::vector<Schedule::Step>& steps) {
   std::uint64_t size = steps.size();
@@ -27,8 +28,8 @@ std::size_t CorePackageTimes::KeyHash::operator()(const Key& key) const {
 }
 
 Result<CorePackageTime> CorePackageTimes::Instance::time(std::int64_t warps) {
+  if (CorePackageTime known; find(warps, known)) return known;
   const auto index = static_cast<std::size_t>(warps);
-  if (index < times_.size() && times_[index].total >= 0) return times_[index];
   const auto time =
       owner_->simulation_.time(rounds_, *schedule_, warps, t_m_cycles_, owner_->options_.step_limit);
   if (time && index < kRemembered) {
@@ -36,6 +37,7 @@ Result<CorePackageTime> CorePackageTimes::Instance::time(std::int64_t warps) {
       CorePackageTime unknown;
       unknown.total = -1;
       owner_->remembered_ += index + 1 - times_.size();
+      times_.reserve(kFewWarps);
       times_.resize(index + 1, unknown);
     }
     times_[index] = *time;
@@ -55,7 +57,7 @@ Result<CorePackageTimes::Instance*> CorePackageTimes::find(const TimedProgram& p
   if (!scheduled.schedule) {
     Bindings bindings;
     for (std::size_t i = 0; i < values.size(); ++i) bindings[program.names[i]] = values[i];
-    auto made = make_schedule(*program.program, bindings, program.durations);
+    auto made = make_schedule_of_bound(*program.program, std::move(bindings), program.durations);
     if (!made) {
       scheduled_.erase(Key{&program, values});
       return made.diagnostics();
@@ -68,8 +70,6 @@ Result<CorePackageTimes::Instance*> CorePackageTimes::find(const TimedProgram& p
   }
   auto instance = std::make_unique<Instance>();
   instance->owner_ = this;
-  instance->program_ = &program;
-  instance->values_ = values;
   instance->t_m_cycles_ = t_m_cycles;
   instance->schedule_ = scheduled.schedule;
   instance->rounds_ = make_rounds(*scheduled.schedule, t_m_cycles);

@@ -28,18 +28,20 @@ class CorePackageTimes {
   class Instance : public CorePackageModel {
    public:
     Result<CorePackageTime> time(std::int64_t warps) override;
+    // Only where it is remembered.
+    bool find(std::int64_t warps, CorePackageTime& time) const {
+      const auto index = static_cast<std::size_t>(warps);
+      if (index >= times_.size() || times_[index].total < 0) return false;
+      time = times_[index];
+      return true;
+    }
     const Schedule& schedule() const { return *schedule_; }
     const RoundSchedule& rounds() const { return rounds_; }
-    bool is(const TimedProgram& program, const std::vector<std::int64_t>& values, double t_m_cycles) const {
-      return program_ == &program && t_m_cycles_ == t_m_cycles && values_ == values;
-    }
 
    private:
     friend class CorePackageTimes;
     static constexpr std::size_t kRemembered = 128;  // more warps on a core package are not remembered
     CorePackageTimes* owner_ = nullptr;
-    const TimedProgram* program_ = nullptr;
-    std::vector<std::int64_t> values_;
     double t_m_cycles_ = 0;
     std::shared_ptr<const Schedule> schedule_;
     RoundSchedule rounds_;

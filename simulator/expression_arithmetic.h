@@ -20,6 +20,13 @@ inline constexpr char kOverflow[] = "the result does not fit 64 bits";
 
 // Those below give what is wrong, or null.
 inline const char* divide(Op op, std::int64_t a, std::int64_t b, std::int64_t& value) {
+  if (((static_cast<std::uint64_t>(a) | static_cast<std::uint64_t>(b)) >> 32) == 0 && b != 0) {
+    // Where both fit 32 bits a processor divides several times as fast.
+    const auto dividend = static_cast<std::uint32_t>(a), divisor = static_cast<std::uint32_t>(b);
+    const std::uint32_t quotient = dividend / divisor, remainder = dividend % divisor;
+    value = op == Op::modulo ? remainder : op == Op::ceil_div && remainder != 0 ? quotient + 1LL : quotient;
+    return nullptr;
+  }
   if (b == 0) return "division by zero";
   if (b == -1) {
     value = 0;

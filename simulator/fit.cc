@@ -11,12 +11,12 @@
 namespace warptime {
 namespace {
 
-constexpr double kMostCycles = 1e7;          // that t_m can be
-constexpr int kGlobalEvaluations = 150;      // in one dimension
-constexpr int kGlobalPerDimension = 1500;    // in several
-constexpr int kLocalEvaluations = 250;       // for each dimension
-constexpr double kAsGood = 1.01;             // an error up to this many times the best …
-constexpr double kAsGoodAtLeast = 1e-5;      // … and this much is as good
+constexpr double kMostCycles = 1e7;        // that t_m can be
+constexpr int kGlobalEvaluations = 150;    // in one dimension
+constexpr int kGlobalPerDimension = 1500;  // in several
+constexpr int kLocalEvaluations = 250;     // for each dimension
+constexpr double kAsGood = 1.01;           // an error up to this many times the best …
+constexpr double kAsGoodAtLeast = 1e-5;    // … and this much is as good
 constexpr unsigned long kSeed = 20220317;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -169,7 +169,9 @@ class Search {
     stage(NLOPT_LN_SBPLX, kLocalEvaluations * count, 0.001, x);
   }
 
-  double as_good(const Trial& best) const { return std::max(best.error * kAsGood, best.error + kAsGoodAtLeast); }
+  double as_good(const Trial& best) const {
+    return std::max(best.error * kAsGood, best.error + kAsGoodAtLeast);
+  }
 
   // How far coordinate `i` can go down (step < 0) or up, the others but t_p as they are. Remembers the t_p.
   double reach(const std::vector<double>& best, std::size_t i, double step, double limit, FitRange& t_p) {
@@ -244,9 +246,8 @@ class Search {
       }
       const DurationName name = options_.durations[i - (fits_t_m() ? 1 : 0)].name;
       auto lowest = durations_of(low), highest = durations_of(high);
-      fit.durations.push_back({name,
-                               duration(fit.memory_cycles, name),
-                               {duration(lowest, name), duration(highest, name), open}});
+      fit.durations.push_back(
+          {name, duration(fit.memory_cycles, name), {duration(lowest, name), duration(highest, name), open}});
     }
     if (!failure_.empty()) return failure_;
     fit.evaluations = evaluations_;
@@ -271,10 +272,10 @@ Diagnostics check_durations(const RowTimes& times, const std::vector<DurationBou
   for (const DurationName name : open) names += (names.empty() ? "" : ", ") + to_string(name);
   for (const DurationBounds& bounds : durations) {
     if (std::find(open.begin(), open.end(), bounds.name) == open.end()) {
-      wrong.push_back(error(fmt::format("the plan's programs do not leave the duration of {} open",
-                                        to_string(bounds.name)),
-                            open.empty() ? "their durations are all written down: only t_p and t_m can be fitted"
-                                         : fmt::format("they leave {}", names)));
+      wrong.push_back(error(
+          fmt::format("the plan's programs do not leave the duration of {} open", to_string(bounds.name)),
+          open.empty() ? "their durations are all written down: only t_p and t_m can be fitted"
+                       : fmt::format("they leave {}", names)));
     }
     if (!(bounds.low_cycles >= 0 && bounds.low_cycles < bounds.high_cycles)) {
       wrong.push_back(error(fmt::format("the bounds of {} are {} to {} cycles", to_string(bounds.name),

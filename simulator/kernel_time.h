@@ -2,10 +2,12 @@
 // active blocks.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 
 #include "simulator/core_package.h"
 #include "simulator/launch.h"
+#include "simulator/whole_division.h"
 
 namespace warptime {
 
@@ -32,13 +34,69 @@ class CorePackageModel {
   virtual Result<CorePackageTime> time(std::int64_t warps) = 0;
 };
 
+// How the blocks of a launch come to run on an SM.
+struct Runs {
+  std::int64_t full = 0;                    // N_r
+  std::int64_t warps_per_core_package = 0;  // N_aw/cp of a full run
+  std::int64_t remaining_warps_per_core_package = 0;
+};
+
 // The two misprints of lines 19 and 20 are read as the text means them: N_r = floor(N_sb/sm / N_ab/sm), and
-// the remaining run counts once where N_sb/sm mod N_ab/sm is not 0. The clock is divided by once, here.
+// the remaining run counts once where N_sb/sm mod N_ab/sm is not 0. For a GPU that check_core_packages has
+// nothing against, and a launch that fits it.
+Runs runs_of(const Gpu& gpu, const GpuDivisors& divisors, const Launch& launch,
+             std::optional<std::int64_t> active_blocks_per_sm = std::nullopt);
+
+// full, rest: T_c of a full run and of the remaining one. The clock is divided by once, here.
+KernelTime time_of_runs(const Gpu& gpu, const Runs& runs, double t_p_us, const CorePackageTime& full,
+                        const CorePackageTime& rest);
+
+// Both together, checked.
 // active_blocks_per_sm: the most that registers and shared memory allow (occupancy.h), at least 1; nothing:
 // no limit but the paper's two, blocks and warps per SM. Errors: check_core_packages, check_launch, the
 // simulation's.
 Result<KernelTime> kernel_time(const Gpu& gpu, const Launch& launch, double t_p_us,
                                CorePackageModel& core_package,
                                std::optional<std::int64_t> active_blocks_per_sm = std::nullopt);
+
+// ---- What is computed a million times a second.
+
+inline Runs runs_of(const Gpu& gpu, const GpuDivisors& divisors, const Launch& launch,
+                    std::optional<std::int64_t> active_blocks_per_sm) {
+  const std::int64_t blocks_per_sm = divisors.sms.up(launch.blocks);                // N_sb/sm
+  const std::int64_t warps_per_block = warps_of_threads(launch.threads_per_block);  // N_w/b
+  const std::int64_t active_blocks =                                                // N_ab/sm
+      std::min({blocks_per_sm, divide_down(gpu.max_warps_per_sm, warps_per_block),
+                static_cast<std::int64_t>(gpu.max_blocks_per_sm),
+                active_blocks_per_sm.value_or(blocks_per_sm)});
+  const auto warps_of = [&](std::int64_t blocks) {
+    return divisors.core_packages_per_sm.up(blocks * warps_per_block);
+  };
+  Runs runs;
+  runs.full = active_blocks == blocks_per_sm ? 1 : divide_down(blocks_per_sm, active_blocks);
+  runs.warps_per_core_package = warps_of(active_blocks);
+  const std::int64_t remaining_blocks = blocks_per_sm - runs.full * active_blocks;
+  if (remaining_blocks > 0) runs.remaining_warps_per_core_package = warps_of(remaining_blocks);
+  return runs;
+}
+
+inline KernelTime time_of_runs(const Gpu& gpu, const Runs& runs, double t_p_us, const CorePackageTime& full,
+                               const CorePackageTime& rest) {
+  const auto number = static_cast<double>(runs.full);
+  const double cycle_us = 1 / gpu.clock_mhz;
+  KernelTime time;
+  time.full_runs = runs.full;
+  time.warps_per_core_package = runs.warps_per_core_package;
+  time.remaining_warps_per_core_package = runs.remaining_warps_per_core_package;
+  time.preparation_us = t_p_us;
+  time.calculation_us = cycle_us * (number * full.calculation + rest.calculation);
+  time.issue_us = cycle_us * (number * full.issue + rest.issue);
+  time.waiting_us = cycle_us * (number * full.waiting + rest.waiting);
+  time.tail_us = cycle_us * (number * full.tail + rest.tail);
+  time.full_runs_us = cycle_us * (number * full.total);
+  time.remaining_run_us = cycle_us * rest.total;
+  time.total_us = t_p_us + cycle_us * (number * full.total + rest.total);
+  return time;
+}
 
 }  // namespace warptime

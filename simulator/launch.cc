@@ -5,20 +5,10 @@
 #include "simulator/whole_division.h"
 
 namespace warptime {
+
 Result<Launch> choose_launch(const Gpu& gpu, std::int64_t threads) {
   if (threads < 1) return error(fmt::format("a launch of {} threads: there has to be one at least", threads));
-  const std::int64_t warp = gpu.warp_size, largest = gpu.max_threads_per_block;
-  const std::int64_t even_sms = gpu.sms + gpu.sms % 2;
-  Launch launch;
-  if (threads < warp) {
-    launch = {1, threads};
-  } else if (threads < warp * even_sms) {
-    launch = {divide_up(threads, warp), warp};
-  } else if (threads <= largest * even_sms) {
-    launch = {even_sms, divide_up(threads, even_sms)};
-  } else {
-    launch = {divide_up(threads, largest), largest};
-  }
+  const Launch launch = algorithm_3(gpu, GpuDivisors(gpu), threads);
   return check_launch(gpu, launch.blocks, launch.threads_per_block);
 }
 

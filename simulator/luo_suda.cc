@@ -6,14 +6,12 @@
 #include <cmath>
 #include <limits>
 
+#include "simulator/whole_division.h"
+
 namespace warptime {
 namespace {
 
 constexpr double kWarpThreads = 32;  // N_thread
-
-std::int64_t divide_up(std::int64_t a, std::int64_t b) {
-  return a / b + (a % b != 0 ? 1 : 0);
-}
 
 // Cycles of one run of N_act warps on each SM.
 struct RunTime {

@@ -50,10 +50,10 @@ class Selection {
     for (const Parameter& parameter : plan_.parameters) {
       const auto found = column(heading_, parameter.name);
       if (!found) {
-        wrong_.push_back(error_at(file_.file, heading_.line, 0,
-                                  fmt::format("there is no column `{}`, a parameter of {}", parameter.name,
-                                              plan_.name),
-                                  "one column for each parameter of the plan, under its name"));
+        wrong_.push_back(
+            error_at(file_.file, heading_.line, 0,
+                     fmt::format("there is no column `{}`, a parameter of {}", parameter.name, plan_.name),
+                     "one column for each parameter of the plan, under its name"));
       }
       parameter_columns_.push_back(found.value_or(0));
     }
@@ -83,7 +83,8 @@ class Selection {
       row.values.push_back(value);
     }
     const std::string& time = record.fields[time_column_];
-    if (!read_decimal(time, row.time_us)) return fail(record, fmt::format("`time_us` is `{}`: no number", time));
+    if (!read_decimal(time, row.time_us))
+      return fail(record, fmt::format("`time_us` is `{}`: no number", time));
     if (!(row.time_us > 0)) return fail(record, fmt::format("`time_us` is {}: a time is positive", time));
     row.spread_us = optional_number(record, spread_column_);
     row.repetitions = optional_whole(record, repetitions_column_);
@@ -133,9 +134,10 @@ class Selection {
     }
     if (plans_.empty()) return error_at(file_.file, 0, 0, "has a heading but no rows");
     const std::vector<std::string> plans(plans_.begin(), plans_.end());
-    return error_at(file_.file, 0, 0,
-                    fmt::format("no rows of the plan {}: it has rows of {}", rows_of_, yaml::list_of(plans)),
-                    fmt::format("where the same was measured under another name: --rows-of {}", plans.front()));
+    return error_at(
+        file_.file, 0, 0,
+        fmt::format("no rows of the plan {}: it has rows of {}", rows_of_, yaml::list_of(plans)),
+        fmt::format("where the same was measured under another name: --rows-of {}", plans.front()));
   }
 
   const MeasurementsFile& file_;
@@ -143,7 +145,8 @@ class Selection {
   const CsvRecord& heading_;
   std::string rows_of_, what_;
   std::size_t plan_column_ = 0, gpu_column_ = 0, time_column_ = 0;
-  std::optional<std::size_t> what_column_, spread_column_, repetitions_column_, blocks_column_, threads_column_;
+  std::optional<std::size_t> what_column_, spread_column_, repetitions_column_, blocks_column_,
+      threads_column_;
   std::vector<std::size_t> parameter_columns_;
   SelectedMeasurements selected_;
   std::set<std::string> plans_, kinds_;
@@ -172,9 +175,9 @@ Result<MeasurementsFile> read_measurements(std::string_view text, const std::str
   }
   for (const CsvRecord& record : *records) {
     if (record.fields.size() == heading.fields.size()) continue;
-    wrong.push_back(error_at(file, record.line, 0,
-                             fmt::format("{} fields, but the heading has {}", record.fields.size(),
-                                         heading.fields.size())));
+    wrong.push_back(error_at(
+        file, record.line, 0,
+        fmt::format("{} fields, but the heading has {}", record.fields.size(), heading.fields.size())));
     if (wrong.size() >= kMostErrors) break;
   }
   if (!wrong.empty()) return wrong;

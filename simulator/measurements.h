@@ -5,8 +5,8 @@
 //
 // `plan`, `gpu`, `time_us` and every parameter of the plan must be there; the other columns may be missing,
 // and ones that are not known are left alone. A file may hold rows of several plans; a parameter that a row's
-// plan does not have is empty. `what` is `kernels` (the sum of the kernels' own durations) or `plan` (from the
-// first launch to the end of the last); a file without the column has one kind.
+// plan does not have is empty. `what` is `kernels` (the sum of the kernels' own durations) or `plan` (from
+// the first launch to the end of the last); a file without the column has one kind.
 #pragma once
 
 #include <cstdint>
@@ -41,8 +41,8 @@ struct MeasurementsFile {
   std::vector<CsvRecord> records;  // the first is the heading
 };
 
-// Errors: no CSV, no `plan`, `gpu` or `time_us` column, a column that is there twice, a record that has not as
-// many fields as the heading.
+// Errors: no CSV, no `plan`, `gpu` or `time_us` column, a column that is there twice, a record that has not
+// as many fields as the heading.
 Result<MeasurementsFile> read_measurements(std::string_view text, const std::string& file);
 
 struct MeasurementSelection {
@@ -56,8 +56,9 @@ struct SelectedMeasurements {
   std::size_t other_kinds = 0;      // rows of the plan whose `what` is another
 };
 
-// The rows of `plan` in one file. Errors, with the line: a parameter's column that is missing, a value that is
-// no whole number, a time that is no number or not positive, no row of the plan (says which plans there are).
+// The rows of `plan` in one file. Errors, with the line: a parameter's column that is missing, a value that
+// is no whole number, a time that is no number or not positive, no row of the plan (says which plans there
+// are).
 Result<SelectedMeasurements> select_measurements(const MeasurementsFile& file, const Plan& plan,
                                                  const MeasurementSelection& selection);
 

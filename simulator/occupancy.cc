@@ -7,6 +7,8 @@
 #include <cassert>
 #include <limits>
 
+#include "simulator/whole_division.h"
+
 namespace warptime {
 namespace {
 
@@ -51,9 +53,6 @@ constexpr std::array kLimits = {
     Limits{{12, 0}, 1024, 48, 24, 65536, 65536, 255, Granularity::warp, 256, 4, 4, 100 * kKiB, 99 * kKiB, 128, 1024}};
 // clang-format on
 
-std::int64_t divide_up(std::int64_t a, std::int64_t b) {
-  return a / b + (a % b != 0 ? 1 : 0);
-}
 std::int64_t round_up(std::int64_t a, std::int64_t unit) {
   return divide_up(a, unit) * unit;
 }

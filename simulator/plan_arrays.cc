@@ -66,9 +66,10 @@ class ArraysReader {
     const Node* const of = fields.find("of");
     if (of != nullptr) array.of = expression(*of, "`of`");
     if ((of != nullptr) != (array.fill == ArrayFill::cycle_leaders))
-      reader_.error(of != nullptr ? *of : node, of != nullptr ? "`of` goes with `fill: cycle_leaders`"
-                                                              : "`fill: cycle_leaders` needs `of`",
-                    "of: the number of chunks");
+      reader_.error(
+          of != nullptr ? *of : node,
+          of != nullptr ? "`of` goes with `fill: cycle_leaders`" : "`fill: cycle_leaders` needs `of`",
+          "of: the number of chunks");
   }
 
   ElementType read_type(const Node& node) {
@@ -116,8 +117,12 @@ class ArraysReader {
 
 }  // namespace
 
-std::string_view to_string(ElementType type) { return line_of(type).name; }
-std::uint32_t bytes_of(ElementType type) { return line_of(type).bytes; }
+std::string_view to_string(ElementType type) {
+  return line_of(type).name;
+}
+std::uint32_t bytes_of(ElementType type) {
+  return line_of(type).bytes;
+}
 
 std::string_view to_string(ArrayFill fill) {
   for (const auto& [known, name] : kFills)

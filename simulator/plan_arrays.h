@@ -31,7 +31,7 @@ std::string_view to_string(ElementType type);  // "f32"
 std::uint32_t bytes_of(ElementType type);
 
 enum class ArrayFill : std::uint8_t {
-  random,    // floats between -1 and 1, whole numbers between 0 and 99; the same ones each time
+  random,  // floats between -1 and 1, whole numbers between 0 and 99; the same ones each time
   zeros,
   iota,      // 0, 1, 2, …
   constant,  // PlanArray::value

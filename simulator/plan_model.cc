@@ -48,8 +48,8 @@ class Preparation {
   }
 
   PreparedGpu prepare(const Gpu& gpu) {
-    PreparedGpu prepared;
-    prepared.gpu = gpu_ = &gpu;
+    PreparedGpu prepared(gpu);
+    gpu_ = &gpu;
     into_ = &prepared;
     if (const auto notes = options_.gpu_notes.find(gpu.name); notes != options_.gpu_notes.end())
       prepared.notes = notes->second;

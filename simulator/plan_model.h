@@ -32,7 +32,9 @@ struct PreparedStep {
 };
 
 struct PreparedGpu {
-  const Gpu* gpu = nullptr;
+  explicit PreparedGpu(const Gpu& of) : gpu(&of), divisors(of) {}
+  const Gpu* gpu;
+  GpuDivisors divisors;
   double t_p_us = 0, t_m_cycles = 0;
   ParameterSource t_p_source = ParameterSource::gpu_default, t_m_source = ParameterSource::gpu_default;
   std::vector<PreparedLaunch> launches;
@@ -77,7 +79,6 @@ class RowModel {
   CorePackageTimes& times() { return times_; }
 
  private:
-  struct Sum;
   struct Last {  // the instance that a launch used last
     CorePackageTimes::Instance* instance = nullptr;
     std::uint64_t generation = 0;
@@ -91,19 +92,18 @@ class RowModel {
   };
   void start(std::size_t gpu, const std::vector<std::int64_t>& values);
   Diagnostics with_row(Diagnostics wrong) const;
-  Sum run(const std::vector<PreparedStep>& steps, double times);
-  Sum run(const PreparedStep& step, double times);
-  Sum once(const PreparedStep& step, double times);
-  Sum repeated(const PreparedStep& step, std::int64_t count, double times);
-  Sum counted(const PreparedStep& step, std::int64_t count, double times);
-  Sum launch(const PreparedLaunch& launch, std::size_t index, double times);
+  void run(const std::vector<PreparedStep>& steps, std::int64_t times);
+  void run(const PreparedStep& step, std::int64_t times);
+  void once(const PreparedStep& step, std::int64_t times);
+  void repeated(const PreparedStep& step, std::int64_t count, std::int64_t times);
+  void counted(const PreparedStep& step, std::int64_t count, std::int64_t times);
+  void launch(const PreparedLaunch& launch, std::size_t index, std::int64_t times);
   Launch size_of(const PreparedLaunch& launch);
   Launch best_size(const PreparedLaunch& launch, std::size_t index, const Launch& chosen, double chosen_us);
-  void add(const Sum& part, const PlanStep& step, Sum& into) const;
   void add_term(const PreparedLaunch& launch, std::size_t index, const Launch& size, const KernelTime& time,
                 double times);
-  Result<KernelTime> time_of(const PreparedLaunch& launch, std::size_t index, const Launch& size);
-  Result<LuoSudaTime> luo_suda_time_of(std::size_t index, const Launch& size);
+  KernelTime time_of(const PreparedLaunch& launch, std::size_t index, const Launch& size);
+  LuoSudaTime luo_suda_time_of(const PreparedLaunch& launch, std::size_t index, const Launch& size);
   Last& prepare(const PreparedLaunch& launch, std::size_t index, const Launch& size);
   std::int64_t evaluate(const CompiledExpression& compiled, const Expression& expression,
                         const PlanStep& step, const char* what);
@@ -120,8 +120,9 @@ class RowModel {
   std::vector<bool> bound_;  // counters that are counting
   std::uint64_t turns_ = 0;
   std::vector<Last> last_;
-  std::vector<std::int64_t> values_;
   std::vector<LaunchTerm>* terms_ = nullptr;
+  PredictionRow* row_ = nullptr;  // that is being computed
+  double luo_suda_us_ = 0;
   double plain_us_ = 0;                    // with Algorithm 3's launches
   const PredictionRow* filled_ = nullptr;  // what does not depend on parameters is filled in for gpu_
 };

@@ -21,7 +21,8 @@ std::optional<std::size_t> find_title(const Titles& titles, std::string_view tit
 }
 
 // `Duration` or `Duration (ns)`: the column, and what stands in its parentheses.
-std::optional<std::pair<std::size_t, std::string>> find_with_unit(const Titles& titles, std::string_view title) {
+std::optional<std::pair<std::size_t, std::string>> find_with_unit(const Titles& titles,
+                                                                  std::string_view title) {
   for (std::size_t i = 0; i < titles.size(); ++i) {
     const std::string& text = titles[i];
     if (text == title) return std::pair(i, std::string());
@@ -124,9 +125,15 @@ class Reader {
   Diagnostics read() {
     titles_ = records_.front().fields;
     switch (csv_.profiler) {
-      case Profiler::nsys: read_nsys(); break;
-      case Profiler::ncu: read_ncu(); break;
-      case Profiler::nvprof: read_nvprof(); break;
+      case Profiler::nsys:
+        read_nsys();
+        break;
+      case Profiler::ncu:
+        read_ncu();
+        break;
+      case Profiler::nvprof:
+        read_nvprof();
+        break;
     }
     if (wrong_.empty() && !starts_.empty() && starts_.size() == csv_.kernels.size()) sort_by_start();
     return std::move(wrong_);
@@ -150,16 +157,20 @@ class Reader {
     if (csv_.others.size() < 1000) csv_.others.push_back({std::move(name), 1, line_of(record)});
   }
 
-  // Those that have as many fields as the heading; the rest is named.
-  std::vector<const CsvRecord*> rows(std::size_t first) {
+  // Those that reach to the last of the columns that are needed (some versions leave out what is empty at the
+  // end); the rest is named.
+  std::vector<const CsvRecord*> rows(std::size_t first, std::initializer_list<std::size_t> needed) {
+    const std::size_t least = std::max(needed) + 1;
     std::vector<const CsvRecord*> rows;
     for (std::size_t i = first; i < records_.size(); ++i) {
-      if (records_[i].fields.size() == titles_.size()) {
-        rows.push_back(&records_[i]);
-      } else {
-        other(records_[i], fmt::format("a line of {} fields, where the heading has {}",
-                                       records_[i].fields.size(), titles_.size()));
+      auto& fields = records_[i].fields;
+      if (fields.size() < least || fields.size() > titles_.size()) {
+        other(records_[i],
+              fmt::format("a line of {} fields, where the heading has {}", fields.size(), titles_.size()));
+        continue;
       }
+      fields.resize(titles_.size());
+      rows.push_back(&records_[i]);
     }
     return rows;
   }
@@ -197,7 +208,8 @@ class Reader {
     return column ? record.fields[*column] : std::string();
   }
 
-  std::optional<std::int64_t> product_at(const CsvRecord& record, std::array<std::string_view, 3> titles) const {
+  std::optional<std::int64_t> product_at(const CsvRecord& record,
+                                         std::array<std::string_view, 3> titles) const {
     std::string dimensions;
     for (const std::string_view title : titles) {
       const auto column = find_title(titles_, title);
@@ -210,10 +222,11 @@ class Reader {
   // A trace's rows (nsys and nvprof): kernels have a grid.
   void read_trace(std::size_t first, std::size_t duration, const std::string& unit,
                   const std::array<std::string_view, 3>& grid, const std::array<std::string_view, 3>& block) {
-    const auto name = *find_title(titles_, "Name"), device = find_title(titles_, "Device").value_or(titles_.size());
+    const auto name = *find_title(titles_, "Name"),
+               device = find_title(titles_, "Device").value_or(titles_.size());
     const auto start = find_with_unit(titles_, "Start");
     const bool has_grid = find_title(titles_, grid.front()).has_value();
-    for (const CsvRecord* record : rows(first)) {
+    for (const CsvRecord* record : rows(first, {name, duration})) {
       ProfiledKernel kernel;
       kernel.name = record->fields[name];
       if (device < titles_.size()) kernel.device = without_number(record->fields[device]);
@@ -223,7 +236,9 @@ class Reader {
       const bool no_kernel = kernel.name.starts_with('[') || (has_grid && !kernel.blocks) ||
                              (device < titles_.size() && (kernel.device.empty() || kernel.device == "-"));
       if (no_kernel) {
-        other(*record, kernel.name);
+        // "cudaLaunchKernel (mtx(int, …) [12])": the call, whatever it launches.
+        const bool call = !kernel.name.starts_with('[');
+        other(*record, call ? kernel.name.substr(0, kernel.name.find(" (")) : kernel.name);
         continue;
       }
       if (!add(*record, std::move(kernel), record->fields[duration], unit)) continue;
@@ -263,7 +278,7 @@ class Reader {
     csv_.summary = true;
     const auto name = *find_title(titles_, "Name");
     const auto type = find_title(titles_, "Type");
-    for (const CsvRecord* record : rows(first)) {
+    for (const CsvRecord* record : rows(first, {name, time, instances})) {
       ProfiledKernel kernel;
       kernel.name = record->fields[name];
       if (kernel.name.starts_with('[') || (type && record->fields[*type] != "GPU activities")) {
@@ -276,7 +291,8 @@ class Reader {
         continue;
       }
       const auto count = static_cast<double>(kernel.instances);
-      if (add(*record, std::move(kernel), record->fields[time], unit)) csv_.kernels.back().duration_us /= count;
+      if (add(*record, std::move(kernel), record->fields[time], unit))
+        csv_.kernels.back().duration_us /= count;
     }
   }
 
@@ -285,7 +301,8 @@ class Reader {
     Titles units(titles_.size());
     std::size_t first = 1;
     const auto name = *find_title(titles_, "Name");
-    if (records_.size() > 1 && records_[1].fields.size() == titles_.size() && records_[1].fields[name].empty()) {
+    if (records_.size() > 1 && records_[1].fields.size() == titles_.size() &&
+        records_[1].fields[name].empty()) {
       units = records_[1].fields;
       first = 2;
     }
@@ -295,7 +312,8 @@ class Reader {
       return read_summary(first, *time, units[*time], *calls);
     }
     const auto duration = *find_title(titles_, "Duration");
-    read_trace(first, duration, units[duration], {"Grid X", "Grid Y", "Grid Z"}, {"Block X", "Block Y", "Block Z"});
+    read_trace(first, duration, units[duration], {"Grid X", "Grid Y", "Grid Z"},
+               {"Block X", "Block Y", "Block Z"});
   }
 
   void read_ncu() {
@@ -319,7 +337,7 @@ class Reader {
     const auto id = find_title(titles_, "ID");
     std::map<std::string, bool> launches;  // by ID; whether the duration was seen
     std::map<std::string, const CsvRecord*> first_lines;
-    for (const CsvRecord* record : rows(1)) {
+    for (const CsvRecord* record : rows(1, {metric, *unit, *value, *find_title(titles_, "Kernel Name")})) {
       const std::string key = text_at(*record, id);
       first_lines.emplace(key, record);
       bool& seen = launches[key];
@@ -345,7 +363,7 @@ class Reader {
     const bool has_units = records_.size() > 1 && records_[1].fields.size() == titles_.size() &&
                            microseconds_of(records_[1].fields[*duration]).has_value();
     const std::string unit = has_units ? records_[1].fields[*duration] : "ns";
-    for (const CsvRecord* record : rows(has_units ? 2 : 1))
+    for (const CsvRecord* record : rows(has_units ? 2 : 1, {*duration, *find_title(titles_, "Kernel Name")}))
       add(*record, ncu_kernel(*record), record->fields[*duration], unit);
   }
 
@@ -373,8 +391,7 @@ std::optional<Profiler> recognise_profiler(std::string_view text) {
 
 Result<ProfilerCsv> read_profiler_csv(std::string_view text, const std::string& file, Profiler profiler) {
   const auto place = find_heading(text, profiler);
-  if (!place)
-    return error_at(file, 0, 0, fmt::format("has no heading that {} writes", to_string(profiler)));
+  if (!place) return error_at(file, 0, 0, fmt::format("has no heading that {} writes", to_string(profiler)));
   auto records = read_csv(text.substr(place->offset), file);
   if (!records) {
     Diagnostics wrong = records.diagnostics();

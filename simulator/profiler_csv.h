@@ -2,12 +2,13 @@
 //
 //   nsys stats --report cuda_gpu_trace --format csv    one line per kernel, with its grid and its device
 //   nsys stats --report cuda_gpu_kern_sum --format csv one line per kernel's name: means only
-//   ncu --csv                                          one line per metric of a kernel; `--page raw`: per kernel
-//   nvprof --csv --print-gpu-trace                     one line per kernel (Puchala et al. 2022, Listing 5); a
+//   ncu --csv                                          one line per metric of a kernel; `--page raw`: per
+//   kernel nvprof --csv --print-gpu-trace                     one line per kernel (Puchala et al. 2022,
+//   Listing 5); a
 //                                                      summary (no --print-gpu-trace): means only
 //
-// Columns are found by their titles, units where the profiler puts them (in the title, in a second heading, in
-// a column of their own). What stands before the heading is skipped.
+// Columns are found by their titles, units where the profiler puts them (in the title, in a second heading,
+// in a column of their own). What stands before the heading is skipped.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,7 @@ struct ProfiledKernel {
   std::string name;    // as written: mangled, demangled, with or without its arguments
   std::string device;  // "NVIDIA H200"; empty where the file does not say
   double duration_us = 0;
-  std::int64_t instances = 1;                            // of a summary, of which duration_us is the mean
+  std::int64_t instances = 1;                             // of a summary, of which duration_us is the mean
   std::optional<std::int64_t> blocks, threads_per_block;  // of all three dimensions
   int line = 0;
 };

@@ -17,7 +17,9 @@ namespace {
 
 constexpr std::int64_t kMostLaunches = std::int64_t{1} << 40;  // of all runs together
 
-bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+bool is_digit(char c) {
+  return std::isdigit(static_cast<unsigned char>(c)) != 0;
+}
 
 // The last of the <length><name> that follow each other at `at`.
 std::string last_source_name(std::string_view mangled, std::size_t at) {
@@ -140,11 +142,12 @@ class Matching {
   Diagnostic too_many() const { return error_at(csv_.file, 0, 0, "has more launches than can be counted"); }
 
   Diagnostic no_whole_number(const std::string& name, std::int64_t there, std::int64_t per_run) const {
-    const std::string of = shapes_.size() == 1
-                               ? fmt::format("a run of {} with {} launches", plan_.name,
-                                             parameters_text(plan_, shapes_.front().values))
-                               : fmt::format("one run of {} for each of the {} combinations of parameters launches",
-                                             plan_.name, shapes_.size());
+    const std::string of =
+        shapes_.size() == 1
+            ? fmt::format("a run of {} with {} launches", plan_.name,
+                          parameters_text(plan_, shapes_.front().values))
+            : fmt::format("one run of {} for each of the {} combinations of parameters launches", plan_.name,
+                          shapes_.size());
     return error_at(csv_.file, 0, 0,
                     fmt::format("{} was launched {} times, and {} it {} times: no whole number of runs", name,
                                 there, of, per_run),
@@ -154,11 +157,13 @@ class Matching {
   Diagnostics match_trace() {
     std::int64_t of_all = 0;
     for (const RunShape& shape : shapes_) {
-      if (__builtin_add_overflow(of_all, shape.launches, &of_all) || of_all > kMostLaunches) return {too_many()};
+      if (__builtin_add_overflow(of_all, shape.launches, &of_all) || of_all > kMostLaunches)
+        return {too_many()};
     }
     const auto there = static_cast<std::int64_t>(kernels_.size());
     if (there % of_all != 0) {
-      return {no_whole_number(canonical_.size() == 1 ? kernels_.front().name : "the plan's kernels", there, of_all)};
+      return {no_whole_number(canonical_.size() == 1 ? kernels_.front().name : "the plan's kernels", there,
+                              of_all)};
     }
     const std::int64_t runs = there / of_all;
     std::size_t at = 0;
@@ -181,10 +186,11 @@ class Matching {
     for (std::int64_t i = 0; i < shape.launches; ++i, ++at) {
       const Seen& seen = kernels_[at];
       if (--left[seen.name] < 0) {
-        return {error_at(csv_.file, seen.kernel->line, 0,
-                         fmt::format("{} is launched here, where a run of {} with {} has no more launches of it",
-                                     seen.name, plan_.name, parameters_text(plan_, shape.values)),
-                         "are the parameters those of this run, in the order of the file?")};
+        return {
+            error_at(csv_.file, seen.kernel->line, 0,
+                     fmt::format("{} is launched here, where a run of {} with {} has no more launches of it",
+                                 seen.name, plan_.name, parameters_text(plan_, shape.values)),
+                     "are the parameters those of this run, in the order of the file?")};
       }
       time += seen.kernel->duration_us;
     }
@@ -213,7 +219,8 @@ class Matching {
     const double there = static_cast<double>(*seen.blocks) * static_cast<double>(*seen.threads_per_block);
     const double planned =
         static_cast<double>(shape.first.blocks) * static_cast<double>(shape.first.threads_per_block);
-    const double block = static_cast<double>(std::max(*seen.threads_per_block, shape.first.threads_per_block));
+    const double block =
+        static_cast<double>(std::max(*seen.threads_per_block, shape.first.threads_per_block));
     if (std::abs(there - planned) < block) return;
     Diagnostic note = error_at(
         csv_.file, seen.line, 0,
@@ -227,11 +234,13 @@ class Matching {
 
   void name_others() {
     std::string text;
-    for (const auto& [name, count] : others_) text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", name, count);
+    for (const auto& [name, count] : others_)
+      text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", name, count);
     for (const auto& other : csv_.others)
       text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", other.name, other.count);
     if (text.empty()) return;
-    Diagnostic note = error_at(csv_.file, 0, 0, fmt::format("lines that are no kernel of {}: {}", plan_.name, text));
+    Diagnostic note =
+        error_at(csv_.file, 0, 0, fmt::format("lines that are no kernel of {}: {}", plan_.name, text));
     note.severity = Severity::note;
     matched_.notes.push_back(std::move(note));
   }
@@ -310,8 +319,9 @@ Result<std::vector<RunShape>> run_shapes(const Plan& plan, const Gpu& gpu,
       const auto count = static_cast<std::int64_t>(term.times);
       if (shape.kernels.empty()) shape.first = term.size;
       shape.launches += count;
-      const auto same = std::find_if(shape.kernels.begin(), shape.kernels.end(),
-                                     [&](const auto& kernel) { return kernel.names.front() == names.front(); });
+      const auto same = std::find_if(shape.kernels.begin(), shape.kernels.end(), [&](const auto& kernel) {
+        return kernel.names.front() == names.front();
+      });
       if (same != shape.kernels.end()) {
         same->count += count;
       } else {

@@ -1,6 +1,7 @@
 #include "simulator/rounds.h"
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_map>
 
 namespace warptime {
@@ -81,17 +82,18 @@ class RoundMaker {
     return piece;
   }
 
-  const Piece& piece_of(const std::shared_ptr<const Schedule::Loop>& loop) {
+  // One that stands in several places is remembered.
+  Piece piece_of(const std::shared_ptr<const Schedule::Loop>& loop) {
+    if (loop.use_count() == 1) return repeat(piece_of(loop->body), loop->count);
     const auto known = loops_.find(loop.get());
     if (known != loops_.end()) return known->second;
-    Piece repeated = repeat(piece_of(loop->body), loop->count);
-    return loops_.emplace(loop.get(), std::move(repeated)).first->second;
+    return loops_.emplace(loop.get(), repeat(piece_of(loop->body), loop->count)).first->second;
   }
 
-  static void append(Piece& into, const Piece& next) {
+  static void append(Piece& into, Piece next) {
     if (next.empty) return;
     if (into.empty) {
-      into = next;
+      into = std::move(next);
       return;
     }
     if (!gives_way_between(into, next)) {
@@ -106,7 +108,11 @@ class RoundMaker {
       into.gives_way = true;
     }
     if (next.gives_way) {
-      into.steps.insert(into.steps.end(), next.steps.begin(), next.steps.end());
+      if (into.steps.empty()) {
+        into.steps = std::move(next.steps);
+      } else {
+        into.steps.insert(into.steps.end(), next.steps.begin(), next.steps.end());
+      }
       into.tail = next.tail;
       into.gives_way = true;
     }
@@ -168,8 +174,10 @@ RoundSchedule make_rounds(const Schedule& schedule, double t_m_cycles) {
   rounds.calculation = whole.calculation;
   rounds.accesses = whole.accesses;
   if (whole.empty) return rounds;
+  rounds.steps.reserve(whole.steps.size() + 2);
   rounds.steps.push_back({whole.head, nullptr});
-  rounds.steps.insert(rounds.steps.end(), whole.steps.begin(), whole.steps.end());
+  rounds.steps.insert(rounds.steps.end(), std::make_move_iterator(whole.steps.begin()),
+                      std::make_move_iterator(whole.steps.end()));
   if (whole.gives_way) rounds.steps.push_back({whole.tail, nullptr});
   const auto is_loop = [](const RoundStep& step) { return step.loop != nullptr; };
   rounds.nested = std::any_of(rounds.steps.begin(), rounds.steps.end(), [&](const RoundStep& step) {

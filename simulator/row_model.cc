@@ -23,20 +23,24 @@ void add_times(KernelTime& into, const KernelTime& time, double times) {
   into.remaining_run_us += times * time.remaining_run_us;
 }
 
+// The other model's time in the terms of this one: it knows calculation and waiting.
+KernelTime as_kernel_time(const LuoSudaTime& luo_suda) {
+  KernelTime time;
+  time.total_us = luo_suda.total_us;
+  time.calculation_us = luo_suda.computation_us;
+  time.waiting_us = luo_suda.waiting_previous_us + luo_suda.waiting_current_us;
+  time.full_runs_us = luo_suda.full_runs_us;
+  time.remaining_run_us = luo_suda.remaining_run_us;
+  time.full_runs = luo_suda.full_runs;
+  return time;
+}
+
 Diagnostics prefixed(std::string_view what, Diagnostics wrong) {
   wrong.front().message = fmt::format("{}: {}", what, wrong.front().message);
   return wrong;
 }
 
 }  // namespace
-
-// What some steps of a plan take, launched once.
-struct RowModel::Sum {
-  KernelTime time;         // the run counts and warps are the first launch's
-  double luo_suda_us = 0;  // where both models are asked
-  std::int64_t launches = 0;
-  std::optional<Launch> first_launch;
-};
 
 RowModel::RowModel(const PreparedPlan& plan, const PredictionOptions& options)
     : plan_(plan),
@@ -53,7 +57,7 @@ void RowModel::start(std::size_t gpu, const std::vector<std::int64_t>& values) {
     gpu_ = next;
     last_.assign(gpu_->launches.size(), Last{});
   }
-  std::copy(values.begin(), values.end(), slots_.begin());
+  for (std::size_t i = 0; i < values.size(); ++i) slots_[i] = values[i];
   turns_ = 0;
   plain_us_ = 0;
 }
@@ -74,16 +78,20 @@ Diagnostics RowModel::row(std::size_t gpu, const std::vector<std::int64_t>& valu
     row.notes = gpu_->notes;
   }
   for (std::size_t i = 0; i < values.size(); ++i) row.parameters[i].second = values[i];
+  row_ = &row;
+  row.launches = 0;
+  luo_suda_us_ = 0;
   try {
-    const Sum sum = run(gpu_->steps, 1);
-    row.time = sum.time;
-    row.launches = sum.launches;
-    row.first_launch = sum.first_launch.value_or(Launch{});
-    if (options_.best_launch) row.algorithm_3_us = plain_us_;
-    if (options_.model == Model::all) row.luo_suda_us = sum.luo_suda_us;
+    run(gpu_->steps, 1);
   } catch (Failed& failed) {
     return with_row(std::move(failed.diagnostics));
   }
+  if (row.launches == 0) {
+    row.time = KernelTime{};
+    row.first_launch = Launch{};
+  }
+  if (options_.best_launch) row.algorithm_3_us = plain_us_;
+  if (options_.model == Model::all) row.luo_suda_us = luo_suda_us_;
   if (!(row.time.total_us <= std::numeric_limits<double>::max())) {
     return with_row({error("the time is out of the range of numbers")});
   }
@@ -91,16 +99,13 @@ Diagnostics RowModel::row(std::size_t gpu, const std::vector<std::int64_t>& valu
 }
 
 Result<std::vector<LaunchTerm>> RowModel::terms(std::size_t gpu, const std::vector<std::int64_t>& values) {
-  start(gpu, values);
   std::vector<LaunchTerm> terms;
+  PredictionRow row;
   terms_ = &terms;
-  try {
-    run(gpu_->steps, 1);
-  } catch (Failed& failed) {
-    terms_ = nullptr;
-    return with_row(std::move(failed.diagnostics));
-  }
+  auto wrong = this->row(gpu, values, row);
   terms_ = nullptr;
+  filled_ = nullptr;
+  if (!wrong.empty()) return wrong;
   return terms;
 }
 
@@ -117,69 +122,43 @@ Diagnostics RowModel::with_row(Diagnostics wrong) const {
   return wrong;
 }
 
-RowModel::Sum RowModel::run(const std::vector<PreparedStep>& steps, double times) {
-  if (steps.size() == 1) return run(steps.front(), times);
-  Sum sum;
-  for (const PreparedStep& step : steps) {
-    const Sum part = run(step, times);
-    add(part, *step.step, sum);
-  }
-  return sum;
+void RowModel::run(const std::vector<PreparedStep>& steps, std::int64_t times) {
+  for (const PreparedStep& step : steps) run(step, times);
 }
 
-// The first launch is that of the first part that has one.
-void RowModel::add(const Sum& part, const PlanStep& step, Sum& into) const {
-  if (!into.first_launch && part.first_launch) {
-    into.first_launch = part.first_launch;
-    into.time.full_runs = part.time.full_runs;
-    into.time.warps_per_core_package = part.time.warps_per_core_package;
-    into.time.remaining_warps_per_core_package = part.time.remaining_warps_per_core_package;
-  }
-  add_times(into.time, part.time, 1);
-  into.luo_suda_us += part.luo_suda_us;
-  if (__builtin_add_overflow(into.launches, part.launches, &into.launches)) too_many_launches(step);
-}
-
-RowModel::Sum RowModel::run(const PreparedStep& step, double times) {
+// times: how often all this is done.
+void RowModel::run(const PreparedStep& step, std::int64_t times) {
   const std::int64_t count = evaluate(step.repeat, step.step->repeat, *step.step, "`repeat`");
   if (count < 0) {
     fail(*step.step,
          {error(fmt::format("`repeat: {}` is negative: {}", to_string(step.step->repeat), count))});
   }
-  if (count == 0) return Sum{};
+  if (count == 0) return;
   if (step.counter_slot < 0) return repeated(step, count, times);
   const auto slot = static_cast<std::size_t>(step.counter_slot);
   slots_[slot] = 0;
   bound_[slot] = true;
-  const Sum sum = step.counted ? counted(step, count, times) : repeated(step, count, times);
+  if (step.counted) {
+    counted(step, count, times);
+  } else {
+    repeated(step, count, times);
+  }
   bound_[slot] = false;
-  return sum;
 }
 
-RowModel::Sum RowModel::once(const PreparedStep& step, double times) {
+void RowModel::once(const PreparedStep& step, std::int64_t times) {
   if (step.launch < 0) return run(step.steps, times);
   const auto index = static_cast<std::size_t>(step.launch);
-  return launch(gpu_->launches[index], index, times);
+  launch(gpu_->launches[index], index, times);
 }
 
-// Turns that are all the same are run once.
-RowModel::Sum RowModel::repeated(const PreparedStep& step, std::int64_t count, double times) {
-  const double plain_before = plain_us_;
-  Sum sum = once(step, times * static_cast<double>(count));
-  if (count == 1) return sum;
-  const KernelTime turn = sum.time;
-  sum.time = KernelTime{};
-  sum.time.full_runs = turn.full_runs;
-  sum.time.warps_per_core_package = turn.warps_per_core_package;
-  sum.time.remaining_warps_per_core_package = turn.remaining_warps_per_core_package;
-  add_times(sum.time, turn, static_cast<double>(count));
-  sum.luo_suda_us *= static_cast<double>(count);
-  plain_us_ = plain_before + static_cast<double>(count) * (plain_us_ - plain_before);
-  if (__builtin_mul_overflow(sum.launches, count, &sum.launches)) too_many_launches(*step.step);
-  return sum;
+// Turns that are all the same are computed once.
+void RowModel::repeated(const PreparedStep& step, std::int64_t count, std::int64_t times) {
+  if (__builtin_mul_overflow(times, count, &times)) too_many_launches(*step.step);
+  once(step, times);
 }
 
-RowModel::Sum RowModel::counted(const PreparedStep& step, std::int64_t count, double times) {
+void RowModel::counted(const PreparedStep& step, std::int64_t count, std::int64_t times) {
   turns_ += static_cast<std::uint64_t>(std::min<std::int64_t>(count, kMostTurns + 1));
   if (turns_ > kMostTurns) {
     fail(
@@ -187,33 +166,36 @@ RowModel::Sum RowModel::counted(const PreparedStep& step, std::int64_t count, do
         {error(fmt::format("`repeat: {}` is {}: launches that differ with the counter `{}` can be {} at most",
                            to_string(step.step->repeat), count, step.step->counter, kMostTurns))});
   }
-  Sum sum;
   for (std::int64_t turn = 0; turn < count; ++turn) {
     slots_[static_cast<std::size_t>(step.counter_slot)] = turn;
-    add(once(step, times), *step.step, sum);
+    once(step, times);
   }
-  return sum;
 }
 
-RowModel::Sum RowModel::launch(const PreparedLaunch& launch, std::size_t index, double times) {
+void RowModel::launch(const PreparedLaunch& launch, std::size_t index, std::int64_t times) {
   Launch size = size_of(launch);
-  auto time = time_of(launch, index, size);
-  if (options_.best_launch && time) {
-    plain_us_ += time->total_us;
+  KernelTime time = time_of(launch, index, size);
+  const auto number = static_cast<double>(times);
+  if (options_.best_launch) {
+    plain_us_ += number * time.total_us;
     if (launch.threads) {
-      const Launch best = best_size(launch, index, size, time->total_us);
+      const Launch best = best_size(launch, index, size, time.total_us);
       if (best != size) {
         size = best;
         time = time_of(launch, index, size);
       }
     }
   }
-  if (!time) fail(*launch.step, time.diagnostics());
-  if (terms_ != nullptr) add_term(launch, index, size, *time, times);
-  if (options_.model != Model::all) return Sum{*time, 0, 1, size};
-  const auto luo_suda = luo_suda_time_of(index, size);
-  if (!luo_suda) fail(*launch.step, luo_suda.diagnostics());
-  return Sum{*time, luo_suda->total_us, 1, size};
+  if (row_->launches == 0) {
+    row_->first_launch = size;
+    row_->time = time;
+    if (times != 1) add_times(row_->time, time, number - 1);
+  } else {
+    add_times(row_->time, time, number);
+  }
+  if (__builtin_add_overflow(row_->launches, times, &row_->launches)) too_many_launches(*launch.step);
+  if (terms_ != nullptr) add_term(launch, index, size, time, number);
+  if (options_.model == Model::all) luo_suda_us_ += number * luo_suda_time_of(launch, index, size).total_us;
 }
 
 void RowModel::add_term(const PreparedLaunch& launch, std::size_t index, const Launch& size,
@@ -229,19 +211,20 @@ void RowModel::add_term(const PreparedLaunch& launch, std::size_t index, const L
 
 Launch RowModel::size_of(const PreparedLaunch& launch) {
   const PlanStep& step = *launch.step;
-  const auto checked = [&](const Result<Launch>& size) {
-    if (!size) fail(step, size.diagnostics());
-    return *size;
-  };
+  const Gpu& gpu = *gpu_->gpu;
+  Launch size;
   if (launch.threads) {
     const std::int64_t threads = evaluate(*launch.threads, *step.launch->threads, step, "`threads`");
-    return checked(choose_launch(*gpu_->gpu, threads));
+    if (threads >= 1) size = algorithm_3(gpu, gpu_->divisors, threads);
+    if (!fits(gpu, size)) fail(step, choose_launch(gpu, threads).diagnostics());
+    return size;
   }
   if (!launch.blocks || !launch.threads_per_block) fail(step, {error("the launch has no size")});
-  const std::int64_t blocks = evaluate(*launch.blocks, *step.launch->blocks, step, "`blocks`");
-  const std::int64_t threads_per_block =
+  size.blocks = evaluate(*launch.blocks, *step.launch->blocks, step, "`blocks`");
+  size.threads_per_block =
       evaluate(*launch.threads_per_block, *step.launch->threads_per_block, step, "`threads_per_block`");
-  return checked(check_launch(*gpu_->gpu, blocks, threads_per_block));
+  if (!fits(gpu, size)) fail(step, check_launch(gpu, size.blocks, size.threads_per_block).diagnostics());
+  return size;
 }
 
 // The quickest of all blocks of whole warps that have at least the launch's threads; `chosen`, which takes
@@ -255,11 +238,16 @@ Launch RowModel::best_size(const PreparedLaunch& launch, std::size_t index, cons
   double best_us = chosen_us;
   for (std::int64_t size = gpu.warp_size; size <= gpu.max_threads_per_block; size += gpu.warp_size) {
     const Launch candidate{threads / size + (threads % size != 0 ? 1 : 0), size};
-    if (candidate == chosen || !check_launch(gpu, candidate.blocks, candidate.threads_per_block)) continue;
-    const auto time = time_of(launch, index, candidate);
-    if (!time || time->total_us >= best_us) continue;
+    if (candidate == chosen || !fits(gpu, candidate)) continue;
+    double candidate_us = 0;
+    try {
+      candidate_us = time_of(launch, index, candidate).total_us;
+    } catch (Failed&) {
+      continue;  // not one such block fits the SM, say
+    }
+    if (candidate_us >= best_us) continue;
     best = candidate;
-    best_us = time->total_us;
+    best_us = candidate_us;
   }
   return best;
 }
@@ -269,16 +257,20 @@ RowModel::Last& RowModel::prepare(const PreparedLaunch& launch, std::size_t inde
   slots_[plan_.threads_per_block_slot] = size.threads_per_block;
   slots_[plan_.blocks_slot] = size.blocks;
   Last& last = last_[index];
-  values_.resize(launch.values.size());
+  last.values.resize(launch.values.size());
+  bool same = last.instance != nullptr && last.generation == times_.generation();
   for (std::size_t i = 0; i < launch.values.size(); ++i) {
-    if (!launch.values[i].evaluate(slots_.data(), values_[i])) fail_argument(launch, i);
+    std::int64_t value = 0;
+    if (!launch.values[i].evaluate(slots_.data(), value)) fail_argument(launch, i);
+    same = same && value == last.values[i];
+    last.values[i] = value;
   }
-  if (last.instance == nullptr || last.generation != times_.generation() || last.values != values_) {
-    const auto found = times_.find(*launch.program, values_, gpu_->t_m_cycles);
+  if (!same) {
+    last.instance = nullptr;
+    const auto found = times_.find(*launch.program, last.values, gpu_->t_m_cycles);
     if (!found) fail(*launch.step, found.diagnostics());
     last.instance = *found;
     last.generation = times_.generation();
-    last.values = values_;
     last.luo_suda.reset();
   }
   const auto& resources = launch.program->program->resources;
@@ -295,32 +287,39 @@ RowModel::Last& RowModel::prepare(const PreparedLaunch& launch, std::size_t inde
   return last;
 }
 
-Result<KernelTime> RowModel::time_of(const PreparedLaunch& launch, std::size_t index, const Launch& size) {
+KernelTime RowModel::time_of(const PreparedLaunch& launch, std::size_t index, const Launch& size) {
   Last& last = prepare(launch, index, size);
-  if (options_.model != Model::luo_suda)
-    return kernel_time(*gpu_->gpu, size, gpu_->t_p_us, *last.instance, last.active_blocks);
-  const auto luo_suda = luo_suda_time_of(index, size);
-  if (!luo_suda) return luo_suda.diagnostics();
-  KernelTime time;
-  time.total_us = luo_suda->total_us;
-  time.calculation_us = luo_suda->computation_us;
-  time.waiting_us = luo_suda->waiting_previous_us + luo_suda->waiting_current_us;
-  time.full_runs_us = luo_suda->full_runs_us;
-  time.remaining_run_us = luo_suda->remaining_run_us;
-  time.full_runs = luo_suda->full_runs;
-  return time;
+  if (options_.model == Model::luo_suda) return as_kernel_time(luo_suda_time_of(launch, index, size));
+  const Gpu& gpu = *gpu_->gpu;
+  if (gpu.core_packages_per_sm() == 0) fail(*launch.step, check_core_packages(gpu));
+  const Runs runs = runs_of(gpu, gpu_->divisors, size, last.active_blocks);
+  CorePackageTime full, rest;
+  if (!last.instance->find(runs.warps_per_core_package, full)) {
+    const auto time = last.instance->time(runs.warps_per_core_package);
+    if (!time) fail(*launch.step, time.diagnostics());
+    full = *time;
+  }
+  if (runs.remaining_warps_per_core_package > 0 &&
+      !last.instance->find(runs.remaining_warps_per_core_package, rest)) {
+    const auto time = last.instance->time(runs.remaining_warps_per_core_package);
+    if (!time) fail(*launch.step, time.diagnostics());
+    rest = *time;
+  }
+  return time_of_runs(gpu, runs, gpu_->t_p_us, full, rest);
 }
 
 // After prepare().
-Result<LuoSudaTime> RowModel::luo_suda_time_of(std::size_t index, const Launch& size) {
+LuoSudaTime RowModel::luo_suda_time_of(const PreparedLaunch& launch, std::size_t index, const Launch& size) {
   Last& last = last_[index];
-  if (auto wrong = check_luo_suda(*gpu_->gpu); !wrong.empty()) return wrong;
+  if (auto wrong = check_luo_suda(*gpu_->gpu); !wrong.empty()) fail(*launch.step, std::move(wrong));
   if (!last.luo_suda) {
     auto made = make_luo_suda_program(last.instance->schedule(), *gpu_->gpu->luo_suda);
-    if (!made) return made.diagnostics();
+    if (!made) fail(*launch.step, made.diagnostics());
     last.luo_suda = std::move(*made);
   }
-  return luo_suda_time(*gpu_->gpu, size, *last.luo_suda, last.active_blocks);
+  const auto time = luo_suda_time(*gpu_->gpu, size, *last.luo_suda, last.active_blocks);
+  if (!time) fail(*launch.step, time.diagnostics());
+  return *time;
 }
 
 void RowModel::fail_argument(const PreparedLaunch& launch, std::size_t index) const {

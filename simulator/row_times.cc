@@ -29,7 +29,8 @@ void collect_open(const Items& items, std::set<std::pair<bool, int>>& open) {
 }  // namespace
 
 std::string to_string(DurationName name) {
-  return std::string(name.store ? "store." : "load.") + kAccessNames.at(static_cast<std::size_t>(name.access));
+  return std::string(name.store ? "store." : "load.") +
+         kAccessNames.at(static_cast<std::size_t>(name.access));
 }
 
 double& duration(MemoryDurations& durations, DurationName name) {

@@ -29,17 +29,17 @@ double& duration(MemoryDurations& durations, DurationName name);
 
 class RowTimes {
  public:
-  // rows: values of the plan's parameters, in its order. The plan, the GPU and `rows` are copied or kept alive
-  // by the caller as long as this lives (plan, gpu: by the caller). Rows that the model has no prediction of
-  // are in failed(), and left out of what the other functions return. Errors: the loader's, a name that
-  // nobody gives a value.
+  // rows: values of the plan's parameters, in its order. The plan, the GPU and `rows` are copied or kept
+  // alive by the caller as long as this lives (plan, gpu: by the caller). Rows that the model has no
+  // prediction of are in failed(), and left out of what the other functions return. Errors: the loader's, a
+  // name that nobody gives a value.
   static Result<std::unique_ptr<RowTimes>> make(const Plan& plan, const Gpu& gpu,
                                                 std::vector<std::vector<std::int64_t>> rows,
                                                 const ProgramLoader& loader);
 
   const std::vector<FailedRow>& failed() const { return failed_; }
-  const std::vector<std::size_t>& rows() const { return good_; }         // indices into the rows given
-  const std::vector<double>& launches() const { return launches_; }      // of rows(), same order
+  const std::vector<std::size_t>& rows() const { return good_; }     // indices into the rows given
+  const std::vector<double>& launches() const { return launches_; }  // of rows(), same order
   const std::vector<Launch>& first_launches() const { return first_launches_; }
   const MemoryDurations& gpu_durations() const { return gpu_->durations; }
   double t_p_us() const { return t_p_us_; }          // without a fit: the plan's, or the GPU's default

@@ -22,6 +22,8 @@ constexpr std::uint64_t kMostSteps = std::uint64_t{1} << 23;
 constexpr std::uint64_t kMostVisits = std::uint64_t{1} << 25;  // of items
 constexpr std::size_t kCopiedSteps = 4;                        // a longer run of steps is shared, not copied
 constexpr int kDeepestNesting = 400;
+constexpr std::size_t kFewItems = 16;
+constexpr std::size_t kFewLoops = 8;  // that are looked through one by one
 
 std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
   return __builtin_add_overflow(a, b, &a) ? kSaturated : a;
@@ -73,13 +75,17 @@ bool operator==(const Fragment& a, const Fragment& b) {
 
 class Flattener {
  public:
-  Flattener(const KernelProgram& program, const Bindings& bindings, const MemoryDurations& durations)
-      : program_(program), bindings_(bindings), durations_(durations) {
+  Flattener(const KernelProgram& program, Bindings bindings, const MemoryDurations& durations)
+      : program_(program), bindings_(std::move(bindings)), durations_(durations) {
+    items_.reserve(kFewItems);
+    after_.reserve(kFewItems);
     number_items(program.program, 0);
+    schedule_.origins.reserve(std::min(items_.size(), kFewItems));
+    single_origins_.assign(items_.size(), kNoOrigin);
   }
 
   Schedule run() {
-    Fragment whole = flatten(program_.program);
+    Fragment whole = flatten(program_.program, 0);
     std::vector<Step> steps;
     add_period(steps, whole.head);
     steps.insert(steps.end(), whole.steps.begin(), whole.steps.end());
@@ -89,46 +95,57 @@ class Flattener {
   }
 
  private:
+  // Items are numbered as they stand in the program, those inside of others after these.
   void number_items(const Items& items, int depth) {
     if (depth > kDeepestNesting) throw Failed{error("the program's items are nested too deeply")};
     for (const Item& item : items) {
-      numbers_.emplace(&item, static_cast<std::uint32_t>(items_.size()));
+      const std::size_t number = items_.size();
       items_.push_back(&item);
+      after_.push_back(0);
       if (const auto* repeat = std::get_if<Repeat>(&item.what)) number_items(repeat->body, depth + 1);
       if (const auto* when = std::get_if<When>(&item.what)) {
         number_items(when->then_items, depth + 1);
         number_items(when->else_items, depth + 1);
       }
+      after_[number] = static_cast<std::uint32_t>(items_.size());
     }
   }
 
-  Fragment flatten(const Items& items) {
+  // first: the number of the first of the items.
+  Fragment flatten(const Items& items, std::uint32_t first) {
     Fragment result;
-    for (const Item& item : items) append(result, flatten(item));
+    for (const Item& item : items) {
+      append(result, flatten(item, first));
+      first = after_[first];
+    }
     return result;
   }
 
-  Fragment flatten(const Item& item) {
+  Fragment flatten(const Item& item, std::uint32_t number) {
     if (++visits_ > kMostVisits)
       throw Failed{error("the program is too large when its counters are written out")};
     if (const auto* calculation = std::get_if<Calculation>(&item.what)) {
-      return single(item, PeriodKind::calculation, duration(item, "calc", calculation->cycles));
+      return single(number, PeriodKind::calculation, duration(item, "calc", calculation->cycles));
     }
     if (const auto* instructions = std::get_if<Instructions>(&item.what)) {
       const std::uint64_t n = count(item, "instructions", instructions->count);
       Fragment fragment;
-      if (n > 0) fragment.head = Run{n, {{numbers_.at(&item), n}}};
+      if (n > 0) fragment.head = Run{n, {{number, n}}};
       return fragment;
     }
-    if (const auto* access = std::get_if<MemoryAccess>(&item.what)) return flatten(item, *access);
-    if (const auto* repeat = std::get_if<Repeat>(&item.what)) return flatten(item, *repeat);
+    if (const auto* access = std::get_if<MemoryAccess>(&item.what)) return flatten(item, number, *access);
+    if (const auto* repeat = std::get_if<Repeat>(&item.what)) return flatten(item, number, *repeat);
     const When& when = std::get<When>(item.what);
     const auto condition = evaluate_count(when.condition, bindings_);
     if (!condition) throw failure(item, "when", when.condition, condition.diagnostics().front());
-    return flatten(*condition != 0 ? when.then_items : when.else_items);
+    if (*condition != 0) return flatten(when.then_items, number + 1);
+    // The others come after these, as many as there are.
+    std::uint32_t first = number + 1;
+    for (std::size_t i = 0; i < when.then_items.size(); ++i) first = after_[first];
+    return flatten(when.else_items, first);
   }
 
-  Fragment flatten(const Item& item, const MemoryAccess& access) {
+  Fragment flatten(const Item& item, std::uint32_t number, const MemoryAccess& access) {
     const bool load = access.kind == MemoryAccess::Kind::load;
     double cycles = 0;
     if (access.cycles) {
@@ -139,25 +156,25 @@ class Flattener {
     } else {
       throw Failed{error(fmt::format("a {} has neither `cycles` nor `access`", load ? "load" : "store"))};
     }
-    return single(item, load ? PeriodKind::load : PeriodKind::store, cycles);
+    return single(number, load ? PeriodKind::load : PeriodKind::store, cycles);
   }
 
-  Fragment flatten(const Item& item, const Repeat& repeat) {
+  Fragment flatten(const Item& item, std::uint32_t number, const Repeat& repeat) {
     const std::uint64_t turns = count(item, "repeat", repeat.count);
     if (turns == 0) return {};
-    if (repeat.counter.empty()) return repeated(flatten(repeat.body), turns);
-    return counted(item, repeat, turns);
+    if (repeat.counter.empty()) return repeated(flatten(repeat.body, number + 1), turns);
+    return counted(item, number, repeat, turns);
   }
 
   // A body whose expressions use the counter is written out, equal turns in a row taken together.
-  Fragment counted(const Item& item, const Repeat& repeat, std::uint64_t turns) {
+  Fragment counted(const Item& item, std::uint32_t number, const Repeat& repeat, std::uint64_t turns) {
     const auto outer = bindings_.find(repeat.counter);
     const bool hides = outer != bindings_.end();
     const std::int64_t hidden = hides ? outer->second : 0;
     Fragment result;
     if (!uses_counter(repeat)) {
       bindings_[repeat.counter] = 0;
-      result = repeated(flatten(repeat.body), turns);
+      result = repeated(flatten(repeat.body, number + 1), turns);
     } else {
       if (turns > kMostTurns - turns_) {
         throw Failed{error(
@@ -170,7 +187,7 @@ class Flattener {
       std::uint64_t equal = 0;
       for (std::uint64_t turn = 0; turn < turns; ++turn) {
         bindings_[repeat.counter] = static_cast<std::int64_t>(turn);
-        Fragment body = flatten(repeat.body);
+        Fragment body = flatten(repeat.body, number + 1);
         if (equal > 0 && body == last) {
           ++equal;
           continue;
@@ -200,10 +217,15 @@ class Flattener {
     return entry->second;
   }
 
-  Fragment single(const Item& item, PeriodKind kind, double cycles) {
+  Fragment single(std::uint32_t number, PeriodKind kind, double cycles) {
+    std::uint32_t& origin = single_origins_[number];
+    if (origin == kNoOrigin) {
+      origin = static_cast<std::uint32_t>(schedule_.origins.size());
+      schedule_.origins.push_back({{items_[number], 0}});
+    }
     Fragment fragment;
-    const Run origin{0, {{numbers_.at(&item), 0}}};
-    fragment.steps.push_back(Step{Period{kind, cycles, intern_origin(origin)}, nullptr});
+    fragment.steps.reserve(kCopiedSteps);
+    fragment.steps.push_back(Step{Period{kind, cycles, origin}, nullptr});
     return fragment;
   }
 
@@ -294,18 +316,28 @@ class Flattener {
           step.loop ? reinterpret_cast<std::uintptr_t>(step.loop.get()) : step.period.origin * 8 + 1;
       key = (key ^ part) * 0x100000001B3u;
     }
+    const auto same = [&](const Loop& known) {
+      return known.count == count &&
+             std::equal(known.body.begin(), known.body.end(), loop.body.begin(), loop.body.end(), same_step);
+    };
+    for (const auto& [known_key, known] : few_loops_) {
+      if (known_key != key || !same(*known)) continue;
+      steps.push_back(Step{{}, known});
+      return;
+    }
     const auto [begin, end] = loops_.equal_range(key);
     for (auto at = begin; at != end; ++at) {
-      const Loop& known = *at->second;
-      if (known.count == count &&
-          std::equal(known.body.begin(), known.body.end(), loop.body.begin(), loop.body.end(), same_step)) {
-        steps.push_back(Step{{}, at->second});
-        return;
-      }
+      if (!same(*at->second)) continue;
+      steps.push_back(Step{{}, at->second});
+      return;
     }
     loop.periods = count_periods(loop.body);
     auto made = std::make_shared<const Loop>(std::move(loop));
-    loops_.emplace(key, made);
+    if (few_loops_.size() < kFewLoops) {
+      few_loops_.emplace_back(key, made);
+    } else {
+      loops_.emplace(key, made);
+    }
     steps.push_back(Step{{}, std::move(made)});
   }
 
@@ -379,10 +411,13 @@ class Flattener {
   const MemoryDurations& durations_;
   Schedule schedule_;
   std::vector<const Item*> items_;
-  std::unordered_map<const Item*, std::uint32_t> numbers_;
+  std::vector<std::uint32_t> after_;  // the number after an item and those inside of it, by its number
+  static constexpr std::uint32_t kNoOrigin = std::numeric_limits<std::uint32_t>::max();
+  std::vector<std::uint32_t> single_origins_;  // of periods that are one item, by its number
   std::unordered_map<const Repeat*, bool> uses_counter_;
   std::map<std::vector<std::pair<std::uint32_t, std::uint64_t>>, std::uint32_t> origins_;
-  std::unordered_multimap<std::uint64_t, std::shared_ptr<const Loop>> loops_;
+  std::vector<std::pair<std::uint64_t, std::shared_ptr<const Loop>>> few_loops_;
+  std::unordered_multimap<std::uint64_t, std::shared_ptr<const Loop>> loops_;  // the others
   std::uint64_t turns_ = 0, steps_ = 0, visits_ = 0;
 };
 
@@ -423,8 +458,13 @@ Result<Schedule> make_schedule(const KernelProgram& program, const Bindings& bin
                                const MemoryDurations& durations) {
   Diagnostics missing = missing_parameters(program, used_names(program), bindings);
   if (!missing.empty()) return missing;
+  return make_schedule_of_bound(program, bindings, durations);
+}
+
+Result<Schedule> make_schedule_of_bound(const KernelProgram& program, Bindings bindings,
+                                        const MemoryDurations& durations) {
   try {
-    return Flattener(program, bindings, durations).run();
+    return Flattener(program, std::move(bindings), durations).run();
   } catch (Failed& failed) {
     return std::move(failed.diagnostic);
   }

@@ -69,6 +69,10 @@ struct Schedule {
 Result<Schedule> make_schedule(const KernelProgram& program, const Bindings& bindings,
                                const MemoryDurations& durations);
 
+// The same for bindings that are known to have all that the program needs.
+Result<Schedule> make_schedule_of_bound(const KernelProgram& program, Bindings bindings,
+                                        const MemoryDurations& durations);
+
 // The periods written out; fails when there are more than `limit`.
 Result<std::vector<Period>> written_out(const Schedule& schedule, std::uint64_t limit);
 

@@ -33,7 +33,8 @@ std::vector<std::string> undetermined(const Fit& fit) {
     if (hardly_determined(range, floor))
       words.push_back(fmt::format("the data hardly determines {}: {}{}", name, range_text(range), hint));
   };
-  if (fit.t_p_fitted) add("t_p", fit.t_p_range, t_p_floor_us, "; small sizes, where the launch counts, would");
+  if (fit.t_p_fitted)
+    add("t_p", fit.t_p_range, t_p_floor_us, "; small sizes, where the launch counts, would");
   if (fit.t_m_fitted) add("t_m", fit.t_m_range, t_m_floor_cycles, "; large sizes, with many warps, would");
   for (const auto& duration : fit.durations)
     add("the duration of " + to_string(duration.name), duration.range, duration_floor_cycles, "");
@@ -41,8 +42,9 @@ std::vector<std::string> undetermined(const Fit& fit) {
 }
 
 std::string quality(const GpuFit& of) {
-  std::string text = fmt::format("fitted to {} measurements of {}, mean error {}, maximum {}", of.fit.errors.count,
-                                 of.files, percent(of.fit.errors.mean), percent(of.fit.errors.maximum));
+  std::string text =
+      fmt::format("fitted to {} measurements of {}, mean error {}, maximum {}", of.fit.errors.count, of.files,
+                  percent(of.fit.errors.mean), percent(of.fit.errors.maximum));
   if (of.held_out)
     text += fmt::format("; {} held out: mean error {}, maximum {}", of.held_out->errors.count,
                         percent(of.held_out->errors.mean), percent(of.held_out->errors.maximum));
@@ -51,12 +53,13 @@ std::string quality(const GpuFit& of) {
 
 std::string report(const Plan& plan, const GpuFit& of) {
   const Fit& fit = of.fit;
-  std::string text = fmt::format("# {} on {}: {} measurements, mean error {}, maximum {} ({})\n", plan.name, of.gpu,
-                                 fit.errors.count, percent(fit.errors.mean), percent(fit.errors.maximum), of.worst);
+  std::string text =
+      fmt::format("# {} on {}: {} measurements, mean error {}, maximum {} ({})\n", plan.name, of.gpu,
+                  fit.errors.count, percent(fit.errors.mean), percent(fit.errors.maximum), of.worst);
   if (of.held_out) {
-    text += fmt::format("# held out: {} measurements, mean error {}, maximum {} ({})\n", of.held_out->errors.count,
-                        percent(of.held_out->errors.mean), percent(of.held_out->errors.maximum),
-                        of.held_out->worst);
+    text += fmt::format("# held out: {} measurements, mean error {}, maximum {} ({})\n",
+                        of.held_out->errors.count, percent(of.held_out->errors.mean),
+                        percent(of.held_out->errors.maximum), of.held_out->worst);
   }
   text += fmt::format("# t_p {:.4g} µs ({}), t_m {:.4g} cycles ({})\n", fit.t_p_us,
                       fit.t_p_fitted ? range_text(fit.t_p_range) : "given", fit.t_m_cycles,
@@ -90,10 +93,11 @@ std::string calibration_yaml(const Plan& plan, const std::vector<GpuFit>& fits, 
   std::string text;
   for (const auto& of : fits)
     if (with_report) text += report(plan, of);
-  text += fmt::format("warptime: 1\nplan: {}\ncalibrations:\n", Json(plan.name).dump(-1, ' ', false, Json::error_handler_t::replace));
+  text += fmt::format("warptime: 1\nplan: {}\ncalibrations:\n",
+                      Json(plan.name).dump(-1, ' ', false, Json::error_handler_t::replace));
   for (const auto& of : fits) {
-    text += fmt::format("  {}:\n    t_p: {}\n    t_m: {}\n    source: {}\n", of.gpu, seven_digits(of.fit.t_p_us),
-                        seven_digits(of.fit.t_m_cycles),
+    text += fmt::format("  {}:\n    t_p: {}\n    t_m: {}\n    source: {}\n", of.gpu,
+                        seven_digits(of.fit.t_p_us), seven_digits(of.fit.t_m_cycles),
                         Json(quality(of)).dump(-1, ' ', false, Json::error_handler_t::replace));
   }
   return text;
@@ -126,22 +130,24 @@ std::string calibration_json(const Plan& plan, const std::vector<GpuFit>& fits) 
 }
 
 std::string calibration_csv(const Plan& plan, const std::vector<GpuFit>& fits) {
-  std::string text = csv_line({"plan", "gpu", "t_p_us", "t_m_cycles", "measurements", "mean_error_percent",
-                               "max_error_percent", "held_out", "held_out_mean_error_percent",
-                               "held_out_max_error_percent", "t_p_low_us", "t_p_high_us", "t_m_low_cycles",
-                               "t_m_high_cycles", "memory_cycles"});
+  std::string text =
+      csv_line({"plan", "gpu", "t_p_us", "t_m_cycles", "measurements", "mean_error_percent",
+                "max_error_percent", "held_out", "held_out_mean_error_percent", "held_out_max_error_percent",
+                "t_p_low_us", "t_p_high_us", "t_m_low_cycles", "t_m_high_cycles", "memory_cycles"});
   for (const auto& of : fits) {
     const Fit& fit = of.fit;
     std::string durations;
     for (const auto& duration : fit.durations)
-      durations += fmt::format("{}{}={}", durations.empty() ? "" : " ", to_string(duration.name), duration.cycles);
+      durations +=
+          fmt::format("{}{}={}", durations.empty() ? "" : " ", to_string(duration.name), duration.cycles);
     const Errors held = of.held_out ? of.held_out->errors : Errors{};
     const bool any = of.held_out.has_value();
     text += csv_line({plan.name, of.gpu, exact(fit.t_p_us), exact(fit.t_m_cycles),
-                      std::to_string(fit.errors.count), exact(fit.errors.mean * 100), exact(fit.errors.maximum * 100),
-                      std::to_string(held.count), any ? exact(held.mean * 100) : "",
-                      any ? exact(held.maximum * 100) : "", exact(fit.t_p_range.low), exact(fit.t_p_range.high),
-                      exact(fit.t_m_range.low), fit.t_m_range.open ? "" : exact(fit.t_m_range.high), durations});
+                      std::to_string(fit.errors.count), exact(fit.errors.mean * 100),
+                      exact(fit.errors.maximum * 100), std::to_string(held.count),
+                      any ? exact(held.mean * 100) : "", any ? exact(held.maximum * 100) : "",
+                      exact(fit.t_p_range.low), exact(fit.t_p_range.high), exact(fit.t_m_range.low),
+                      fit.t_m_range.open ? "" : exact(fit.t_m_range.high), durations});
   }
   return text;
 }

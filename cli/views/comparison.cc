@@ -44,11 +44,13 @@ std::string size_name(const ComparedMethod& method) {
 
 std::string method_text(const ComparedMethod& method) {
   std::string text = method.plan.name;
-  if (method.rows_of != method.plan.name) text += fmt::format(", compared with measurements of {}", method.rows_of);
+  if (method.rows_of != method.plan.name)
+    text += fmt::format(", compared with measurements of {}", method.rows_of);
   text += "\n";
   for (const auto& constants : method.constants)
-    text += fmt::format("  {}: t_p {} µs ({}), t_m {} cycles ({})\n", constants.gpu, sensible(constants.t_p_us),
-                        constants.t_p_source, sensible(constants.t_m_cycles), constants.t_m_source);
+    text +=
+        fmt::format("  {}: t_p {} µs ({}), t_m {} cycles ({})\n", constants.gpu, sensible(constants.t_p_us),
+                    constants.t_p_source, sensible(constants.t_m_cycles), constants.t_m_source);
   for (const auto& note : method.notes) text += fmt::format("  note: {}\n", note);
   auto columns = experiment_columns(method.plan, method.size_parameter);
   for (const char* title : {"shortest", "longest", "mean error", "maximum"}) columns.push_back({title});
@@ -56,7 +58,8 @@ std::string method_text(const ComparedMethod& method) {
   Table table(std::move(columns));
   for (std::size_t i = 0; i < method.experiments.size(); ++i) {
     const auto& experiment = method.experiments[i];
-    auto cells = experiment_cells(method.plan, experiment, method.size_parameter, experiment_name(method.letter, i));
+    auto cells =
+        experiment_cells(method.plan, experiment, method.size_parameter, experiment_name(method.letter, i));
     cells.push_back(sensible_time(experiment.shortest_us));
     cells.push_back(sensible_time(experiment.longest_us));
     cells.push_back(percent(experiment.errors.mean));
@@ -79,9 +82,11 @@ std::string ratio_text(const ComparedMethod& first, const ComparedRatio& ratio) 
     cells.push_back(percent(experiment.errors.maximum));
     table.add(std::move(cells));
   }
-  if (ratio.experiments.empty()) return text + "There are no measurements of both with the same parameters.\n\n";
-  return text + table.take() + fmt::format("\nAll: mean error {}, maximum {}\n\n", percent(ratio.global.mean),
-                                           percent(ratio.global.maximum));
+  if (ratio.experiments.empty())
+    return text + "There are no measurements of both with the same parameters.\n\n";
+  return text + table.take() +
+         fmt::format("\nAll: mean error {}, maximum {}\n\n", percent(ratio.global.mean),
+                     percent(ratio.global.maximum));
 }
 
 // Inaccuracy measures and simulation durations, as Table 4 has them.
@@ -98,7 +103,8 @@ std::string global_text(const Comparison& comparison) {
   };
   line("Mean error", [](const auto& global) { return percent(global.mean); });
   line("Maximum error", [](const auto& global) { return percent(global.maximum); });
-  line("Mean time of a prediction", [](const auto& global) { return sensible_time(global.mean_prediction_us); });
+  line("Mean time of a prediction",
+       [](const auto& global) { return sensible_time(global.mean_prediction_us); });
   line("Longest prediction", [](const auto& global) { return sensible_time(global.longest_prediction_us); });
   line("Experiments", [](const auto& global) { return std::to_string(global.experiments); });
   line("Measurements", [](const auto& global) { return std::to_string(global.rows); });
@@ -155,7 +161,8 @@ std::string fixed_text(const Plan& plan, const Experiment& experiment, std::size
   std::string text;
   for (std::size_t i = 0; i < plan.parameters.size(); ++i)
     if (i != size_parameter)
-      text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", plan.parameters[i].name, experiment.values[i]);
+      text +=
+          fmt::format("{}{} = {}", text.empty() ? "" : ", ", plan.parameters[i].name, experiment.values[i]);
   return text;
 }
 
