@@ -104,14 +104,14 @@ class MeasuredReader {
     auto selected = select_measurements(*table, plan_, settings_.selection);
     if (!selected) return selected.diagnostics();
     for (auto& on : selected->gpus) {
-      const auto gpu = catalogue_.find(on.gpu);
-      if (!gpu) {
-        auto wrong = gpu.diagnostics();
+      const Gpu* gpu = gpu_of_device(catalogue_, on.gpu);
+      if (gpu == nullptr && settings_.gpus.empty()) {
+        auto wrong = catalogue_.find(on.gpu).diagnostics();
         wrong.front().file = file;
         wrong.front().line = on.rows.front().line;
         return wrong;
       }
-      if (wanted(*gpu)) append(*gpu, std::move(on.rows));
+      if (gpu != nullptr && wanted(gpu)) append(gpu, std::move(on.rows));
     }
     return {};
   }

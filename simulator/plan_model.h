@@ -97,20 +97,23 @@ class RowModel {
   void once(const PreparedStep& step, std::int64_t times);
   void repeated(const PreparedStep& step, std::int64_t count, std::int64_t times);
   void counted(const PreparedStep& step, std::int64_t count, std::int64_t times);
-  void launch(const PreparedLaunch& launch, std::size_t index, std::int64_t times);
+  [[gnu::flatten]] void launch(const PreparedLaunch& launch, std::size_t index, std::int64_t times);
   Launch size_of(const PreparedLaunch& launch);
-  Launch best_size(const PreparedLaunch& launch, std::size_t index, const Launch& chosen, double chosen_us);
-  void add_term(const PreparedLaunch& launch, std::size_t index, const Launch& size, const KernelTime& time,
-                double times);
+  [[gnu::noinline]] Launch best_size(const PreparedLaunch& launch, std::size_t index, const Launch& chosen,
+                                     double chosen_us);
+  [[gnu::noinline]] void add_term(const PreparedLaunch& launch, std::size_t index, const Launch& size,
+                                  const KernelTime& time, double times);
   KernelTime time_of(const PreparedLaunch& launch, std::size_t index, const Launch& size);
-  LuoSudaTime luo_suda_time_of(const PreparedLaunch& launch, std::size_t index, const Launch& size);
+  [[gnu::noinline]] LuoSudaTime luo_suda_time_of(const PreparedLaunch& launch, std::size_t index,
+                                                 const Launch& size);
   Last& prepare(const PreparedLaunch& launch, std::size_t index, const Launch& size);
   std::int64_t evaluate(const CompiledExpression& compiled, const Expression& expression,
                         const PlanStep& step, const char* what);
-  [[noreturn]] void fail_argument(const PreparedLaunch& launch, std::size_t index) const;
-  Bindings bindings() const;
-  [[noreturn]] void fail(const PlanStep& step, Diagnostics wrong) const;
-  [[noreturn]] void too_many_launches(const PlanStep& step) const;
+  [[noreturn, gnu::noinline, gnu::cold]] void fail_argument(const PreparedLaunch& launch,
+                                                            std::size_t index) const;
+  [[gnu::noinline]] Bindings bindings() const;
+  [[noreturn, gnu::noinline, gnu::cold]] void fail(const PlanStep& step, Diagnostics wrong) const;
+  [[noreturn, gnu::noinline, gnu::cold]] void too_many_launches(const PlanStep& step) const;
 
   const PreparedPlan& plan_;
   const PredictionOptions& options_;

@@ -19,6 +19,10 @@ std::string percent(double share) {
   return value < 0.01 ? fmt::format("{:.2g}%", value) : fmt::format("{:.2f}%", value);
 }
 
+std::string count_text(std::size_t count) {
+  return fmt::format("{} measurement{}", count, count == 1 ? "" : "s");
+}
+
 std::string range_text(const FitRange& range) {
   if (range.open) return fmt::format("{:.4g} and more are as good", range.low);
   return fmt::format("{:.4g} to {:.4g} are as good", range.low, range.high);
@@ -43,7 +47,7 @@ std::vector<std::string> undetermined(const Fit& fit) {
 
 std::string quality(const GpuFit& of) {
   std::string text =
-      fmt::format("fitted to {} measurements of {}, mean error {}, maximum {}", of.fit.errors.count, of.files,
+      fmt::format("fitted to {} of {}, mean error {}, maximum {}", count_text(of.fit.errors.count), of.files,
                   percent(of.fit.errors.mean), percent(of.fit.errors.maximum));
   if (of.held_out)
     text += fmt::format("; {} held out: mean error {}, maximum {}", of.held_out->errors.count,
@@ -53,12 +57,12 @@ std::string quality(const GpuFit& of) {
 
 std::string report(const Plan& plan, const GpuFit& of) {
   const Fit& fit = of.fit;
-  std::string text =
-      fmt::format("# {} on {}: {} measurements, mean error {}, maximum {} ({})\n", plan.name, of.gpu,
-                  fit.errors.count, percent(fit.errors.mean), percent(fit.errors.maximum), of.worst);
+  std::string text = fmt::format("# {} on {}: {}, mean error {}, maximum {} ({})\n", plan.name, of.gpu,
+                                 count_text(fit.errors.count), percent(fit.errors.mean),
+                                 percent(fit.errors.maximum), of.worst);
   if (of.held_out) {
-    text += fmt::format("# held out: {} measurements, mean error {}, maximum {} ({})\n",
-                        of.held_out->errors.count, percent(of.held_out->errors.mean),
+    text += fmt::format("# held out: {}, mean error {}, maximum {} ({})\n",
+                        count_text(of.held_out->errors.count), percent(of.held_out->errors.mean),
                         percent(of.held_out->errors.maximum), of.held_out->worst);
   }
   text += fmt::format("# t_p {:.4g} µs ({}), t_m {:.4g} cycles ({})\n", fit.t_p_us,

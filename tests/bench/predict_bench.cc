@@ -121,8 +121,7 @@ BENCHMARK(paper_grid_from_files)->Unit(benchmark::kMicrosecond);
 void mtx_mul_vec(benchmark::State& state) {
   const Case of =
       case_of("samples/mtx_mul_vec", "mtx_mul_vec.plan.yaml", "samples/puchala2022/listing_4.yaml");
-  const auto plan =
-      PreparedPlan::make(of.plan, {*GpuCatalogue::bundled().find("gt-720m")}, {}, loader_of(of));
+  const auto plan = PreparedPlan::make(of.plan, {*GpuCatalogue::bundled().find("k1000m")}, {}, loader_of(of));
   const std::vector<std::int64_t> ns = {std::int64_t{1} << state.range(0)};
   std::uint64_t rows = 0;
   for (auto _ : state) rows = predict_all(*plan, {0}, ns);
