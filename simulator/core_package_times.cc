@@ -5,7 +5,7 @@
 namespace warptime {
 namespace {
 
-constexpr std::uint64_t kMostRemembered = 1 << 19;  // steps and times
+constexpr std::uint64_t kMostRemembered = 1 << 15;  // steps and times: what fits a cache
 constexpr std::size_t kFewWarps = 24;
 
 std::uint64_t size_of(const std::vector<Schedule::Step>& steps) {
