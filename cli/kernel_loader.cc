@@ -29,8 +29,11 @@ void collect_kernel_files(const std::vector<PlanStep>& steps, std::set<std::stri
 
 }  // namespace
 
-KernelLoader::KernelLoader(Reader read, CompileOptions compile, bool skip_unsupported)
-    : read_(std::move(read)), compile_(std::move(compile)), skip_unsupported_(skip_unsupported) {}
+KernelLoader::KernelLoader(Reader read, CompileOptions compile, bool skip_unsupported, bool registers)
+    : read_(std::move(read)),
+      compile_(std::move(compile)),
+      skip_unsupported_(skip_unsupported),
+      registers_(registers) {}
 
 void KernelLoader::add(Input input) {
   std::string file = input.file;
@@ -144,7 +147,7 @@ Result<LoadedProgram> KernelLoader::analysed(const Result<Source>& source, const
   say_once(source->warnings);
   const std::string file = source->file;
   std::vector<std::string> notes = source->notes;
-  auto analysis = analyze(*source, {kernel, skip_unsupported_, {}, {}, false});
+  auto analysis = analyze(*source, {kernel, skip_unsupported_, {}, {}, false, registers_});
   if (!analysis) return analysis.diagnostics();
   say_once(analysis->diagnostics);
   if (!analysis->errors.empty()) return std::move(analysis->errors);

@@ -24,7 +24,8 @@ class KernelLoader {
   using Reader = std::function<Result<std::string>(const std::string& file)>;
 
   // compile.arch, where it is not empty, is taken in place of each GPU's own target.
-  KernelLoader(Reader read, CompileOptions compile, bool skip_unsupported);
+  // registers: ask ptxas how many a thread takes (AnalyzeOptions::registers).
+  KernelLoader(Reader read, CompileOptions compile, bool skip_unsupported, bool registers = false);
 
   // A file that was read already.
   void add(Input input);
@@ -46,7 +47,7 @@ class KernelLoader {
 
   Reader read_;
   CompileOptions compile_;
-  bool skip_unsupported_;
+  bool skip_unsupported_, registers_;
   std::map<std::string, Input> inputs_;
   std::map<std::string, Target> targets_;  // by the one asked for
   std::map<std::pair<std::string, std::string>, std::unique_ptr<Result<Source>>>

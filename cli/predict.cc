@@ -58,7 +58,10 @@ CommandSyntax syntax() {
          t_m_option(),
          {"calibration", "FILE", "t_p and t_m by GPU from a calibration file"}}},
        {"The model",
-        {{"explain", "",
+        {{"registers", "",
+          "ask ptxas, where a CUDA Toolkit is there, for the registers of each kernel, which limit the "
+          "blocks of an SM"},
+         {"explain", "",
           "say why: what bounds the kernel, where its time goes by line of the source, and what would "
           "shorten it"},
          {"model", "NAME", "puchala (default), luo-suda, or all: the first with the other's times beside it"},
@@ -145,7 +148,8 @@ int run_found_plan(const Arguments& arguments, const FoundPlan& found, const Pre
     return fail(wrong_command_line,
                 {error(fmt::format("{} is a plan and has launches of its own", found.plan.name),
                        "leave out --threads, --blocks, --threads-per-block and --kernel")});
-  KernelLoader loader(found.read, settings.compile, arguments.has("skip-unsupported"));
+  KernelLoader loader(found.read, settings.compile, arguments.has("skip-unsupported"),
+                      arguments.has("registers"));
   loader.prepare(found.plan, settings.gpus);
   return run_plan(arguments, found.plan, settings, loader);
 }
@@ -155,7 +159,8 @@ int run_kernel(const Arguments& arguments, Input input, const PredictSettings& s
     return fail(wrong_command_line, {error("--threads is missing: how many threads are launched",
                                            "give it with --threads EXPR (--threads N, say), or --blocks EXPR "
                                            "and --threads-per-block EXPR")});
-  KernelLoader loader(read_text, settings.compile, arguments.has("skip-unsupported"));
+  KernelLoader loader(read_text, settings.compile, arguments.has("skip-unsupported"),
+                      arguments.has("registers"));
   const std::string file = input.file;
   loader.add(std::move(input));
   const auto plan = plan_of_kernel(file, arguments.value_or("kernel", ""), settings, loader);

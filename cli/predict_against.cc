@@ -96,7 +96,8 @@ int run_against(const Arguments& arguments, const PredictionJob& job, const std:
     return fail(wrong_input,
                 {error(fmt::format("--against takes {} rows at most; these are {}", most_rows, *total))});
 
-  KernelLoader loader(input->read, settings.compile, arguments.has("skip-unsupported"));
+  KernelLoader loader(input->read, settings.compile, arguments.has("skip-unsupported"),
+                      arguments.has("registers"));
   loader.prepare(input->plan, job.gpus);
   const auto first = rows_of(job.plan, job, job.loader);
   if (!first) return fail(wrong_input, first.diagnostics());

@@ -39,20 +39,24 @@ std::uint32_t CompiledExpression::compile(const Expression& expression,
     node.number = slot_of(expression.name_text());
     if (node.number < 0) node.op = Op::decimal;
   }
-  std::vector<std::uint32_t> operands;
-  for (const Expression& operand : expression.operands()) operands.push_back(compile(operand, slot_of));
-  node.operands = static_cast<std::uint32_t>(operands.size());
-  node.first = static_cast<std::uint32_t>(operands_.size());
-  operands_.insert(operands_.end(), operands.begin(), operands.end());
+  const auto& operands = expression.operands();
+  if (!operands.empty()) node.a = compile(operands[0], slot_of);
+  if (operands.size() > 1) node.b = compile(operands[1], slot_of);
+  const bool extreme = node.op == Op::minimum || node.op == Op::maximum;
+  for (std::size_t i = 2; extreme && i < operands.size(); ++i) {
+    nodes_.push_back(node);  // of those before
+    node.a = static_cast<std::uint32_t>(nodes_.size() - 1);
+    node.b = compile(operands[i], slot_of);
+  }
+  if (!extreme && operands.size() > 2) node.c = compile(operands[2], slot_of);
   nodes_[index] = node;
   return index;
 }
 
 bool CompiledExpression::evaluate_operands(const Node& node, const std::int64_t* slots,
                                            std::int64_t& value) const {
-  const std::uint32_t* const operand = &operands_[node.first];
   std::int64_t a = 0, b = 0;
-  if (!evaluate(operand[0], slots, a)) return false;
+  if (!evaluate(node.a, slots, a)) return false;
   switch (node.op) {
     case Op::logical_and:
     case Op::logical_or:
@@ -60,18 +64,15 @@ bool CompiledExpression::evaluate_operands(const Node& node, const std::int64_t*
         value = a != 0;
         return true;
       }
-      if (!evaluate(operand[1], slots, b)) return false;
+      if (!evaluate(node.b, slots, b)) return false;
       value = b != 0;
       return true;
     case Op::conditional:
-      return evaluate(operand[a != 0 ? 1 : 2], slots, value);
+      return evaluate(a != 0 ? node.b : node.c, slots, value);
     case Op::minimum:
     case Op::maximum:
-      for (std::uint32_t i = 1; i < node.operands; ++i) {
-        if (!evaluate(operand[i], slots, b)) return false;
-        a = node.op == Op::minimum ? std::min(a, b) : std::max(a, b);
-      }
-      value = a;
+      if (!evaluate(node.b, slots, b)) return false;
+      value = node.op == Op::minimum ? std::min(a, b) : std::max(a, b);
       return true;
     case Op::negate:
       return arithmetic::binary(Op::subtract, 0, a, value) == nullptr;
@@ -83,7 +84,7 @@ bool CompiledExpression::evaluate_operands(const Node& node, const std::int64_t*
       value = arithmetic::log2(a);
       return true;
     default:
-      return evaluate(operand[1], slots, b) && arithmetic::binary(node.op, a, b, value) == nullptr;
+      return evaluate(node.b, slots, b) && arithmetic::binary(node.op, a, b, value) == nullptr;
   }
 }
 

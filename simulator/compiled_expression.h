@@ -21,8 +21,7 @@ class CompiledExpression {
  private:
   struct Node {
     Expression::Op op = Expression::Op::decimal;  // a decimal has no whole value
-    std::uint32_t operands = 0;                   // how many, …
-    std::uint32_t first = 0;                      // … from here on in operands_
+    std::uint32_t a = 0, b = 0, c = 0;            // operands; of min and max two at a time
     std::int64_t number = 0;                      // an integer's value, a name's slot
   };
   std::uint32_t compile(const Expression& expression, const std::function<int(const std::string&)>& slot_of);
@@ -41,7 +40,6 @@ class CompiledExpression {
   bool evaluate_operands(const Node& node, const std::int64_t* slots, std::int64_t& value) const;
 
   std::vector<Node> nodes_;  // the root is the first
-  std::vector<std::uint32_t> operands_;
 };
 
 }  // namespace warptime

@@ -6,7 +6,7 @@ namespace warptime {
 namespace {
 
 constexpr std::uint64_t kMostRemembered = 1 << 15;  // steps and times: what fits a cache
-constexpr std::size_t kFewWarps = 24;
+constexpr std::size_t kFewWarps = 12;
 
 std::uint64_t size_of(const std::vector<Schedule::Step>& steps) {
   std::uint64_t size = steps.size();
@@ -33,14 +33,10 @@ Result<CorePackageTime> CorePackageTimes::Instance::time(std::int64_t warps) {
   const auto time =
       owner_->simulation_.time(rounds_, *schedule_, warps, t_m_cycles_, owner_->options_.step_limit);
   if (time && index < kRemembered) {
-    if (index >= times_.size()) {
-      CorePackageTime unknown;
-      unknown.total = -1;
-      owner_->remembered_ += index + 1 - times_.size();
-      times_.reserve(kFewWarps);
-      times_.resize(index + 1, unknown);
-    }
-    times_[index] = *time;
+    if (times_.empty()) times_.reserve(kFewWarps);
+    times_.push_back(*time);
+    place_[index] = static_cast<std::uint8_t>(times_.size());
+    ++owner_->remembered_;
   }
   return time;
 }

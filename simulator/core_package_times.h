@@ -1,6 +1,7 @@
 // T_c, the time of one core package, computed once for each (program, values of its names, t_m, warps).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
@@ -30,9 +31,9 @@ class CorePackageTimes {
     Result<CorePackageTime> time(std::int64_t warps) override;
     // Only where it is remembered.
     bool find(std::int64_t warps, CorePackageTime& time) const {
-      const auto index = static_cast<std::size_t>(warps);
-      if (index >= times_.size() || times_[index].total < 0) return false;
-      time = times_[index];
+      const auto index = static_cast<std::uint64_t>(warps);
+      if (index >= kRemembered || place_[index] == 0) return false;
+      time = times_[place_[index] - 1];
       return true;
     }
     const Schedule& schedule() const { return *schedule_; }
@@ -40,12 +41,13 @@ class CorePackageTimes {
 
    private:
     friend class CorePackageTimes;
-    static constexpr std::size_t kRemembered = 128;  // more warps on a core package are not remembered
+    static constexpr std::size_t kRemembered = 96;  // more warps on a core package are not remembered
     CorePackageTimes* owner_ = nullptr;
     double t_m_cycles_ = 0;
     std::shared_ptr<const Schedule> schedule_;
     RoundSchedule rounds_;
-    std::vector<CorePackageTime> times_;  // by warps; a negative total: not yet had
+    std::vector<CorePackageTime> times_;
+    std::array<std::uint8_t, kRemembered> place_{};  // by warps: where in times_ it is, from 1 on; 0: nowhere
   };
 
   // values: of program.names. The instance is good until the next call. Errors: make_schedule's.

@@ -6,6 +6,8 @@
 #include <array>
 #include <unordered_map>
 
+#include "simulator/occupancy.h"
+
 namespace warptime {
 namespace {
 
@@ -163,6 +165,7 @@ class Claims {
 
   std::vector<Claim> all() {
     bound();
+    active_blocks();
     more_warps();
     const bool wasted = partial_run();
     best_launch(wasted);
@@ -199,6 +202,20 @@ class Claims {
     if (!(time.total_us > 0)) return;
     say(Claim::Kind::bound, fmt::format("{} {} of {}", most->second, percent(most->first / time.total_us),
                                         microseconds(time.total_us)));
+  }
+
+  // What limits the blocks of the launch that takes longest.
+  void active_blocks() {
+    const auto longest = std::max_element(terms_.begin(), terms_.end(), [](const auto& a, const auto& b) {
+      return a.times * a.time.total_us < b.times * b.time.total_us;
+    });
+    if (longest == terms_.end()) return;
+    const auto& resources = longest->launch->program->program->resources;
+    const Occupancy occupied =
+        occupancy(gpu(), longest->size.threads_per_block, resources.value_or(KernelResources{}));
+    std::string text = fmt::format("{}: up to {}", name_of(*longest->launch), to_text(gpu(), occupied));
+    for (const std::string& note : occupied.notes) text += "; " + note;
+    say(Claim::Kind::occupancy, std::move(text));
   }
 
   // The launch that waits for loads the longest.
@@ -367,8 +384,8 @@ std::string place_of(const Item& item) {
 }
 
 std::string_view to_string(Claim::Kind kind) {
-  static constexpr std::array<std::string_view, 5> kNames = {"bound", "more warps", "partial run",
-                                                             "best launch", "fewer loads"};
+  static constexpr std::array<std::string_view, 6> kNames = {"bound",       "occupancy",   "more warps",
+                                                             "partial run", "best launch", "fewer loads"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

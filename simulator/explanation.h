@@ -31,7 +31,7 @@ Result<std::vector<LineShare>> shares_of_lines(RowModel& model, const std::vecto
 // A statement about a row. Where it speaks of a gain it says how the row would be changed, so that anybody
 // can run the model again.
 struct Claim {
-  enum class Kind : std::uint8_t { bound, more_warps, partial_run, best_launch, fewer_loads };
+  enum class Kind : std::uint8_t { bound, occupancy, more_warps, partial_run, best_launch, fewer_loads };
   Kind kind = Kind::bound;
   std::string text;
   std::optional<double> time_us;  // what the row would take

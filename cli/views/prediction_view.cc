@@ -27,6 +27,12 @@ constexpr Part parts[] = {
     {"tail_us", "tail", &KernelTime::tail_us},
 };
 
+// The same time without the preparation, by runs: CSV and JSON only.
+constexpr Part runs[] = {
+    {"full_runs_us", "", &KernelTime::full_runs_us},
+    {"remaining_run_us", "", &KernelTime::remaining_run_us},
+};
+
 constexpr char default_t_m_footnote[] =
     "* t_m is only the GPU's default, not fitted to this kernel: give --t-m CYCLES or --calibration FILE\n";
 
@@ -68,6 +74,7 @@ class CsvBatch : public RowBatch {
     add(row.time.total_us);
     lines += constants_;
     for (const auto& part : parts) add(row.time.*part.microseconds);
+    for (const auto& part : runs) add(row.time.*part.microseconds);
     if (columns_.best_launch) {
       add(row.algorithm_3_us.value_or(row.time.total_us));
       add(gain_percent(row));
@@ -126,6 +133,7 @@ class CsvView : public PredictionView {
                              "t_m_cycles", "t_m_source"})
       fields.emplace_back(name);
     for (const auto& part : parts) fields.emplace_back(part.name);
+    for (const auto& part : runs) fields.emplace_back(part.name);
     if (columns_.best_launch) fields.insert(fields.end(), {"algorithm_3_us", "gain_percent"});
     if (columns_.both_models) fields.insert(fields.end(), {"luo_suda_us", "models_disagree"});
     if (columns_.ranks) fields.emplace_back("rank");
@@ -161,6 +169,7 @@ class JsonBatch : public RowBatch {
     json["t_m_cycles"] = exact_json(row.t_m_cycles);
     json["t_m_source"] = to_string(row.t_m_source);
     for (const auto& part : parts) json[part.name] = exact_json(row.time.*part.microseconds);
+    for (const auto& part : runs) json[part.name] = exact_json(row.time.*part.microseconds);
     if (columns_.best_launch) {
       json["algorithm_3_us"] = exact_json(row.algorithm_3_us.value_or(row.time.total_us));
       json["gain_percent"] = exact_json(gain_percent(row));
