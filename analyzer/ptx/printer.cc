@@ -57,6 +57,14 @@ std::string_view selector_of(std::string_view text) {
   return dot == std::string_view::npos ? std::string_view() : text.substr(dot);
 }
 
+// The name that a word which nothing declares begins with: `x` of `-x.y`.
+std::string_view name_in(std::string_view text) {
+  const auto begin = text.find_first_not_of("-!~+");
+  if (begin == std::string_view::npos) return {};
+  text.remove_prefix(begin);
+  return text.substr(0, text.find('.'));
+}
+
 // Makes names unique by a suffix that no other name has.
 class UniqueNames {
  public:
@@ -188,6 +196,10 @@ class Printer {
     const Operand& entry = module_.operands[index];
     if (entry.referent == Operand::Referent::module_variable) names.take(module_.variables[entry.value].name);
     if (entry.referent == Operand::Referent::function) names.take(module_.functions[entry.value].name);
+    // Nor must a word that nothing declares where it stands mean what is declared in some scope.
+    const bool word = entry.kind == Operand::Kind::text ||
+                      (entry.kind == Operand::Kind::symbol && entry.referent == Operand::Referent::none);
+    if (word) names.take(name_in(entry.text));
     for (std::uint32_t i = 0; i < entry.part_count; ++i) take_symbol(entry.first_part + i, names, depth + 1);
   }
 

@@ -1,6 +1,7 @@
 // What names mean: registers, variables and labels in scopes.
 #include <gtest/gtest.h>
 
+#include "analyzer/ptx/printer.h"
 #include "tests/ptx/ptx_text.h"
 
 namespace warptime::ptx {
@@ -138,6 +139,15 @@ TEST(Scopes, VariablesCanBeDeclaredAsARange) {
   ASSERT_EQ(p.kernel().variables.size(), 3u);
   EXPECT_EQ(p.kernel().variables[2].name, "s2");
   EXPECT_EQ(p.operand(0, 1).value, 2u);
+}
+
+// Printed, all registers stand in one scope: a word of an unknown instruction must not come to mean one.
+TEST(Scopes, AWordThatNothingDeclaresIsPrintedAsNoRegisterOfAnInnerScope) {
+  const Parsed p = parsed(kernel_around("newer.b64 [x], %rd1; { .reg .b64 x; newer.b64 [x], x; } ret;"));
+  const std::string printed = print(*p);
+  EXPECT_NE(printed.find("newer.b64 [x], %rd1;"), std::string::npos) << printed;
+  EXPECT_NE(printed.find("newer.b64 [x$1_], x$1_;"), std::string::npos) << printed;
+  EXPECT_EQ(print(*parsed(printed)), printed);
 }
 
 }  // namespace
