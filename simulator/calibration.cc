@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "simulator/schedule.h"
 #include "simulator/yaml_reader.h"
 
 namespace warptime {
@@ -20,6 +21,28 @@ std::optional<double> read_time(Reader& reader, const Fields& fields, std::strin
   return value;
 }
 
+std::map<std::string, double> read_durations(Reader& reader, const Node& node) {
+  std::map<std::string, double> durations;
+  if (node.kind != Node::Kind::mapping) {
+    reader.error(node, "`memory_cycles` is a mapping", "memory_cycles: {load.coalesced: 310}");
+    return durations;
+  }
+  MemoryDurations known;
+  for (const Entry& entry : node.entries) {
+    const std::string name = reader.text(entry.key, "the name of a duration");
+    const auto value = reader.number(entry.value, fmt::format("`{}`", name));
+    if (find_duration(known, name) == nullptr) {
+      reader.error(entry.key, fmt::format("`{}` is no memory duration", name),
+                   "load. or store. and uniform, coalesced, strided or scattered");
+    } else if (value && *value < 0) {
+      reader.error(entry.value, fmt::format("`{}` is negative: {}", name, *value));
+    } else if (value) {
+      durations[name] = *value;
+    }
+  }
+  return durations;
+}
+
 }  // namespace
 
 Calibrations read_calibrations(Reader& reader, const Node& node) {
@@ -31,10 +54,13 @@ Calibrations read_calibrations(Reader& reader, const Node& node) {
   }
   for (const Entry& entry : node.entries) {
     const std::string gpu = reader.text(entry.key, "a GPU's name");
-    Fields fields(reader, entry.value, {"t_p", "t_m", "source"}, fmt::format("the calibration of `{}`", gpu));
+    Fields fields(reader, entry.value, {"t_p", "t_m", "memory_cycles", "source"},
+                  fmt::format("the calibration of `{}`", gpu));
     Calibration calibration;
     calibration.t_p_us = read_time(reader, fields, "t_p");
     calibration.t_m_cycles = read_time(reader, fields, "t_m");
+    if (const Node* cycles = fields.find("memory_cycles"))
+      calibration.memory_cycles = read_durations(reader, *cycles);
     if (const Node* source = fields.find("source")) calibration.source = reader.text(*source, "`source`");
     if (entry.value.kind == Node::Kind::mapping && fields.find("t_p") == nullptr &&
         fields.find("t_m") == nullptr) {

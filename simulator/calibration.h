@@ -3,8 +3,8 @@
 //   warptime: 1          # optional: the version of the format
 //   plan: lattice        # optional: which plan they were fitted with
 //   calibrations:
-//     gtx-1070: {t_p: 5.8, t_m: 19, source: "fitted to 60 measurements, mean error 4.1 %"}   # microseconds,
-//     cycles
+//     gtx-1070: {t_p: 5.8, t_m: 19, source: "fitted to 60 measurements, mean error 4.1 %"}
+//               # microseconds, cycles; optional: memory_cycles: {load.coalesced: 310, …}
 #pragma once
 
 #include <map>
@@ -20,6 +20,8 @@ struct Calibration {
   std::optional<double> t_p_us;
   std::optional<double> t_m_cycles;
   std::string source;  // what they were fitted to, and how well
+  // Durations that replace the GPU's, by their names (find_duration).
+  std::map<std::string, double> memory_cycles = {};
   friend bool operator==(const Calibration&, const Calibration&) = default;
 };
 using Calibrations = std::map<std::string, Calibration>;  // by GPU name

@@ -71,7 +71,8 @@ class Preparation {
     }
   }
 
-  void choose_t_p_and_t_m(PreparedGpu& prepared) const {
+  void choose_t_p_and_t_m(PreparedGpu& prepared) {
+    durations_ = prepared.gpu->durations;
     if (options_.model == Model::luo_suda) {
       prepared.t_p_source = prepared.t_m_source = ParameterSource::not_used;
       return;
@@ -91,6 +92,11 @@ class Preparation {
                          : ParameterSource::gpu_default;
       value = option ? *option : of_file ? *of_file : of_plan ? *of_plan : of_gpu;
     };
+    for (const auto* from : {&plan, &file}) {
+      for (const auto& [name, cycles] : from->memory_cycles) {
+        if (double* const duration = find_duration(durations_, name)) *duration = cycles;
+      }
+    }
     choose(options_.t_p_us, file.t_p_us, plan.t_p_us, gpu.t_p_us, prepared.t_p_us, prepared.t_p_source);
     choose(options_.t_m_cycles, file.t_m_cycles, plan.t_m_cycles, gpu.t_m_cycles, prepared.t_m_cycles,
            prepared.t_m_source);
@@ -178,12 +184,12 @@ class Preparation {
   const TimedProgram* intern(const std::shared_ptr<const KernelProgram>& program) {
     for (const auto& known : prepared_.programs) {
       if ((known->program == program || *known->program == *program) &&
-          known->durations.load == gpu_->durations.load && known->durations.store == gpu_->durations.store) {
+          known->durations.load == durations_.load && known->durations.store == durations_.store) {
         return known.get();
       }
     }
     prepared_.programs.push_back(
-        std::make_unique<TimedProgram>(TimedProgram{program, gpu_->durations, used_names(*program)}));
+        std::make_unique<TimedProgram>(TimedProgram{program, durations_, used_names(*program)}));
     return prepared_.programs.back().get();
   }
 
@@ -236,6 +242,7 @@ class Preparation {
   std::map<const PlanStep*, std::size_t> counter_slots_;
   std::vector<std::pair<std::string, std::size_t>> scope_;  // names that have a value here, outermost first
   const Gpu* gpu_ = nullptr;
+  MemoryDurations durations_;  // its own, with what calibrations say
   PreparedGpu* into_ = nullptr;
 };
 

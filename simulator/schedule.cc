@@ -450,6 +450,16 @@ const MemoryDurations& paper_durations() {
   return durations;
 }
 
+double* find_duration(MemoryDurations& durations, std::string_view name) {
+  const bool load = name.substr(0, 5) == "load.", store = name.substr(0, 6) == "store.";
+  if (!load && !store) return nullptr;
+  for (const Access access : {Access::uniform, Access::coalesced, Access::strided, Access::scattered}) {
+    if (name.substr(load ? 5 : 6) == to_string(access))
+      return &(load ? durations.load : durations.store)[static_cast<std::size_t>(access)];
+  }
+  return nullptr;
+}
+
 std::uint64_t Schedule::period_count() const {
   return count_periods(steps);
 }

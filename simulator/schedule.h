@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "simulator/kernel_program.h"
@@ -34,6 +35,8 @@ struct MemoryDurations {
   std::array<double, 4> load{};
   std::array<double, 4> store{};
 };
+// The duration that a GPU's file calls load.coalesced, store.scattered and the like; null: no such name.
+double* find_duration(MemoryDurations& durations, std::string_view name);
 // What `simulate` uses when no GPU is named, and the starting point of every GPU's file: Listings 7 and 9 of
 // Puchala et al. (loads: uniform 10, coalesced and strided 120, scattered 160; stores: 100).
 const MemoryDurations& paper_durations();

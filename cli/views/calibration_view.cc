@@ -68,15 +68,11 @@ std::string report(const Plan& plan, const GpuFit& of) {
   text += fmt::format("# t_p {:.4g} µs ({}), t_m {:.4g} cycles ({})\n", fit.t_p_us,
                       fit.t_p_fitted ? range_text(fit.t_p_range) : "given", fit.t_m_cycles,
                       fit.t_m_fitted ? range_text(fit.t_m_range) : "given");
-  std::string set;
-  for (const auto& duration : fit.durations) {
+  for (const auto& duration : fit.durations)
     text += fmt::format("# {} {:.4g} cycles ({})\n", to_string(duration.name), duration.cycles,
                         range_text(duration.range));
-    set += fmt::format(" --set {}={}", to_string(duration.name), seven_digits(duration.cycles));
-  }
   for (const auto& words : undetermined(fit)) text += fmt::format("# {}\n", words);
   for (const auto& note : of.notes) text += fmt::format("# {}\n", wrapped(note, 1000));
-  if (!set.empty()) text += fmt::format("# predict with these durations:{}\n", set);
   return text;
 }
 
@@ -100,8 +96,13 @@ std::string calibration_yaml(const Plan& plan, const std::vector<GpuFit>& fits, 
   text += fmt::format("warptime: 1\nplan: {}\ncalibrations:\n",
                       Json(plan.name).dump(-1, ' ', false, Json::error_handler_t::replace));
   for (const auto& of : fits) {
-    text += fmt::format("  {}:\n    t_p: {}\n    t_m: {}\n    source: {}\n", of.gpu,
-                        seven_digits(of.fit.t_p_us), seven_digits(of.fit.t_m_cycles),
+    std::string durations;
+    for (const auto& duration : of.fit.durations)
+      durations += fmt::format("{}{}: {}", durations.empty() ? "" : ", ", to_string(duration.name),
+                               seven_digits(duration.cycles));
+    if (!durations.empty()) durations = fmt::format("    memory_cycles: {{{}}}\n", durations);
+    text += fmt::format("  {}:\n    t_p: {}\n    t_m: {}\n{}    source: {}\n", of.gpu,
+                        seven_digits(of.fit.t_p_us), seven_digits(of.fit.t_m_cycles), durations,
                         Json(quality(of)).dump(-1, ' ', false, Json::error_handler_t::replace));
   }
   return text;
