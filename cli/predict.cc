@@ -8,6 +8,7 @@
 #include "cli/input.h"
 #include "cli/kernel_loader.h"
 #include "cli/options.h"
+#include "cli/plan_input.h"
 #include "cli/predict_against.h"
 #include "cli/predict_explain.h"
 #include "cli/predict_plan.h"
@@ -137,13 +138,7 @@ int run_plan(const Arguments& arguments, const Plan& plan, const PredictSettings
   return arguments.has("explain") ? run_explanation(arguments, job) : run_prediction(arguments, job);
 }
 
-// A plan, and how the files that it names are read.
-struct FoundPlan {
-  Plan plan;
-  KernelLoader::Reader read;
-};
-
-int run_found_plan(const Arguments& arguments, const FoundPlan& found, const PredictSettings& settings) {
+int run_found_plan(const Arguments& arguments, const PlanInput& found, const PredictSettings& settings) {
   if (settings.launch.given() || arguments.has("kernel"))
     return fail(wrong_command_line,
                 {error(fmt::format("{} is a plan and has launches of its own", found.plan.name),

@@ -16,18 +16,6 @@ const Expression* find_argument(const PlanLaunch& launch, std::string_view name)
   return nullptr;
 }
 
-// Puts the place in the plan's file to diagnostics that have none.
-Diagnostics at(const Plan& plan, const PlanStep& step, Diagnostics wrong) {
-  for (Diagnostic& diagnostic : wrong) {
-    if (!diagnostic.file.empty() || plan.file.empty()) continue;
-    diagnostic.file = plan.file;
-    diagnostic.line = step.line;
-    diagnostic.column = 0;
-    diagnostic.source_line.clear();
-  }
-  return wrong;
-}
-
 // Thrown nowhere else than here and caught in PreparedPlan::make.
 struct Failed {
   Diagnostics diagnostics;
@@ -155,7 +143,7 @@ class Preparation {
     prepared.step = &step;
     prepared.program = intern(loaded->program);
     if (auto wrong = check_names(step, *prepared.program); !wrong.empty())
-      throw Failed{at(plan_, step, std::move(wrong))};
+      throw Failed{at_step(plan_, step, std::move(wrong))};
     add_notes(*loaded, launch);
     if (launch.threads) prepared.threads = compile(*launch.threads, false);
     if (launch.blocks) prepared.blocks = compile(*launch.blocks, false);
@@ -247,6 +235,17 @@ class Preparation {
 };
 
 }  // namespace
+
+Diagnostics at_step(const Plan& plan, const PlanStep& step, Diagnostics wrong) {
+  for (Diagnostic& diagnostic : wrong) {
+    if (!diagnostic.file.empty() || plan.file.empty()) continue;
+    diagnostic.file = plan.file;
+    diagnostic.line = step.line;
+    diagnostic.column = 0;
+    diagnostic.source_line.clear();
+  }
+  return wrong;
+}
 
 Result<PreparedPlan> PreparedPlan::make(const Plan& plan, const std::vector<const Gpu*>& gpus,
                                         const PredictionOptions& options, const ProgramLoader& loader) {

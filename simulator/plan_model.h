@@ -56,6 +56,9 @@ struct PreparedPlan {
                                    const PredictionOptions& options, const ProgramLoader& loader);
 };
 
+// Puts the step's place in the plan's file to diagnostics that have none.
+Diagnostics at_step(const Plan& plan, const PlanStep& step, Diagnostics wrong);
+
 // One launch of a row, and how often the row has it like this.
 struct LaunchTerm {
   const PreparedLaunch* launch = nullptr;

@@ -358,16 +358,8 @@ Bindings RowModel::bindings() const {
   return bindings;
 }
 
-// With the place in the plan's file where the diagnostics have none.
 void RowModel::fail(const PlanStep& step, Diagnostics wrong) const {
-  for (Diagnostic& diagnostic : wrong) {
-    if (!diagnostic.file.empty() || plan_.plan->file.empty()) continue;
-    diagnostic.file = plan_.plan->file;
-    diagnostic.line = step.line;
-    diagnostic.column = 0;
-    diagnostic.source_line.clear();
-  }
-  throw Failed{std::move(wrong)};
+  throw Failed{at_step(*plan_.plan, step, std::move(wrong))};
 }
 
 void RowModel::too_many_launches(const PlanStep& step) const {
