@@ -19,7 +19,8 @@ using yaml::Reader;
 
 constexpr int kDeepestNesting = 200;
 // Of a kernel's resources: far beyond any GPU's.
-constexpr std::int64_t kMostPerThread = 65'536, kMostThreads = 1'000'000'000, kMostBytes = 1'000'000'000'000;
+constexpr std::int64_t kMostPerThread = 65'536, kMostThreads = std::numeric_limits<int>::max(),
+                       kMostBytes = 1'000'000'000'000;
 const std::vector<std::string> kKinds = {"calc", "instructions", "load", "store", "repeat", "when"};
 
 class ProgramReader {
@@ -234,7 +235,8 @@ class ProgramReader {
       }
       return access;
     }
-    Fields fields(reader_, value, {"access", "cycles", "bytes", "sectors", "stride", "touched", "note"}, what);
+    Fields fields(reader_, value, {"access", "cycles", "bytes", "sectors", "stride", "touched", "note"},
+                  what);
     if (const Node* node = fields.find("access")) access.access = read_pattern(*node);
     if (const Node* node = fields.find("cycles")) {
       access.cycles = reader_.expression(*node, "`cycles`", Reader::Constant::number);
@@ -242,7 +244,8 @@ class ProgramReader {
     if (const Node* node = fields.find("bytes")) access.bytes = read_count(*node, "`bytes`");
     if (const Node* node = fields.find("sectors")) access.sectors = read_count(*node, "`sectors`");
     if (const Node* node = fields.find("stride")) access.stride = reader_.text(*node, "`stride`");
-    if (const Node* node = fields.find("touched")) access.touched = reader_.expression(*node, "`touched`", Reader::Constant::count);
+    if (const Node* node = fields.find("touched"))
+      access.touched = reader_.expression(*node, "`touched`", Reader::Constant::count);
     if (const Node* node = fields.find("note")) access.note = reader_.text(*node, "`note`");
     if (fields.find("access") == nullptr && fields.find("cycles") == nullptr) {
       reader_.error(value, fmt::format("{} has neither `access` nor `cycles`", what));
