@@ -178,15 +178,14 @@ class CodeBuilder {
     }
   }
 
-  ptx::Instruction& emit(const ptx::Instruction& ins, const Frame& frame, bool silent = false) {
+  ptx::Instruction& emit(const ptx::Instruction& ins, bool silent = false) {
     function_->instructions.push_back(ins);
     code_.silent_.push_back(silent);
-    code_.depths_.push_back(static_cast<std::uint8_t>(std::min(frame.depth, 255u)));
     return function_->instructions.back();
   }
 
   void copy_instruction(const ptx::Instruction& ins, Frame& frame) {
-    auto& copy = emit(ins, frame);
+    auto& copy = emit(ins);
     copy.first_operand = static_cast<std::uint32_t>(out_->size());
     for (std::uint32_t i = 0; i < ins.operand_count; ++i) out_->emplace_back();
     for (std::uint32_t i = 0; i < ins.operand_count; ++i) set_operand(copy.first_operand + i, module_.operands[ins.first_operand + i], frame);
@@ -283,7 +282,7 @@ class CodeBuilder {
       copy_instruction(ins, frame);
       return;
     }
-    auto& copy = emit(ins, frame);
+    auto& copy = emit(ins);
     copy.operand_count = 0;
     const auto at = static_cast<std::uint32_t>(function_->instructions.size() - 1);
     if (ins.guard != no_index) {
@@ -363,7 +362,7 @@ class CodeBuilder {
     slot.symbol = reg;
     (*out_)[move.first_operand + (into_register ? 0 : 1)] = slot;
     set_operand(move.first_operand + (into_register ? 1 : 0), actual, frame);
-    emit(move, frame, true);
+    emit(move, true);
   }
 
   std::optional<std::uint32_t> register_named(const ptx::Function& function, std::string_view name) const {
@@ -391,12 +390,10 @@ std::uint32_t KernelCode::duplicate(std::uint32_t first, std::uint32_t end) {
   auto& instructions = own_function_->instructions;
   const auto at = static_cast<std::uint32_t>(instructions.size());
   silent_.resize(at);
-  depths_.resize(at);
   for (auto i = first; i < end; ++i) {
     const auto copy = instructions[i];
     instructions.push_back(copy);
     silent_.push_back(silent(i));
-    depths_.push_back(static_cast<std::uint8_t>(call_depth(i)));
     if (const auto it = opaque_calls_.find(i); it != opaque_calls_.end()) {
       auto call = it->second;
       opaque_calls_.emplace(static_cast<std::uint32_t>(instructions.size() - 1), std::move(call));

@@ -45,8 +45,6 @@ class KernelCode {
     const auto it = opaque_calls_.find(instruction);
     return it == opaque_calls_.end() ? nullptr : &it->second;
   }
-  // How many calls deep the instruction is.
-  std::uint32_t call_depth(std::uint32_t instruction) const { return instruction < depths_.size() ? depths_[instruction] : 0; }
 
   // Appends copies of instructions [first, end); gives the index of the first. For irreducible flow.
   std::uint32_t duplicate(std::uint32_t first, std::uint32_t end);
@@ -61,7 +59,6 @@ class KernelCode {
   std::unordered_map<std::uint32_t, std::uint32_t> jumps_;
   std::unordered_map<std::uint32_t, OpaqueCall> opaque_calls_;
   std::vector<bool> silent_;
-  std::vector<std::uint8_t> depths_;
 };
 
 // `budget`: most instructions that the kernel may have with its callees; a call whose callee would go beyond is not followed, nor is one

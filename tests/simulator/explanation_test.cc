@@ -7,9 +7,13 @@
 
 #include "random_program.h"
 #include "test_files.h"
+#include "test_plan.h"
 
 namespace warptime {
 namespace {
+
+using test::loader_of;
+using test::plan_of;
 
 const Gpu& gpu(const std::string& name) {
   return **GpuCatalogue::bundled().find(name);
@@ -17,18 +21,6 @@ const Gpu& gpu(const std::string& name) {
 
 std::vector<NamedValues> parameters(const std::string& text) {
   return *parse_parameters(text);
-}
-
-Plan plan_of(const std::string& text) {
-  const auto plan = read_plan(text, "");
-  EXPECT_TRUE(plan) << to_text(plan.diagnostics());
-  return *plan;
-}
-
-ProgramLoader loader_of(const KernelProgram& program) {
-  return [program](const Plan&, const PlanLaunch&, const Gpu&) -> Result<LoadedProgram> {
-    return LoadedProgram{program, {}};
-  };
 }
 
 constexpr char one_launch[] =

@@ -9,21 +9,13 @@
 #include "simulator/compiled_expression.h"
 #include "simulator/prediction.h"
 #include "test_files.h"
+#include "test_plan.h"
 
 namespace warptime {
 namespace {
 
-Plan plan_of(const std::string& text) {
-  const auto plan = read_plan(text, "");
-  EXPECT_TRUE(plan) << to_text(plan.diagnostics());
-  return *plan;
-}
-
-ProgramLoader loader_of(const KernelProgram& program) {
-  return [program](const Plan&, const PlanLaunch&, const Gpu&) -> Result<LoadedProgram> {
-    return LoadedProgram{program, {}};
-  };
-}
+using test::loader_of;
+using test::plan_of;
 
 std::string text_of(const PredictionRow& row) {
   std::string text = row.gpu;
