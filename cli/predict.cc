@@ -43,7 +43,8 @@ CommandSyntax syntax() {
           "quicker"},
          gpu_dir_option(),
          {"set", "FIGURE=VALUE",
-          "what if: a GPU's figure for this run, clock=1900 or l2_bytes=0, say; repeatable, or several "
+          "what if: a GPU's figure for this run, clock=1900 or load.coalesced=300, say; repeatable, or "
+          "several "
           "with commas. The names are those of `warptime gpus NAME`"},
          param_option()}},
        {"The launch of a kernel (a plan has its own)",

@@ -77,9 +77,11 @@ Diagnostics set_figures(const Arguments& arguments, PredictSettings& settings) {
       const auto equals = text.find('=');
       double value = 0;
       const char* const end = text.data() + text.size();
-      const bool good = equals != std::string::npos && equals > 0 &&
-                        std::from_chars(text.data() + equals + 1, end, value).ptr == end &&
-                        equals + 1 < text.size();
+      bool good = equals != std::string::npos && equals > 0 && equals + 1 < text.size();
+      if (good) {
+        const auto [stopped, failure] = std::from_chars(text.data() + equals + 1, end, value);
+        good = failure == std::errc() && stopped == end;
+      }
       if (!good)
         return {error_at("--set", 0, 0, fmt::format("`{}` is no figure of a GPU with its value", text),
                          "--set clock=1900, say; `warptime gpus NAME` lists the figures")};

@@ -41,7 +41,7 @@ class Preparation {
     into_ = &prepared;
     if (const auto notes = options_.gpu_notes.find(gpu.name); notes != options_.gpu_notes.end())
       prepared.notes = notes->second;
-    choose_t_p_and_t_m(prepared);
+    calibrate(prepared);
     prepared.steps = prepare(plan_.steps);
     return prepared;
   }
@@ -59,7 +59,7 @@ class Preparation {
     }
   }
 
-  void choose_t_p_and_t_m(PreparedGpu& prepared) {
+  void calibrate(PreparedGpu& prepared) {
     durations_ = prepared.gpu->durations;
     if (options_.model == Model::luo_suda) {
       prepared.t_p_source = prepared.t_m_source = ParameterSource::not_used;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/views/prediction_view.h"
 #include "cli/views/table.h"
 
 namespace warptime::cli {
@@ -82,15 +83,7 @@ std::string explanations_json(const std::vector<Explanation>& explanations) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const Explanation& explanation : explanations) {
     const PredictionRow& row = explanation.row;
-    nlohmann::ordered_json json;
-    json["plan"] = row.plan;
-    json["gpu"] = row.gpu;
-    json["parameters"] = nlohmann::ordered_json::object();
-    for (const auto& [name, value] : row.parameters) json["parameters"][name] = value;
-    json["blocks"] = row.first_launch.blocks;
-    json["threads_per_block"] = row.first_launch.threads_per_block;
-    json["launches"] = row.launches;
-    json["time_us"] = exact_json(row.time.total_us);
+    nlohmann::ordered_json json = row_json(row);
     json["preparation_us"] = exact_json(row.time.preparation_us);
     json["claims"] = nlohmann::ordered_json::array();
     for (const Claim& claim : explanation.claims) {

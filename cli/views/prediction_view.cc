@@ -87,7 +87,8 @@ class CsvBatch : public RowBatch {
       }
       lines += disagree(row, columns_) ? "true," : "false,";
     }
-    if (columns_.ranks) fmt::format_to(out, FMT_COMPILE("{},"), row.rank);
+    if (columns_.ranks && row.rank > 0) fmt::format_to(out, FMT_COMPILE("{}"), row.rank);
+    if (columns_.ranks) lines += ',';
     lines += end_;
   }
 
@@ -105,15 +106,10 @@ class CsvBatch : public RowBatch {
     end_ = csv_field(joined(row.notes)) + "\n";
   }
 
-  // As exact() has it, and a comma.
+  // And a comma.
   void add(double number) {
-    constexpr double largest_whole = 1e15;
-    const auto out = std::back_inserter(lines);
-    if (std::abs(number) < largest_whole && number == std::floor(number)) {
-      fmt::format_to(out, FMT_COMPILE("{},"), static_cast<std::int64_t>(number));
-    } else {
-      fmt::format_to(out, FMT_COMPILE("{},"), number);
-    }
+    append_exact(number, lines);
+    lines += ',';
   }
 
   const PredictionColumns& columns_;
@@ -155,15 +151,7 @@ class JsonBatch : public RowBatch {
   explicit JsonBatch(const PredictionColumns& columns) : columns_(columns) {}
 
   void add(const PredictionRow& row) override {
-    nlohmann::ordered_json json;
-    json["plan"] = row.plan;
-    json["gpu"] = row.gpu;
-    json["parameters"] = nlohmann::ordered_json::object();
-    for (const auto& [name, value] : row.parameters) json["parameters"][name] = value;
-    json["blocks"] = row.first_launch.blocks;
-    json["threads_per_block"] = row.first_launch.threads_per_block;
-    json["launches"] = row.launches;
-    json["time_us"] = exact_json(row.time.total_us);
+    nlohmann::ordered_json json = row_json(row);
     json["t_p_us"] = exact_json(row.t_p_us);
     json["t_p_source"] = to_string(row.t_p_source);
     json["t_m_cycles"] = exact_json(row.t_m_cycles);
@@ -178,7 +166,8 @@ class JsonBatch : public RowBatch {
       json["luo_suda_us"] = row.luo_suda_us ? exact_json(*row.luo_suda_us) : nlohmann::ordered_json();
       json["models_disagree"] = disagree(row, columns_);
     }
-    if (columns_.ranks) json["rank"] = row.rank;
+    if (columns_.ranks)
+      json["rank"] = row.rank > 0 ? nlohmann::ordered_json(row.rank) : nlohmann::ordered_json();
     json["notes"] = row.notes;
     rows += ",\n " + json_text(json);
   }
@@ -267,7 +256,7 @@ class TextView : public PredictionView {
 
   void add(const PredictionRow& row) {
     std::vector<std::string> cells;
-    if (columns_.ranks) cells.push_back(fmt::format("{}", row.rank));
+    if (columns_.ranks) cells.push_back(row.rank > 0 ? fmt::format("{}", row.rank) : "-");
     cells.push_back(row.gpu);
     for (const auto& [name, value] : row.parameters) cells.push_back(fmt::format("{}", value));
     cells.push_back(fmt::format("{} x {}", row.first_launch.blocks, row.first_launch.threads_per_block));
@@ -275,7 +264,8 @@ class TextView : public PredictionView {
     cells.push_back(sensible_time(row.time.total_us));
     if (columns_.ranks) {
       if (row.rank == 1) fastest_us_ = row.time.total_us;
-      cells.push_back(fastest_us_ > 0 ? fmt::format("{:.2f}x", row.time.total_us / fastest_us_) : "-");
+      cells.push_back(
+          row.rank > 0 && fastest_us_ > 0 ? fmt::format("{:.2f}x", row.time.total_us / fastest_us_) : "-");
     }
     if (columns_.best_launch) {
       cells.push_back(sensible_time(row.algorithm_3_us.value_or(row.time.total_us)));
@@ -332,8 +322,9 @@ class RankingView : public PredictionView {
   }
 
   std::string end() override {
+    // The sweep ended before it had all GPUs for these parameters: nobody knows their ranks.
     const auto rest = view_->make_batch();
-    if (!waiting_.empty()) rank_into(*rest);
+    for (const PredictionRow& row : waiting_) rest->add(row);
     return view_->text(*rest) + view_->end();
   }
 
@@ -356,6 +347,19 @@ class RankingView : public PredictionView {
 };
 
 }  // namespace
+
+nlohmann::ordered_json row_json(const PredictionRow& row) {
+  nlohmann::ordered_json json;
+  json["plan"] = row.plan;
+  json["gpu"] = row.gpu;
+  json["parameters"] = nlohmann::ordered_json::object();
+  for (const auto& [name, value] : row.parameters) json["parameters"][name] = value;
+  json["blocks"] = row.first_launch.blocks;
+  json["threads_per_block"] = row.first_launch.threads_per_block;
+  json["launches"] = row.launches;
+  json["time_us"] = exact_json(row.time.total_us);
+  return json;
+}
 
 std::unique_ptr<PredictionView> make_prediction_view(std::string_view format, const Plan& plan,
                                                      const PredictionColumns& columns) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
@@ -30,12 +31,16 @@ class PredictionView {
   virtual std::unique_ptr<RowBatch> make_batch() const = 0;
 };
 
+// What every JSON row begins with: plan, gpu, parameters, blocks, threads_per_block, launches, time_us.
+nlohmann::ordered_json row_json(const PredictionRow& row);
+
 // format: "text", "csv" or "json".
 std::unique_ptr<PredictionView> make_prediction_view(std::string_view format, const Plan& plan,
                                                      const PredictionColumns& columns);
 
 // A view that puts the rows of equal parameters, which come one after the other, in the order of their times,
-// and gives them their ranks; `view` shows them. gpus: how many rows there are of each.
+// and gives them their ranks; `view` shows them. gpus: how many rows there are of each. Where a sweep ends
+// before that, the last ones have no rank.
 std::unique_ptr<PredictionView> make_ranking_view(std::unique_ptr<PredictionView> view, std::size_t gpus);
 
 }  // namespace warptime::cli

@@ -1,9 +1,11 @@
 #include "cli/views/table.h"
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 namespace warptime::cli {
@@ -97,8 +99,18 @@ std::string csv_line(const std::vector<std::string>& fields) {
 }
 
 std::string exact(double number) {
-  if (number == std::floor(number) && std::abs(number) < largest_whole) return fmt::format("{:.0f}", number);
-  return fmt::format("{}", number);
+  std::string text;
+  append_exact(number, text);
+  return text;
+}
+
+void append_exact(double number, std::string& into) {
+  const auto out = std::back_inserter(into);
+  if (number == std::floor(number) && std::abs(number) < largest_whole) {
+    fmt::format_to(out, FMT_COMPILE("{}"), static_cast<std::int64_t>(number));
+  } else {
+    fmt::format_to(out, FMT_COMPILE("{}"), number);
+  }
 }
 
 nlohmann::ordered_json exact_json(double number) {

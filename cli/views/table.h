@@ -45,6 +45,7 @@ std::string csv_line(const std::vector<std::string>& fields);
 
 // The shortest text that reads back to the same number: 112, 19.74838709677419.
 std::string exact(double number);
+void append_exact(double number, std::string& into);
 // The same in JSON: whole numbers as such.
 nlohmann::ordered_json exact_json(double number);
 // JSON text of `value`, whatever bytes its strings hold.
