@@ -37,7 +37,7 @@ ValueId before_remainder(Evaluator& evaluator, ValueId value) {
     std::vector<Term> terms;
     values.linear_form(v, terms);
     for (const auto& term : terms) {
-      const auto parts = values[term.atom].op == Op::product ? values.terms(term.atom) : std::vector<Term>{{term.atom, 1}};
+      const auto parts = values.parts(term.atom);
       for (const auto& part : parts) {
         const auto node = values[part.atom];
         if ((node.op != Op::floor_divide && node.op != Op::truncated_divide) || !same_for_all(node.b)) continue;
@@ -181,10 +181,10 @@ AccessAnalysis::LaneValue AccessAnalysis::compute(ValueId value, int depth) {
       LaneValue r{node.number};
       bool one_by_one = false, number_sampled = false;
       const auto terms = values.terms(value);
-      std::vector<LaneValue> parts;
+      const auto first_part = parts_.size();
       for (const auto& t : terms) {
         const auto part = evaluate(t.atom, depth + 1);
-        parts.push_back(part);
+        parts_.push_back(part);
         one_by_one = one_by_one || part.each != none;
         r.data_decides = r.data_decides || part.data_decides;
         r.sampled = r.sampled || (part.sampled && !part.uniform());
@@ -193,17 +193,19 @@ AccessAnalysis::LaneValue AccessAnalysis::compute(ValueId value, int depth) {
         r.stride = wrap_add(r.stride, wrap_multiply(t.coefficient, part.stride));
       }
       if (!one_by_one) {
+        parts_.resize(first_part);
         if (r.uniform()) r.sampled = number_sampled;
         else if (number_sampled && !r.sampled) r.start_sampled = true;
         return r;
       }
       Lanes each;
       each.fill(node.number);
-      for (std::size_t p = 0; p < parts.size(); ++p)
+      for (std::size_t p = 0; p < terms.size(); ++p)
         for (int i = 0; i < lanes; ++i) {
           auto& sum = each[static_cast<std::size_t>(i)];
-          sum = wrap_add(sum, wrap_multiply(terms[p].coefficient, at(parts[p], i)));
+          sum = wrap_add(sum, wrap_multiply(terms[p].coefficient, at(parts_[first_part + p], i)));
         }
+      parts_.resize(first_part);
       auto all = from(each, r.data_decides, r.sampled);
       all.start_sampled = number_sampled;
       return all;
@@ -267,16 +269,21 @@ AccessAnalysis::LaneValue AccessAnalysis::compute(ValueId value, int depth) {
 }
 
 // From a start that is aligned to 128 bytes.
-std::int64_t AccessAnalysis::sectors_of(const LaneValue& place, std::int64_t bytes) const {
+std::int64_t AccessAnalysis::sectors_of(const LaneValue& place, std::int64_t bytes) {
   const auto start = at(place, 0) & ~std::int64_t{127};
-  std::vector<std::int64_t> sectors;
+  sectors_.clear();
+  bool ascending = true;
   for (int i = 0; i < lanes; ++i) {
     const auto offset = wrap_subtract(at(place, i), start);
-    for (auto s = offset >> 5; s <= wrap_add(offset, bytes - 1) >> 5; ++s)
-      if (sectors.empty() || sectors.back() != s) sectors.push_back(s);
+    for (auto s = offset >> 5; s <= wrap_add(offset, bytes - 1) >> 5; ++s) {
+      if (!sectors_.empty() && sectors_.back() == s) continue;
+      ascending = ascending && (sectors_.empty() || sectors_.back() < s);
+      sectors_.push_back(s);
+    }
   }
-  std::sort(sectors.begin(), sectors.end());
-  return std::unique(sectors.begin(), sectors.end()) - sectors.begin();
+  if (ascending) return static_cast<std::int64_t>(sectors_.size());
+  std::sort(sectors_.begin(), sectors_.end());
+  return std::unique(sectors_.begin(), sectors_.end()) - sectors_.begin();
 }
 
 Access AccessAnalysis::access_of(const LaneValue& place, std::int64_t sectors, std::int64_t bytes) const {

@@ -58,7 +58,7 @@ class AccessAnalysis {
   std::int64_t at(const LaneValue& value, int lane) const;
   LaneValue from(const Lanes& each, bool data_decides, bool sampled);
   LaneValue argument(std::uint32_t index) const;
-  std::int64_t sectors_of(const LaneValue& place, std::int64_t bytes) const;
+  std::int64_t sectors_of(const LaneValue& place, std::int64_t bytes);
   Access access_of(const LaneValue& place, std::int64_t sectors, std::int64_t bytes) const;
   LaneValue evaluate(ValueId value, int depth);
   LaneValue compute(ValueId value, int depth);
@@ -71,6 +71,8 @@ class AccessAnalysis {
   std::array<Samples, sample_sets> samples_;
   int set_ = 0;  // that is being evaluated
   std::vector<std::uint32_t> open_;  // phis on the way
+  std::vector<LaneValue> parts_;     // of the sums on the way
+  std::vector<std::int64_t> sectors_;
   bool met_open_ = false;            // one of them again: what stands on it is not kept
 };
 

@@ -89,6 +89,7 @@ void Evaluator::note_definition(const ptx::Operand& operand, std::uint32_t instr
 
 void Evaluator::collect_definitions() {
   single_definition_.assign(function_.registers.size(), none);
+  only_value_.assign(function_.registers.size(), not_yet);
   for (std::uint32_t i = 0; i < function_.instructions.size(); ++i) {
     const auto& instruction = function_.instructions[i];
     std::uint32_t count = instruction.info != nullptr ? instruction.info->destinations : 1;
@@ -157,8 +158,13 @@ const std::vector<ValueId>& Evaluator::incoming(std::uint32_t phi) {
 }
 
 ValueId Evaluator::written_by(std::uint32_t instruction, std::uint32_t reg) {
+  const bool only = single_definition_[reg] != none;
   const auto k = key(instruction, reg);
-  if (const auto it = written_.find(k); it != written_.end()) return it->second;
+  if (only) {
+    if (only_value_[reg] != not_yet) return only_value_[reg];
+  } else if (const auto it = written_.find(k); it != written_.end()) {
+    return it->second;
+  }
   const auto& ins = function_.instructions[instruction];
   ValueId value;
   const auto& first = operands_[ins.first_operand];
@@ -187,14 +193,14 @@ ValueId Evaluator::written_by(std::uint32_t instruction, std::uint32_t reg) {
     value = values_.result(instruction, reg);
   }
   // Where the guard does not hold, the register keeps what it had; one without other definitions had nothing.
-  if (ins.guard != ptx::no_index && depth_ <= max_depth && several_.contains(reg)) {
+  if (ins.guard != ptx::no_index && depth_ <= max_depth && !only) {
     written_[k] = values_.result(instruction, reg);  // what a loop may bring back here
     ++depth_;
     const auto condition = guard(instruction);
     value = values_.select(condition, value, register_before(reg, instruction));
     --depth_;
   }
-  written_[k] = value;
+  (only ? only_value_[reg] : written_[k]) = value;
   return value;
 }
 
@@ -607,12 +613,12 @@ std::uint8_t Evaluator::dependence(ValueId value) {
     std::uint8_t found;
   };
   std::vector<Open> open;
-  std::unordered_map<ValueId, std::uint32_t> numbers;  // of open values
   std::uint32_t count = 0;
   const auto enter = [&](ValueId v) {
     Visit visit{v, count, count, 0};
     visit.found = direct_dependence(v, visit.next);
-    numbers[v] = count++;
+    if (visit_of_.size() < values_.size()) visit_of_.resize(values_.size() + values_.size() / 2, 0);
+    visit_of_[v] = ++count;
     open.push_back({v, 0});
     path.push_back(std::move(visit));
   };
@@ -622,7 +628,7 @@ std::uint8_t Evaluator::dependence(ValueId value) {
     if (top.at < top.next.size()) {
       const auto v = top.next[top.at++];
       if (const auto d = known(v); d != unknown_dependence) top.found |= d;
-      else if (const auto it = numbers.find(v); it != numbers.end()) top.low = std::min(top.low, it->second);
+      else if (v < visit_of_.size() && visit_of_[v] != 0) top.low = std::min(top.low, visit_of_[v] - 1);
       else enter(v);
       continue;
     }
@@ -638,7 +644,7 @@ std::uint8_t Evaluator::dependence(ValueId value) {
       if (dependence_.size() < values_.size()) dependence_.resize(values_.size() + values_.size() / 2, unknown_dependence);
       for (auto i = first; i < open.size(); ++i) {
         dependence_[open[i].value] = found;
-        numbers.erase(open[i].value);
+        visit_of_[open[i].value] = 0;
       }
       open.resize(first);
     } else {

@@ -91,13 +91,16 @@ class Evaluator {
   std::vector<std::uint32_t> block_of_;            // by instruction
   std::vector<std::uint32_t> single_definition_;   // by register: its only definition; none: none or several
   std::unordered_map<std::uint32_t, Definitions> several_;  // registers with several definitions
-  std::unordered_map<std::uint64_t, ValueId> written_;      // (instruction, register) -> value
+  static constexpr ValueId not_yet = ~ValueId{0};
+  std::vector<ValueId> only_value_;                         // by register: what its only definition writes
+  std::unordered_map<std::uint64_t, ValueId> written_;      // (instruction, register) -> value, of those with several
   std::unordered_map<std::uint64_t, std::uint32_t> phi_index_;  // (block, register) -> phi
   std::vector<Phi> phis_;
   std::deque<std::vector<ValueId>> incoming_;  // references stay good while phis are added
   std::unordered_map<std::uint32_t, std::optional<ValueId>> copies_;
   static constexpr std::uint8_t unknown_dependence = 0xff;
   std::vector<std::uint8_t> dependence_;  // by value, of those that are indirect
+  std::vector<std::uint32_t> visit_of_;   // by value: while its dependence is being found, its number on the way + 1
   std::unordered_map<std::uint32_t, ptx::StateSpace> symbol_spaces_;  // serial of a symbol value -> space
   std::map<std::pair<std::string_view, std::uint64_t>, std::uint32_t> symbols_;  // name, and index of a function's own variable
   int depth_ = 0;

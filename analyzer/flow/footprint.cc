@@ -69,7 +69,7 @@ class Footprint {
     std::vector<Term> terms;
     values_.linear_form(address, terms);
     for (const auto& term : terms) {
-      const auto parts = values_[term.atom].op == Op::product ? values_.terms(term.atom) : std::vector<Term>{{term.atom, 1}};
+      const auto parts = values_.parts(term.atom);
       for (const auto& part : parts) {
         const auto node = values_[part.atom];
         if (node.op != Op::floor_divide || term.coefficient == INT64_MIN || !invariant(node.b) || invariant(node.a)) continue;

@@ -328,7 +328,7 @@ std::optional<ValueId> LoopAnalysis::solve_growing(ValueId grows, ValueId most, 
   std::vector<Term> terms;
   if (values_.linear_form(grows, terms) != 0 || terms.empty() || !invariant(most, loop)) return std::nullopt;
   // The power is a factor of every term.
-  const auto parts = values_[terms[0].atom].op == Op::product ? values_.terms(terms[0].atom) : std::vector<Term>{{terms[0].atom, 1}};
+  const auto parts = values_.parts(terms[0].atom);
   Power power;
   ValueId start = 0, rest = 0;
   for (const auto& part : parts) {
@@ -358,32 +358,43 @@ ValueId LoopAnalysis::turns_until_power(ValueId ratio, Power power) {
   return values_.add(values_.maximum(values_.constant(0), turns), values_.constant(1));
 }
 
-std::optional<LoopAnalysis::Range> LoopAnalysis::range_over_threads(ValueId value) const {
+template <class F>
+bool LoopAnalysis::over_threads(ValueId value, F each) const {
   constexpr std::int64_t most_threads = 1024;  // of a block, on every GPU
   constexpr std::uint16_t most_nesting = 12;
   const auto node = values_[value];
-  if (node.indirect || node.dependence != on_thread || node.depth > most_nesting) return std::nullopt;
-  std::optional<Range> range;
+  if (node.indirect || node.dependence != on_thread || node.depth > most_nesting) return false;
+  FormOfOneLeaf form(values_, value, values_.special(Special::tid_x));
   for (std::int64_t thread = 0; thread < most_threads; ++thread) {
-    const auto number = values_.number(value, [&](ValueId leaf) -> std::optional<std::int64_t> {
-      const auto n = values_[leaf];
-      if (n.op == Op::special && static_cast<Special>(n.a) == Special::tid_x) return thread;
-      return std::nullopt;
-    });
-    if (!number) return std::nullopt;
-    if (!range) range = Range{*number, *number};
-    range->least = std::min(range->least, *number);
-    range->most = std::max(range->most, *number);
+    const auto number = form.at(thread);
+    if (!number) return false;
+    if (!each(*number)) break;
   }
-  return range;
+  return true;
+}
+
+std::optional<std::int64_t> LoopAnalysis::same_for_all_threads(ValueId value) const {
+  std::optional<std::int64_t> first;
+  bool same = true;
+  const bool known = over_threads(value, [&](std::int64_t number) {
+    if (!first) first = number;
+    same = number == *first;
+    return same;
+  });
+  return known && same ? first : std::nullopt;
 }
 
 // A count that neither grows nor falls with the thread's index, of that index alone.
 std::optional<ValueId> LoopAnalysis::busiest_by_trial(ValueId count, bool& changed) {
-  const auto range = range_over_threads(count);
-  if (!range) return std::nullopt;
-  changed = changed || range->least != range->most;
-  return values_.constant(range->most);
+  std::int64_t least = INT64_MAX, most = INT64_MIN;
+  const bool known = over_threads(count, [&](std::int64_t number) {
+    least = std::min(least, number);
+    most = std::max(most, number);
+    return true;
+  });
+  if (!known) return std::nullopt;
+  changed = changed || least != most;
+  return values_.constant(most);
 }
 
 // Where the count depends on the thread or block: that of the one which runs longest. Linear dependence only.

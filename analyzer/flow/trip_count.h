@@ -34,6 +34,9 @@ class LoopAnalysis {
   // forms, counters of loops that do not enclose `context` by their last value. What has no closed form stays a phi.
   ValueId resolve(ValueId value, std::uint32_t context);
 
+  // The number that a value of threadIdx.x alone is for all threads that a block can have; nothing for others.
+  std::optional<std::int64_t> same_for_all_threads(ValueId value) const;
+
  private:
   ValueId closed_form(std::uint32_t phi, std::uint32_t context);
   ValueId recurrence(std::uint32_t phi, std::uint32_t loop);
@@ -58,15 +61,10 @@ class LoopAnalysis {
   ValueId turns_until_power(ValueId ratio, Power power);
   std::optional<ValueId> busiest(ValueId count, bool& changed);
   std::optional<ValueId> busiest_by_trial(ValueId count, bool& changed);
-
- public:
-  // The least and the most of a value that depends on threadIdx.x alone, over the threads that a block can have; nothing for others.
-  struct Range {
-    std::int64_t least, most;
-  };
-  std::optional<Range> range_over_threads(ValueId value) const;
-
- private:
+  // Calls `each` with the value's number for each thread that a block can have, until it gives false. False: it is not of threadIdx.x alone,
+  // or has no number somewhere.
+  template <class F>
+  bool over_threads(ValueId value, F each) const;
 
   Evaluator& evaluator_;
   Values& values_;

@@ -20,8 +20,8 @@ constexpr int max_proof_depth = 6;
 constexpr int max_proof_steps = 2000;  // a fact that takes more to see goes unseen
 
 std::uint64_t mix(std::uint64_t h, std::uint64_t v) {
-  h ^= v + 0x9e3779b97f4a7c15ULL + (h << 6) + (h >> 2);
-  return h * 0xff51afd7ed558ccdULL;
+  h = (h ^ v) * 0xff51afd7ed558ccdULL;
+  return h ^ (h >> 32);
 }
 
 std::int64_t floor_div(std::int64_t a, std::int64_t b) {
@@ -35,11 +35,6 @@ std::uint8_t known_dependence(const Values::Node& node) { return node.indirect ?
 bool is_comparison(Op op) { return op >= Op::less && op <= Op::less_equal_unsigned; }
 
 }  // namespace
-
-std::vector<Term> Values::terms(ValueId id) const {
-  const auto all = term_span(id);
-  return {all.begin(), all.end()};
-}
 
 bool Values::is_boolean(ValueId id) const {
   const auto op = nodes_[id].op;
@@ -65,10 +60,11 @@ void Values::grow_index() {
 
 ValueId Values::intern(const Node& wanted, std::span<const Term> terms) {
   if (wanted.op == Op::constant && wanted.number == 0 && !nodes_.empty()) return 0;
-  std::uint64_t mixed = mix(static_cast<std::uint64_t>(wanted.op), (static_cast<std::uint64_t>(wanted.a) << 32) | wanted.b);
-  mixed = mix(mix(mixed, wanted.c), static_cast<std::uint64_t>(wanted.number));
-  for (const auto& t : terms) mixed = mix(mix(mixed, t.atom), static_cast<std::uint64_t>(t.coefficient));
-  const auto hash = static_cast<std::uint32_t>(mixed ^ (mixed >> 32));
+  constexpr std::uint64_t odd = 0x9e3779b97f4a7c15ULL;
+  std::uint64_t mixed = mix((static_cast<std::uint64_t>(wanted.a) << 32) | wanted.b,
+                            static_cast<std::uint64_t>(wanted.number) + wanted.c * odd + (static_cast<std::uint64_t>(wanted.op) << 56));
+  for (const auto& t : terms) mixed = mix(mixed, t.atom * odd + static_cast<std::uint64_t>(t.coefficient));
+  const auto hash = static_cast<std::uint32_t>(mixed);
   const auto mask = index_.size() - 1;
   auto at = hash & mask;
   for (; index_[at] != 0; at = (at + 1) & mask) {
@@ -514,69 +510,95 @@ bool Values::any_leaf_part(ValueId id, const std::function<bool(ValueId)>& predi
   return found;
 }
 
-struct Values::Numbers {
-  const Values& values;
-  const std::function<std::optional<std::int64_t>(ValueId)>& leaf;
-  std::unordered_map<ValueId, std::optional<std::int64_t>> memo = {};
+FormOfOneLeaf::FormOfOneLeaf(const Values& values, ValueId form, ValueId leaf) {
+  ValueMemo places;
+  add(values, form, leaf, places);
+  numbers_.resize(steps_.size());
+}
 
-  std::optional<std::int64_t> of(ValueId id) {
-    if (values.is_constant(id)) return values.nodes_[id].number;
-    if (const auto it = memo.find(id); it != memo.end()) return it->second;
-    const auto result = compute(id);
-    memo[id] = result;
-    return result;
-  }
-
-  std::optional<std::int64_t> compute(ValueId id) {
-    const auto& n = values.nodes_[id];
-    switch (n.op) {
-      case Op::argument: case Op::special: case Op::counter: case Op::phi: case Op::result: case Op::opaque: case Op::symbol: return leaf(id);
-      case Op::sum: case Op::product: {
-        auto all = n.op == Op::sum ? n.number : 1;
-        for (const auto& t : values.term_span(id)) {
-          const auto part = of(t.atom);
-          std::int64_t scaled = 0;
-          if (!part || __builtin_mul_overflow(*part, n.op == Op::sum ? t.coefficient : all, &scaled)) return std::nullopt;
-          if (n.op == Op::product) all = scaled;
-          else if (__builtin_add_overflow(all, scaled, &all)) return std::nullopt;
-        }
-        return all;
-      }
-      case Op::select: {
-        const auto condition = of(n.a);
-        if (!condition) return std::nullopt;
-        return of(*condition != 0 ? n.b : n.c);
-      }
-      default: break;
+std::uint32_t FormOfOneLeaf::add(const Values& values, ValueId id, ValueId leaf, ValueMemo& places) {
+  if (const auto* place = places.find(id)) return *place;
+  const auto node = values[id];
+  Step step;
+  step.op = node.op;
+  step.number = node.number;
+  switch (node.op) {
+    case Op::constant: break;
+    case Op::argument: case Op::special: case Op::counter: case Op::phi: case Op::result: case Op::opaque: case Op::symbol:
+      step.op = id == leaf ? Op::special : Op::opaque;
+      break;
+    case Op::sum: case Op::product: {
+      std::vector<StepTerm> own;
+      for (const auto& t : values.terms(id)) own.push_back({add(values, t.atom, leaf, places), t.coefficient});
+      step.a = static_cast<std::uint32_t>(terms_.size());
+      step.b = static_cast<std::uint32_t>(own.size());
+      terms_.insert(terms_.end(), own.begin(), own.end());
+      break;
     }
-    const auto a = of(n.a), b = of(n.b);
-    if (!a || !b) return std::nullopt;
-    switch (n.op) {
-      case Op::floor_divide: return *b <= 0 ? std::nullopt : std::optional(floor_div(*a, *b));
-      case Op::truncated_divide: return *b <= 0 ? std::nullopt : std::optional(*a / *b);
-      case Op::minimum: return std::min(*a, *b);
-      case Op::maximum: return std::max(*a, *b);
-      case Op::less: return *a < *b;
-      case Op::less_equal: return *a <= *b;
-      case Op::equal: return *a == *b;
-      case Op::not_equal: return *a != *b;
-      case Op::less_unsigned: return static_cast<std::uint64_t>(*a) < static_cast<std::uint64_t>(*b);
-      case Op::less_equal_unsigned: return static_cast<std::uint64_t>(*a) <= static_cast<std::uint64_t>(*b);
-      case Op::logical_and: return *a != 0 && *b != 0;
-      case Op::logical_or: return *a != 0 || *b != 0;
-      case Op::logical_not: return *a == 0;
-      case Op::power_of_two: return *a < 0 || *a > 61 ? std::nullopt : std::optional(std::int64_t{1} << *a);
-      case Op::log2_floor: return *a < 1 ? std::nullopt : std::optional<std::int64_t>(63 - __builtin_clzll(static_cast<unsigned long long>(*a)));
-      case Op::bit_and: return *a & *b;
-      case Op::bit_or: return *a | *b;
-      case Op::bit_xor: return *a ^ *b;
-      default: return std::nullopt;
-    }
+    default:
+      step.a = add(values, node.a, leaf, places);
+      step.b = add(values, node.b, leaf, places);
+      step.c = add(values, node.c, leaf, places);
+      break;
   }
-};
+  steps_.push_back(step);
+  const auto place = static_cast<std::uint32_t>(steps_.size() - 1);
+  places.set(id, place);
+  return place;
+}
 
-std::optional<std::int64_t> Values::number(ValueId id, const std::function<std::optional<std::int64_t>(ValueId)>& leaf) const {
-  return Numbers{*this, leaf}.of(id);
+std::optional<std::int64_t> FormOfOneLeaf::at(std::int64_t leaf) {
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    if (steps_[i].op == Op::special) numbers_[i] = leaf;
+    else numbers_[i] = compute(steps_[i]);
+  }
+  return numbers_.back();
+}
+
+std::optional<std::int64_t> FormOfOneLeaf::compute(const Step& step) const {
+  switch (step.op) {
+    case Op::constant: return step.number;
+    case Op::opaque: return std::nullopt;
+    case Op::sum: case Op::product: {
+      auto all = step.op == Op::sum ? step.number : 1;
+      for (auto i = step.a; i < step.a + step.b; ++i) {
+        const auto& part = numbers_[terms_[i].step];
+        std::int64_t scaled = 0;
+        if (!part || __builtin_mul_overflow(*part, step.op == Op::sum ? terms_[i].coefficient : all, &scaled)) return std::nullopt;
+        if (step.op == Op::product) all = scaled;
+        else if (__builtin_add_overflow(all, scaled, &all)) return std::nullopt;
+      }
+      return all;
+    }
+    case Op::select: {
+      const auto& condition = numbers_[step.a];
+      return condition ? numbers_[*condition != 0 ? step.b : step.c] : std::nullopt;
+    }
+    default: break;
+  }
+  const auto &a = numbers_[step.a], &b = numbers_[step.b];
+  if (!a || !b) return std::nullopt;
+  switch (step.op) {
+    case Op::floor_divide: return *b <= 0 ? std::nullopt : std::optional(floor_div(*a, *b));
+    case Op::truncated_divide: return *b <= 0 ? std::nullopt : std::optional(*a / *b);
+    case Op::minimum: return std::min(*a, *b);
+    case Op::maximum: return std::max(*a, *b);
+    case Op::less: return *a < *b;
+    case Op::less_equal: return *a <= *b;
+    case Op::equal: return *a == *b;
+    case Op::not_equal: return *a != *b;
+    case Op::less_unsigned: return static_cast<std::uint64_t>(*a) < static_cast<std::uint64_t>(*b);
+    case Op::less_equal_unsigned: return static_cast<std::uint64_t>(*a) <= static_cast<std::uint64_t>(*b);
+    case Op::logical_and: return *a != 0 && *b != 0;
+    case Op::logical_or: return *a != 0 || *b != 0;
+    case Op::logical_not: return *a == 0;
+    case Op::power_of_two: return *a < 0 || *a > 61 ? std::nullopt : std::optional(std::int64_t{1} << *a);
+    case Op::log2_floor: return *a < 1 ? std::nullopt : std::optional<std::int64_t>(63 - __builtin_clzll(static_cast<unsigned long long>(*a)));
+    case Op::bit_and: return *a & *b;
+    case Op::bit_or: return *a | *b;
+    case Op::bit_xor: return *a ^ *b;
+    default: return std::nullopt;
+  }
 }
 
 struct Values::Rewriting {

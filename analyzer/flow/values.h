@@ -60,6 +60,40 @@ struct Term {
   friend bool operator==(const Term&, const Term&) = default;
 };
 
+// The terms of a value, by their places in the table: good while values are made, which moves the table.
+class TermList {
+ public:
+  class Iterator {
+   public:
+    using difference_type = std::ptrdiff_t;
+    using value_type = Term;
+    Iterator() = default;
+    Iterator(const TermList* list, std::uint32_t at) : list_(list), at_(at) {}
+    Term operator*() const { return (*list_)[at_]; }
+    Iterator& operator++() {
+      ++at_;
+      return *this;
+    }
+    Iterator operator++(int) { return {list_, at_++}; }
+    friend bool operator==(const Iterator&, const Iterator&) = default;
+
+   private:
+    const TermList* list_ = nullptr;
+    std::uint32_t at_ = 0;
+  };
+  TermList(const std::vector<Term>& all, std::uint32_t first, std::uint32_t count) : all_(&all), first_(first), count_(count) {}
+  explicit TermList(Term only) : count_(1), only_(only) {}
+  Term operator[](std::size_t i) const { return all_ != nullptr ? (*all_)[first_ + i] : only_; }
+  std::size_t size() const { return count_; }
+  Iterator begin() const { return {this, 0}; }
+  Iterator end() const { return {this, count_}; }
+
+ private:
+  const std::vector<Term>* all_ = nullptr;  // of the table; nothing: `only_` is all
+  std::uint32_t first_ = 0, count_ = 0;
+  Term only_{};
+};
+
 // What became of values in one walk over a form: few, mostly.
 class ValueMemo {
  public:
@@ -135,7 +169,9 @@ class Values {
 
   // By value: making values moves the table.
   Node operator[](ValueId id) const { return nodes_[id]; }
-  std::vector<Term> terms(ValueId id) const;  // of a sum or (coefficient 1) a product
+  TermList terms(ValueId id) const { return {terms_, nodes_[id].first_term, nodes_[id].term_count}; }  // of a sum or (coefficient 1) a product
+  // What an atom is the product of: a product's atoms, or itself.
+  TermList parts(ValueId atom) const { return nodes_[atom].op == Op::product ? terms(atom) : TermList({atom, 1}); }
   bool is_constant(ValueId id) const { return nodes_[id].op == Op::constant; }
   bool is_constant(ValueId id, std::int64_t number) const { return is_constant(id) && nodes_[id].number == number; }
   bool is_boolean(ValueId id) const;  // a comparison or a logical operation
@@ -150,8 +186,6 @@ class Values {
   // `relevant` refuses stay as they are.
   using LeafRewriter = std::function<ValueId(ValueId)>;
   ValueId rewrite(ValueId id, bool (*relevant)(const Node&), const LeafRewriter& leaf);
-  // The number that it is where `leaf` gives those of its leaves; nothing where one has none, or where it does not fit.
-  std::optional<std::int64_t> number(ValueId id, const std::function<std::optional<std::int64_t>(ValueId)>& leaf) const;
   bool any_leaf(ValueId id, const std::function<bool(ValueId)>& predicate) const;
 
   std::size_t size() const { return nodes_.size(); }
@@ -189,7 +223,6 @@ class Values {
     const Values& values_;
   };
   struct Rewriting;
-  struct Numbers;
   ValueId rewrite_part(ValueId id, Rewriting& rewriting, int depth);
   bool any_leaf_part(ValueId id, const std::function<bool(ValueId)>& predicate, ValueMemo& memo) const;
   void grow_index();
@@ -200,6 +233,31 @@ class Values {
   std::vector<ValueId> index_;  // open addressing; 0 (which is found without) marks free places
   std::uint32_t serial_ = 0;
   mutable std::vector<std::vector<Term>> spare_;
+};
+
+// A form made ready to be computed for many numbers of one of its leaves.
+class FormOfOneLeaf {
+ public:
+  // Values must outlive it and may grow meanwhile.
+  FormOfOneLeaf(const Values& values, ValueId form, ValueId leaf);
+  // Nothing where another leaf matters, or where the number does not fit.
+  std::optional<std::int64_t> at(std::int64_t leaf);
+
+ private:
+  struct Step {
+    Op op = Op::constant;
+    std::int64_t number = 0;
+    std::uint32_t a = 0, b = 0, c = 0;  // earlier steps; of sums and products the terms, from a on, b of them
+  };
+  struct StepTerm {
+    std::uint32_t step;
+    std::int64_t coefficient;
+  };
+  std::uint32_t add(const Values& values, ValueId id, ValueId leaf, ValueMemo& places);
+  std::optional<std::int64_t> compute(const Step& step) const;
+  std::vector<Step> steps_;  // each after those it needs
+  std::vector<StepTerm> terms_;
+  std::vector<std::optional<std::int64_t>> numbers_;  // by step
 };
 
 // What is known to hold on a path: values that are not negative there.

@@ -400,7 +400,7 @@ class Lowering {
   ValueId condition(ValueId raw, std::uint32_t loop, const Facts& facts) {
     auto value = facts.simplify(flow_.loops.resolve(raw, loop));
     if (!last_turn_.empty()) value = facts.simplify(with_last_turns(value));
-    if (const auto range = flow_.loops.range_over_threads(value); range && range->least == range->most) return values_.constant(range->most);
+    if (const auto number = flow_.loops.same_for_all_threads(value)) return values_.constant(*number);
     return value;
   }
 
