@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cassert>
 #include <memory>
-#include <unordered_map>
 
+#include "analyzer/flow/reducible.h"
 #include "analyzer/ptx/opcodes.h"
 
 // LLVM's headers are not written for our warnings.
@@ -111,6 +110,8 @@ bool ends_block(const ptx::Instruction& instruction) {
   return instruction.info != nullptr && instruction.info->ends_block;
 }
 
+constexpr std::uint32_t most_nested_loops = 200;
+
 class Builder {
  public:
   Builder(KernelCode& code, const std::string& file, Irreducible irreducible)
@@ -121,7 +122,9 @@ class Builder {
     for (std::uint32_t b = 0; b + 1 < cfg_.blocks.size(); ++b) connect(b);
     if (!errors_.empty()) return std::move(errors_);
     find_structure();
-    if (irreducible_ == Irreducible::split && !cfg_.irreducible.empty() && make_reducible()) find_structure();
+    if (!errors_.empty()) return std::move(errors_);
+    if (irreducible_ == Irreducible::split && !cfg_.irreducible.empty() && split_irreducible()) find_structure();
+    if (!errors_.empty()) return std::move(errors_);
     return std::move(cfg_);
   }
 
@@ -226,171 +229,11 @@ class Builder {
     if (successors.size() == 2 && successors[0] == successors[1]) successors.pop_back();
   }
 
-  // --- loops with several entries ------------------------------------------------------------------------------------
-
-  // Strongly connected parts of `nodes` with more than one block or an edge to itself (Tarjan 1972), without recursion.
-  std::vector<std::vector<std::uint32_t>> cycles_in(const std::vector<std::uint32_t>& nodes) const {
-    const auto count = cfg_.blocks.size();
-    std::vector<std::uint32_t> number(count, none), low(count, none);
-    std::vector<bool> inside(count, false), on_stack(count, false);
-    for (const auto b : nodes) inside[b] = true;
-    std::vector<std::uint32_t> stack;
-    std::vector<std::pair<std::uint32_t, std::size_t>> path;
-    std::vector<std::vector<std::uint32_t>> cycles;
-    std::uint32_t next = 0;
-    for (const auto root : nodes) {
-      if (number[root] != none) continue;
-      path.emplace_back(root, 0);
-      while (!path.empty()) {
-        auto& [b, at] = path.back();
-        if (at == 0 && number[b] == none) {
-          number[b] = low[b] = next++;
-          stack.push_back(b);
-          on_stack[b] = true;
-        }
-        const auto& successors = cfg_.blocks[b].successors;
-        bool descended = false;
-        while (at < successors.size()) {
-          const auto s = successors[at++];
-          if (!inside[s]) continue;
-          if (number[s] == none) {
-            path.emplace_back(s, 0);
-            descended = true;
-            break;
-          }
-          if (on_stack[s]) low[b] = std::min(low[b], number[s]);
-        }
-        if (descended) continue;
-        const auto done = b;
-        path.pop_back();
-        if (!path.empty()) low[path.back().first] = std::min(low[path.back().first], low[done]);
-        if (low[done] != number[done]) continue;
-        std::vector<std::uint32_t> cycle;
-        for (std::uint32_t member = none; member != done;) {
-          member = stack.back();
-          stack.pop_back();
-          on_stack[member] = false;
-          cycle.push_back(member);
-        }
-        const auto& own = cfg_.blocks[done].successors;
-        if (cycle.size() > 1 || std::find(own.begin(), own.end(), done) != own.end()) cycles.push_back(std::move(cycle));
-      }
-    }
-    return cycles;
-  }
-
-  std::vector<std::uint32_t> reachable_blocks() const {
-    std::vector<bool> seen(cfg_.blocks.size(), false);
-    std::vector<std::uint32_t> order{0};
-    seen[0] = true;
-    for (std::size_t i = 0; i < order.size(); ++i)
-      for (const auto s : cfg_.blocks[order[i]].successors)
-        if (!seen[s]) {
-          seen[s] = true;
-          order.push_back(s);
-        }
-    return order;
-  }
-
-  // Blocks of the cycle that are entered from a reachable block outside it, or at the kernel's start.
-  std::vector<std::uint32_t> entries_of(const std::vector<std::uint32_t>& cycle, const std::vector<std::uint32_t>& reachable) const {
-    std::vector<bool> inside(cfg_.blocks.size(), false), entered(cfg_.blocks.size(), false);
-    for (const auto b : cycle) inside[b] = true;
-    if (inside[0]) entered[0] = true;
-    for (const auto b : reachable)
-      if (!inside[b])
-        for (const auto s : cfg_.blocks[b].successors)
-          if (inside[s]) entered[s] = true;
-    std::vector<std::uint32_t> entries;
-    for (const auto b : cycle)
-      if (entered[b]) entries.push_back(b);
-    std::sort(entries.begin(), entries.end());
-    return entries;
-  }
-
-  // What the other entries reach within the cycle without passing `header`.
-  std::vector<std::uint32_t> bypass(const std::vector<std::uint32_t>& cycle, const std::vector<std::uint32_t>& entries, std::uint32_t header) const {
-    std::vector<bool> open(cfg_.blocks.size(), false);  // in the cycle, and not yet reached
-    for (const auto b : cycle) open[b] = b != header;
-    std::vector<std::uint32_t> reached;
-    for (const auto e : entries)
-      if (open[e]) {
-        open[e] = false;
-        reached.push_back(e);
-      }
-    for (std::size_t i = 0; i < reached.size(); ++i)
-      for (const auto s : cfg_.blocks[reached[i]].successors)
-        if (open[s]) {
-          open[s] = false;
-          reached.push_back(s);
-        }
-    return reached;
-  }
-
-  // Gives the cycle one entry: the one for which least must be copied. False: too much.
-  bool split(const std::vector<std::uint32_t>& cycle, const std::vector<std::uint32_t>& entries, const std::vector<std::uint32_t>& reachable) {
-    constexpr std::size_t most_candidates = 8;
-    std::vector<std::uint32_t> best;
-    std::uint32_t header = none;
-    std::size_t best_size = ~std::size_t{0};
-    for (std::size_t i = 0; i < entries.size() && i < most_candidates; ++i) {
-      auto copied = bypass(cycle, entries, entries[i]);
-      std::size_t size = 0;
-      for (const auto b : copied) size += cfg_.blocks[b].end - cfg_.blocks[b].first + 1;
-      if (size < best_size) {
-        best_size = size;
-        best = std::move(copied);
-        header = entries[i];
-      }
-    }
-    if (best_size > copies_left_) return false;
-    copies_left_ -= best_size;
-    std::vector<bool> inside(cfg_.blocks.size(), false);
-    for (const auto b : cycle) inside[b] = true;
-    std::unordered_map<std::uint32_t, std::uint32_t> copy_of;
-    for (const auto b : best) {
-      copy_of[b] = static_cast<std::uint32_t>(cfg_.blocks.size());
-      Block copy;
-      copy.first = code_.duplicate(cfg_.blocks[b].first, cfg_.blocks[b].end);
-      copy.end = copy.first + (cfg_.blocks[b].end - cfg_.blocks[b].first);
-      copy.successors = cfg_.blocks[b].successors;
-      cfg_.blocks.push_back(std::move(copy));
-    }
-    for (const auto& [b, copy] : copy_of)
-      for (auto& s : cfg_.blocks[copy].successors)
-        if (const auto it = copy_of.find(s); it != copy_of.end()) s = it->second;
-    for (const auto b : reachable)
-      if (!inside[b])
-        for (auto& s : cfg_.blocks[b].successors)
-          if (s != header && s < inside.size() && inside[s]) s = copy_of.at(s);
-    return true;
-  }
-
-  // Splits until every cycle has one entry, cycles within cycles too. The exit block goes back to the end. False: nothing was split.
-  bool make_reducible() {
+  // The exit block stays the last one. False: nothing was split.
+  bool split_irreducible() {
     const auto exit = cfg_.exit();
-    copies_left_ = 2 * function_.instructions.size() + 1000;
-    for (bool changed = true; changed;) {
-      changed = false;
-      const auto reachable = reachable_blocks();
-      std::vector<std::vector<std::uint32_t>> work = cycles_in(reachable);
-      while (!work.empty() && !changed) {
-        const auto cycle = std::move(work.back());
-        work.pop_back();
-        const auto entries = entries_of(cycle, reachable);
-        if (entries.size() > 1) {
-          if (split(cycle, entries, reachable)) changed = true;
-          continue;
-        }
-        if (cycle.size() < 2 || entries.empty()) continue;
-        std::vector<std::uint32_t> rest;
-        for (const auto b : cycle)
-          if (b != entries[0]) rest.push_back(b);
-        for (auto& inner : cycles_in(rest)) work.push_back(std::move(inner));
-      }
-    }
+    if (!make_reducible(cfg_.blocks, code_, cfg_.irreducible, 2 * function_.instructions.size() + 1000)) return false;
     const auto last = static_cast<std::uint32_t>(cfg_.blocks.size() - 1);
-    if (last == exit) return false;
     std::swap(cfg_.blocks[exit], cfg_.blocks[last]);
     for (auto& block : cfg_.blocks)
       for (auto& s : block.successors) s = s == exit ? last : s == last ? exit : s;
@@ -449,6 +292,11 @@ class Builder {
     for (std::size_t i = 0; i < queue.size(); ++i) {
       auto [loop, parent] = queue[i];
       add_loop(*loop, parent);
+      // The analysis goes down from loop to loop, with the blocks of each.
+      if (irreducible_ == Irreducible::split && cfg_.loops.back().depth > most_nested_loops) {
+        complain(code_.function().instructions[cfg_.blocks[cfg_.loops.back().header].first], fmt::format("loops nested more than {} deep", most_nested_loops));
+        return;
+      }
       const auto index = static_cast<std::uint32_t>(cfg_.loops.size() - 1);
       for (auto* inner : *loop) queue.emplace_back(inner, index);
     }
@@ -501,7 +349,6 @@ class Builder {
   const std::string& file_;
   Cfg cfg_;
   std::vector<std::uint32_t> block_of_;
-  std::size_t copies_left_ = 0;  // instructions that may still be copied
   Diagnostics errors_;
 };
 

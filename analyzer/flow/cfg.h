@@ -55,7 +55,7 @@ struct Cfg {
 
 // Splits at labels that are branched to and after instructions that end a block. Loops with several entries get one: what the other
 // entries reach before it is copied, in `code` too (node splitting). Errors: an indirect branch without known targets, a branch to a
-// label that is not in the function.
+// label that is not in the function, loops nested more than 200 deep (not with `keep`).
 enum class Irreducible : std::uint8_t { split, keep };
 Result<Cfg> build_cfg(KernelCode& code, const std::string& file, Irreducible irreducible = Irreducible::split);
 
