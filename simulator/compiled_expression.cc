@@ -1,7 +1,9 @@
 #include "simulator/compiled_expression.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <limits>
 
 #include "simulator/expression_arithmetic.h"
 
@@ -18,7 +20,28 @@ CompiledExpression::CompiledExpression(const Expression& expression,
     nodes_.emplace_back();  // a decimal: fails
   } else {
     compile(expression, slot_of);
+    find_shift();
   }
+}
+
+void CompiledExpression::find_shift() {
+  const auto is_integer = [&](std::uint32_t index) { return nodes_[index].op == Op::integer; };
+  std::uint32_t at = 0;
+  if (const Node& node = nodes_[at]; (node.op == Op::add || node.op == Op::subtract) && is_integer(node.b)) {
+    const std::int64_t number = nodes_[node.b].number;
+    if (number == std::numeric_limits<std::int64_t>::min()) return;
+    added_ = node.op == Op::add ? number : -number;
+    at = node.a;
+  }
+  if (const Node& node = nodes_[at]; node.op == Op::divide && is_integer(node.b)) {
+    const std::int64_t number = nodes_[node.b].number;
+    if (number < 1 || !std::has_single_bit(static_cast<std::uint64_t>(number))) return;
+    shift_ = std::countr_zero(static_cast<std::uint64_t>(number));
+    at = node.a;
+  }
+  if (nodes_[at].op != Op::name) return;
+  slot_ = static_cast<std::size_t>(nodes_[at].number);
+  shifted_ = true;
 }
 
 std::uint32_t CompiledExpression::compile(const Expression& expression,
@@ -58,6 +81,14 @@ bool CompiledExpression::evaluate_operands(const Node& node, const std::int64_t*
   std::int64_t a = 0, b = 0;
   if (!evaluate(node.a, slots, a)) return false;
   switch (node.op) {
+    case Op::add:
+      return evaluate(node.b, slots, b) && !__builtin_add_overflow(a, b, &value);
+    case Op::subtract:
+      return evaluate(node.b, slots, b) && !__builtin_sub_overflow(a, b, &value);
+    case Op::multiply:
+      return evaluate(node.b, slots, b) && !__builtin_mul_overflow(a, b, &value);
+    case Op::divide:
+      return evaluate(node.b, slots, b) && arithmetic::divide(Op::divide, a, b, value) == nullptr;
     case Op::logical_and:
     case Op::logical_or:
       if ((a != 0) == (node.op == Op::logical_or)) {

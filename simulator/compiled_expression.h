@@ -16,7 +16,13 @@ class CompiledExpression {
   CompiledExpression(const Expression& expression, const std::function<int(const std::string&)>& slot_of);
 
   // evaluate_count's value; false where that is an error (it says which).
-  bool evaluate(const std::int64_t* slots, std::int64_t& value) const { return evaluate(0, slots, value); }
+  bool evaluate(const std::int64_t* slots, std::int64_t& value) const {
+    if (shifted_) {
+      value = slots[slot_] >> shift_;  // rounds down
+      return !__builtin_add_overflow(value, added_, &value);
+    }
+    return evaluate(0, slots, value);
+  }
 
  private:
   struct Node {
@@ -38,8 +44,14 @@ class CompiledExpression {
     return node.op != Expression::Op::decimal && evaluate_operands(node, slots, value);
   }
   bool evaluate_operands(const Node& node, const std::int64_t* slots, std::int64_t& value) const;
+  void find_shift();
 
   std::vector<Node> nodes_;  // the root is the first
+  // Most are a name's value, divided by a power of two perhaps, and something added: N, N / 2, K / 2 + 1.
+  bool shifted_ = false;
+  std::size_t slot_ = 0;
+  int shift_ = 0;
+  std::int64_t added_ = 0;
 };
 
 }  // namespace warptime

@@ -226,7 +226,7 @@ Result<CorePackageTime> RoundSimulation::simulate(const RoundSchedule& rounds, c
   spent_ = 0;
   waited_for_ = 0;
   nested_ = rounds.nested;
-  known_.clear();
+  if (!known_.empty()) known_.clear();
   State state = spare_.empty() ? State{} : std::move(spare_.back());
   if (!spare_.empty()) spare_.pop_back();
   state.now = state.transactions = state.base = state.lift = 0;

@@ -6,7 +6,6 @@ namespace warptime {
 namespace {
 
 constexpr std::uint64_t kMostRemembered = 1 << 15;  // steps and times: what fits a cache
-constexpr std::size_t kFewWarps = 12;
 
 std::uint64_t size_of(const std::vector<Schedule::Step>& steps) {
   std::uint64_t size = steps.size();
@@ -28,14 +27,17 @@ std::size_t CorePackageTimes::KeyHash::operator()(const Key& key) const {
 }
 
 Result<CorePackageTime> CorePackageTimes::Instance::time(std::int64_t warps) {
-  if (CorePackageTime known; find(warps, known)) return known;
+  if (const CorePackageTime* known = find(warps)) return *known;
   const auto index = static_cast<std::size_t>(warps);
   const auto time =
       owner_->simulation_.time(rounds_, *schedule_, warps, t_m_cycles_, owner_->options_.step_limit);
   if (time && index < kRemembered) {
-    if (times_.empty()) times_.reserve(kFewWarps);
-    times_.push_back(*time);
-    place_[index] = static_cast<std::uint8_t>(times_.size());
+    if (known_ < kFew) {
+      few_[known_] = *time;
+    } else {
+      more_.push_back(*time);
+    }
+    place_[index] = ++known_;
     ++owner_->remembered_;
   }
   return time;
@@ -61,17 +63,16 @@ Result<CorePackageTimes::Instance*> CorePackageTimes::find(const TimedProgram& p
     scheduled.schedule = std::make_shared<const Schedule>(std::move(*made));
     remembered_ += 16 + size_of(scheduled.schedule->steps);
   }
-  for (const auto& instance : scheduled.instances) {
-    if (instance->t_m_cycles_ == t_m_cycles) return instance.get();
+  for (Instance& instance : scheduled.instances) {
+    if (instance.t_m_cycles_ == t_m_cycles) return &instance;
   }
-  auto instance = std::make_unique<Instance>();
-  instance->owner_ = this;
-  instance->t_m_cycles_ = t_m_cycles;
-  instance->schedule_ = scheduled.schedule;
-  instance->rounds_ = make_rounds(*scheduled.schedule, t_m_cycles);
-  remembered_ += 8 + instance->rounds_.steps.size();
-  scheduled.instances.push_back(std::move(instance));
-  return scheduled.instances.back().get();
+  Instance& instance = scheduled.instances.emplace_front();
+  instance.owner_ = this;
+  instance.t_m_cycles_ = t_m_cycles;
+  instance.schedule_ = scheduled.schedule;
+  instance.rounds_ = make_rounds(*scheduled.schedule, t_m_cycles);
+  remembered_ += 8 + instance.rounds_.steps.size();
+  return &instance;
 }
 
 }  // namespace warptime

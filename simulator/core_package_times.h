@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <forward_list>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -29,12 +30,12 @@ class CorePackageTimes {
   class Instance : public CorePackageModel {
    public:
     Result<CorePackageTime> time(std::int64_t warps) override;
-    // Only where it is remembered.
-    bool find(std::int64_t warps, CorePackageTime& time) const {
+    // Where it is remembered; null elsewhere. Good until the next call of time().
+    const CorePackageTime* find(std::int64_t warps) const {
       const auto index = static_cast<std::uint64_t>(warps);
-      if (index >= kRemembered || place_[index] == 0) return false;
-      time = times_[place_[index] - 1];
-      return true;
+      if (index >= kRemembered || place_[index] == 0) return nullptr;
+      const std::size_t place = place_[index] - 1u;
+      return place < kFew ? &few_[place] : &more_[place - kFew];
     }
     const Schedule& schedule() const { return *schedule_; }
     const RoundSchedule& rounds() const { return rounds_; }
@@ -46,8 +47,11 @@ class CorePackageTimes {
     double t_m_cycles_ = 0;
     std::shared_ptr<const Schedule> schedule_;
     RoundSchedule rounds_;
-    std::vector<CorePackageTime> times_;
-    std::array<std::uint8_t, kRemembered> place_{};  // by warps: where in times_ it is, from 1 on; 0: nowhere
+    static constexpr std::size_t kFew = 10;  // that most launches come to
+    std::array<CorePackageTime, kFew> few_;
+    std::vector<CorePackageTime> more_;
+    std::uint8_t known_ = 0;                         // how many times it holds, in few_ and then in more_
+    std::array<std::uint8_t, kRemembered> place_{};  // by warps: which of them, from 1 on; 0: none
   };
 
   // values: of program.names. The instance is good until the next call. Errors: make_schedule's.
@@ -66,7 +70,7 @@ class CorePackageTimes {
   };
   struct Scheduled {
     std::shared_ptr<const Schedule> schedule;
-    std::vector<std::unique_ptr<Instance>> instances;  // by t_m
+    std::forward_list<Instance> instances;  // by t_m
   };
 
   CorePackageOptions options_;

@@ -14,7 +14,7 @@ Result<KernelTime> kernel_time(const Gpu& gpu, const Launch& launch, double t_p_
                         ? core_package.time(runs.remaining_warps_per_core_package)
                         : Result<CorePackageTime>(CorePackageTime{});
   if (!rest) return rest.diagnostics();
-  return time_of_runs(gpu, runs, t_p_us, *full, *rest);
+  return time_of_runs(1 / gpu.clock_mhz, runs, t_p_us, *full, *rest);
 }
 
 }  // namespace warptime

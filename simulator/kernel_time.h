@@ -47,8 +47,9 @@ struct Runs {
 Runs runs_of(const Gpu& gpu, const GpuDivisors& divisors, const Launch& launch,
              std::optional<std::int64_t> active_blocks_per_sm = std::nullopt);
 
-// full, rest: T_c of a full run and of the remaining one. The clock is divided by once, here.
-KernelTime time_of_runs(const Gpu& gpu, const Runs& runs, double t_p_us, const CorePackageTime& full,
+// full, rest: T_c of a full run and of the remaining one. cycle_us: 1 / the clock in MHz; it is in
+// no other place.
+KernelTime time_of_runs(double cycle_us, const Runs& runs, double t_p_us, const CorePackageTime& full,
                         const CorePackageTime& rest);
 
 // Both together, checked.
@@ -80,10 +81,9 @@ inline Runs runs_of(const Gpu& gpu, const GpuDivisors& divisors, const Launch& l
   return runs;
 }
 
-inline KernelTime time_of_runs(const Gpu& gpu, const Runs& runs, double t_p_us, const CorePackageTime& full,
+inline KernelTime time_of_runs(double cycle_us, const Runs& runs, double t_p_us, const CorePackageTime& full,
                                const CorePackageTime& rest) {
   const auto number = static_cast<double>(runs.full);
-  const double cycle_us = 1 / gpu.clock_mhz;
   KernelTime time;
   time.full_runs = runs.full;
   time.warps_per_core_package = runs.warps_per_core_package;

@@ -2,6 +2,7 @@
 // predictions, sweeps and explanations are computed with.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
@@ -32,9 +33,12 @@ struct PreparedStep {
 };
 
 struct PreparedGpu {
-  explicit PreparedGpu(const Gpu& of) : gpu(&of), divisors(of) {}
+  explicit PreparedGpu(const Gpu& of)
+      : gpu(&of), divisors(of), cycle_us(1 / of.clock_mhz), has_core_packages(of.core_packages_per_sm() > 0) {}
   const Gpu* gpu;
   GpuDivisors divisors;
+  double cycle_us;
+  bool has_core_packages;
   double t_p_us = 0, t_m_cycles = 0;
   ParameterSource t_p_source = ParameterSource::gpu_default, t_m_source = ParameterSource::gpu_default;
   std::vector<PreparedLaunch> launches;
@@ -82,6 +86,13 @@ class RowModel {
   CorePackageTimes& times() { return times_; }
 
  private:
+  // The size of a launch of so many threads, and how its blocks come to run: sweeps ask for the same ones
+  // again and again.
+  struct Sized {
+    std::int64_t threads = 0;  // 0: none yet
+    Launch size;
+    Runs runs;  // full == 0: not yet
+  };
   struct Last {  // the instance that a launch used last
     CorePackageTimes::Instance* instance = nullptr;
     std::uint64_t generation = 0;
@@ -89,6 +100,14 @@ class RowModel {
     std::optional<LuoSudaProgram> luo_suda;  // of the instance's schedule
     std::int64_t threads_per_block = 0;      // that the next is for
     std::optional<std::int64_t> active_blocks;
+    std::array<Sized, 32> sized;  // by a hash of their threads; the newest stay
+    void forget() {
+      instance = nullptr;
+      luo_suda.reset();
+      threads_per_block = 0;
+      active_blocks.reset();
+      for (Sized& known : sized) known.threads = known.size.blocks = 0;
+    }
   };
   struct Failed {
     Diagnostics diagnostics;
@@ -100,18 +119,26 @@ class RowModel {
   void once(const PreparedStep& step, std::int64_t times);
   void repeated(const PreparedStep& step, std::int64_t count, std::int64_t times);
   void counted(const PreparedStep& step, std::int64_t count, std::int64_t times);
-  [[gnu::flatten]] void launch(const PreparedLaunch& launch, std::size_t index, std::int64_t times);
-  Launch size_of(const PreparedLaunch& launch);
+  void launch(const PreparedLaunch& launch, std::size_t index, std::int64_t times);
+  Sized& sized(const PreparedLaunch& launch, std::size_t index);
   [[gnu::noinline]] Launch best_size(const PreparedLaunch& launch, std::size_t index, const Launch& chosen,
                                      double chosen_us);
   [[gnu::noinline]] void add_term(const PreparedLaunch& launch, std::size_t index, const Launch& size,
                                   const KernelTime& time, double times);
-  KernelTime time_of(const PreparedLaunch& launch, std::size_t index, const Launch& size);
+  KernelTime time_of(const PreparedLaunch& launch, std::size_t index, Sized& sized);
   [[gnu::noinline]] LuoSudaTime luo_suda_time_of(const PreparedLaunch& launch, std::size_t index,
                                                  const Launch& size);
+  [[gnu::noinline]] const CorePackageTime* simulate(const PreparedLaunch& launch, Last& last,
+                                                    std::int64_t warps, CorePackageTime& own) const;
   Last& prepare(const PreparedLaunch& launch, std::size_t index, const Launch& size);
   std::int64_t evaluate(const CompiledExpression& compiled, const Expression& expression,
-                        const PlanStep& step, const char* what);
+                        const PlanStep& step, const char* what) const {
+    std::int64_t value = 0;
+    if (!compiled.evaluate(slots_.data(), value)) fail_expression(expression, step, what);
+    return value;
+  }
+  [[noreturn, gnu::noinline, gnu::cold]] void fail_expression(const Expression& expression,
+                                                              const PlanStep& step, const char* what) const;
   [[noreturn, gnu::noinline, gnu::cold]] void fail_argument(const PreparedLaunch& launch,
                                                             std::size_t index) const;
   [[gnu::noinline]] Bindings bindings() const;
@@ -128,6 +155,7 @@ class RowModel {
   std::vector<Last> last_;
   std::vector<LaunchTerm>* terms_ = nullptr;
   PredictionRow* row_ = nullptr;  // that is being computed
+  CorePackageTime own_full_, own_rest_;  // of the row, where they are not remembered
   double luo_suda_us_ = 0;
   double plain_us_ = 0;                    // with Algorithm 3's launches
   const PredictionRow* filled_ = nullptr;  // what does not depend on parameters is filled in for gpu_

@@ -23,6 +23,17 @@ void add_times(KernelTime& into, const KernelTime& time, double times) {
   into.remaining_run_us += times * time.remaining_run_us;
 }
 
+void multiply(KernelTime& time, double times) {
+  time.total_us *= times;
+  time.preparation_us *= times;
+  time.calculation_us *= times;
+  time.issue_us *= times;
+  time.waiting_us *= times;
+  time.tail_us *= times;
+  time.full_runs_us *= times;
+  time.remaining_run_us *= times;
+}
+
 // The other model's time in the terms of this one: it knows calculation and waiting.
 KernelTime as_kernel_time(const LuoSudaTime& luo_suda) {
   KernelTime time;
@@ -55,7 +66,8 @@ void RowModel::start(std::size_t gpu, const std::vector<std::int64_t>& values) {
   const PreparedGpu* next = &plan_.gpus[gpu];
   if (gpu_ != next) {
     gpu_ = next;
-    last_.assign(gpu_->launches.size(), Last{});
+    last_.resize(gpu_->launches.size());
+    for (Last& last : last_) last.forget();
   }
   for (std::size_t i = 0; i < values.size(); ++i) slots_[i] = values[i];
   turns_ = 0;
@@ -173,8 +185,9 @@ void RowModel::counted(const PreparedStep& step, std::int64_t count, std::int64_
 }
 
 void RowModel::launch(const PreparedLaunch& launch, std::size_t index, std::int64_t times) {
-  Launch size = size_of(launch);
-  KernelTime time = time_of(launch, index, size);
+  Sized& chosen = sized(launch, index);
+  Launch size = chosen.size;
+  KernelTime time = time_of(launch, index, chosen);
   const auto number = static_cast<double>(times);
   if (options_.best_launch) {
     plain_us_ += number * time.total_us;
@@ -182,14 +195,15 @@ void RowModel::launch(const PreparedLaunch& launch, std::size_t index, std::int6
       const Launch best = best_size(launch, index, size, time.total_us);
       if (best != size) {
         size = best;
-        time = time_of(launch, index, size);
+        Sized other{0, best, {}};
+        time = time_of(launch, index, other);
       }
     }
   }
   if (row_->launches == 0) {
     row_->first_launch = size;
     row_->time = time;
-    if (times != 1) add_times(row_->time, time, number - 1);
+    if (times != 1) multiply(row_->time, number);
   } else {
     add_times(row_->time, time, number);
   }
@@ -209,22 +223,31 @@ void RowModel::add_term(const PreparedLaunch& launch, std::size_t index, const L
   terms_->push_back({&launch, size, values, times, time, last_[index].active_blocks});
 }
 
-Launch RowModel::size_of(const PreparedLaunch& launch) {
+// Good until the next call.
+RowModel::Sized& RowModel::sized(const PreparedLaunch& launch, std::size_t index) {
   const PlanStep& step = *launch.step;
   const Gpu& gpu = *gpu_->gpu;
-  Launch size;
+  Last& last = last_[index];
   if (launch.threads) {
     const std::int64_t threads = evaluate(*launch.threads, *step.launch->threads, step, "`threads`");
+    constexpr std::uint64_t golden = 0x9E3779B97F4A7C15u;
+    Sized& known = last.sized[(static_cast<std::uint64_t>(threads) * golden) >> 59];
+    if (known.threads == threads && threads >= 1) return known;
+    Launch size;
     if (threads >= 1) size = algorithm_3(gpu, gpu_->divisors, threads);
     if (!fits(gpu, size)) fail(step, choose_launch(gpu, threads).diagnostics());
-    return size;
+    known = {threads, size, {}};
+    return known;
   }
   if (!launch.blocks || !launch.threads_per_block) fail(step, {error("the launch has no size")});
+  Launch size;
   size.blocks = evaluate(*launch.blocks, *step.launch->blocks, step, "`blocks`");
   size.threads_per_block =
       evaluate(*launch.threads_per_block, *step.launch->threads_per_block, step, "`threads_per_block`");
   if (!fits(gpu, size)) fail(step, check_launch(gpu, size.blocks, size.threads_per_block).diagnostics());
-  return size;
+  Sized& only = last.sized.front();
+  if (only.size != size) only = {0, size, {}};
+  return only;
 }
 
 // The quickest of all blocks of whole warps that have at least the launch's threads; `chosen`, which takes
@@ -241,7 +264,8 @@ Launch RowModel::best_size(const PreparedLaunch& launch, std::size_t index, cons
     if (candidate == chosen || !fits(gpu, candidate)) continue;
     double candidate_us = 0;
     try {
-      candidate_us = time_of(launch, index, candidate).total_us;
+      Sized sized{0, candidate, {}};
+      candidate_us = time_of(launch, index, sized).total_us;
     } catch (Failed&) {
       continue;  // not one such block fits the SM, say
     }
@@ -287,25 +311,34 @@ RowModel::Last& RowModel::prepare(const PreparedLaunch& launch, std::size_t inde
   return last;
 }
 
-KernelTime RowModel::time_of(const PreparedLaunch& launch, std::size_t index, const Launch& size) {
-  Last& last = prepare(launch, index, size);
-  if (options_.model == Model::luo_suda) return as_kernel_time(luo_suda_time_of(launch, index, size));
+KernelTime RowModel::time_of(const PreparedLaunch& launch, std::size_t index, Sized& sized) {
+  Last& last = prepare(launch, index, sized.size);
+  if (options_.model == Model::luo_suda) return as_kernel_time(luo_suda_time_of(launch, index, sized.size));
   const Gpu& gpu = *gpu_->gpu;
-  if (gpu.core_packages_per_sm() == 0) fail(*launch.step, check_core_packages(gpu));
-  const Runs runs = runs_of(gpu, gpu_->divisors, size, last.active_blocks);
-  CorePackageTime full, rest;
-  if (!last.instance->find(runs.warps_per_core_package, full)) {
-    const auto time = last.instance->time(runs.warps_per_core_package);
-    if (!time) fail(*launch.step, time.diagnostics());
-    full = *time;
+  if (!gpu_->has_core_packages) fail(*launch.step, check_core_packages(gpu));
+  if (sized.runs.full == 0) sized.runs = runs_of(gpu, gpu_->divisors, sized.size, last.active_blocks);
+  const Runs& runs = sized.runs;
+  static constexpr CorePackageTime nothing;
+  const CorePackageTime* full = last.instance->find(runs.warps_per_core_package);
+  if (full == nullptr) full = simulate(launch, last, runs.warps_per_core_package, own_full_);
+  const CorePackageTime* rest = &nothing;
+  if (runs.remaining_warps_per_core_package > 0) {
+    rest = last.instance->find(runs.remaining_warps_per_core_package);
+    if (rest == nullptr) {
+      own_full_ = *full;  // it may have to move
+      full = &own_full_;
+      rest = simulate(launch, last, runs.remaining_warps_per_core_package, own_rest_);
+    }
   }
-  if (runs.remaining_warps_per_core_package > 0 &&
-      !last.instance->find(runs.remaining_warps_per_core_package, rest)) {
-    const auto time = last.instance->time(runs.remaining_warps_per_core_package);
-    if (!time) fail(*launch.step, time.diagnostics());
-    rest = *time;
-  }
-  return time_of_runs(gpu, runs, gpu_->t_p_us, full, rest);
+  return time_of_runs(gpu_->cycle_us, runs, gpu_->t_p_us, *full, *rest);
+}
+
+const CorePackageTime* RowModel::simulate(const PreparedLaunch& launch, Last& last, std::int64_t warps,
+                                          CorePackageTime& own) const {
+  const auto time = last.instance->time(warps);
+  if (!time) fail(*launch.step, time.diagnostics());
+  own = *time;
+  return &own;
 }
 
 // After prepare().
@@ -340,10 +373,7 @@ void RowModel::fail_argument(const PreparedLaunch& launch, std::size_t index) co
                            : prefixed(fmt::format("the argument `{}`", name), value.diagnostics()));
 }
 
-std::int64_t RowModel::evaluate(const CompiledExpression& compiled, const Expression& expression,
-                                const PlanStep& step, const char* what) {
-  std::int64_t value = 0;
-  if (compiled.evaluate(slots_.data(), value)) return value;
+void RowModel::fail_expression(const Expression& expression, const PlanStep& step, const char* what) const {
   const auto why = evaluate_count(expression, bindings());
   fail(step,
        why ? Diagnostics{error(fmt::format("{} has no value", what))} : prefixed(what, why.diagnostics()));
