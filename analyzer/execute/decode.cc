@@ -295,7 +295,7 @@ std::uint64_t Decoder::symbol_value(const ptx::Operand& operand, bool& known) {
         fail(fmt::format("`{}`: a variable of this kind is not executed by warptime run", operand.text));
       return program_.module_variables[operand.value].address;
     }
-    case Referent::function: return function_address(program_, static_cast<std::uint32_t>(operand.value));
+    case Referent::function: return function_address(program_, ptx::function_run_by(module_, static_cast<std::uint32_t>(operand.value)));
     case Referent::parameter:
       if (function_.entry) return program_.parameters[operand.value].address;
       known = false;
@@ -502,7 +502,7 @@ bool Decoder::call(Op& op) {
   }
   const auto& callee = operand(i++);
   if (callee.kind == Kind::symbol && callee.referent == Referent::function) {
-    site.target = static_cast<std::uint32_t>(callee.value);
+    site.target = ptx::function_run_by(module_, static_cast<std::uint32_t>(callee.value));
     const auto& function = module_.functions[site.target];
     if (function.declaration) {
       if (!is_external(function.name)) fail(fmt::format("a call of `{}`, which has no body in this module", function.name));

@@ -75,14 +75,14 @@ class Layout {
       for (std::uint32_t i = 0; i < instruction.operand_count; ++i) scan(function, code, module_.operands[instruction.first_operand + i], instruction);
     }
     for (const auto& prototype : function.prototypes)
-      for (const auto target : prototype.targets) reach(target);
+      for (const auto target : prototype.targets) reach(ptx::function_run_by(module_, target));
   }
 
   void scan(const ptx::Function& function, FunctionCode& code, const ptx::Operand& operand, const ptx::Instruction& instruction) {
     for (std::uint32_t i = 0; i < operand.part_count; ++i) scan(function, code, module_.operands[operand.first_part + i], instruction);
     if (operand.kind != ptx::Operand::Kind::symbol) return;
     if (operand.referent == Referent::function) {
-      const auto callee = static_cast<std::uint32_t>(operand.value);
+      const auto callee = ptx::function_run_by(module_, static_cast<std::uint32_t>(operand.value));
       reach(callee);
       if (module_.functions[callee].declaration && !is_external(module_.functions[callee].name))
         errors_.push_back(error_at(program_.file, static_cast<int>(instruction.line), 0,
@@ -100,8 +100,10 @@ class Layout {
     if (!scanned_initialisers_.insert(index).second) return;
     const auto text = module_.variables[index].initializer;
     if (text.empty()) return;
-    for (std::uint32_t f = 0; f < module_.functions.size(); ++f)
-      if (!module_.functions[f].declaration && text.find(module_.functions[f].name) != std::string_view::npos) reach(f);
+    for (std::uint32_t f = 0; f < module_.functions.size(); ++f) {
+      const auto runs = ptx::function_run_by(module_, f);
+      if (!module_.functions[runs].declaration && text.find(module_.functions[f].name) != std::string_view::npos) reach(runs);
+    }
   }
 
   void use_shared(const ptx::Variable& variable, Placed& placed) {
@@ -177,7 +179,7 @@ class Layout {
       const auto& placed = program_.module_variables[i];
       program_.symbols[module_.variables[i].name] = placed.space == Space::shared ? generic_shared + placed.address : placed.address;
     }
-    for (std::uint32_t f = 0; f < module_.functions.size(); ++f) program_.symbols[module_.functions[f].name] = function_address(program_, f);
+    for (std::uint32_t f = 0; f < module_.functions.size(); ++f) program_.symbols[module_.functions[f].name] = function_address(program_, ptx::function_run_by(module_, f));
   }
 
   Program& program_;

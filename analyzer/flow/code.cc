@@ -127,7 +127,7 @@ class CodeBuilder {
     for (std::uint32_t i = 0; i < ins.operand_count && i < 2; ++i) {
       const auto& operand = module_.operands[ins.first_operand + i];
       if (operand.kind == Kind::symbol && operand.referent == Referent::function && operand.value < module_.functions.size())
-        return static_cast<std::uint32_t>(operand.value);
+        return ptx::function_run_by(module_, static_cast<std::uint32_t>(operand.value));
     }
     return std::nullopt;
   }

@@ -172,6 +172,9 @@ struct Module {
   std::vector<std::shared_ptr<const std::string>> made_text;
 };
 
+// The function that runs where `function` (an index into Module::functions) is called: what a `.alias` stands for, else itself.
+std::uint32_t function_run_by(const Module& module, std::uint32_t function);
+
 // `%r12` of register `r` in `function`.
 std::string register_name(const Module& module, const Function& function, std::uint32_t reg);
 

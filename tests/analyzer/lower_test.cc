@@ -84,6 +84,23 @@ TEST(Lower, WhatIsNotUnderstoodIsAnErrorWithItsLine) {
   }
 }
 
+TEST(Lower, CallsOfAnAliasAreFollowed) {
+  const std::string head = ".version 8.0\n.target sm_75\n.address_size 64\n";
+  const std::string store = ".visible .func store(.param .u64 to) { .reg .b64 %a; ld.param.u64 %a, [to]; st.global.u32 [%a], 1; ret; }\n";
+  const auto entry = [](const std::string& callee) {
+    return ".visible .entry k(.param .u64 a) { .reg .b64 %d; .param .u64 p; ld.param.u64 %d, [a]; st.param.u64 [p], %d; call " + callee + ", (p); ret; }\n";
+  };
+  const auto expected = flat_text(head + store + entry("store"), {});
+  EXPECT_NE(expected.find('S'), std::string::npos);
+  const std::string aliases = ".visible .func put(.param .u64 to);\n.alias put, store;\n.visible .func set(.param .u64 to);\n.alias set, put;\n";
+  EXPECT_EQ(flat_text(head + store + aliases + entry("put"), {}), expected);
+  EXPECT_EQ(flat_text(head + store + aliases + entry("set"), {}), expected);
+  // One that stands for itself runs nothing that is here: a parameter.
+  const auto round = analyze(ptx_source("k.ptx", head + ".visible .func a(.param .u64 to);\n.visible .func b(.param .u64 to);\n.alias a, b;\n.alias b, a;\n" + entry("a")), {});
+  ASSERT_TRUE(round) << to_text(round.diagnostics());
+  EXPECT_EQ(round->kernels.at(0).program.parameters.size(), 1u);
+}
+
 TEST(Lower, SidesThatDoTheSameNeedNoCondition) {
   const auto analysis = analyze(ptx_source("k.ptx", kernel("setp.lt.s32 %p1, %r1, 5;\n@%p1 bra A;\nadd.s32 %r3, %r1, 1;\nbra E;\n"
                                                           "A: add.s32 %r3, %r1, 2;\nsub.s32 %r3, %r3, 1;\nE: st.global.u32 [%rd1], %r3;\nret;")), {});

@@ -153,6 +153,22 @@ TEST(Warps, IndirectCalls) {
          [](std::uint32_t i) { return i % 2 == 1 ? 120u : 10u; }, 32, std::string(functions) + ".global .u64 table[2] = {twice, factorial};\n");
 }
 
+TEST(Warps, CallsOfAliases) {
+  const std::string aliases = std::string(functions) +
+                              ".func (.param .b32 result) two_times(.param .b32 x);\n.alias two_times, twice;\n"
+                              ".func (.param .b32 result) also_two_times(.param .b32 x);\n.alias also_two_times, two_times;\n";
+  for (const std::string name : {"two_times", "also_two_times"}) {
+    expect("{\n.param .b32 p;\n.param .b32 q;\nst.param.b32 [p], %r1;\ncall.uni (q), " + name + ", (p);\nld.param.b32 %r0, [q];\n}\n",
+           [](auto i) { return 2 * i; }, 32, aliases);
+    expect("mov.u64 %d1, " + name + ";\n{\n.param .b32 p;\n.param .b32 q;\nst.param.b32 [p], %r1;\n"
+           "P: .callprototype (.param .b32 _) _ (.param .b32 _);\ncall (q), %d1, (p), P;\nld.param.b32 %r0, [q];\n}\n",
+           [](auto i) { return 2 * i; }, 32, aliases);
+    expect("ld.global.u64 %d1, [table];\n{\n.param .b32 p;\n.param .b32 q;\nst.param.b32 [p], %r1;\n"
+           "P: .callprototype (.param .b32 _) _ (.param .b32 _);\ncall (q), %d1, (p), P;\nld.param.b32 %r0, [q];\n}\n",
+           [](auto i) { return 2 * i; }, 32, aliases + ".global .u64 table[1] = {" + name + "};\n");
+  }
+}
+
 TEST(Warps, LocalMemoryOfCalls) {
   expect("{\n.param .b32 p;\n.param .b32 q;\nst.param.b32 [p], %r1;\ncall (q), f, (p);\nld.param.b32 %r0, [q];\n}\n", [](auto i) { return 7 * i; }, 64,
          ".func (.param .b32 result) f(.param .b32 x)\n{\n.local .align 8 .b8 depot[32];\n.reg .b32 %a<4>; .reg .b64 %b<4>;\nmov.u64 %b1, depot;\ncvta.local.u64 %b2, %b1;\nld.param.b32 %a1, [x];\n"
