@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "analyzer/flow/facts.h"
+
 namespace warptime::flow {
 namespace {
 

@@ -5,6 +5,9 @@
 #include <functional>
 #include <utility>
 
+#include "analyzer/flow/facts.h"
+#include "analyzer/flow/form_of_one_leaf.h"
+
 namespace warptime::flow {
 namespace {
 

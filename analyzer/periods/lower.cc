@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "analyzer/flow/facts.h"
 #include "analyzer/flow/footprint.h"
 #include "analyzer/flow/naming.h"
 #include "analyzer/periods/classify.h"

@@ -1,4 +1,5 @@
 // Closed forms: algebra, facts, and how they are written.
+#include "analyzer/flow/facts.h"
 #include "analyzer/flow/values.h"
 
 #include <gtest/gtest.h>
