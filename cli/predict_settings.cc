@@ -122,10 +122,10 @@ Diagnostics read_gpu_settings(const Arguments& arguments, const GpuCatalogue& ca
   auto gpus = choose_gpus(arguments, catalogue, *model, settings.ranks);
   if (!gpus) return gpus.diagnostics();
   settings.gpus = std::move(*gpus);
-  if (auto wrong = set_figures(arguments, settings); !wrong.empty()) return wrong;
   if (*model != Model::puchala) {
     if (auto wrong = borrow_luo_suda_figures(catalogue, settings); !wrong.empty()) return wrong;
   }
+  if (auto wrong = set_figures(arguments, settings); !wrong.empty()) return wrong;
   for (const Gpu* gpu : settings.gpus) {
     if (auto wrong = check_gpu(*gpu, *model); !wrong.empty()) return wrong;
   }

@@ -86,7 +86,8 @@ std::span<const GpuFigure> gpu_figures();
 Result<Gpu> read_gpu(std::string_view text, const std::string& file);
 
 // `gpu` with one figure changed, its source "set on the command line"; one that was validated is so no more.
-// `name` is that of gpu_figures() or its short form (clock, t_p, t_m). Errors: an unknown name (the nearest
+// `name` is that of gpu_figures() or its short form (clock, t_p, t_m), or "luo_suda." with one of
+// luo_suda_figures(). Errors: an unknown name (the nearest
 // one as the hint), a value that a file could not have either.
 Result<Gpu> with_figure(Gpu gpu, std::string_view name, double value);
 

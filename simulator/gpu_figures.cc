@@ -103,6 +103,27 @@ Diagnostics unknown_figure(std::string_view name) {
                             : fmt::format("did you mean `{}`?", near))};
 }
 
+constexpr std::string_view kLuoSuda = "luo_suda.";
+
+// One of the other model's figures, but for Table 1.
+Result<Gpu> with_luo_suda_figure(Gpu gpu, std::string_view name, double value) {
+  if (!gpu.luo_suda)
+    return error(fmt::format("{} has no figures of Luo and Suda's model", gpu.name),
+                 "`--model luo-suda` or `--model all` gives it those of the GTX 260");
+  std::vector<std::string> known;
+  for (const LuoSudaFigure& figure : luo_suda_figures()) {
+    known.emplace_back(figure.name);
+    if (name.substr(kLuoSuda.size()) != figure.name) continue;
+    if (const std::string wrong = out_of_range(figure, value); !wrong.empty()) return error(wrong);
+    (*gpu.luo_suda).*figure.member = value;
+    gpu.sources[std::string(name)] = "set on the command line";
+    gpu.validated = false;
+    return gpu;
+  }
+  return error(fmt::format("Luo and Suda's model has no figure `{}`", name.substr(kLuoSuda.size())),
+               fmt::format("there are {}", fmt::join(known, ", ")));
+}
+
 }  // namespace
 
 std::span<const GpuFigure> gpu_figures() {
@@ -130,6 +151,7 @@ std::string out_of_range(const GpuFigure& figure, double value) {
 }
 
 Result<Gpu> with_figure(Gpu gpu, std::string_view name, double value) {
+  if (name.starts_with(kLuoSuda)) return with_luo_suda_figure(std::move(gpu), name, value);
   const GpuFigure* figure = figure_named(name);
   if (figure == nullptr) return unknown_figure(name);
   if (const std::string wrong = out_of_range(*figure, value); !wrong.empty()) return error(wrong);

@@ -46,7 +46,6 @@ class FiguresReader {
     LuoSudaFigures figures;
     for (const LuoSudaFigure& each : kFigures)
       figures.*each.member = figure(std::string(each.name), each.least, each.most);
-    check_request_threads(figures.request_threads);
     for (auto& line : figures.class_cycles.values) line.fill(figures.instruction_cycles);
     if (const Node* table = fields_.find("class_cycles")) read_table(*table, figures.class_cycles);
     if (reader_.failed()) return std::nullopt;
@@ -65,8 +64,9 @@ class FiguresReader {
   double in_range(const Node& node, std::string_view name, double least, double most) {
     const auto value = reader_.number(node, fmt::format("`{}`", name));
     if (!value) return least;
-    if (*value >= least && *value <= most) return *value;
-    reader_.error(node, fmt::format("`{}` is {}: it is {} to {}", name, *value, least, most));
+    const std::string wrong = out_of_range(LuoSudaFigure{name, "", least, most, nullptr}, *value);
+    if (wrong.empty()) return *value;
+    reader_.error(node, wrong);
     return least;
   }
 
@@ -84,12 +84,6 @@ class FiguresReader {
     read_source(parts, field);
     const Node* value = parts.require("value");
     return value == nullptr ? least : in_range(*value, field, least, most);
-  }
-
-  void check_request_threads(double value) {
-    if (value == std::floor(value) && 32 % static_cast<int>(value) == 0) return;
-    reader_.error(*fields_.find("request_threads"),
-                  fmt::format("`request_threads` is {}: it divides the 32 threads of a warp", value));
   }
 
   void read_table(const Node& table, LuoSudaClasses& into) {
@@ -126,6 +120,14 @@ std::string_view to_string(LuoSudaOperands operands) {
 
 std::span<const LuoSudaFigure> luo_suda_figures() {
   return kFigures;
+}
+
+std::string out_of_range(const LuoSudaFigure& figure, double value) {
+  if (!(value >= figure.least && value <= figure.most))
+    return fmt::format("`{}` is {}: it is {} to {}", figure.name, value, figure.least, figure.most);
+  if (figure.name == "request_threads" && (value != std::floor(value) || 32 % static_cast<int>(value) != 0))
+    return fmt::format("`request_threads` is {}: it divides the 32 threads of a warp", value);
+  return {};
 }
 
 std::optional<LuoSudaFigures> read_luo_suda_figures(Reader& reader, const Node& section,

@@ -88,6 +88,8 @@ struct LuoSudaFigure {
   double LuoSudaFigures::*member = nullptr;
 };
 std::span<const LuoSudaFigure> luo_suda_figures();
+// What is wrong with such a value, as a sentence; empty: nothing.
+std::string out_of_range(const LuoSudaFigure& figure, double value);
 
 // The time cost of so many instructions of each class, one after the other (Luo and Suda, sections 3.1
 // and 3.4).

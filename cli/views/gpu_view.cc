@@ -30,6 +30,27 @@ std::string source_of(const Gpu& gpu, const std::string& figure) {
   return found == gpu.sources.end() ? "" : found->second;
 }
 
+// Calls `each` with every class of Table 1: its operation, its operands, and the cycles of one instruction.
+template <class F>
+void for_classes(const LuoSudaFigures& figures, F each) {
+  for (std::size_t operation = 0; operation < kLuoSudaOperations; ++operation) {
+    for (std::size_t operands = 0; operands < kLuoSudaOperands; ++operands)
+      each(to_string(static_cast<LuoSudaOperation>(operation)),
+           to_string(static_cast<LuoSudaOperands>(operands)),
+           figures.class_cycles.values[operation][operands]);
+  }
+}
+
+nlohmann::ordered_json luo_suda_json(const LuoSudaFigures& figures) {
+  nlohmann::ordered_json json;
+  for (const LuoSudaFigure& figure : luo_suda_figures())
+    json[std::string(figure.name)] = exact_json(figures.*figure.member);
+  for_classes(figures, [&](std::string_view operation, std::string_view operands, double cycles) {
+    json["class_cycles"][std::string(operation)][std::string(operands)] = exact_json(cycles);
+  });
+  return json;
+}
+
 nlohmann::ordered_json to_json(const Gpu& gpu) {
   nlohmann::ordered_json json;
   json["name"] = gpu.name;
@@ -45,6 +66,7 @@ nlohmann::ordered_json to_json(const Gpu& gpu) {
     else
       json[figure.name] = exact_json(*value);
   }
+  if (gpu.luo_suda) json["luo_suda"] = luo_suda_json(*gpu.luo_suda);
   json["validated"] = gpu.validated;
   json["sources"] = gpu.sources;
   return json;
@@ -60,6 +82,18 @@ std::vector<Line> lines_of(const Gpu& gpu) {
   for (const auto& figure : gpu_figures())
     if (const auto value = figure.get(gpu))
       lines.push_back({figure.name, exact(*value), figure.unit, source_of(gpu, figure.name)});
+  if (!gpu.luo_suda) return lines;
+  for (const LuoSudaFigure& figure : luo_suda_figures()) {
+    const std::string name = fmt::format("luo_suda.{}", figure.name);
+    const auto source = gpu.sources.find(name);
+    lines.push_back({name, exact((*gpu.luo_suda).*figure.member), std::string(figure.unit),
+                     source == gpu.sources.end() ? "" : source->second});
+  }
+  const auto source = gpu.sources.find("luo_suda.class_cycles");
+  for_classes(*gpu.luo_suda, [&](std::string_view operation, std::string_view operands, double cycles) {
+    lines.push_back({fmt::format("luo_suda.class_cycles.{}.{}", operation, operands), exact(cycles), "cycles",
+                     source == gpu.sources.end() ? "as luo_suda.instruction_cycles" : source->second});
+  });
   return lines;
 }
 
