@@ -1,0 +1,151 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <functional>
+#include <utility>
+
+#include "analyzer/periods/lowering.h"
+
+namespace warptime::periods {
+namespace {
+
+using flow::Facts;
+using flow::ValueId;
+
+}  // namespace
+
+// --- names -----------------------------------------------------------------------------------------------------------
+
+std::string Lowering::argument_name(std::uint32_t index, std::uint32_t offset) const {
+  std::string name;
+  if (options_.signature != nullptr && index < options_.signature->arguments.size()) {
+    name = options_.signature->arguments[index].name;
+  } else if (index < function_.parameters.size()) {
+    name = std::string(function_.parameters[index].name);
+    const auto prefix = std::string(function_.name) + "_";
+    if (name.starts_with(prefix)) name = name.substr(prefix.size());
+  }
+  for (auto& c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_') c = '_';
+  return offset == 0 ? name : fmt::format("{}_{}", name, offset);
+}
+
+bool Lowering::is_argument_name(const std::string& name) const {
+  for (std::uint32_t i = 0; i < function_.parameters.size(); ++i)
+    if (argument_name(i, 0) == name) return true;
+  return false;
+}
+
+std::string Lowering::counter_name(std::uint32_t loop) {
+  if (const auto it = counters_.find(loop); it != counters_.end()) {
+    counters_used_.insert(loop);
+    return it->second;
+  }
+  return {};
+}
+
+void Lowering::open_counter(std::uint32_t loop) {
+  static const char* const candidates[] = {"i", "j", "m", "n", "p", "q"};
+  const auto taken = [&](const std::string& name) {
+    for (const auto& [l, other] : counters_)
+      if (other == name) return true;
+    return is_argument_name(name);
+  };
+  for (const std::string name : candidates)
+    if (!taken(name)) {
+      counters_[loop] = name;
+      return;
+    }
+  counters_[loop] = fmt::format("turn_{}", loop);
+}
+
+// --- conditions and expressions --------------------------------------------------------------------------------------
+
+ValueId Lowering::condition(ValueId raw, std::uint32_t loop, const Facts& facts) {
+  auto value = facts.simplify(flow_.loops.resolve(raw, loop));
+  if (!last_turn_.empty()) value = facts.simplify(with_last_turns(value));
+  if (const auto number = flow_.loops.same_for_all_threads(value)) return values_.constant(*number);
+  return value;
+}
+
+ValueId Lowering::with_last_turns(ValueId value) {
+  return values_.rewrite(value, [](const flow::Values::Node& node) { return (node.dependence & flow::on_counter) != 0; }, [&](ValueId leaf) {
+    const auto node = values_[leaf];
+    if (node.op != flow::Op::counter) return leaf;
+    const auto it = last_turn_.find(node.a);
+    return it == last_turn_.end() ? leaf : it->second;
+  });
+}
+
+// Whether all threads of the launch decide alike.
+bool Lowering::uniform(ValueId value) {
+  return (flow_.evaluator.dependence(value) & (flow::on_thread | flow::on_block | flow::on_data)) == 0;
+}
+
+std::optional<Expression> Lowering::expression_of(ValueId value, std::uint32_t instruction) {
+  flow::Taken taken;
+  auto expression = flow::to_expression(values_, value, naming_, &taken);
+  if (expression && taken.unsigned_as_signed)
+    assume(instruction, fmt::format("the numbers compared in `{}` are not negative", to_string(*expression)));
+  if (expression && taken.division_of_not_negative)
+    assume(instruction, fmt::format("the numbers divided in `{}` are not negative", to_string(*expression)));
+  return expression;
+}
+
+std::string Lowering::readable(ValueId value) {
+  const auto expression = flow::to_expression(values_, value, reading_, nullptr, 40);
+  auto text = expression ? to_string(*expression) : "…";
+  return text.size() > 100 ? "…" : text;
+}
+
+// --- parameters ------------------------------------------------------------------------------------------------------
+
+std::string Lowering::parameter_for(const std::string& wanted, std::string description) {
+  const auto [known, fresh] = extra_names_.emplace(description, "");
+  if (!fresh) return known->second;
+  // turns_at_line_7, turns_at_line_7_2, …
+  std::string name = wanted;
+  for (auto& n = times_wanted_[wanted]; !taken_names_.insert(name).second;) name = fmt::format("{}_{}", wanted, ++n + 1);
+  known->second = name;
+  extra_parameters_.push_back({name, std::move(description)});
+  return name;
+}
+
+void Lowering::declare_parameters() {
+  auto& parameters = out_.program.parameters;
+  for (std::uint32_t i = 0; i < function_.parameters.size(); ++i) {
+    if (!is_integer_argument(i)) continue;
+    parameters.push_back({argument_name(i, 0), argument_description(i)});
+  }
+  KernelProgram used;
+  used.program = out_.program.program;
+  const auto declared = [&](const std::string& name) {
+    return std::any_of(parameters.begin(), parameters.end(), [&](const auto& p) { return p.name == name; });
+  };
+  for (auto& extra : extra_parameters_) parameters.push_back(std::move(extra));
+  for (const auto& name : parameter_names(used)) {
+    if (declared(name)) continue;
+    parameters.push_back({name, name.find('.') != std::string::npos ? "launch dimension" : "a part of a kernel argument"});
+  }
+}
+
+bool Lowering::is_integer_argument(std::uint32_t i) const {
+  if (options_.signature != nullptr && i < options_.signature->arguments.size()) {
+    const auto& type = options_.signature->arguments[i].type;
+    static const std::set<std::string, std::less<>> other{"float", "double", "__half", "half"};
+    if (type.find_first_of("*&[<") != std::string::npos || other.contains(type)) return false;
+  }
+  const auto& parameter = function_.parameters[i];
+  if (parameter.is_array || parameter.type.empty() || parameter.type[0] == 'f') return false;
+  // PTX alone does not tell a pointer from a 64-bit number.
+  return options_.signature != nullptr || (parameter.type != "u64" && parameter.type != "b64");
+}
+
+std::string Lowering::argument_description(std::uint32_t i) const {
+  if (options_.signature != nullptr && i < options_.signature->arguments.size())
+    return fmt::format("argument {} ({} {})", i, options_.signature->arguments[i].type, options_.signature->arguments[i].name);
+  return fmt::format("argument {} (.{} {})", i, function_.parameters[i].type, function_.parameters[i].name);
+}
+
+}  // namespace warptime::periods
