@@ -174,7 +174,7 @@ void Lowering::emit_when(Expression condition, Items then_items, Items else_item
   items.push_back({When{std::move(condition), std::move(then_items), std::move(else_items)}, source_lines(last), ptx_lines(last)});
 }
 
-// A branch with more than two targets (brx.idx): which one is not known, so each is executed.
+// A branch with more than two targets (brx.idx): which one is taken is not known; the one that does most stands for it.
 std::uint32_t Lowering::several_ways(std::uint32_t b, const std::vector<std::uint32_t>& ways, std::uint32_t join, std::uint32_t loop,
                                      const Facts& facts, int depth, Items& items) {
   const auto last = flow_.cfg.blocks[b].end - 1;
