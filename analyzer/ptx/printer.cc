@@ -190,6 +190,7 @@ class Printer {
   void take_symbols(const Instruction& instruction, UniqueNames& names) const {
     for (std::uint32_t i = 0; i < instruction.operand_count; ++i)
       take_symbol(instruction.first_operand + i, names, 0);
+    if (instruction.guard != no_index) take_symbol(instruction.guard, names, 0);
   }
 
   void take_symbol(std::uint32_t index, UniqueNames& names, int depth) const {

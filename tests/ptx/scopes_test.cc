@@ -141,6 +141,25 @@ TEST(Scopes, VariablesCanBeDeclaredAsARange) {
   EXPECT_EQ(p.operand(0, 1).value, 2u);
 }
 
+// A guard that is a name of the module keeps its meaning beside a register of an inner scope that is declared later.
+TEST(Scopes, AGuardOfTheModuleIsPrintedAsNoRegisterOfAnInnerScope) {
+  const std::string text =
+      ".version 9.0\n.target sm_90\n.address_size 64\n.param .pred %p<2>;\n"
+      ".entry k() {\n  @%p0 bra E;\n  .reg .pred %p<2>;\n  @%p0 bra E;\nE:\n  ret;\n}\n";
+  const auto module = parse(text, "k.ptx");
+  ASSERT_TRUE(module) << to_text(module.diagnostics());
+  const std::string printed = print(*module);
+  const auto again = parse(printed, "printed.ptx");
+  ASSERT_TRUE(again) << to_text(again.diagnostics());
+  EXPECT_EQ(print(*again), printed);
+  const auto kind = [](const Module& of, std::size_t instruction) {
+    return of.operands[of.functions[0].instructions[instruction].guard].kind;
+  };
+  for (const std::size_t instruction : {0, 1}) EXPECT_EQ(kind(*again, instruction), kind(*module, instruction));
+  EXPECT_EQ(kind(*module, 0), Operand::Kind::symbol);
+  EXPECT_EQ(kind(*module, 1), Operand::Kind::reg);
+}
+
 // Printed, all registers stand in one scope: a word of an unknown instruction must not come to mean one.
 TEST(Scopes, AWordThatNothingDeclaresIsPrintedAsNoRegisterOfAnInnerScope) {
   const Parsed p = parsed(kernel_around("newer.b64 [x], %rd1; { .reg .b64 x; newer.b64 [x], x; } ret;"));
