@@ -380,6 +380,10 @@ bool Parser::register_function(Function& function, std::uint32_t& index) {
   const bool is_function = known.kind == Named::Kind::function;
   if (!is_function || (!function.declaration && !module_.functions[known.index].declaration))
     return fail_at(function.name, function.line, fmt::format("{} is defined twice", quoted(function.name)));
+  if (const Function& before = module_.functions[known.index];
+      !before.name.empty() && before.entry != function.entry)
+    return fail_at(function.name, function.line,
+                   fmt::format("{} is declared as an entry and as a function", quoted(function.name)));
   index = known.index;
   return true;
 }

@@ -334,8 +334,14 @@ bool Parser::alias() {
   const Named declared = scopes_.find_global(alias);
   if (declared.kind == Named::Kind::nothing)
     return fail_at(place.text, place.line, fmt::format("{} is not declared", quoted(alias)));
-  if (declared.kind == Named::Kind::function && aliased.kind == Named::Kind::function)
-    module_.functions[declared.index].alias_of = aliased.index;
+  if (declared.kind == Named::Kind::function && aliased.kind == Named::Kind::function) {
+    Function& function = module_.functions[declared.index];
+    if (function.entry || module_.functions[aliased.index].entry)
+      return fail_at(place.text, place.line, "an alias is a function that stands for a function: an entry is none");
+    if (!function.declaration)
+      return fail_at(place.text, place.line, fmt::format("{} is defined, and cannot be an alias", quoted(alias)));
+    function.alias_of = aliased.index;
+  }
   return expect(';');
 }
 
