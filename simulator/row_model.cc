@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "simulator/occupancy.h"
@@ -12,26 +13,18 @@ namespace {
 constexpr std::uint64_t kMostTurns = std::uint64_t{1}
                                      << 22;  // of repeats whose launches differ from turn to turn, per row
 
+// The times of a KernelTime, but not its numbers of runs and warps.
+constexpr std::array kTimes = {&KernelTime::total_us,       &KernelTime::preparation_us,
+                               &KernelTime::calculation_us, &KernelTime::issue_us,
+                               &KernelTime::waiting_us,     &KernelTime::tail_us,
+                               &KernelTime::full_runs_us,   &KernelTime::remaining_run_us};
+
 void add_times(KernelTime& into, const KernelTime& time, double times) {
-  into.total_us += times * time.total_us;
-  into.preparation_us += times * time.preparation_us;
-  into.calculation_us += times * time.calculation_us;
-  into.issue_us += times * time.issue_us;
-  into.waiting_us += times * time.waiting_us;
-  into.tail_us += times * time.tail_us;
-  into.full_runs_us += times * time.full_runs_us;
-  into.remaining_run_us += times * time.remaining_run_us;
+  for (const auto member : kTimes) into.*member += times * time.*member;
 }
 
 void multiply(KernelTime& time, double times) {
-  time.total_us *= times;
-  time.preparation_us *= times;
-  time.calculation_us *= times;
-  time.issue_us *= times;
-  time.waiting_us *= times;
-  time.tail_us *= times;
-  time.full_runs_us *= times;
-  time.remaining_run_us *= times;
+  for (const auto member : kTimes) time.*member *= times;
 }
 
 // The other model's time in the terms of this one: it knows calculation and waiting.
