@@ -5,7 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "analyzer/flow/flow.h"
+#include "analyzer/periods/flow.h"
 #include "analyzer/periods/lower.h"
 #include "analyzer/pipeline.h"
 
@@ -13,13 +13,17 @@ namespace warptime {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using flow::none;
+using analysis::none;
 
-const ptx::Function& function_of(const KernelAnalysis& kernel) { return kernel.code->function(); }
+const ptx::Function& function_of(const KernelAnalysis& kernel) {
+  return kernel.code->function();
+}
 
-std::string block_name(const flow::Cfg& cfg, std::uint32_t b) { return b == cfg.exit() ? "exit" : fmt::format("B{}", b); }
+std::string block_name(const analysis::Cfg& cfg, std::uint32_t b) {
+  return b == cfg.exit() ? "exit" : fmt::format("B{}", b);
+}
 
-std::string block_list(const flow::Cfg& cfg, const std::vector<std::uint32_t>& blocks) {
+std::string block_list(const analysis::Cfg& cfg, const std::vector<std::uint32_t>& blocks) {
   std::string text;
   for (const auto b : blocks) text += (text.empty() ? "" : ", ") + block_name(cfg, b);
   return text.empty() ? "-" : text;
@@ -52,24 +56,27 @@ std::string cfg_text(const KernelAnalysis& kernel) {
   const auto& cfg = *kernel.cfg;
   const auto& function = function_of(kernel);
   std::string out = fmt::format("{}: {} basic blocks\n", kernel.program.provenance.kernel, cfg.exit());
-  out += fmt::format("{:>6}  {:>13}  {:>12}  {:<18}  {:>9}  {:>14}  {:>4}\n", "block", "PTX lines", "instructions", "successors",
-                     "dominator", "post-dominator", "loop");
+  out += fmt::format("{:>6}  {:>13}  {:>12}  {:<18}  {:>9}  {:>14}  {:>4}\n", "block", "PTX lines",
+                     "instructions", "successors", "dominator", "post-dominator", "loop");
   for (std::uint32_t b = 0; b < cfg.exit(); ++b) {
     const auto& block = cfg.blocks[b];
     out += fmt::format("{:>6}  {:>13}  {:>12}  {:<18}  {:>9}  {:>14}  {:>4}{}\n", block_name(cfg, b),
-                       fmt::format("{}-{}", function.instructions[block.first].line, function.instructions[block.end - 1].line),
+                       fmt::format("{}-{}", function.instructions[block.first].line,
+                                   function.instructions[block.end - 1].line),
                        block.end - block.first, block_list(cfg, block.successors),
                        block.dominator == none ? "-" : block_name(cfg, block.dominator),
                        block.post_dominator == none ? "-" : block_name(cfg, block.post_dominator),
-                       block.loop == none ? "-" : fmt::format("L{}", block.loop), block.reachable ? "" : "  unreachable");
+                       block.loop == none ? "-" : fmt::format("L{}", block.loop),
+                       block.reachable ? "" : "  unreachable");
   }
   return out;
 }
 
 // --- loops -----------------------------------------------------------------------------------------------------------
 
-int loop_line(const KernelAnalysis& kernel, const flow::Loop& loop) {
-  return static_cast<int>(function_of(kernel).instructions[kernel.cfg->blocks[loop.header].first].source_line);
+int loop_line(const KernelAnalysis& kernel, const analysis::Loop& loop) {
+  return static_cast<int>(
+      function_of(kernel).instructions[kernel.cfg->blocks[loop.header].first].source_line);
 }
 
 Json loops_json(const KernelAnalysis& kernel) {
@@ -93,13 +100,16 @@ Json loops_json(const KernelAnalysis& kernel) {
 std::string loops_text(const KernelAnalysis& kernel) {
   const auto& cfg = *kernel.cfg;
   if (cfg.loops.empty()) return fmt::format("{}: no loops\n", kernel.program.provenance.kernel);
-  std::string out = fmt::format("{}: {} loop{}\n", kernel.program.provenance.kernel, cfg.loops.size(), cfg.loops.size() == 1 ? "" : "s");
-  out += fmt::format("{:>5}  {:>5}  {:>6}  {:>6}  {:>4}  {:<16}  {}\n", "loop", "depth", "parent", "header", "line", "turns", "blocks");
+  std::string out = fmt::format("{}: {} loop{}\n", kernel.program.provenance.kernel, cfg.loops.size(),
+                                cfg.loops.size() == 1 ? "" : "s");
+  out += fmt::format("{:>5}  {:>5}  {:>6}  {:>6}  {:>4}  {:<16}  {}\n", "loop", "depth", "parent", "header",
+                     "line", "turns", "blocks");
   for (std::uint32_t l = 0; l < cfg.loops.size(); ++l) {
     const auto& loop = cfg.loops[l];
     out += fmt::format("{:>5}  {:>5}  {:>6}  {:>6}  {:>4}  {:<16}  {}\n", fmt::format("L{}", l), loop.depth,
-                       loop.parent == none ? "-" : fmt::format("L{}", loop.parent), block_name(cfg, loop.header),
-                       loop_line(kernel, loop), kernel.lowered->repeats_of_loop[l], block_list(cfg, loop.blocks));
+                       loop.parent == none ? "-" : fmt::format("L{}", loop.parent),
+                       block_name(cfg, loop.header), loop_line(kernel, loop),
+                       kernel.lowered->repeats_of_loop[l], block_list(cfg, loop.blocks));
   }
   return out;
 }
@@ -118,21 +128,25 @@ std::string access_text(const MemoryAccess& access) {
   if (!access.stride.empty()) text += fmt::format(" by {} bytes", access.stride);
   if (access.bytes) text += fmt::format(", {} bytes a thread", *access.bytes);
   if (access.sectors) text += fmt::format(", {} sector{}", *access.sectors, *access.sectors == 1 ? "" : "s");
-  if (access.touched) text += fmt::format(", {} bytes touched in all", to_string(*access.touched));
+  if (access.footprint) text += fmt::format(", footprint {} bytes", to_string(*access.footprint));
   if (!access.note.empty()) text += ", " + access.note;
   return text;
 }
 
 void periods_text(const Items& items, int depth, std::string& out) {
   const std::string indent(static_cast<std::size_t>(depth) * 2 + 2, ' ');
-  const auto row = [&](const std::string& what, const Item& item) { out += fmt::format("{:<58}  {}\n", indent + what, lines_of(item)); };
+  const auto row = [&](const std::string& what, const Item& item) {
+    out += fmt::format("{:<58}  {}\n", indent + what, lines_of(item));
+  };
   for (const auto& item : items) {
     if (const auto* c = std::get_if<Calculation>(&item.what)) {
       row(fmt::format("calculation  {} cycles", to_string(c->cycles)), item);
     } else if (const auto* run = std::get_if<Instructions>(&item.what)) {
       row(fmt::format("calculation  {} instructions", to_string(run->count)), item);
     } else if (const auto* access = std::get_if<MemoryAccess>(&item.what)) {
-      row(fmt::format("{:<11}  {}", access->kind == MemoryAccess::Kind::load ? "load" : "store", access_text(*access)), item);
+      row(fmt::format("{:<11}  {}", access->kind == MemoryAccess::Kind::load ? "load" : "store",
+                      access_text(*access)),
+          item);
     } else if (const auto* repeat = std::get_if<Repeat>(&item.what)) {
       row(fmt::format("repeat {}", to_string(repeat->count)), item);
       periods_text(repeat->body, depth + 1, out);
@@ -149,15 +163,19 @@ void periods_text(const Items& items, int depth, std::string& out) {
 
 std::string coverage(const KernelProgram& program) {
   if (!program.instructions_total) return {};
-  return fmt::format("{} of {} instructions modelled\n", *program.instructions_modelled, *program.instructions_total);
+  return fmt::format("{} of {} instructions modelled\n", *program.instructions_modelled,
+                     *program.instructions_total);
 }
 
 std::string periods_of(const KernelAnalysis& kernel) {
-  std::string out = kernel.program.provenance.kernel + ": periods of one warp; runs of calculation that meet are one period of n - 1 + 10 cycles\n";
+  std::string out =
+      kernel.program.provenance.kernel +
+      ": periods of one warp; runs of calculation that meet are one period of n - 1 + 10 cycles\n";
   periods_text(kernel.program.program, 0, out);
   out += coverage(kernel.program);
   for (const auto& text : kernel.program.not_modelled) out += fmt::format("not modelled: {}\n", text);
-  for (const auto& a : kernel.program.assumptions) out += fmt::format("assumed, line {}: {}\n", a.line, a.text);
+  for (const auto& a : kernel.program.assumptions)
+    out += fmt::format("assumed, line {}: {}\n", a.line, a.text);
   return out;
 }
 
@@ -172,10 +190,14 @@ std::string_view role_name(const periods::InstructionRole& role) {
   using Kind = periods::InstructionRole::Kind;
   if (!role.modelled) return "unknown";
   switch (role.kind) {
-    case Kind::none: return "";
-    case Kind::calculation: return "calc";
-    case Kind::load: return "load";
-    case Kind::store: return "store";
+    case Kind::none:
+      return "";
+    case Kind::calculation:
+      return "calc";
+    case Kind::load:
+      return "load";
+    case Kind::store:
+      return "store";
   }
   return "";
 }
@@ -183,7 +205,8 @@ std::string_view role_name(const periods::InstructionRole& role) {
 std::string_view text_of_line(std::string_view text, std::size_t offset) {
   const auto end = text.find('\n', offset);
   auto line = text.substr(offset, end == std::string_view::npos ? end : end - offset);
-  if (const auto semicolon = line.find(';'); semicolon != std::string_view::npos) line = line.substr(0, semicolon + 1);
+  if (const auto semicolon = line.find(';'); semicolon != std::string_view::npos)
+    line = line.substr(0, semicolon + 1);
   return line;
 }
 
@@ -241,7 +264,10 @@ std::vector<SourceLine> by_source_line(const std::vector<ListingRow>& rows) {
     if (row.source_line == 0 || row.period.empty()) continue;
     auto& line = lines[row.source_line];
     line.line = row.source_line;
-    ++(row.period == "calc" ? line.calculation : row.period == "load" ? line.loads : row.period == "store" ? line.stores : line.unknown);
+    ++(row.period == "calc"    ? line.calculation
+       : row.period == "load"  ? line.loads
+       : row.period == "store" ? line.stores
+                               : line.unknown);
     add_once(line.turns, row.turns.empty() ? "1" : row.turns);
     add_once(line.accesses, row.access);
   }
@@ -258,14 +284,17 @@ std::string listing_part(const Analysis& analysis, const std::vector<ListingRow>
     if (row.source_line != 0 && row.source_line != shown && !analysis.source->text.empty())
       out += fmt::format("{:>5} | {}\n", row.source_line, source_text(*analysis.source, row.source_line));
     if (row.source_line != 0) shown = row.source_line;
-    out += fmt::format("{:>5} {:>5}  {:<7} {:<3} {:<10}  {:<52}{}\n", row.source_line == 0 ? "" : std::to_string(row.source_line), row.ptx_line,
-                       row.period, row.loop, row.turns, row.text, row.access.empty() ? "" : "  // " + row.access);
+    out += fmt::format("{:>5} {:>5}  {:<7} {:<3} {:<10}  {:<52}{}\n",
+                       row.source_line == 0 ? "" : std::to_string(row.source_line), row.ptx_line, row.period,
+                       row.loop, row.turns, row.text, row.access.empty() ? "" : "  // " + row.access);
   }
   const auto lines = by_source_line(rows);
   if (lines.empty()) return out;
-  out += fmt::format("\n{:>5} {:>5} {:>5} {:>5}  {:<14}  {}\n", "line", "calc", "load", "store", "times", "source");
+  out += fmt::format("\n{:>5} {:>5} {:>5} {:>5}  {:<14}  {}\n", "line", "calc", "load", "store", "times",
+                     "source");
   for (const auto& line : lines) {
-    out += fmt::format("{:>5} {:>5} {:>5} {:>5}  {:<14}  {}\n", line.line, line.calculation, line.loads, line.stores, fmt::format("{}", fmt::join(line.turns, ", ")),
+    out += fmt::format("{:>5} {:>5} {:>5} {:>5}  {:<14}  {}\n", line.line, line.calculation, line.loads,
+                       line.stores, fmt::format("{}", fmt::join(line.turns, ", ")),
                        source_text(*analysis.source, line.line));
     for (const auto& access : line.accesses) out += fmt::format("{:>41}// {}\n", "", access);
   }
@@ -280,11 +309,13 @@ std::vector<ListingRow> rows_in(const std::vector<ListingRow>& rows, const LineS
 }
 
 std::string region_name(const Region& region) {
-  return fmt::format("region{}{}, lines {}", region.name.empty() ? "" : " ", region.name, to_string(region.lines));
+  return fmt::format("region{}{}, lines {}", region.name.empty() ? "" : " ", region.name,
+                     to_string(region.lines));
 }
 
 std::string listing_text(const Analysis& analysis, const KernelAnalysis& kernel) {
-  std::string out = fmt::format("{}: line of the source, line of the PTX, period, loop, its turns\n", kernel.program.provenance.kernel);
+  std::string out = fmt::format("{}: line of the source, line of the PTX, period, loop, its turns\n",
+                                kernel.program.provenance.kernel);
   const auto rows = listing_rows(analysis, kernel);
   if (analysis.restricted || analysis.regions.empty()) {
     out += listing_part(analysis, rows);
@@ -302,26 +333,42 @@ std::string listing_text(const Analysis& analysis, const KernelAnalysis& kernel)
 Json rows_json(const std::vector<ListingRow>& listing) {
   Json rows = Json::array();
   for (const auto& row : listing)
-    rows.push_back({{"ptx_line", row.ptx_line}, {"line", row.source_line}, {"period", row.period}, {"loop", row.loop},
-                    {"turns", row.turns}, {"access", row.access}, {"text", row.text}});
+    rows.push_back({{"ptx_line", row.ptx_line},
+                    {"line", row.source_line},
+                    {"period", row.period},
+                    {"loop", row.loop},
+                    {"turns", row.turns},
+                    {"access", row.access},
+                    {"text", row.text}});
   return rows;
 }
 
 Json lines_json(const Analysis& analysis, const std::vector<ListingRow>& rows) {
   Json lines = Json::array();
   for (const auto& line : by_source_line(rows))
-    lines.push_back({{"line", line.line}, {"calculation", line.calculation}, {"loads", line.loads}, {"stores", line.stores}, {"unknown", line.unknown},
-                     {"turns", line.turns}, {"accesses", line.accesses}, {"text", source_text(*analysis.source, line.line)}});
+    lines.push_back({{"line", line.line},
+                     {"calculation", line.calculation},
+                     {"loads", line.loads},
+                     {"stores", line.stores},
+                     {"unknown", line.unknown},
+                     {"turns", line.turns},
+                     {"accesses", line.accesses},
+                     {"text", source_text(*analysis.source, line.line)}});
   return lines;
 }
 
 Json listing_json(const Analysis& analysis, const KernelAnalysis& kernel) {
   const auto rows = listing_rows(analysis, kernel);
-  Json json{{"kernel", kernel.program.provenance.kernel}, {"instructions", rows_json(rows)}, {"lines", lines_json(analysis, rows)}};
+  Json json{{"kernel", kernel.program.provenance.kernel},
+            {"instructions", rows_json(rows)},
+            {"lines", lines_json(analysis, rows)}};
   if (!analysis.restricted)
     for (const auto& region : analysis.regions)
-      json["regions"].push_back({{"name", region.name}, {"range", to_string(region.lines)}, {"lines", lines_json(analysis, rows_in(rows, region.lines))}});
-  json["coverage"] = {{"modelled", kernel.program.instructions_modelled.value_or(0)}, {"instructions", kernel.program.instructions_total.value_or(0)}};
+      json["regions"].push_back({{"name", region.name},
+                                 {"range", to_string(region.lines)},
+                                 {"lines", lines_json(analysis, rows_in(rows, region.lines))}});
+  json["coverage"] = {{"modelled", kernel.program.instructions_modelled.value_or(0)},
+                      {"instructions", kernel.program.instructions_total.value_or(0)}};
   return json;
 }
 
@@ -340,17 +387,26 @@ std::string emit_text(const Analysis& analysis, Emit what) {
   for (const auto& kernel : analysis.kernels) {
     if (!out.empty()) out += "\n";
     switch (what) {
-      case Emit::cfg: out += cfg_text(kernel) + coverage(kernel.program); break;
-      case Emit::loops: out += loops_text(kernel) + coverage(kernel.program); break;
-      case Emit::periods: out += periods_of(kernel); break;
-      default: out += listing_text(analysis, kernel); break;
+      case Emit::cfg:
+        out += cfg_text(kernel) + coverage(kernel.program);
+        break;
+      case Emit::loops:
+        out += loops_text(kernel) + coverage(kernel.program);
+        break;
+      case Emit::periods:
+        out += periods_of(kernel);
+        break;
+      default:
+        out += listing_text(analysis, kernel);
+        break;
     }
   }
   return out;
 }
 
 std::string emit_json(const Analysis& analysis, Emit what) {
-  if (what == Emit::ptx) return Json{{"ptx", analysis.source->ptx}}.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  if (what == Emit::ptx)
+    return Json{{"ptx", analysis.source->ptx}}.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   if (what == Emit::program || what == Emit::periods) return to_json(programs_of(analysis));
   Json all = Json::array();
   for (const auto& kernel : analysis.kernels)

@@ -10,10 +10,11 @@
 #include <unordered_map>
 
 #include "analyzer/compile/ptxas.h"
-#include "analyzer/flow/flow.h"
+#include "analyzer/periods/flow.h"
 #include "analyzer/periods/lower.h"
 #include "analyzer/periods/resources.h"
 #include "llvm/Demangle/Demangle.h"
+#include "simulator/base/did_you_mean.h"
 
 namespace warptime {
 namespace {
@@ -97,11 +98,14 @@ class Pipeline {
       names_[f] = names.back();
       if (options_.kernel == names.back() || options_.kernel == function.name) chosen.push_back(f);
     }
-    if (all.empty()) return error_at(source_->file, 0, 0, "no kernel in this file", "a kernel is a __global__ function (.entry in PTX)");
+    if (all.empty())
+      return error_at(source_->file, 0, 0, "no kernel in this file",
+                      "a kernel is a __global__ function (.entry in PTX)");
     if (options_.kernel.empty()) return all;
     if (!chosen.empty()) return chosen;
     const auto near = nearest(options_.kernel, names);
-    return error_at(source_->file, 0, 0, fmt::format("no kernel `{}`; there are: {}", options_.kernel, fmt::join(names, ", ")),
+    return error_at(source_->file, 0, 0,
+                    fmt::format("no kernel `{}`; there are: {}", options_.kernel, fmt::join(names, ", ")),
                     near.empty() ? "" : fmt::format("did you mean `{}`?", near));
   }
 
@@ -121,9 +125,11 @@ class Pipeline {
       return true;
     }
     if (names.empty())
-      return error_at(source_->file, 0, 0, fmt::format("no region `{}`: the source has none", options_.region),
+      return error_at(source_->file, 0, 0,
+                      fmt::format("no region `{}`: the source has none", options_.region),
                       "a region is what stands between `// warptime-begin NAME` and `// warptime-end NAME`");
-    return error_at(source_->file, 0, 0, fmt::format("no region `{}`; there are: {}", options_.region, fmt::join(names, ", ")));
+    return error_at(source_->file, 0, 0,
+                    fmt::format("no region `{}`; there are: {}", options_.region, fmt::join(names, ", ")));
   }
 
   struct Job {
@@ -133,23 +139,31 @@ class Pipeline {
 
   // Kernels are analysed side by side where there are many; what comes out is in the file's order.
   void analyze_kernels(const std::vector<std::uint32_t>& functions) {
-    budget_ = std::min(most_with_callees, (least_with_callees + most_growth * instructions_of_all()) / functions.size() + least_share);
+    budget_ =
+        std::min(most_with_callees,
+                 (least_with_callees + most_growth * instructions_of_all()) / functions.size() + least_share);
     resources_.emplace(*module_);
     std::vector<Job> jobs(functions.size());
     std::atomic<std::size_t> next = 0;
     const auto work = [&] {
-      for (auto i = next++; i < jobs.size(); i = next++) jobs[i].kernel = analyze_kernel(functions[i], jobs[i].warnings);
+      for (auto i = next++; i < jobs.size(); i = next++)
+        jobs[i].kernel = analyze_kernel(functions[i], jobs[i].warnings);
     };
     std::size_t workers = 1;
-    if (module_->text.size() >= text_worth_workers) workers = std::min<std::size_t>({std::max(1u, std::thread::hardware_concurrency()), functions.size(), most_workers});
+    if (module_->text.size() >= text_worth_workers)
+      workers = std::min<std::size_t>(
+          {std::max(1u, std::thread::hardware_concurrency()), functions.size(), most_workers});
     std::vector<std::future<void>> others;
     for (std::size_t i = 1; i < workers; ++i) others.push_back(std::async(std::launch::async, work));
     work();
     for (auto& other : others) other.get();
     for (auto& job : jobs) {
       analysis_.diagnostics.insert(analysis_.diagnostics.end(), job.warnings.begin(), job.warnings.end());
-      if (*job.kernel) analysis_.kernels.push_back(std::move(**job.kernel));
-      else analysis_.errors.insert(analysis_.errors.end(), job.kernel->diagnostics().begin(), job.kernel->diagnostics().end());
+      if (*job.kernel)
+        analysis_.kernels.push_back(std::move(**job.kernel));
+      else
+        analysis_.errors.insert(analysis_.errors.end(), job.kernel->diagnostics().begin(),
+                                job.kernel->diagnostics().end());
     }
   }
 
@@ -167,18 +181,19 @@ class Pipeline {
       const auto& symbol = kernel.program.provenance.symbol;
       const auto cubin = found->find(symbol);
       if (cubin == found->end()) continue;
-      kernel.program.resources = with_registers(kernel.program.resources.value_or(KernelResources()), cubin->second);
+      kernel.program.resources =
+          with_registers(kernel.program.resources.value_or(KernelResources()), cubin->second);
     }
   }
 
   Result<KernelAnalysis> analyze_kernel(std::uint32_t index, Diagnostics& warnings) const {
     const auto& function = module_->functions[index];
-    auto code = flow::build_code(*module_, index, std::max(budget_, function.instructions.size()));
-    auto cfg = flow::build_cfg(code, ptx_name_);
+    auto code = analysis::build_code(*module_, index, std::max(budget_, function.instructions.size()));
+    auto cfg = analysis::build_cfg(code, ptx_name_);
     if (!cfg) return cfg.diagnostics();
     KernelAnalysis kernel;
     kernel.function = index;
-    flow::KernelFlow flow(std::move(code), std::move(*cfg));
+    analysis::KernelFlow flow(std::move(code), std::move(*cfg));
     periods::LowerOptions options;
     options.skip_unsupported = options_.skip_unsupported;
     options.signature = signature_of(*source_, function.name);
@@ -190,19 +205,22 @@ class Pipeline {
     if (!lowered) return lowered.diagnostics();
     warnings = std::move(lowered->diagnostics);
     kernel.program = std::move(lowered->program);
-    if (!lines_.empty()) kernel.program.description = fmt::format("only {} {}", source_->text.empty() ? "PTX lines" : "lines", to_string(lines_));
+    if (!lines_.empty())
+      kernel.program.description =
+          fmt::format("only {} {}", source_->text.empty() ? "PTX lines" : "lines", to_string(lines_));
     kernel.program.resources = resources_->resources_of(index);
     auto& from = kernel.program.provenance;
     from.kernel = names_.at(index);
     from.symbol = std::string(function.name);
     from.source = source_->file;
     from.compiler = source_->compiler;
-    from.target = source_->target.empty() ? std::string(module_->target.substr(0, module_->target.find(','))) : source_->target;
+    from.target = source_->target.empty() ? std::string(module_->target.substr(0, module_->target.find(',')))
+                                          : source_->target;
     from.flags = source_->flags;
     if (options_.keep_steps) {
       kernel.lowered = std::make_shared<periods::Lowered>(std::move(*lowered));
-      kernel.code = std::make_shared<flow::KernelCode>(std::move(flow.code));
-      kernel.cfg = std::make_shared<flow::Cfg>(std::move(flow.cfg));
+      kernel.code = std::make_shared<analysis::KernelCode>(std::move(flow.code));
+      kernel.cfg = std::make_shared<analysis::Cfg>(std::move(flow.cfg));
     }
     return kernel;
   }
@@ -227,14 +245,16 @@ class Pipeline {
   std::unordered_map<std::uint32_t, std::string> names_;  // of kernels, by function
   std::uint32_t main_file_ = 0;
   std::optional<periods::ResourceFinder> resources_;
-  LineSet lines_;  // only these; empty: all
+  LineSet lines_;           // only these; empty: all
   std::size_t budget_ = 0;  // instructions that each kernel may have, with callees
   Analysis analysis_;
 };
 
 }  // namespace
 
-Result<Analysis> analyze(Source source, const AnalyzeOptions& options) { return Pipeline(std::move(source), options).run(); }
+Result<Analysis> analyze(Source source, const AnalyzeOptions& options) {
+  return Pipeline(std::move(source), options).run();
+}
 
 Source ptx_source(std::string file, std::string text) {
   Source source;

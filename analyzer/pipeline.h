@@ -1,5 +1,5 @@
-// The list of passes, readable top to bottom: parse → build_cfg → find_loops → find_periods → lower. What `analyze` shows
-// at each step comes from here.
+// The list of passes, readable top to bottom: parse → build_cfg → find_loops → find_periods → lower. What
+// `analyze` shows at each step comes from here.
 #pragma once
 
 #include <memory>
@@ -9,25 +9,28 @@
 #include "analyzer/compile/compile.h"
 #include "analyzer/ptx/module.h"
 #include "analyzer/regions.h"
-#include "simulator/kernel_program.h"
+#include "simulator/program/kernel_program.h"
 
 namespace warptime {
 
 struct AnalyzeOptions {
-  std::string kernel;             // only this one, by source name or symbol; empty: all
-  bool skip_unsupported = false;  // instructions that the table does not know count as calculation, and are reported
-  LineSet lines = {};             // only instructions that come from these lines of the source (of PTX given as such: of the PTX); empty: all
-  std::string region = {};        // only those of this region of the source; empty: all
-  bool keep_steps = true;         // for emit_text of other steps than the program; without, memory goes back kernel by kernel
-  // Asks ptxas of a CUDA Toolkit for the registers of each kernel, at the price of a process. Where it cannot tell,
-  // a warning says why, and KernelProgram::resources has none.
+  std::string kernel;  // only this one, by source name or symbol; empty: all
+  bool skip_unsupported =
+      false;  // instructions that the table does not know count as calculation, and are reported
+  LineSet lines =
+      {};  // only instructions that come from these lines of the source (of PTX given as such: of the PTX); empty: all
+  std::string region = {};  // only those of this region of the source; empty: all
+  bool keep_steps =
+      true;  // for emit_text of other steps than the program; without, memory goes back kernel by kernel
+  // Asks ptxas of a CUDA Toolkit for the registers of each kernel, at the price of a process. Where it cannot
+  // tell, a warning says why, and KernelProgram::resources has none.
   bool registers = false;
 };
 
-namespace flow {
-class KernelCode;  // the kernel's instructions, with those of its callees: flow/code.h
-struct Cfg;        // basic blocks, dominators, loops: flow/cfg.h
-}
+namespace analysis {
+class KernelCode;  // the kernel's instructions, with those of its callees: cfg/kernel_code.h
+struct Cfg;        // basic blocks, dominators, loops: cfg/cfg.h
+}  // namespace analysis
 
 namespace periods {
 struct Lowered;  // what each instruction is in the kernel program: periods/lower.h
@@ -35,11 +38,12 @@ struct Lowered;  // what each instruction is in the kernel program: periods/lowe
 
 struct KernelAnalysis {
   std::uint32_t function = 0;  // index into Module::functions
-  // Instructions, basic blocks and loops, and what each instruction is; empty where AnalyzeOptions did not ask for the steps.
-  std::shared_ptr<const flow::KernelCode> code;
-  std::shared_ptr<const flow::Cfg> cfg;
+  // Instructions, basic blocks and loops, and what each instruction is; empty where AnalyzeOptions did not
+  // ask for the steps.
+  std::shared_ptr<const analysis::KernelCode> code;
+  std::shared_ptr<const analysis::Cfg> cfg;
   std::shared_ptr<const periods::Lowered> lowered;
-  KernelProgram program;       // with its provenance
+  KernelProgram program;  // with its provenance
 };
 
 struct Analysis {
@@ -48,12 +52,12 @@ struct Analysis {
   std::vector<KernelAnalysis> kernels;
   std::vector<Region> regions;  // of the source
   bool restricted = false;      // to the lines or the region of AnalyzeOptions
-  Diagnostics diagnostics;  // warnings and notes: skipped instructions, what was assumed
-  Diagnostics errors;       // kernels that came to no program, and why; `kernels` holds the others
+  Diagnostics diagnostics;      // warnings and notes: skipped instructions, what was assumed
+  Diagnostics errors;           // kernels that came to no program, and why; `kernels` holds the others
 };
 
-// Errors: PTX that does not parse, an unknown kernel or region name (says which there are), and, where no kernel came to a program, instructions
-// and flow that are not understood (with their PTX and source lines).
+// Errors: PTX that does not parse, an unknown kernel or region name (says which there are), and, where no
+// kernel came to a program, instructions and flow that are not understood (with their PTX and source lines).
 Result<Analysis> analyze(Source source, const AnalyzeOptions& options);
 
 // A Source for PTX that the user gives. `file` is for the diagnostics.

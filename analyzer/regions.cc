@@ -51,15 +51,20 @@ Result<std::vector<Region>> find_regions(std::string_view source, const std::str
       open.push_back({std::string(name), number, static_cast<std::size_t>(at - regions.begin())});
     } else if (marked(line, "warptime-end", name)) {
       // Without a name: what was opened last.
-      const auto begin = std::find_if(open.rbegin(), open.rend(), [&](const auto& o) { return name.empty() || o.name == name; });
+      const auto begin = std::find_if(open.rbegin(), open.rend(),
+                                      [&](const auto& o) { return name.empty() || o.name == name; });
       if (begin == open.rend())
-        return error_at(file, number, 0, fmt::format("`warptime-end{}{}` without its `warptime-begin`", name.empty() ? "" : " ", name));
+        return error_at(
+            file, number, 0,
+            fmt::format("`warptime-end{}{}` without its `warptime-begin`", name.empty() ? "" : " ", name));
       if (number - 1 > begin->line) regions[begin->region].lines.add(begin->line + 1, number - 1);
       open.erase(std::next(begin).base());
     }
   }
   if (!open.empty())
-    return error_at(file, open.back().line, 0, fmt::format("`warptime-begin{}{}` without its `warptime-end`", open.back().name.empty() ? "" : " ", open.back().name));
+    return error_at(file, open.back().line, 0,
+                    fmt::format("`warptime-begin{}{}` without its `warptime-end`",
+                                open.back().name.empty() ? "" : " ", open.back().name));
   return regions;
 }
 

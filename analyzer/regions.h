@@ -5,18 +5,20 @@
 #include <string_view>
 #include <vector>
 
-#include "simulator/kernel_program.h"
+#include "simulator/program/kernel_program.h"
 
 namespace warptime {
 
-// The lines between `// warptime-begin NAME` and `// warptime-end NAME`, the comments' own lines left out. Both names may be left away; a
-// region may stand in another or overlap it, and a name may be that of several stretches.
+// The lines between `// warptime-begin NAME` and `// warptime-end NAME`, the comments' own lines left out.
+// Both names may be left away; a region may stand in another or overlap it, and a name may be that of several
+// stretches.
 struct Region {
   std::string name;  // empty: not named
   LineSet lines;
 };
 
-// In order of their beginnings. Errors: an end without a beginning, a beginning without an end, each with its line.
+// In order of their beginnings. Errors: an end without a beginning, a beginning without an end, each with its
+// line.
 Result<std::vector<Region>> find_regions(std::string_view source, const std::string& file);
 
 }  // namespace warptime

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/commands.h"
-#include "cli/report.h"
+#include "cli/commands/commands.h"
+#include "cli/io/report.h"
 
 int main(int argc, char** argv) {
   // A reader that closes the pipe shows as EPIPE where we write, and ends us quietly there.

@@ -1,6 +1,6 @@
 # Data files compiled into a library. warptime_embed(TARGET SYMBOL FILES…) generates a source with
 #   const warptime::EmbeddedFile SYMBOL[]; const std::size_t SYMBOL_count;
-# (declared in simulator/embedded.h). Each FILE is `name=path`, or a path, whose name is then its last part.
+# (declared in simulator/base/embedded.h). Each FILE is `name=path`, or a path, whose name is then its last part.
 set(WARPTIME_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/embed_files.cmake)
 function(warptime_embed target symbol)
   set(output ${CMAKE_CURRENT_BINARY_DIR}/${symbol}.cc)

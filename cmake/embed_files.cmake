@@ -1,6 +1,6 @@
 # Run by warptime_embed: writes OUTPUT, which defines SYMBOL with the text of FILES (`name=path`, separated by |).
 string(REPLACE "|" ";" files "${FILES}")
-set(body "#include \"simulator/embedded.h\"\nnamespace warptime {\nextern const EmbeddedFile ${SYMBOL}[];\nextern const std::size_t ${SYMBOL}_count;\nconst EmbeddedFile ${SYMBOL}[] = {\n")
+set(body "#include \"simulator/base/embedded.h\"\nnamespace warptime {\nextern const EmbeddedFile ${SYMBOL}[];\nextern const std::size_t ${SYMBOL}_count;\nconst EmbeddedFile ${SYMBOL}[] = {\n")
 set(count 0)
 foreach(file IN LISTS files)
   string(REGEX MATCH "^([^=]*)=(.*)$" matched "${file}")

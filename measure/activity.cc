@@ -15,11 +15,13 @@ struct Cupti {
   Library library{{"libcupti.so.13", "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so.13",
                    "/usr/local/cuda/lib64/libcupti.so.13", "libcupti.so",
                    "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so", "/usr/local/cuda/lib64/libcupti.so"}};
-#define WARPTIME_CUPTI_FUNCTIONS(X)                                                                     \
-  X(cuptiGetVersion)                                                                                    \
-  X(cuptiActivityRegisterCallbacks)                                                                     \
-  X(cuptiActivityEnable) X(cuptiActivityDisable) X(cuptiActivityFlushAll) X(cuptiActivityGetNextRecord) \
-      X(cuptiActivityGetNumDroppedRecords) X(cuptiGetResultString)
+#define WARPTIME_CUPTI_FUNCTIONS(X)                                                           \
+  X(cuptiGetVersion)                                                                          \
+  X(cuptiActivityRegisterCallbacks)                                                           \
+  X(cuptiActivityEnable)                                                                      \
+  X(cuptiActivityDisable)                                                                     \
+  X(cuptiActivityFlushAll) X(cuptiActivityGetNextRecord) X(cuptiActivityGetNumDroppedRecords) \
+      X(cuptiGetResultString)
 #define WARPTIME_DECLARE(name) decltype(&::name) name##_ = nullptr;
   WARPTIME_CUPTI_FUNCTIONS(WARPTIME_DECLARE)
 #undef WARPTIME_DECLARE
@@ -73,12 +75,12 @@ void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t*
 
 }  // namespace
 
-Activity& Activity::get() {
-  static Activity activity;
+CuptiActivity& CuptiActivity::get() {
+  static CuptiActivity activity;
   return activity;
 }
 
-Activity::Activity() {
+CuptiActivity::CuptiActivity() {
   if (!cupti().library.open()) {
     problem_ =
         "libcupti is not on this machine: it comes with the CUDA Toolkit (--what plan does without it)";
@@ -91,12 +93,12 @@ Activity::Activity() {
   }
 }
 
-std::string Activity::version() const {
+std::string CuptiActivity::version() const {
   return std::to_string(version_ / 10000) + "." + std::to_string(version_ / 100 % 100) + "." +
          std::to_string(version_ % 100);
 }
 
-void Activity::begin() {
+void CuptiActivity::begin() {
   if (!problem_.empty()) throw DeviceError(problem_);
   {
     const std::lock_guard lock(records_mutex);
@@ -106,7 +108,7 @@ void Activity::begin() {
   cupti().check(cupti().cuptiActivityEnable_(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "activity records");
 }
 
-std::vector<KernelRecord> Activity::end() {
+std::vector<KernelRecord> CuptiActivity::end() {
   cupti().check(cupti().cuptiActivityFlushAll_(0), "the activity records");
   cupti().check(cupti().cuptiActivityDisable_(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "activity records");
   const std::lock_guard lock(records_mutex);

@@ -12,10 +12,10 @@ struct KernelRecord {
   std::uint64_t start_ns = 0, end_ns = 0;
 };
 
-class Activity {
+class CuptiActivity {
  public:
   // Opens CUPTI; once per process, before the driver is initialised. `problem()` says why it cannot be used.
-  static Activity& get();
+  static CuptiActivity& get();
   const std::string& problem() const { return problem_; }
   std::string version() const;  // "13.0.1"
 
@@ -24,7 +24,7 @@ class Activity {
   std::vector<KernelRecord> end();
 
  private:
-  Activity();
+  CuptiActivity();
   std::string problem_;
   std::uint32_t version_ = 0;
 };

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "simulator/launch.h"
+#include "simulator/base/did_you_mean.h"
+#include "simulator/plan/launch.h"
 
 namespace warptime::measuring {
 namespace {

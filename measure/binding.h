@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "measure/kernels.h"
-#include "simulator/gpu.h"
-#include "simulator/plan.h"
+#include "simulator/gpu/gpu.h"
+#include "simulator/plan/plan.h"
 
 namespace warptime::measuring {
 

@@ -125,7 +125,7 @@ class CudaSession : public Session {
     info_.driver = telemetry_->driver_version();
     if (info_.driver.empty()) info_.driver = driver;
     info_.versions = driver;
-    if (Activity::get().problem().empty()) info_.versions += ", CUPTI " + Activity::get().version();
+    if (CuptiActivity::get().problem().empty()) info_.versions += ", CUPTI " + CuptiActivity::get().version();
   }
 
   void check_memory(const BoundPlan& bound) const {
@@ -216,12 +216,12 @@ class CudaSession : public Session {
   }
 
   std::vector<double> time_kernels(int repetitions) {
-    Activity::get().begin();
+    CuptiActivity::get().begin();
     for (int i = 0; i < repetitions; ++i) {
       run();
       synchronize("running the plan");
     }
-    const auto records = Activity::get().end();
+    const auto records = CuptiActivity::get().end();
     const auto each = launches_.size();
     if (records.size() != each * static_cast<std::size_t>(repetitions))
       throw DeviceError(fmt::format("CUPTI has records of {} kernels, where {} ran", records.size(),
@@ -272,7 +272,7 @@ Result<std::unique_ptr<Session>> Session::open() {
   if (!cuda.usable())
     return error(fmt::format("this machine's CUDA driver is older than warptime was built for: it has no {}",
                              cuda.missing));
-  Activity::get();
+  CuptiActivity::get();
   int devices = 0;
   if (cuda.cuInit_(0) != CUDA_SUCCESS || cuda.cuDeviceGetCount_(&devices) != CUDA_SUCCESS || devices < 1)
     return error("there is no CUDA GPU on this machine: `measure` needs one", "`warptime predict` does not");

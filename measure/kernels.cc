@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "analyzer/pipeline.h"
+#include "simulator/base/did_you_mean.h"
 
 namespace warptime::measuring {
 namespace {

@@ -9,7 +9,7 @@
 #include "analyzer/compile/compile.h"
 #include "analyzer/execute/execute.h"
 #include "analyzer/ptx/module.h"
-#include "simulator/plan.h"
+#include "simulator/plan/plan.h"
 
 namespace warptime::measuring {
 

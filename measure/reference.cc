@@ -69,7 +69,7 @@ class Reference {
   Diagnostics execute_launch(const BoundLaunch& launch, const Kernel& kernel, const CodeModule& module,
                              execute::Memory& memory, const std::vector<execute::Argument>& arguments,
                              const std::map<std::size_t, std::uint32_t>& buffers) {
-    execute::Launch how;
+    execute::LaunchConfig how;
     how.grid.x = static_cast<std::uint32_t>(launch.blocks);
     how.block.x = static_cast<std::uint32_t>(launch.threads_per_block);
     execute::Options options;

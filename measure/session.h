@@ -9,7 +9,7 @@
 
 #include "measure/binding.h"
 #include "measure/reference.h"
-#include "simulator/gpu.h"
+#include "simulator/gpu/gpu.h"
 
 namespace warptime::measuring {
 

@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "simulator/diagnostic.h"
+#include "simulator/base/diagnostic.h"
 
 namespace warptime::compiling {
 

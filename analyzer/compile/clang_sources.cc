@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <llvm/Support/MemoryBuffer.h>
 
-#include "simulator/embedded.h"
+#include "simulator/base/embedded.h"
 
 namespace warptime {
 extern const EmbeddedFile cuda_headers[];

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "simulator/diagnostic.h"
+#include "simulator/base/diagnostic.h"
 
 namespace warptime {
 

@@ -3,15 +3,13 @@
 #include <cctype>
 #include <set>
 
+#include "simulator/base/text.h"
+
 namespace warptime::compiling {
 
 namespace {
 
 using namespace header_parts;
-
-bool is_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
 
 // Headers that bring in no inline functions for which the math part would have to make way.
 bool is_harmless_header(std::string_view name) {
@@ -118,12 +116,12 @@ int parts_of_text(std::string_view text) {
   for (std::size_t i = 0; i < text.size() && parts != all;) {
     if (text.compare(i, 3, "<<<") == 0) parts |= host_runtime;
     if (text.compare(i, 2, "##") == 0) return all;
-    if (!is_word(text[i])) {
+    if (!is_identifier(text[i])) {
       ++i;
       continue;
     }
     std::size_t end = i;
-    while (end < text.size() && is_word(text[end])) ++end;
+    while (end < text.size() && is_identifier(text[end])) ++end;
     const std::string_view word = text.substr(i, end - i);
     if (word == "include" || word == "include_next") {
       if (!is_harmless_header(included_name(text.substr(end)))) return all;

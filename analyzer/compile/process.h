@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "simulator/diagnostic.h"
+#include "simulator/base/diagnostic.h"
 
 namespace warptime::compiling {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "analyzer/compile/cubin.h"
-#include "simulator/kernel_program.h"
+#include "simulator/program/kernel_program.h"
 
 namespace warptime {
 

@@ -7,13 +7,11 @@
 #include <cctype>
 #include <optional>
 
+#include "simulator/base/text.h"
+
 namespace warptime::compiling {
 
 namespace {
-
-bool is_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
 
 std::string_view trim(std::string_view text) {
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0) text.remove_prefix(1);
@@ -87,7 +85,7 @@ KernelArgument argument_of(std::string_view declared, std::size_t index) {
   const std::string_view suffix = bracket == std::string_view::npos ? "" : " *";
   declared = trim(declared.substr(0, bracket));
   std::size_t begin = declared.size();
-  while (begin > 0 && is_word(declared[begin - 1])) --begin;
+  while (begin > 0 && is_identifier(declared[begin - 1])) --begin;
   std::string name(declared.substr(begin));
   std::string_view type = trim(declared.substr(0, begin));
   if (type.empty() || name == "int" || name == "float" || name == "double" || name == "unsigned" ||
@@ -105,12 +103,12 @@ KernelArgument argument_of(std::string_view declared, std::size_t index) {
 // Behind `__global__`: the first name that is followed by a bracket and is no attribute, and its parameters.
 std::optional<KernelSignature> declared_kernel(std::string_view code, std::size_t position) {
   while (position < code.size() && code[position] != ';' && code[position] != '{') {
-    if (!is_word(code[position])) {
+    if (!is_identifier(code[position])) {
       ++position;
       continue;
     }
     std::size_t end = position;
-    while (end < code.size() && is_word(code[end])) ++end;
+    while (end < code.size() && is_identifier(code[end])) ++end;
     const std::string_view word = code.substr(position, end - position);
     std::size_t open = end;
     while (open < code.size() && std::isspace(static_cast<unsigned char>(code[open])) != 0) ++open;
@@ -207,7 +205,7 @@ std::vector<std::string> entries_of(std::string_view ptx) {
     std::size_t begin = at + keyword.size();
     while (begin < ptx.size() && std::isspace(static_cast<unsigned char>(ptx[begin])) != 0) ++begin;
     std::size_t end = begin;
-    while (end < ptx.size() && (is_word(ptx[end]) || ptx[end] == '$')) ++end;
+    while (end < ptx.size() && (is_identifier(ptx[end]) || ptx[end] == '$')) ++end;
     if (end > begin) names.emplace_back(ptx.substr(begin, end - begin));
   }
   return names;

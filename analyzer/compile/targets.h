@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "simulator/diagnostic.h"
+#include "simulator/base/diagnostic.h"
 
 namespace warptime::compiling {
 

@@ -6,11 +6,11 @@
 namespace warptime::execute {
 namespace {
 
-const char* verb(Access access) {
-  return access == Access::read ? "read" : access == Access::write ? "write" : "atomic";
+const char* verb(AccessKind access) {
+  return access == AccessKind::read ? "read" : access == AccessKind::write ? "write" : "atomic";
 }
 
-std::string what(Access access, std::uint32_t bytes, const char* space) {
+std::string what(AccessKind access, std::uint32_t bytes, const char* space) {
   return fmt::format("{} of {} byte{} of {} memory", verb(access), bytes, bytes == 1 ? "" : "s", space);
 }
 
@@ -18,81 +18,99 @@ std::string what(Access access, std::uint32_t bytes, const char* space) {
 std::string whereabouts(Memory::State& memory, std::uint64_t address) {
   if (address < 4096) return fmt::format("at 0x{:x}: a null pointer", address);
   const auto* below = memory.below(address);
-  const auto after = std::upper_bound(memory.buffers.begin(), memory.buffers.end(), address,
-                                      [](std::uint64_t a, const auto& buffer) { return a < buffer->address; });
+  const auto after =
+      std::upper_bound(memory.buffers.begin(), memory.buffers.end(), address,
+                       [](std::uint64_t a, const auto& buffer) { return a < buffer->address; });
   const auto* above = after == memory.buffers.end() ? nullptr : after->get();
   if (below == nullptr && above == nullptr) return fmt::format("at 0x{:x}; there is no buffer", address);
   const auto size = below == nullptr ? 0 : below->bytes.size();
   const auto offset = below == nullptr ? 0 : address - below->address;
-  if (below != nullptr && offset < size) return fmt::format("at byte {} of `{}`, across its end ({} bytes)", offset, below->name, size);
+  if (below != nullptr && offset < size)
+    return fmt::format("at byte {} of `{}`, across its end ({} bytes)", offset, below->name, size);
   if (above != nullptr && (below == nullptr || above->address - address < offset - size))
-    return fmt::format("{} bytes before `{}` ({} bytes)", above->address - address, above->name, above->bytes.size());
+    return fmt::format("{} bytes before `{}` ({} bytes)", above->address - address, above->name,
+                       above->bytes.size());
   return fmt::format("{} bytes past the end of `{}` ({} bytes)", offset - size, below->name, size);
 }
 
-bool misaligned(Warp& warp, std::uint32_t lane, std::uint64_t address, std::uint32_t bytes, Access access, const char* space) {
+bool misaligned(Warp& warp, std::uint32_t lane, std::uint64_t address, std::uint32_t bytes, AccessKind access,
+                const char* space) {
   if ((address & (bytes - 1)) == 0) return false;
   if (warp.found_before(Finding::Kind::misaligned)) return true;
-  warp.fault(Finding::Kind::misaligned, lane,
-             fmt::format("{} at 0x{:x}, which is no multiple of {}", what(access, bytes, space), address, bytes));
+  warp.fault(
+      Finding::Kind::misaligned, lane,
+      fmt::format("{} at 0x{:x}, which is no multiple of {}", what(access, bytes, space), address, bytes));
   return true;
 }
 
-void check_valid(Warp& warp, std::uint32_t lane, const std::uint8_t* valid, std::uint64_t address, std::uint32_t bytes, const char* space,
-                 bool all_of_them, const std::string* name) {
+void check_valid(Warp& warp, std::uint32_t lane, const std::uint8_t* valid, std::uint64_t address,
+                 std::uint32_t bytes, const char* space, bool all_of_them, const std::string* name) {
   if (!warp.machine->options->checks.uninitialised_memory) return;
   std::uint32_t unknown = 0;
   for (std::uint32_t i = 0; i < bytes; ++i) unknown += valid[i] == 0;
-  if (unknown == 0 || (all_of_them && unknown < bytes) || warp.found_before(Finding::Kind::uninitialised_memory)) return;
-  const auto place = name != nullptr ? fmt::format("byte {} of `{}`", address, *name) : fmt::format("address {}", address);
+  if (unknown == 0 || (all_of_them && unknown < bytes) ||
+      warp.found_before(Finding::Kind::uninitialised_memory))
+    return;
+  const auto place =
+      name != nullptr ? fmt::format("byte {} of `{}`", address, *name) : fmt::format("address {}", address);
   warp.fault(Finding::Kind::uninitialised_memory, lane,
-             fmt::format("{} that nothing has written ({})", what(Access::read, bytes, space), place));
+             fmt::format("{} that nothing has written ({})", what(AccessKind::read, bytes, space), place));
 }
 
-std::byte* global(Warp& warp, std::uint32_t lane, std::uint64_t address, std::uint32_t bytes, Access access, Space space) {
+std::byte* global(Warp& warp, std::uint32_t lane, std::uint64_t address, std::uint32_t bytes,
+                  AccessKind access, Space space) {
   auto& memory = *warp.machine->memory;
   const char* name = space == Space::constant ? "constant" : "global";
   auto* buffer = warp.cached;
   const auto fits = [&] {
-    return buffer != nullptr && address - buffer->address < buffer->bytes.size() && buffer->bytes.size() - (address - buffer->address) >= bytes;
+    return buffer != nullptr && address - buffer->address < buffer->bytes.size() &&
+           buffer->bytes.size() - (address - buffer->address) >= bytes;
   };
   if (!fits()) {
     buffer = memory.below(address);
     if (!fits()) {
       if (warp.found_before(Finding::Kind::out_of_bounds)) return nullptr;
-      warp.fault(Finding::Kind::out_of_bounds, lane, fmt::format("{}, {}", what(access, bytes, name), whereabouts(memory, address)));
+      warp.fault(Finding::Kind::out_of_bounds, lane,
+                 fmt::format("{}, {}", what(access, bytes, name), whereabouts(memory, address)));
       return nullptr;
     }
     warp.cached = buffer;
   }
   if (misaligned(warp, lane, address, bytes, access, name)) return nullptr;
   const auto offset = address - buffer->address;
-  if (buffer->constant && access != Access::read) {
-    warp.fault(Finding::Kind::read_only, lane, fmt::format("{} `{}`, which is constant", what(access, bytes, name), buffer->name));
+  if (buffer->constant && access != AccessKind::read) {
+    warp.fault(Finding::Kind::read_only, lane,
+               fmt::format("{} `{}`, which is constant", what(access, bytes, name), buffer->name));
     return nullptr;
   }
   if (!buffer->valid.empty()) {
-    if (access != Access::write) check_valid(warp, lane, &buffer->valid[offset], offset, bytes, name, false, &buffer->name);
-    if (access != Access::read) std::memset(&buffer->valid[offset], 1, bytes);
+    if (access != AccessKind::write)
+      check_valid(warp, lane, &buffer->valid[offset], offset, bytes, name, false, &buffer->name);
+    if (access != AccessKind::read) std::memset(&buffer->valid[offset], 1, bytes);
   }
   return &buffer->bytes[offset];
 }
 
-void race(Warp& warp, std::uint32_t lane, std::uint64_t address, const char* first, const char* second, std::uint32_t other) {
+void race(Warp& warp, std::uint32_t lane, std::uint64_t address, const char* first, const char* second,
+          std::uint32_t other) {
   if (warp.found_before(Finding::Kind::shared_race)) return;
   warp.fault(Finding::Kind::shared_race, lane,
-             fmt::format("race: {} and {} of byte {} of shared memory with no barrier between them (warps {} and {})", first, second,
-                         address, other, warp.index));
+             fmt::format(
+                 "race: {} and {} of byte {} of shared memory with no barrier between them (warps {} and {})",
+                 first, second, address, other, warp.index));
 }
 
-// One finding per access is enough. Strong accesses (atomics, .volatile, .relaxed, …) do not race with each other.
-void look_for_races(Warp& warp, std::uint32_t lane, std::uint64_t address, std::uint32_t bytes, Access access, bool strong) {
+// One finding per access is enough. Strong accesses (atomics, .volatile, .relaxed, …) do not race with each
+// other.
+void look_for_races(Warp& warp, std::uint32_t lane, std::uint64_t address, std::uint32_t bytes,
+                    AccessKind access, bool strong) {
   auto& block = *warp.block;
   for (std::uint64_t i = address; i < address + bytes; ++i) {
     auto& record = block.records[i];
-    if (record.write_epoch == block.epoch && record.write_warp != warp.index && !(strong && record.write_strong))
+    if (record.write_epoch == block.epoch && record.write_warp != warp.index &&
+        !(strong && record.write_strong))
       return race(warp, lane, i, "write", verb(access), record.write_warp);
-    if (access == Access::read) {
+    if (access == AccessKind::read) {
       if (strong) continue;
       if (record.read_epoch != block.epoch) {
         record.read_epoch = block.epoch;
@@ -111,7 +129,8 @@ void look_for_races(Warp& warp, std::uint32_t lane, std::uint64_t address, std::
   }
 }
 
-std::byte* shared(Warp& warp, std::uint32_t lane, std::uint64_t address, std::uint32_t bytes, Access access, bool strong) {
+std::byte* shared(Warp& warp, std::uint32_t lane, std::uint64_t address, std::uint32_t bytes,
+                  AccessKind access, bool strong) {
   auto& block = *warp.block;
   const auto size = block.shared.size();
   if (address >= size || size - address < bytes) {
@@ -122,14 +141,16 @@ std::byte* shared(Warp& warp, std::uint32_t lane, std::uint64_t address, std::ui
     return nullptr;
   }
   if (misaligned(warp, lane, address, bytes, access, "shared")) return nullptr;
-  if (access != Access::write) check_valid(warp, lane, &block.shared_valid[address], address, bytes, "shared", false, nullptr);
-  if (access != Access::read) std::memset(&block.shared_valid[address], 1, bytes);
-  if (!block.records.empty()) look_for_races(warp, lane, address, bytes, access, strong || access == Access::atomic);
+  if (access != AccessKind::write)
+    check_valid(warp, lane, &block.shared_valid[address], address, bytes, "shared", false, nullptr);
+  if (access != AccessKind::read) std::memset(&block.shared_valid[address], 1, bytes);
+  if (!block.records.empty())
+    look_for_races(warp, lane, address, bytes, access, strong || access == AccessKind::atomic);
   return &block.shared[address];
 }
 
-std::byte* of_lane(Warp& warp, std::uint32_t lane, LaneMemory& memory, std::uint64_t size, std::uint64_t address, std::uint32_t bytes, Access access,
-                   const char* space) {
+std::byte* of_lane(Warp& warp, std::uint32_t lane, LaneMemory& memory, std::uint64_t size,
+                   std::uint64_t address, std::uint32_t bytes, AccessKind access, const char* space) {
   if (address >= size || size - address < bytes) {
     if (warp.found_before(Finding::Kind::out_of_bounds)) return nullptr;
     warp.fault(Finding::Kind::out_of_bounds, lane,
@@ -139,23 +160,29 @@ std::byte* of_lane(Warp& warp, std::uint32_t lane, LaneMemory& memory, std::uint
   }
   if (misaligned(warp, lane, address, bytes, access, space)) return nullptr;
   // Structs have holes that are copied along.
-  if (access != Access::write) check_valid(warp, lane, &memory.valid[address], address, bytes, space, true, nullptr);
-  if (access != Access::read) std::memset(&memory.valid[address], 1, bytes);
+  if (access != AccessKind::write)
+    check_valid(warp, lane, &memory.valid[address], address, bytes, space, true, nullptr);
+  if (access != AccessKind::read) std::memset(&memory.valid[address], 1, bytes);
   return &memory.bytes[address];
 }
 
-std::byte* parameter(Warp& warp, std::uint32_t lane, std::uint64_t address, std::uint32_t bytes, Access access) {
-  if (address >= call_parameters) return of_lane(warp, lane, warp.params[lane], warp.param_bytes, address - call_parameters, bytes, access, "parameter");
+std::byte* parameter(Warp& warp, std::uint32_t lane, std::uint64_t address, std::uint32_t bytes,
+                     AccessKind access) {
+  if (address >= call_parameters)
+    return of_lane(warp, lane, warp.params[lane], warp.param_bytes, address - call_parameters, bytes, access,
+                   "parameter");
   auto& parameters = warp.machine->parameters;
   if (address >= parameters.size() || parameters.size() - address < bytes) {
-    warp.fault(Finding::Kind::out_of_bounds, lane,
-               fmt::format("{} at {}, past the end of the kernel's {} bytes", what(access, bytes, "parameter"),
-                           static_cast<std::int64_t>(address), parameters.size()));
+    warp.fault(
+        Finding::Kind::out_of_bounds, lane,
+        fmt::format("{} at {}, past the end of the kernel's {} bytes", what(access, bytes, "parameter"),
+                    static_cast<std::int64_t>(address), parameters.size()));
     return nullptr;
   }
   if (misaligned(warp, lane, address, bytes, access, "parameter")) return nullptr;
-  if (access != Access::read) {
-    warp.fault(Finding::Kind::read_only, lane, fmt::format("{}: the kernel's parameters", what(access, bytes, "parameter")));
+  if (access != AccessKind::read) {
+    warp.fault(Finding::Kind::read_only, lane,
+               fmt::format("{}: the kernel's parameters", what(access, bytes, "parameter")));
     return nullptr;
   }
   return &parameters[address];
@@ -163,15 +190,19 @@ std::byte* parameter(Warp& warp, std::uint32_t lane, std::uint64_t address, std:
 
 }  // namespace
 
-std::byte* resolve(Warp& warp, const Op& op, std::uint32_t lane, std::uint64_t address, std::uint32_t bytes, Access access,
-                   std::uint32_t /*element_bytes*/, Space space) {
+std::byte* resolve(Warp& warp, const DecodedInstruction& op, std::uint32_t lane, std::uint64_t address,
+                   std::uint32_t bytes, AccessKind access, std::uint32_t /*element_bytes*/, Space space) {
   const bool generic = space == Space::generic;
   if (generic) {
     const auto& map = *warp.machine->map;
-    if (address - map.shared < AddressMap::window_bytes) space = Space::shared, address -= map.shared;
-    else if (address - map.local < AddressMap::window_bytes) space = Space::local, address -= map.local;
-    else if (address - map.param < AddressMap::window_bytes) space = Space::param, address -= map.param;
-    else space = Space::global;
+    if (address - map.shared < AddressMap::window_bytes)
+      space = Space::shared, address -= map.shared;
+    else if (address - map.local < AddressMap::window_bytes)
+      space = Space::local, address -= map.local;
+    else if (address - map.param < AddressMap::window_bytes)
+      space = Space::param, address -= map.param;
+    else
+      space = Space::global;
   }
   switch (space) {
     case Space::global: {
@@ -179,16 +210,21 @@ std::byte* resolve(Warp& warp, const Op& op, std::uint32_t lane, std::uint64_t a
       if (!generic || data == nullptr || !warp.cached->constant) warp.global_lanes |= 1u << lane;
       return data;
     }
-    case Space::constant: return global(warp, lane, address, bytes, access, space);
-    case Space::shared: return shared(warp, lane, address, bytes, access, op.strong);
-    case Space::local: return of_lane(warp, lane, warp.local[lane], warp.stack_bytes, address, bytes, access, "local");
-    case Space::param: return parameter(warp, lane, address, bytes, access);
-    case Space::generic: break;
+    case Space::constant:
+      return global(warp, lane, address, bytes, access, space);
+    case Space::shared:
+      return shared(warp, lane, address, bytes, access, op.strong);
+    case Space::local:
+      return of_lane(warp, lane, warp.local[lane], warp.stack_bytes, address, bytes, access, "local");
+    case Space::param:
+      return parameter(warp, lane, address, bytes, access);
+    case Space::generic:
+      break;
   }
   return nullptr;
 }
 
-void find_addresses(Warp& warp, const Op& op, std::uint32_t mask) {
+void find_addresses(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   warp.global_lanes = 0;
   std::uint64_t offset = op.immediate;
   if (op.base == Base::frame_local) offset += warp.frame().local_base;

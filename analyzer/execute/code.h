@@ -1,5 +1,6 @@
-// The decoded form of PTX that the executor runs. Registers are slots of 32 lanes, 64 bits each; constants and special registers are slots of
-// other banks, so that an instruction reads its operands all alike. Predicates are masks of 32 lanes.
+// The decoded form of PTX that the executor runs. Registers are slots of 32 lanes, 64 bits each; constants
+// and special registers are slots of other banks, so that an instruction reads its operands all alike.
+// Predicates are masks of 32 lanes.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +13,16 @@
 
 namespace warptime::execute {
 
+// In lists of registers that an instruction reads and writes: a predicate.
+inline constexpr std::uint32_t predicate_mark = 0x80000000;
+
 constexpr std::uint32_t lanes_of_warp = 32;
 constexpr std::uint32_t full_mask = 0xffffffff;
 
 struct Warp;
-struct Op;
+struct DecodedInstruction;
 // Does an instruction for the lanes of `mask`, which is not empty.
-using Handler = void (*)(Warp& warp, const Op& op, std::uint32_t mask);
+using Handler = void (*)(Warp& warp, const DecodedInstruction& op, std::uint32_t mask);
 
 enum class Bank : std::uint8_t { registers, constants, specials };
 
@@ -51,31 +55,31 @@ enum class Control : std::uint8_t {
   ret,
   exit,
   trap,
-  barrier,          // extra: into FunctionCode::barriers
+  barrier,  // extra: into FunctionCode::barriers
 };
 
-struct Op {
+struct DecodedInstruction {
   Handler run = nullptr;
   Control control = Control::none;
   Space space = Space::global;
   Base base = Base::none;
   bool guard_negated = false;
-  bool memory_role = false;          // a load or store period where it points to global memory
-  bool strong = false;               // .volatile, .relaxed, .acquire, …: no race with others of its kind
-  bool meets = false;                // lanes of several sides may have to do it together
-  bool has_members = false;          // e: the member mask of a .sync
-  Role role = Role::calculation;     // then
-  std::uint8_t count = 1;            // of vector elements
-  std::uint8_t detail = 0;           // what the handler likes: rounding, a table, …
-  std::uint16_t bytes = 0;           // per element
-  std::uint32_t guard = 0;           // predicate; 0: none
+  bool memory_role = false;       // a load or store period where it points to global memory
+  bool strong = false;            // .volatile, .relaxed, .acquire, …: no race with others of its kind
+  bool meets = false;             // lanes of several sides may have to do it together
+  bool has_members = false;       // e: the member mask of a .sync
+  Role role = Role::calculation;  // then
+  std::uint8_t count = 1;         // of vector elements
+  std::uint8_t detail = 0;        // what the handler likes: rounding, a table, …
+  std::uint16_t bytes = 0;        // per element
+  std::uint32_t guard = 0;        // predicate; 0: none
   Ref d, d2, a, b, c, e;
-  PredicateRef p, q;                 // source predicates
-  std::uint32_t pd = 0, pq = 0;      // destination predicates; 0: none
-  std::uint32_t extra = 0;           // into a side table
-  std::uint64_t immediate = 0;       // offset in bytes
-  std::uint32_t reconverge = 0;      // of branches: where the sides meet
-  std::uint32_t reads_first = 0, reads_count = 0;    // into FunctionCode::touched: register slots
+  PredicateRef p, q;                               // source predicates
+  std::uint32_t pd = 0, pq = 0;                    // destination predicates; 0: none
+  std::uint32_t extra = 0;                         // into a side table
+  std::uint64_t immediate = 0;                     // offset in bytes
+  std::uint32_t reconverge = 0;                    // of branches: where the sides meet
+  std::uint32_t reads_first = 0, reads_count = 0;  // into FunctionCode::touched: register slots
   std::uint32_t writes_first = 0, writes_count = 0;
 };
 
@@ -97,12 +101,19 @@ struct CallSite {
   };
   std::vector<Passed> arguments, results;
   bool indirect = false;
-  std::uint32_t target = 0;    // Module::functions
-  std::string external;        // vprintf, __assertfail; empty: a function with a body
+  std::uint32_t target = 0;  // Module::functions
+  std::string external;      // vprintf, __assertfail; empty: a function with a body
 };
 
 struct BarrierSite {
-  enum class Kind : std::uint8_t { sync, arrive, reduce_popc, reduce_and, reduce_or, warp_sync } kind = Kind::sync;
+  enum class Kind : std::uint8_t {
+    sync,
+    arrive,
+    reduce_popc,
+    reduce_and,
+    reduce_or,
+    warp_sync
+  } kind = Kind::sync;
   bool aligned = true;
   bool has_count = false;
   Ref id, count;
@@ -111,9 +122,9 @@ struct BarrierSite {
 struct FunctionCode {
   std::uint32_t index = 0;  // Module::functions
   bool entry = false;
-  std::vector<Op> ops;      // one per instruction
-  std::vector<Ref> refs;    // operands of vectors
-  std::vector<std::uint32_t> touched;  // register slots, and predicates with their top bit set
+  std::vector<DecodedInstruction> ops;   // one per instruction
+  std::vector<Ref> refs;                 // operands of vectors
+  std::vector<std::uint32_t> touched;    // register slots, and predicates with their top bit set
   std::vector<std::uint64_t> constants;  // slot s at [32 s], all lanes alike
   std::vector<std::vector<std::uint32_t>> target_lists;
   std::vector<CallSite> calls;
@@ -127,16 +138,41 @@ struct FunctionCode {
 };
 
 enum class Special : std::uint8_t {
-  tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z, ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y, nctaid_z,
-  laneid, warpid, nwarpid, smid, nsmid, gridid, lanemask_eq, lanemask_le, lanemask_lt, lanemask_ge, lanemask_gt,
-  dynamic_smem_size, total_smem_size, clock, zero, one,
+  tid_x,
+  tid_y,
+  tid_z,
+  ntid_x,
+  ntid_y,
+  ntid_z,
+  ctaid_x,
+  ctaid_y,
+  ctaid_z,
+  nctaid_x,
+  nctaid_y,
+  nctaid_z,
+  laneid,
+  warpid,
+  nwarpid,
+  smid,
+  nsmid,
+  gridid,
+  lanemask_eq,
+  lanemask_le,
+  lanemask_lt,
+  lanemask_ge,
+  lanemask_gt,
+  dynamic_smem_size,
+  total_smem_size,
+  clock,
+  zero,
+  one,
 };
 
 struct GlobalVariable {
-  std::uint32_t index = 0;           // Module::variables, or of a function
+  std::uint32_t index = 0;  // Module::variables, or of a function
   const ptx::Variable* variable = nullptr;
   std::string name;
-  std::uint64_t offset = 0;          // from the start of the module's variables
+  std::uint64_t offset = 0;  // from the start of the module's variables
   std::uint64_t bytes = 0;
   bool constant = false;
 };
@@ -148,13 +184,14 @@ struct Program {
   std::map<std::uint32_t, FunctionCode> functions;  // by index in the module
   std::vector<Placed> module_variables;             // by Module::variables
   std::vector<GlobalVariable> globals;
-  std::map<std::string_view, std::uint64_t> symbols;  // global and shared variables, functions: addresses for initialisers
-  std::vector<Special> specials;                      // slots of that bank
+  std::map<std::string_view, std::uint64_t>
+      symbols;                    // global and shared variables, functions: addresses for initialisers
+  std::vector<Special> specials;  // slots of that bank
   std::uint64_t globals_bytes = 0;
-  std::uint64_t shared_bytes = 0;                     // static; dynamic shared memory begins here, aligned to 16
-  std::vector<Placed> parameters;                     // of the kernel
+  std::uint64_t shared_bytes = 0;  // static; dynamic shared memory begins here, aligned to 16
+  std::vector<Placed> parameters;  // of the kernel
   std::uint64_t parameter_bytes = 0;
-  bool wide = true;                                   // 64-bit addresses
+  bool wide = true;  // 64-bit addresses
 };
 
 // Addresses. Generic windows of shared, local and parameter memory; global memory is its own window.
@@ -162,9 +199,12 @@ struct AddressMap {
   std::uint64_t shared, local, param, functions, global, globals_end;
   static constexpr std::uint64_t window_bytes = std::uint64_t{1} << 24;
 };
-constexpr AddressMap wide_map = {0x7e0000000000, 0x7d0000000000, 0x7c0000000000, 0x7b0000000000, 0x100000000000, 0x7a0000000000};
+constexpr AddressMap wide_map = {0x7e0000000000, 0x7d0000000000, 0x7c0000000000,
+                                 0x7b0000000000, 0x100000000000, 0x7a0000000000};
 constexpr AddressMap narrow_map = {0x01000000, 0x02000000, 0x03000000, 0x04000000, 0x10000000, 0xffff0000};
-inline const AddressMap& address_map(bool wide) { return wide ? wide_map : narrow_map; }
+inline const AddressMap& address_map(bool wide) {
+  return wide ? wide_map : narrow_map;
+}
 
 // Parameter space: the kernel's parameters from 0, those of calls from here.
 constexpr std::uint64_t call_parameters = 0x100000;

@@ -7,8 +7,8 @@
 #include <cassert>
 #include <charconv>
 
+#include "analyzer/cfg/cfg.h"
 #include "analyzer/execute/layout.h"
-#include "analyzer/flow/cfg.h"
 #include "analyzer/ptx/opcodes.h"
 
 namespace warptime::execute {
@@ -17,31 +17,58 @@ namespace {
 using Kind = ptx::Operand::Kind;
 using Referent = ptx::Operand::Referent;
 
-constexpr std::uint32_t predicate_mark = 0x80000000;
-
 struct SpecialName {
   std::string_view name;
   Special special;
 };
 constexpr SpecialName special_names[] = {
-    {"%tid.x", Special::tid_x}, {"%tid.y", Special::tid_y}, {"%tid.z", Special::tid_z},
-    {"%ntid.x", Special::ntid_x}, {"%ntid.y", Special::ntid_y}, {"%ntid.z", Special::ntid_z},
-    {"%ctaid.x", Special::ctaid_x}, {"%ctaid.y", Special::ctaid_y}, {"%ctaid.z", Special::ctaid_z},
-    {"%nctaid.x", Special::nctaid_x}, {"%nctaid.y", Special::nctaid_y}, {"%nctaid.z", Special::nctaid_z},
-    {"%laneid", Special::laneid}, {"%warpid", Special::warpid}, {"%nwarpid", Special::nwarpid},
-    {"%smid", Special::smid}, {"%nsmid", Special::nsmid}, {"%gridid", Special::gridid},
-    {"%lanemask_eq", Special::lanemask_eq}, {"%lanemask_le", Special::lanemask_le}, {"%lanemask_lt", Special::lanemask_lt},
-    {"%lanemask_ge", Special::lanemask_ge}, {"%lanemask_gt", Special::lanemask_gt},
-    {"%dynamic_smem_size", Special::dynamic_smem_size}, {"%total_smem_size", Special::total_smem_size},
+    {"%tid.x", Special::tid_x},
+    {"%tid.y", Special::tid_y},
+    {"%tid.z", Special::tid_z},
+    {"%ntid.x", Special::ntid_x},
+    {"%ntid.y", Special::ntid_y},
+    {"%ntid.z", Special::ntid_z},
+    {"%ctaid.x", Special::ctaid_x},
+    {"%ctaid.y", Special::ctaid_y},
+    {"%ctaid.z", Special::ctaid_z},
+    {"%nctaid.x", Special::nctaid_x},
+    {"%nctaid.y", Special::nctaid_y},
+    {"%nctaid.z", Special::nctaid_z},
+    {"%laneid", Special::laneid},
+    {"%warpid", Special::warpid},
+    {"%nwarpid", Special::nwarpid},
+    {"%smid", Special::smid},
+    {"%nsmid", Special::nsmid},
+    {"%gridid", Special::gridid},
+    {"%lanemask_eq", Special::lanemask_eq},
+    {"%lanemask_le", Special::lanemask_le},
+    {"%lanemask_lt", Special::lanemask_lt},
+    {"%lanemask_ge", Special::lanemask_ge},
+    {"%lanemask_gt", Special::lanemask_gt},
+    {"%dynamic_smem_size", Special::dynamic_smem_size},
+    {"%total_smem_size", Special::total_smem_size},
     {"%aggr_smem_size", Special::total_smem_size},
-    {"%clock", Special::clock}, {"%clock64", Special::clock}, {"%clock_hi", Special::zero}, {"%globaltimer", Special::clock},
-    {"%globaltimer_lo", Special::clock}, {"%globaltimer_hi", Special::zero},
+    {"%clock", Special::clock},
+    {"%clock64", Special::clock},
+    {"%clock_hi", Special::zero},
+    {"%globaltimer", Special::clock},
+    {"%globaltimer_lo", Special::clock},
+    {"%globaltimer_hi", Special::zero},
     // A launch without clusters is one of clusters of one block.
-    {"%clusterid.x", Special::ctaid_x}, {"%clusterid.y", Special::ctaid_y}, {"%clusterid.z", Special::ctaid_z},
-    {"%nclusterid.x", Special::nctaid_x}, {"%nclusterid.y", Special::nctaid_y}, {"%nclusterid.z", Special::nctaid_z},
-    {"%cluster_ctaid.x", Special::zero}, {"%cluster_ctaid.y", Special::zero}, {"%cluster_ctaid.z", Special::zero},
-    {"%cluster_nctaid.x", Special::one}, {"%cluster_nctaid.y", Special::one}, {"%cluster_nctaid.z", Special::one},
-    {"%cluster_ctarank", Special::zero}, {"%cluster_nctarank", Special::one},
+    {"%clusterid.x", Special::ctaid_x},
+    {"%clusterid.y", Special::ctaid_y},
+    {"%clusterid.z", Special::ctaid_z},
+    {"%nclusterid.x", Special::nctaid_x},
+    {"%nclusterid.y", Special::nctaid_y},
+    {"%nclusterid.z", Special::nctaid_z},
+    {"%cluster_ctaid.x", Special::zero},
+    {"%cluster_ctaid.y", Special::zero},
+    {"%cluster_ctaid.z", Special::zero},
+    {"%cluster_nctaid.x", Special::one},
+    {"%cluster_nctaid.y", Special::one},
+    {"%cluster_nctaid.z", Special::one},
+    {"%cluster_ctarank", Special::zero},
+    {"%cluster_nctarank", Special::one},
 };
 
 std::string without_blanks(std::string_view text) {
@@ -73,28 +100,86 @@ struct Entry {
   Family family;
 };
 constexpr Entry families[] = {
-    {"add", decode_integer}, {"addc", decode_integer}, {"sub", decode_integer}, {"subc", decode_integer}, {"mul", decode_integer},
-    {"mul24", decode_integer}, {"mad", decode_integer}, {"mad24", decode_integer}, {"madc", decode_integer}, {"sad", decode_integer},
-    {"div", decode_integer}, {"rem", decode_integer}, {"abs", decode_integer}, {"neg", decode_integer}, {"min", decode_integer},
-    {"max", decode_integer}, {"popc", decode_integer}, {"clz", decode_integer}, {"bfind", decode_integer}, {"fns", decode_integer},
-    {"brev", decode_integer}, {"bfe", decode_integer}, {"bfi", decode_integer}, {"bmsk", decode_integer}, {"szext", decode_integer},
-    {"dp4a", decode_integer}, {"dp2a", decode_integer}, {"prmt", decode_integer}, {"shl", decode_integer}, {"shr", decode_integer},
+    {"add", decode_integer},
+    {"addc", decode_integer},
+    {"sub", decode_integer},
+    {"subc", decode_integer},
+    {"mul", decode_integer},
+    {"mul24", decode_integer},
+    {"mad", decode_integer},
+    {"mad24", decode_integer},
+    {"madc", decode_integer},
+    {"sad", decode_integer},
+    {"div", decode_integer},
+    {"rem", decode_integer},
+    {"abs", decode_integer},
+    {"neg", decode_integer},
+    {"min", decode_integer},
+    {"max", decode_integer},
+    {"popc", decode_integer},
+    {"clz", decode_integer},
+    {"bfind", decode_integer},
+    {"fns", decode_integer},
+    {"brev", decode_integer},
+    {"bfe", decode_integer},
+    {"bfi", decode_integer},
+    {"bmsk", decode_integer},
+    {"szext", decode_integer},
+    {"dp4a", decode_integer},
+    {"dp2a", decode_integer},
+    {"prmt", decode_integer},
+    {"shl", decode_integer},
+    {"shr", decode_integer},
     {"shf", decode_integer},
-    {"fma", decode_float}, {"rcp", decode_float}, {"sqrt", decode_float}, {"rsqrt", decode_float}, {"sin", decode_float},
-    {"cos", decode_float}, {"lg2", decode_float}, {"ex2", decode_float}, {"tanh", decode_float}, {"testp", decode_float},
+    {"fma", decode_float},
+    {"rcp", decode_float},
+    {"sqrt", decode_float},
+    {"rsqrt", decode_float},
+    {"sin", decode_float},
+    {"cos", decode_float},
+    {"lg2", decode_float},
+    {"ex2", decode_float},
+    {"tanh", decode_float},
+    {"testp", decode_float},
     {"copysign", decode_float},
-    {"setp", decode_compare}, {"set", decode_compare}, {"selp", decode_compare}, {"slct", decode_compare},
-    {"and", decode_logic}, {"or", decode_logic}, {"xor", decode_logic}, {"not", decode_logic}, {"cnot", decode_logic},
+    {"setp", decode_compare},
+    {"set", decode_compare},
+    {"selp", decode_compare},
+    {"slct", decode_compare},
+    {"and", decode_logic},
+    {"or", decode_logic},
+    {"xor", decode_logic},
+    {"not", decode_logic},
+    {"cnot", decode_logic},
     {"lop3", decode_logic},
     {"cvt", decode_convert},
-    {"mov", decode_move}, {"cvta", decode_move}, {"isspacep", decode_move},
-    {"ld", decode_memory}, {"ldu", decode_memory}, {"st", decode_memory}, {"cp", decode_memory},
-    {"atom", decode_atomic}, {"red", decode_atomic},
-    {"shfl", decode_warp}, {"vote", decode_warp}, {"match", decode_warp}, {"redux", decode_warp}, {"activemask", decode_warp},
+    {"mov", decode_move},
+    {"cvta", decode_move},
+    {"isspacep", decode_move},
+    {"ld", decode_memory},
+    {"ldu", decode_memory},
+    {"st", decode_memory},
+    {"cp", decode_memory},
+    {"atom", decode_atomic},
+    {"red", decode_atomic},
+    {"shfl", decode_warp},
+    {"vote", decode_warp},
+    {"match", decode_warp},
+    {"redux", decode_warp},
+    {"activemask", decode_warp},
     {"elect", decode_warp},
-    {"membar", decode_nothing}, {"fence", decode_nothing}, {"prefetch", decode_nothing}, {"prefetchu", decode_nothing},
-    {"applypriority", decode_nothing}, {"discard", decode_nothing}, {"nanosleep", decode_nothing}, {"pmevent", decode_nothing},
-    {"setmaxnreg", decode_nothing}, {"griddepcontrol", decode_nothing}, {"createpolicy", decode_nothing}, {"brkpt", decode_nothing},
+    {"membar", decode_nothing},
+    {"fence", decode_nothing},
+    {"prefetch", decode_nothing},
+    {"prefetchu", decode_nothing},
+    {"applypriority", decode_nothing},
+    {"discard", decode_nothing},
+    {"nanosleep", decode_nothing},
+    {"pmevent", decode_nothing},
+    {"setmaxnreg", decode_nothing},
+    {"griddepcontrol", decode_nothing},
+    {"createpolicy", decode_nothing},
+    {"brkpt", decode_nothing},
 };
 
 const std::unordered_map<std::string_view, Family>& family_table() {
@@ -150,8 +235,8 @@ void Decoder::decode() {
   place_registers();
   code_.ops.resize(function_.instructions.size());
   for (std::uint32_t i = 0; i < function_.instructions.size(); ++i) instruction_op(i);
-  flow::KernelCode as_it_stands(module_, function_);
-  const auto cfg = flow::build_cfg(as_it_stands, program_.file, flow::Irreducible::keep);
+  analysis::KernelCode as_it_stands(module_, function_);
+  const auto cfg = analysis::build_cfg(as_it_stands, program_.file, analysis::Irreducible::keep);
   if (!cfg) {
     errors_.insert(errors_.end(), cfg.diagnostics().begin(), cfg.diagnostics().end());
     return;
@@ -159,7 +244,7 @@ void Decoder::decode() {
   for (const auto& block : cfg->blocks) {
     if (block.end == block.first) continue;
     auto& op = code_.ops[block.end - 1];
-    const auto meet = block.post_dominator == flow::none ? cfg->exit() : block.post_dominator;
+    const auto meet = block.post_dominator == analysis::none ? cfg->exit() : block.post_dominator;
     op.reconverge = cfg->blocks[meet].first;
   }
 }
@@ -194,7 +279,7 @@ void Decoder::instruction_op(std::uint32_t index) {
   code_.touched.insert(code_.touched.end(), writes_.begin(), writes_.end());
 }
 
-bool Decoder::guard(Op& op) {
+bool Decoder::guard(DecodedInstruction& op) {
   if (instruction_->guard == ptx::no_index) return true;
   const auto& operand = module_.operands[instruction_->guard];
   const auto p = predicate(operand);
@@ -204,12 +289,15 @@ bool Decoder::guard(Op& op) {
 }
 
 bool Decoder::fail(std::string message) {
-  if (!failed_) errors_.push_back(error_at(program_.file, static_cast<int>(instruction_->line), 0, std::move(message)));
+  if (!failed_)
+    errors_.push_back(error_at(program_.file, static_cast<int>(instruction_->line), 0, std::move(message)));
   failed_ = true;
   return false;
 }
 
-bool Decoder::unsupported() { return fail(fmt::format("`{}`: this form is not executed by warptime run", instruction_->opcode)); }
+bool Decoder::unsupported() {
+  return fail(fmt::format("`{}`: this form is not executed by warptime run", instruction_->opcode));
+}
 
 Ref Decoder::missing(std::size_t i) {
   fail(fmt::format("`{}` lacks operand {}", instruction_->opcode, i + 1));
@@ -249,7 +337,8 @@ Ref Decoder::register_slot(const ptx::Operand& operand, bool written) {
     return {};
   }
   auto index = slot.index;
-  if (slot.width > 1) index += static_cast<std::uint32_t>(component_of(operand.text)) * (slot.bits > 64 ? 2 : 1);
+  if (slot.width > 1)
+    index += static_cast<std::uint32_t>(component_of(operand.text)) * (slot.bits > 64 ? 2 : 1);
   (written ? writes_ : reads_).push_back(index);
   return Ref(Bank::registers, index);
 }
@@ -276,7 +365,8 @@ std::uint64_t Decoder::constant_bits(const ptx::Operand& operand, Type type) {
     std::uint32_t bits = 0;
     const auto [end, failure] = std::from_chars(text.data() + 2, text.data() + 10, bits, 16);
     if (failure == std::errc() && end == text.data() + 10) {
-      if (type == Type::f64) return std::bit_cast<std::uint64_t>(static_cast<double>(std::bit_cast<float>(bits)));
+      if (type == Type::f64)
+        return std::bit_cast<std::uint64_t>(static_cast<double>(std::bit_cast<float>(bits)));
       if (bits_of(type) != 64) return bits;
     }
   }
@@ -291,42 +381,55 @@ std::uint64_t Decoder::symbol_value(const ptx::Operand& operand, bool& known) {
   switch (operand.referent) {
     case Referent::module_variable: {
       const auto space = module_.variables[operand.value].space;
-      if (space == ptx::StateSpace::local || space == ptx::StateSpace::param || space == ptx::StateSpace::texture)
+      if (space == ptx::StateSpace::local || space == ptx::StateSpace::param ||
+          space == ptx::StateSpace::texture)
         fail(fmt::format("`{}`: a variable of this kind is not executed by warptime run", operand.text));
       return program_.module_variables[operand.value].address;
     }
-    case Referent::function: return function_address(program_, ptx::function_run_by(module_, static_cast<std::uint32_t>(operand.value)));
+    case Referent::function:
+      return function_address(program_,
+                              ptx::function_run_by(module_, static_cast<std::uint32_t>(operand.value)));
     case Referent::parameter:
       if (function_.entry) return program_.parameters[operand.value].address;
       known = false;
       return call_parameters + code_.parameters[operand.value].offset;
-    case Referent::result: known = false; return call_parameters + code_.results[operand.value].offset;
+    case Referent::result:
+      known = false;
+      return call_parameters + code_.results[operand.value].offset;
     case Referent::function_variable: {
       const auto& placed = code_.variables[operand.value];
       if (placed.space == Space::local || placed.space == Space::param) known = function_.entry;
       return placed.space == Space::param ? call_parameters + placed.address : placed.address;
     }
-    default: fail(fmt::format("`{}` has no address here", operand.text)); return 0;
+    default:
+      fail(fmt::format("`{}` has no address here", operand.text));
+      return 0;
   }
 }
 
 Ref Decoder::source(const ptx::Operand& operand, Type type) {
   switch (operand.kind) {
-    case Kind::reg: return register_slot(operand, false);
-    case Kind::special: return special(operand);
+    case Kind::reg:
+      return register_slot(operand, false);
+    case Kind::special:
+      return special(operand);
     case Kind::integer:
-    case Kind::floating: return constant(constant_bits(operand, type));
+    case Kind::floating:
+      return constant(constant_bits(operand, type));
     case Kind::symbol:
     case Kind::sum: {
       const bool sum = operand.kind == Kind::sum;
       const auto& symbol = sum ? part(operand, 0) : operand;
       bool known = true;
       const auto value = symbol_value(symbol, known) + (sum ? operand.value : 0);
-      if (sum && operand.part_count > 1) fail(fmt::format("`{}`: an element chosen by a register is not executed here", operand.text));
+      if (sum && operand.part_count > 1)
+        fail(fmt::format("`{}`: an element chosen by a register is not executed here", operand.text));
       if (!known) fail(fmt::format("`{}` is an address that only mov can take", operand.text));
       return constant(value);
     }
-    default: fail(fmt::format("`{}` is no operand that `{}` can read", operand.text, instruction_->opcode)); return {};
+    default:
+      fail(fmt::format("`{}` is no operand that `{}` can read", operand.text, instruction_->opcode));
+      return {};
   }
 }
 
@@ -364,12 +467,15 @@ std::uint32_t Decoder::predicate_destination(const ptx::Operand& operand) {
   return slots_[operand.symbol].index;
 }
 
-void Decoder::vector(Op& op, const ptx::Operand& operand, Type type, bool written) {
+void Decoder::vector(DecodedInstruction& op, const ptx::Operand& operand, Type type, bool written) {
   std::vector<Ref> refs;
-  const auto one = [&](const ptx::Operand& element) { refs.push_back(written ? destination(element) : source(element, type)); };
+  const auto one = [&](const ptx::Operand& element) {
+    refs.push_back(written ? destination(element) : source(element, type));
+  };
   if (operand.kind == Kind::vector) {
     for (std::uint32_t i = 0; i < operand.part_count; ++i) one(part(operand, i));
-  } else if (operand.kind == Kind::reg && slots_[operand.symbol].width > 1 && operand.text.find('.') == std::string_view::npos) {
+  } else if (operand.kind == Kind::reg && slots_[operand.symbol].width > 1 &&
+             operand.text.find('.') == std::string_view::npos) {
     for (int i = 0; i < slots_[operand.symbol].width; ++i) {
       const auto slot = slots_[operand.symbol].index + static_cast<std::uint32_t>(i);
       (written ? writes_ : reads_).push_back(slot);
@@ -383,7 +489,7 @@ void Decoder::vector(Op& op, const ptx::Operand& operand, Type type, bool writte
   code_.refs.insert(code_.refs.end(), refs.begin(), refs.end());
 }
 
-void Decoder::address(Op& op, const ptx::Operand& operand) {
+void Decoder::address(DecodedInstruction& op, const ptx::Operand& operand) {
   if (operand.kind != Kind::address || operand.part_count == 0) {
     fail(fmt::format("`{}` is no address", operand.text));
     return;
@@ -402,11 +508,12 @@ void Decoder::address(Op& op, const ptx::Operand& operand) {
   op.a = constant(0);
   op.immediate += symbol_value(base, known);
   if (known) return;
-  const bool local = base.referent == Referent::function_variable && code_.variables[base.value].space == Space::local;
+  const bool local =
+      base.referent == Referent::function_variable && code_.variables[base.value].space == Space::local;
   op.base = local ? Base::frame_local : Base::frame_param;
 }
 
-bool Decoder::frame_address(Op& op, const ptx::Operand& operand) {
+bool Decoder::frame_address(DecodedInstruction& op, const ptx::Operand& operand) {
   const bool sum = operand.kind == Kind::sum;
   const auto& symbol = sum ? part(operand, 0) : operand;
   if (symbol.kind != Kind::symbol) return false;
@@ -415,7 +522,8 @@ bool Decoder::frame_address(Op& op, const ptx::Operand& operand) {
   if (known) return false;
   op.a = constant(0);
   op.immediate = value + (sum ? operand.value : 0);
-  const bool local = symbol.referent == Referent::function_variable && code_.variables[symbol.value].space == Space::local;
+  const bool local =
+      symbol.referent == Referent::function_variable && code_.variables[symbol.value].space == Space::local;
   op.base = local ? Base::frame_local : Base::frame_param;
   return true;
 }
@@ -423,7 +531,7 @@ bool Decoder::frame_address(Op& op, const ptx::Operand& operand) {
 // ---- control --------------------------------------------------------------------------------------------------------
 
 // Whether it is an instruction of control flow (which may have failed).
-bool Decoder::control(const Words& words, Op& op) {
+bool Decoder::control(const Words& words, DecodedInstruction& op) {
   const auto name = words[0];
   if (name == "bra" || name == "brx") return branch(words, op);
   if (name == "call") return call(op);
@@ -434,10 +542,11 @@ bool Decoder::control(const Words& words, Op& op) {
   return false;
 }
 
-bool Decoder::branch(const Words& words, Op& op) {
+bool Decoder::branch(const Words& words, DecodedInstruction& op) {
   const auto target_of = [&](std::uint32_t label) -> std::uint32_t {
     if (label >= function_.labels.size()) return static_cast<std::uint32_t>(function_.instructions.size());
-    return std::min<std::uint32_t>(function_.labels[label].instruction, static_cast<std::uint32_t>(function_.instructions.size()));
+    return std::min<std::uint32_t>(function_.labels[label].instruction,
+                                   static_cast<std::uint32_t>(function_.instructions.size()));
   };
   if (words.has("idx")) {
     op.control = Control::indirect_branch;
@@ -447,28 +556,33 @@ bool Decoder::branch(const Words& words, Op& op) {
       return true;
     }
     std::vector<std::uint32_t> targets;
-    for (const auto label : function_.branch_targets[operand(1).value].labels) targets.push_back(target_of(label));
+    for (const auto label : function_.branch_targets[operand(1).value].labels)
+      targets.push_back(target_of(label));
     op.extra = static_cast<std::uint32_t>(code_.target_lists.size());
     code_.target_lists.push_back(std::move(targets));
     return true;
   }
   op.control = Control::branch;
-  if (count() < 1 || operand(0).kind != Kind::label) fail("a branch to no label");
-  else op.extra = target_of(operand(0).symbol);
+  if (count() < 1 || operand(0).kind != Kind::label)
+    fail("a branch to no label");
+  else
+    op.extra = target_of(operand(0).symbol);
   return true;
 }
 
 bool Decoder::pass(const ptx::Operand& operand, std::vector<CallSite::Passed>& list) {
   CallSite::Passed passed;
-  if (operand.kind == Kind::symbol && (operand.referent == Referent::function_variable || operand.referent == Referent::parameter ||
-                                       operand.referent == Referent::result)) {
+  if (operand.kind == Kind::symbol &&
+      (operand.referent == Referent::function_variable || operand.referent == Referent::parameter ||
+       operand.referent == Referent::result)) {
     if (operand.referent == Referent::function_variable) {
       passed.offset = code_.variables[operand.value].address;
       passed.bytes = code_.variables[operand.value].bytes;
     } else if (function_.entry) {
       return fail("a kernel's parameter passed on as it is");
     } else {
-      const auto& own = operand.referent == Referent::parameter ? code_.parameters[operand.value] : code_.results[operand.value];
+      const auto& own = operand.referent == Referent::parameter ? code_.parameters[operand.value]
+                                                                : code_.results[operand.value];
       passed.offset = own.offset;
       passed.bytes = own.bytes;
     }
@@ -488,7 +602,7 @@ bool Decoder::pass(const ptx::Operand& operand, std::vector<CallSite::Passed>& l
   return true;
 }
 
-bool Decoder::call(Op& op) {
+bool Decoder::call(DecodedInstruction& op) {
   op.control = Control::call;
   CallSite site;
   std::size_t i = 0;
@@ -505,7 +619,8 @@ bool Decoder::call(Op& op) {
     site.target = ptx::function_run_by(module_, static_cast<std::uint32_t>(callee.value));
     const auto& function = module_.functions[site.target];
     if (function.declaration) {
-      if (!is_external(function.name)) fail(fmt::format("a call of `{}`, which has no body in this module", function.name));
+      if (!is_external(function.name))
+        fail(fmt::format("a call of `{}`, which has no body in this module", function.name));
       site.external = std::string(function.name);
     }
   } else if (callee.kind == Kind::reg) {
@@ -518,20 +633,23 @@ bool Decoder::call(Op& op) {
   if (i < count() && operand(i).kind == Kind::list)
     for (std::uint32_t k = 0; k < operand(i).part_count; ++k) pass(part(operand(i), k), site.arguments);
   const bool allocates = site.external == "malloc", releases = site.external == "free";
-  if ((allocates && (site.arguments.size() != 1 || site.results.size() != 1)) || (releases && site.arguments.size() != 1))
-    fail(fmt::format("a call of `{}` with {} arguments and {} results", site.external, site.arguments.size(), site.results.size()));
+  if ((allocates && (site.arguments.size() != 1 || site.results.size() != 1)) ||
+      (releases && site.arguments.size() != 1))
+    fail(fmt::format("a call of `{}` with {} arguments and {} results", site.external, site.arguments.size(),
+                     site.results.size()));
   if (!site.indirect && site.external.empty() && !failed_) {
     const auto& function = module_.functions[site.target];
     if (site.arguments.size() != function.parameters.size() || site.results.size() > function.results.size())
-      fail(fmt::format("a call of `{}` with {} arguments and {} results; it has {} and {}", function.name, site.arguments.size(),
-                       site.results.size(), function.parameters.size(), function.results.size()));
+      fail(fmt::format("a call of `{}` with {} arguments and {} results; it has {} and {}", function.name,
+                       site.arguments.size(), site.results.size(), function.parameters.size(),
+                       function.results.size()));
   }
   op.extra = static_cast<std::uint32_t>(code_.calls.size());
   code_.calls.push_back(std::move(site));
   return true;
 }
 
-bool Decoder::barrier(const Words& words, Op& op) {
+bool Decoder::barrier(const Words& words, DecodedInstruction& op) {
   op.control = Control::barrier;
   op.meets = true;
   BarrierSite site;
@@ -548,10 +666,14 @@ bool Decoder::barrier(const Words& words, Op& op) {
   }
   std::size_t i = 0;
   if (words.has("red")) {
-    site.kind = words.has("popc") ? BarrierSite::Kind::reduce_popc : words.has("and") ? BarrierSite::Kind::reduce_and : BarrierSite::Kind::reduce_or;
+    site.kind = words.has("popc")  ? BarrierSite::Kind::reduce_popc
+                : words.has("and") ? BarrierSite::Kind::reduce_and
+                                   : BarrierSite::Kind::reduce_or;
     if (count() < 3) return fail("a barrier that lacks operands"), true;
-    if (site.kind == BarrierSite::Kind::reduce_popc) op.d = destination(0);
-    else op.pd = predicate_destination(operand(0));
+    if (site.kind == BarrierSite::Kind::reduce_popc)
+      op.d = destination(0);
+    else
+      op.pd = predicate_destination(operand(0));
     i = 1;
   } else if (words.has("arrive")) {
     site.kind = BarrierSite::Kind::arrive;
@@ -565,7 +687,8 @@ bool Decoder::barrier(const Words& words, Op& op) {
     site.count = source(i, Type::u32);
   }
   if (reduces) op.p = predicate(count() - 1);
-  if (site.kind == BarrierSite::Kind::arrive && !site.has_count) fail("bar.arrive without the number of threads");
+  if (site.kind == BarrierSite::Kind::arrive && !site.has_count)
+    fail("bar.arrive without the number of threads");
   return make();
 }
 

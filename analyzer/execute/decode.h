@@ -1,4 +1,5 @@
-// From one PTX instruction to one Op. decode.cc resolves operands; each family of instructions has a file of its own that chooses the handler.
+// From one PTX instruction to one DecodedInstruction. decode.cc resolves operands; each family of instructions has a file of
+// its own that chooses the handler.
 #pragma once
 
 #include <string>
@@ -19,8 +20,12 @@ class Decoder {
 
   // ---- for the families. The i-th operand of the instruction.
   std::size_t count() const { return instruction_->operand_count; }
-  const ptx::Operand& operand(std::size_t i) const { return module_.operands[instruction_->first_operand + i]; }
-  const ptx::Operand& part(const ptx::Operand& whole, std::size_t i) const { return module_.operands[whole.first_part + i]; }
+  const ptx::Operand& operand(std::size_t i) const {
+    return module_.operands[instruction_->first_operand + i];
+  }
+  const ptx::Operand& part(const ptx::Operand& whole, std::size_t i) const {
+    return module_.operands[whole.first_part + i];
+  }
 
   // A source of `type`: a register, constant, special register, or the address of a variable or function.
   Ref source(const ptx::Operand& operand, Type type);
@@ -33,11 +38,12 @@ class Decoder {
   std::uint32_t predicate_destination(const ptx::Operand& operand);
   Ref constant(std::uint64_t bits);
   // Parts of a vector, or the operand alone, appended to FunctionCode::refs; op.extra and op.count name them.
-  void vector(Op& op, const ptx::Operand& operand, Type type, bool destination);
+  void vector(DecodedInstruction& op, const ptx::Operand& operand, Type type, bool destination);
   // [base + offset] into op.a, op.immediate and op.base.
-  void address(Op& op, const ptx::Operand& operand);
-  // Where `operand` is the address of a variable whose place depends on the frame: into op.a, op.immediate and op.base.
-  bool frame_address(Op& op, const ptx::Operand& operand);
+  void address(DecodedInstruction& op, const ptx::Operand& operand);
+  // Where `operand` is the address of a variable whose place depends on the frame: into op.a, op.immediate
+  // and op.base.
+  bool frame_address(DecodedInstruction& op, const ptx::Operand& operand);
   bool is_predicate(const ptx::Operand& operand) const;
   // Width of a register operand in bits; 0: no register.
   int register_bits(const ptx::Operand& operand) const;
@@ -60,17 +66,17 @@ class Decoder {
   };
   void place_registers();
   void instruction_op(std::uint32_t index);
-  bool guard(Op& op);
+  bool guard(DecodedInstruction& op);
   Ref missing(std::size_t i);
   Ref special(const ptx::Operand& operand);
   Ref register_slot(const ptx::Operand& operand, bool destination);
   std::uint64_t symbol_value(const ptx::Operand& operand, bool& known);
   std::uint64_t constant_bits(const ptx::Operand& operand, Type type);
-  bool control(const Words& words, Op& op);
-  bool branch(const Words& words, Op& op);
-  bool call(Op& op);
+  bool control(const Words& words, DecodedInstruction& op);
+  bool branch(const Words& words, DecodedInstruction& op);
+  bool call(DecodedInstruction& op);
   bool pass(const ptx::Operand& operand, std::vector<CallSite::Passed>& list);
-  bool barrier(const Words& words, Op& op);
+  bool barrier(const Words& words, DecodedInstruction& op);
 
   Program& program_;
   const ptx::Module& module_;
@@ -86,18 +92,22 @@ class Decoder {
 };
 
 // A family's decoder: fills `op`, or fails.
-using Family = bool (*)(Decoder& decoder, const Words& words, Op& op);
+using Family = bool (*)(Decoder& decoder, const Words& words, DecodedInstruction& op);
 
-bool decode_integer(Decoder& decoder, const Words& words, Op& op);     // integer arithmetic and bits; hands floats on
-bool decode_float(Decoder& decoder, const Words& words, Op& op);       // f32, f64
-bool decode_half(Decoder& decoder, const Words& words, Op& op);        // f16, bf16, and pairs
-bool decode_compare(Decoder& decoder, const Words& words, Op& op);     // setp, set, selp, slct
-bool decode_logic(Decoder& decoder, const Words& words, Op& op);       // and, or, xor, not, of registers and predicates
-bool decode_convert(Decoder& decoder, const Words& words, Op& op);     // cvt
-bool decode_move(Decoder& decoder, const Words& words, Op& op);        // mov, cvta, isspacep
-bool decode_memory(Decoder& decoder, const Words& words, Op& op);      // ld, st, cp.async, prefetch
-bool decode_atomic(Decoder& decoder, const Words& words, Op& op);      // atom, red
-bool decode_warp(Decoder& decoder, const Words& words, Op& op);        // shfl, vote, match, redux, activemask, elect
-bool decode_nothing(Decoder& decoder, const Words& words, Op& op);     // fences, waits, hints
+bool decode_integer(Decoder& decoder, const Words& words,
+                    DecodedInstruction& op);  // integer arithmetic and bits; hands floats on
+bool decode_float(Decoder& decoder, const Words& words, DecodedInstruction& op);    // f32, f64
+bool decode_half(Decoder& decoder, const Words& words, DecodedInstruction& op);     // f16, bf16, and pairs
+bool decode_compare(Decoder& decoder, const Words& words, DecodedInstruction& op);  // setp, set, selp, slct
+bool decode_logic(Decoder& decoder, const Words& words,
+                  DecodedInstruction& op);  // and, or, xor, not, of registers and predicates
+bool decode_convert(Decoder& decoder, const Words& words, DecodedInstruction& op);  // cvt
+bool decode_move(Decoder& decoder, const Words& words, DecodedInstruction& op);     // mov, cvta, isspacep
+bool decode_memory(Decoder& decoder, const Words& words,
+                   DecodedInstruction& op);  // ld, st, cp.async, prefetch
+bool decode_atomic(Decoder& decoder, const Words& words, DecodedInstruction& op);  // atom, red
+bool decode_warp(Decoder& decoder, const Words& words,
+                 DecodedInstruction& op);  // shfl, vote, match, redux, activemask, elect
+bool decode_nothing(Decoder& decoder, const Words& words, DecodedInstruction& op);  // fences, waits, hints
 
 }  // namespace warptime::execute

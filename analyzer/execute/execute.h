@@ -1,11 +1,13 @@
-// PTX executed on the CPU: the oracle for everything that the rest of the analyzer says without executing. Functional, not timed: warps run in
-// lockstep with a stack of diverged sides that meet again at immediate post-dominators (the fall-through side first), blocks one after
-// another, the warps of a block in turns between barriers.
+// PTX executed on the CPU: the oracle for everything that the rest of the analyzer says without executing.
+// Functional, not timed: warps run in lockstep with a stack of diverged sides that meet again at immediate
+// post-dominators (the fall-through side first), blocks one after another, the warps of a block in turns
+// between barriers.
 //
 //   load → Code (decoded once);  Memory (buffers and the module's variables);  run → Execution (findings, counts)
 //
-// Not executed, and an error before anything runs: textures and surfaces, matrix instructions, clusters and bulk copies. Approximate
-// instructions (sin.approx, …) give the correctly rounded double result as f32, which hardware need not.
+// Not executed, and an error before anything runs: textures and surfaces, matrix instructions, clusters and
+// bulk copies. Approximate instructions (sin.approx, …) give the correctly rounded double result as f32,
+// which hardware need not.
 #pragma once
 
 #include <array>
@@ -23,9 +25,9 @@
 #include <vector>
 
 #include "analyzer/ptx/module.h"
-#include "simulator/diagnostic.h"
-#include "simulator/kernel_program.h"
-#include "simulator/schedule.h"
+#include "simulator/base/diagnostic.h"
+#include "simulator/program/kernel_program.h"
+#include "simulator/program/schedule.h"
 
 namespace warptime::execute {
 
@@ -35,17 +37,19 @@ namespace warptime::execute {
 struct Program;
 using Code = std::shared_ptr<const Program>;
 
-// `kernel`: index into Module::functions. `file`: the PTX's name, for diagnostics. Errors, each with its PTX line: an instruction that is
-// not executed here, an operand that does not fit, a call of a function without a body, control flow that build_cfg refuses.
+// `kernel`: index into Module::functions. `file`: the PTX's name, for diagnostics. Errors, each with its PTX
+// line: an instruction that is not executed here, an operand that does not fit, a call of a function without
+// a body, control flow that build_cfg refuses.
 Result<Code> load(const ptx::Module& module, std::uint32_t kernel, const std::string& file);
 
-// The kernel that is called `name` in the source or in the PTX; an empty name: the only one. Errors: none, or several.
+// The kernel that is called `name` in the source or in the PTX; an empty name: the only one. Errors: none, or
+// several.
 Result<std::uint32_t> find_kernel(const ptx::Module& module, std::string_view name, const std::string& file);
 
 // What a kernel parameter asks for.
 struct ParameterInfo {
-  std::string name;             // in the PTX
-  std::string type;             // u32, f32, b8 (an array of bytes: a struct by value)
+  std::string name;  // in the PTX
+  std::string type;  // u32, f32, b8 (an array of bytes: a struct by value)
   std::uint64_t bytes = 0;
 };
 std::vector<ParameterInfo> parameters(const Program& program);
@@ -54,14 +58,15 @@ std::uint64_t static_shared_bytes(const Program& program);
 
 // ---- memory ---------------------------------------------------------------------------------------------------------
 
-// The device's global and constant memory: arenas with a name and bounds, far enough from each other that an address past the end of one is in
-// none. Lives longer than a launch, as on a device.
+// The device's global and constant memory: arenas with a name and bounds, far enough from each other that an
+// address past the end of one is in none. Lives longer than a launch, as on a device.
 class Memory {
  public:
   enum class Contents : std::uint8_t { zeros, uninitialised };
   struct Buffer;
 
-  // With the module's .global and .const variables, initialised. Errors: an initialiser that is not understood, too much memory.
+  // With the module's .global and .const variables, initialised. Errors: an initialiser that is not
+  // understood, too much memory.
   static Result<Memory> create(const Program& program, std::uint64_t limit_bytes = std::uint64_t{1} << 33);
   Memory(Memory&&) noexcept;
   Memory& operator=(Memory&&) noexcept;
@@ -110,7 +115,8 @@ Argument scalar(const T& value) {
 // 8, or 4 of a module with 32-bit addresses.
 std::uint64_t pointer_bytes(const Program& program);
 // A pointer to byte `offset` of a buffer; as wide as the module's addresses.
-Argument pointer(const Program& program, const Memory& memory, std::uint32_t buffer, std::uint64_t offset = 0);
+Argument pointer(const Program& program, const Memory& memory, std::uint32_t buffer,
+                 std::uint64_t offset = 0);
 
 // ---- launch ---------------------------------------------------------------------------------------------------------
 
@@ -119,23 +125,27 @@ struct Dimensions {
   std::uint64_t count() const { return std::uint64_t{x} * y * z; }
 };
 
-struct Launch {
+struct LaunchConfig {
   Dimensions grid, block;
   std::uint64_t dynamic_shared_bytes = 0;
 };
 
 struct Checks {
-  bool uninitialised_memory = true;     // reads of bytes that nothing wrote (buffers declared uninitialised, shared, local)
-  bool uninitialised_registers = false; // compilers read registers without a value on purpose: for hand-written PTX
-  bool shared_races = true;             // between warps, between two barriers; and lanes that write different values to one place
+  bool uninitialised_memory =
+      true;  // reads of bytes that nothing wrote (buffers declared uninitialised, shared, local)
+  bool uninitialised_registers =
+      false;  // compilers read registers without a value on purpose: for hand-written PTX
+  bool shared_races =
+      true;  // between warps, between two barriers; and lanes that write different values to one place
 };
 
 struct Options {
   Checks checks;
   std::uint64_t instruction_budget = 10'000'000'000;  // warp instructions, all warps together
-  bool stop = true;               // at the first finding after which the result means nothing; otherwise such reads give zeros
-  std::size_t most_findings = 100;  // different ones
-  std::uint32_t most_frames = 256;  // calls within calls
+  bool stop =
+      true;  // at the first finding after which the result means nothing; otherwise such reads give zeros
+  std::size_t most_findings = 100;              // different ones
+  std::uint32_t most_frames = 256;              // calls within calls
   std::function<void(std::string_view)> print;  // what vprintf writes; empty: to Execution::printed
 };
 
@@ -143,16 +153,16 @@ struct Finding {
   enum class Kind : std::uint8_t {
     out_of_bounds,
     misaligned,
-    read_only,               // a write to constant or parameter memory
+    read_only,  // a write to constant or parameter memory
     uninitialised_memory,
     uninitialised_register,
     shared_race,
     divergent_barrier,
-    divergent_warp,          // a warp-wide instruction whose member mask names threads that are elsewhere
+    divergent_warp,  // a warp-wide instruction whose member mask names threads that are elsewhere
     deadlock,
-    assertion,               // __assertfail, trap
-    bad_operand,             // a call or branch through a register that leads nowhere, too many frames, a barrier that there is not
-    budget,                  // the instruction budget is spent
+    assertion,  // __assertfail, trap
+    bad_operand,  // a call or branch through a register that leads nowhere, too many frames, a barrier that there is not
+    budget,  // the instruction budget is spent
   };
   Kind kind = Kind::out_of_bounds;
   std::string message;
@@ -160,7 +170,7 @@ struct Finding {
   std::uint32_t ptx_line = 0;
   std::uint32_t source_file = 0, source_line = 0;  // .file number and line; 0: unknown
   std::array<std::uint32_t, 3> block{}, thread{};  // of the first occurrence
-  std::uint64_t count = 1;  // occurrences at this instruction
+  std::uint64_t count = 1;                         // occurrences at this instruction
 };
 
 // Whether execution cannot sensibly go on after it.
@@ -169,7 +179,7 @@ bool fatal(Finding::Kind kind);
 Diagnostic to_diagnostic(const Finding& finding, const ptx::Module& module, const std::string& file);
 
 struct Counts {
-  std::uint64_t instructions = 0;  // executed by warps
+  std::uint64_t instructions = 0;       // executed by warps
   std::uint64_t lane_instructions = 0;  // performed by threads
   std::uint64_t loads = 0, stores = 0;  // memory access periods of all warps
   std::uint64_t blocks = 0, warps = 0;
@@ -180,17 +190,17 @@ struct Execution {
   std::vector<Finding> findings;
   std::uint64_t findings_left_out = 0;
   Counts counts;
-  std::string printed;     // by vprintf
+  std::string printed;  // by vprintf
 };
 
 // ---- the executed instruction stream --------------------------------------------------------------------------------
 
 // What an executed instruction is in product.md's sense ("What it must equal"), by where it really pointed.
 enum class Role : std::uint8_t {
-  none,         // the kernel's unguarded ret or exit
+  none,  // the kernel's unguarded ret or exit
   calculation,  // everything else that is neither; a memory instruction whose guard was false in all active lanes too
-  load,         // global loads; atomics that return a value
-  store,        // global stores, reductions, asynchronous copies
+  load,   // global loads; atomics that return a value
+  store,  // global stores, reductions, asynchronous copies
 };
 
 struct WarpId {
@@ -201,11 +211,12 @@ struct WarpId {
 
 struct ExecutedInstruction {
   std::uint32_t function = 0, instruction = 0;  // indices into Module::functions, Function::instructions
-  std::uint32_t active = 0;      // lanes that executed it
-  std::uint32_t performed = 0;   // those whose guard was true
+  std::uint32_t active = 0;                     // lanes that executed it
+  std::uint32_t performed = 0;                  // those whose guard was true
   Role role = Role::calculation;
-  std::uint32_t bytes = 0;       // per lane, of a load or store
-  // Of a load or store: the global addresses of the performing lanes that point to global memory, by lane, and which lanes those are.
+  std::uint32_t bytes = 0;  // per lane, of a load or store
+  // Of a load or store: the global addresses of the performing lanes that point to global memory, by lane,
+  // and which lanes those are.
   const std::uint64_t* addresses = nullptr;
   std::uint32_t global_lanes = 0;
 };
@@ -217,10 +228,12 @@ class ExecutionListener {
   virtual void executed(const WarpId& warp, const ExecutedInstruction& instruction) = 0;
 };
 
-// Executes a launch. Errors: arguments that do not fit the parameters, dimensions that no device takes or that the kernel forbids
-// (.reqntid, .maxntid), too much shared memory. What the kernel does wrong are findings.
-Result<Execution> run(const Program& program, Memory& memory, const Launch& launch, const std::vector<Argument>& arguments,
-                      const Options& options, ExecutionListener* listener = nullptr);
+// Executes a launch. Errors: arguments that do not fit the parameters, dimensions that no device takes or
+// that the kernel forbids (.reqntid, .maxntid), too much shared memory. What the kernel does wrong are
+// findings.
+Result<Execution> run(const Program& program, Memory& memory, const LaunchConfig& launch,
+                      const std::vector<Argument>& arguments, const Options& options,
+                      ExecutionListener* listener = nullptr);
 
 struct Stream {
   struct Entry {
@@ -264,7 +277,8 @@ class TouchRecorder : public ExecutionListener {
   std::unordered_map<std::uint64_t, std::shared_ptr<Pages>> accesses_;  // by function and instruction
 };
 
-// One period of a warp: `instructions` of calculation (n - 1 + 10 cycles; Puchala et al. 2022, section 5.3), or a memory access.
+// One period of a warp: `instructions` of calculation (n - 1 + 10 cycles; Puchala et al. 2022, section 5.3),
+// or a memory access.
 struct StreamPeriod {
   PeriodKind kind = PeriodKind::calculation;
   std::uint64_t instructions = 0;  // of calculation; 1 of an access
@@ -274,7 +288,8 @@ struct StreamPeriod {
 // The segmentation of a warp's stream: calculation periods are maximal runs, every global access is a period.
 std::vector<StreamPeriod> segment(const Stream& stream);
 
-// The stream as a kernel program: what was executed, with its lines, and with the access patterns that the addresses show.
+// The stream as a kernel program: what was executed, with its lines, and with the access patterns that the
+// addresses show.
 KernelProgram to_program(const Stream& stream, const ptx::Module& module);
 
 // 32-byte sectors that a request of these addresses touches.

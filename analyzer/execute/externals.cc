@@ -14,9 +14,10 @@ constexpr std::uint64_t heap_bytes = 8 << 20;  // a device's, where nobody asks 
 constexpr std::uint64_t heap_alignment = 16;
 
 // Reads memory as the kernel could; faults are findings at the call.
-std::optional<std::uint64_t> read(Warp& warp, std::uint32_t lane, std::uint64_t address, std::uint32_t bytes) {
-  const Op op;
-  const auto* from = resolve(warp, op, lane, address, bytes, Access::read, bytes, Space::generic);
+std::optional<std::uint64_t> read(Warp& warp, std::uint32_t lane, std::uint64_t address,
+                                  std::uint32_t bytes) {
+  const DecodedInstruction op;
+  const auto* from = resolve(warp, op, lane, address, bytes, AccessKind::read, bytes, Space::generic);
   if (from == nullptr) return std::nullopt;
   std::uint64_t value = 0;
   std::memcpy(&value, from, bytes);
@@ -37,7 +38,8 @@ std::optional<std::string> text_at(Warp& warp, std::uint32_t lane, std::uint64_t
 // The arguments of vprintf lie one behind the other, each aligned as its size asks.
 class Arguments {
  public:
-  Arguments(Warp& warp, std::uint32_t lane, std::uint64_t address) : warp_(warp), lane_(lane), address_(address) {}
+  Arguments(Warp& warp, std::uint32_t lane, std::uint64_t address)
+      : warp_(warp), lane_(lane), address_(address) {}
   std::uint64_t next(std::uint32_t bytes) {
     address_ = align_up(address_, bytes);
     const auto value = read(warp_, lane_, address_, bytes);
@@ -64,7 +66,8 @@ std::string print_one(const std::string& specification, T value) {
 }
 
 // One conversion, from behind the % on; `at` is moved behind it.
-std::string convert(Warp& warp, std::uint32_t lane, const std::string& format, std::size_t& at, Arguments& arguments) {
+std::string convert(Warp& warp, std::uint32_t lane, const std::string& format, std::size_t& at,
+                    Arguments& arguments) {
   std::string specification = "%";
   int longs = 0;
   for (; at < format.size(); ++at) {
@@ -84,23 +87,42 @@ std::string convert(Warp& warp, std::uint32_t lane, const std::string& format, s
   if (at >= format.size()) return specification;
   const char kind = format[at++];
   switch (kind) {
-    case '%': return "%";
-    case 'd': case 'i':
-      return print_one(specification + "lld", longs != 0 ? static_cast<long long>(arguments.next(8))
-                                                        : static_cast<long long>(static_cast<std::int32_t>(arguments.next(4))));
-    case 'u': case 'o': case 'x': case 'X':
-      return print_one(specification + "ll" + kind, static_cast<unsigned long long>(arguments.next(longs != 0 ? 8 : 4)));
-    case 'c': return print_one(specification + kind, static_cast<int>(arguments.next(4)));
-    case 'e': case 'E': case 'f': case 'F': case 'g': case 'G': case 'a': case 'A':
+    case '%':
+      return "%";
+    case 'd':
+    case 'i':
+      return print_one(specification + "lld",
+                       longs != 0 ? static_cast<long long>(arguments.next(8))
+                                  : static_cast<long long>(static_cast<std::int32_t>(arguments.next(4))));
+    case 'u':
+    case 'o':
+    case 'x':
+    case 'X':
+      return print_one(specification + "ll" + kind,
+                       static_cast<unsigned long long>(arguments.next(longs != 0 ? 8 : 4)));
+    case 'c':
+      return print_one(specification + kind, static_cast<int>(arguments.next(4)));
+    case 'e':
+    case 'E':
+    case 'f':
+    case 'F':
+    case 'g':
+    case 'G':
+    case 'a':
+    case 'A':
       return print_one(specification + kind, std::bit_cast<double>(arguments.next(8)));
-    case 'p': return print_one("0x%llx", static_cast<unsigned long long>(arguments.next(8)));
-    case 's': return print_one(specification + kind, text_at(warp, lane, arguments.next(8)).value_or("").c_str());
-    default: return specification + kind;
+    case 'p':
+      return print_one("0x%llx", static_cast<unsigned long long>(arguments.next(8)));
+    case 's':
+      return print_one(specification + kind, text_at(warp, lane, arguments.next(8)).value_or("").c_str());
+    default:
+      return specification + kind;
   }
 }
 
 // `count`: how many conversions there are.
-std::string formatted(Warp& warp, std::uint32_t lane, const std::string& format, std::uint64_t address, std::uint64_t& count) {
+std::string formatted(Warp& warp, std::uint32_t lane, const std::string& format, std::uint64_t address,
+                      std::uint64_t& count) {
   Arguments arguments(warp, lane, address);
   std::string text;
   count = 0;
@@ -123,8 +145,10 @@ void print(Warp& warp, const CallSite& site, std::uint32_t mask) {
     const auto text = formatted(warp, lane, *format, argument_value(warp, site.arguments[1], lane), count);
     if (!site.results.empty()) give_value(warp, site.results[0], lane, count);
     auto& machine = *warp.machine;
-    if (machine.options->print) machine.options->print(text);
-    else if (machine.result.printed.size() < (std::size_t{1} << 26)) machine.result.printed += text;
+    if (machine.options->print)
+      machine.options->print(text);
+    else if (machine.result.printed.size() < (std::size_t{1} << 26))
+      machine.result.printed += text;
   });
 }
 
@@ -143,7 +167,8 @@ void allocate(Warp& warp, const CallSite& site, std::uint32_t mask) {
   auto& memory = *warp.machine->memory;
   const auto end = warp.machine->map->globals_end;
   each(mask, [&](std::uint32_t lane) {
-    const auto bytes = align_up(argument_value(warp, site.arguments[0], lane) & 0xffffffffffff, heap_alignment);
+    const auto bytes =
+        align_up(argument_value(warp, site.arguments[0], lane) & 0xffffffffffff, heap_alignment);
     std::uint64_t address = 0;
     if (bytes != 0 && bytes <= heap_bytes - memory.heap_bytes && bytes <= end - memory.next_address) {
       auto buffer = std::make_unique<Memory::Buffer>();
@@ -167,7 +192,8 @@ void release(Warp& warp, const CallSite& site, std::uint32_t mask) {
     if (address == 0) return;
     auto* buffer = memory.below(address);
     if (buffer == nullptr || buffer->address != address || !buffer->from_heap) {
-      warp.fault(Finding::Kind::bad_operand, lane, fmt::format("free(0x{:x}), which malloc has not given, or which was freed before", address));
+      warp.fault(Finding::Kind::bad_operand, lane,
+                 fmt::format("free(0x{:x}), which malloc has not given, or which was freed before", address));
       return;
     }
     memory.heap_bytes -= buffer->bytes.size();
@@ -181,10 +207,14 @@ void release(Warp& warp, const CallSite& site, std::uint32_t mask) {
 }  // namespace
 
 void call_external(Warp& warp, const CallSite& site, std::uint32_t mask) {
-  if (site.external == "vprintf" && site.arguments.size() >= 2) print(warp, site, mask);
-  else if (site.external == "__assertfail" && site.arguments.size() >= 3) assertion_failed(warp, site, mask);
-  else if (site.external == "malloc") allocate(warp, site, mask);
-  else if (site.external == "free") release(warp, site, mask);
+  if (site.external == "vprintf" && site.arguments.size() >= 2)
+    print(warp, site, mask);
+  else if (site.external == "__assertfail" && site.arguments.size() >= 3)
+    assertion_failed(warp, site, mask);
+  else if (site.external == "malloc")
+    allocate(warp, site, mask);
+  else if (site.external == "free")
+    release(warp, site, mask);
 }
 
 }  // namespace warptime::execute

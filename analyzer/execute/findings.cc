@@ -11,8 +11,10 @@ bool fatal(Finding::Kind kind) {
     case Finding::Kind::uninitialised_memory:
     case Finding::Kind::uninitialised_register:
     case Finding::Kind::shared_race:
-    case Finding::Kind::divergent_warp: return false;
-    default: return true;
+    case Finding::Kind::divergent_warp:
+      return false;
+    default:
+      return true;
   }
 }
 
@@ -54,19 +56,22 @@ bool Warp::fault(Finding::Kind kind, std::uint32_t lane, const std::string& mess
 
 Diagnostic to_diagnostic(const Finding& finding, const ptx::Module& module, const std::string& file) {
   const auto& instruction = module.functions[finding.function].instructions[finding.instruction];
-  std::string message = fmt::format("{}; block ({}, {}, {}), thread ({}, {}, {})", finding.message, finding.block[0], finding.block[1], finding.block[2],
-                                    finding.thread[0], finding.thread[1], finding.thread[2]);
+  std::string message = fmt::format("{}; block ({}, {}, {}), thread ({}, {}, {})", finding.message,
+                                    finding.block[0], finding.block[1], finding.block[2], finding.thread[0],
+                                    finding.thread[1], finding.thread[2]);
   if (finding.count > 1) message += fmt::format("; {} times", finding.count);
   if (finding.source_line != 0) {
     std::string path;
     for (const auto& source : module.files)
       if (source.number == finding.source_file) path = source.path;
-    message += path.empty() ? fmt::format(" (source line {})", finding.source_line) : fmt::format(" ({}:{})", path, finding.source_line);
+    message += path.empty() ? fmt::format(" (source line {})", finding.source_line)
+                            : fmt::format(" ({}:{})", path, finding.source_line);
   }
   auto diagnostic = error_at(file, static_cast<int>(finding.ptx_line), 0, std::move(message));
   const auto begin = module.text.rfind('\n', instruction.offset);
   const auto first = begin == std::string_view::npos ? 0 : begin + 1;
-  diagnostic.source_line = std::string(module.text.substr(first, std::min(module.text.find('\n', instruction.offset), module.text.size()) - first));
+  diagnostic.source_line = std::string(module.text.substr(
+      first, std::min(module.text.find('\n', instruction.offset), module.text.size()) - first));
   diagnostic.column = static_cast<int>(instruction.offset - first) + 1;
   if (!fatal(finding.kind)) diagnostic.severity = Severity::warning;
   return diagnostic;

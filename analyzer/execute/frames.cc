@@ -4,20 +4,22 @@
 namespace warptime::execute {
 namespace {
 
-constexpr std::uint64_t most_stack_bytes = 512 * 1024;            // local memory of a thread, on every device
-constexpr std::size_t most_frame_bytes = std::size_t{1} << 32;    // of this process
+constexpr std::uint64_t most_stack_bytes = 512 * 1024;          // local memory of a thread, on every device
+constexpr std::size_t most_frame_bytes = std::size_t{1} << 32;  // of this process
 
 void grow(LaneMemory& memory, std::uint64_t from, std::uint64_t to) {
   if (memory.bytes.size() < to) {
     memory.bytes.resize(to);
     memory.valid.resize(to);
   }
-  std::fill(memory.valid.begin() + static_cast<std::ptrdiff_t>(from), memory.valid.begin() + static_cast<std::ptrdiff_t>(to), std::uint8_t{0});
+  std::fill(memory.valid.begin() + static_cast<std::ptrdiff_t>(from),
+            memory.valid.begin() + static_cast<std::ptrdiff_t>(to), std::uint8_t{0});
 }
 
 void clear(Machine& machine, Frame& frame, const FunctionCode& code) {
   const auto size = std::size_t{code.register_slots} * lanes_of_warp;
-  if (frame.registers.capacity() < size) machine.frame_bytes += (size - frame.registers.capacity()) * sizeof(std::uint64_t);
+  if (frame.registers.capacity() < size)
+    machine.frame_bytes += (size - frame.registers.capacity()) * sizeof(std::uint64_t);
   frame.code = &code;
   frame.registers.assign(size, 0);
   frame.predicates.assign(code.predicates, 0);
@@ -49,8 +51,10 @@ struct Place {
 
 const std::uint64_t* slot_of(const Warp& warp, const Place& place) {
   const auto ref = place.passed->source;
-  if (ref.bank() == static_cast<std::uint32_t>(Bank::registers)) return &place.frame->registers[std::size_t{ref.slot()} * lanes_of_warp];
-  if (ref.bank() == static_cast<std::uint32_t>(Bank::constants)) return &place.frame->code->constants[std::size_t{ref.slot()} * lanes_of_warp];
+  if (ref.bank() == static_cast<std::uint32_t>(Bank::registers))
+    return &place.frame->registers[std::size_t{ref.slot()} * lanes_of_warp];
+  if (ref.bank() == static_cast<std::uint32_t>(Bank::constants))
+    return &place.frame->code->constants[std::size_t{ref.slot()} * lanes_of_warp];
   return &warp.specials[std::size_t{ref.slot()} * lanes_of_warp];
 }
 
@@ -63,7 +67,8 @@ void set_register(const Place& place, std::uint32_t lane, std::uint64_t value) {
   auto& frame = *place.frame;
   if (place.passed->predicate) {
     auto& predicate = frame.predicates[place.passed->predicate_index];
-    if (place.passed->predicate_index != 0) predicate = (predicate & ~(1u << lane)) | static_cast<std::uint32_t>(value & 1) << lane;
+    if (place.passed->predicate_index != 0)
+      predicate = (predicate & ~(1u << lane)) | static_cast<std::uint32_t>(value & 1) << lane;
     frame.known[frame.code->register_slots + place.passed->predicate_index] |= 1u << lane;
     return;
   }
@@ -73,7 +78,8 @@ void set_register(const Place& place, std::uint32_t lane, std::uint64_t value) {
 
 void copy(Warp& warp, const Place& from, const Place& to, std::uint32_t lane) {
   auto& memory = warp.params[lane];
-  const auto from_at = from.frame->param_base + from.passed->offset, to_at = to.frame->param_base + to.passed->offset;
+  const auto from_at = from.frame->param_base + from.passed->offset,
+             to_at = to.frame->param_base + to.passed->offset;
   if (from.passed->is_register) {
     const auto value = value_of_register(warp, from, lane);
     if (to.passed->is_register) return set_register(to, lane, value);
@@ -113,7 +119,8 @@ std::uint64_t argument_value(const Warp& warp, const CallSite::Passed& passed, s
   auto& frame = const_cast<Warp&>(warp).frame();
   if (passed.is_register) return value_of_register(warp, {&frame, &passed}, lane);
   std::uint64_t value = 0;
-  std::memcpy(&value, &warp.params[lane].bytes[frame.param_base + passed.offset], std::min<std::uint64_t>(passed.bytes, 8));
+  std::memcpy(&value, &warp.params[lane].bytes[frame.param_base + passed.offset],
+              std::min<std::uint64_t>(passed.bytes, 8));
   return value;
 }
 
@@ -143,9 +150,12 @@ void start_warp(Warp& warp, std::uint32_t live) {
 bool enter(Warp& warp, const FunctionCode& callee, const CallSite& site, std::uint32_t mask) {
   auto& machine = *warp.machine;
   std::string too_much;
-  if (warp.depth >= machine.options->most_frames) too_much = "more than " + std::to_string(machine.options->most_frames) + " calls within calls";
-  else if (warp.stack_bytes + callee.local_bytes > most_stack_bytes) too_much = "more than 512 KiB of local memory in calls within calls";
-  else if (machine.frame_bytes > most_frame_bytes) too_much = "the registers of calls within calls take more than 4 GiB";
+  if (warp.depth >= machine.options->most_frames)
+    too_much = "more than " + std::to_string(machine.options->most_frames) + " calls within calls";
+  else if (warp.stack_bytes + callee.local_bytes > most_stack_bytes)
+    too_much = "more than 512 KiB of local memory in calls within calls";
+  else if (machine.frame_bytes > most_frame_bytes)
+    too_much = "the registers of calls within calls take more than 4 GiB";
   if (!too_much.empty()) {
     warp.fault(Finding::Kind::bad_operand, static_cast<std::uint32_t>(std::countr_zero(mask)), too_much);
     machine.stopped = true;

@@ -7,26 +7,35 @@
 namespace warptime::execute {
 namespace {
 
-std::uint32_t infinity_bits(const Format& f) { return ((1u << f.exponent_bits) - 1) << (f.significand_bits - 1); }
+std::uint32_t infinity_bits(const Format& f) {
+  return ((1u << f.exponent_bits) - 1) << (f.significand_bits - 1);
+}
 
 // The largest finite number. e4m3 has no infinity: its last exponent is used, but for all ones.
-std::uint32_t largest_bits(const Format& f) { return f.has_infinity ? infinity_bits(f) - 1 : infinity_bits(f) + ((1u << (f.significand_bits - 1)) - 2); }
+std::uint32_t largest_bits(const Format& f) {
+  return f.has_infinity ? infinity_bits(f) - 1 : infinity_bits(f) + ((1u << (f.significand_bits - 1)) - 2);
+}
 
 // Rounds up in magnitude?
 bool away(std::uint64_t kept, std::uint64_t rest, std::uint64_t half, bool negative, Rounding rounding) {
   switch (rounding) {
-    case Rounding::nearest_even: return rest > half || (rest == half && (kept & 1) != 0);
-    case Rounding::nearest_away: return rest >= half;
-    case Rounding::to_zero: return false;
-    case Rounding::down: return rest != 0 && negative;
-    case Rounding::up: return rest != 0 && !negative;
+    case Rounding::nearest_even:
+      return rest > half || (rest == half && (kept & 1) != 0);
+    case Rounding::nearest_away:
+      return rest >= half;
+    case Rounding::to_zero:
+      return false;
+    case Rounding::down:
+      return rest != 0 && negative;
+    case Rounding::up:
+      return rest != 0 && !negative;
   }
   return false;
 }
 
 std::uint32_t overflowed(const Format& f, bool negative, Rounding rounding, bool saturate) {
-  const bool to_largest = saturate || rounding == Rounding::to_zero || (rounding == Rounding::down && !negative) ||
-                          (rounding == Rounding::up && negative);
+  const bool to_largest = saturate || rounding == Rounding::to_zero ||
+                          (rounding == Rounding::down && !negative) || (rounding == Rounding::up && negative);
   if (to_largest) return largest_bits(f);
   return f.has_infinity ? infinity_bits(f) : largest_bits(f) + 1;
 }
@@ -39,7 +48,8 @@ std::uint32_t round_to(const Format& f, double value, Rounding rounding, bool sa
   const std::uint32_t sign = std::uint32_t{negative} << (f.exponent_bits + f.significand_bits - 1);
   if (std::isnan(value)) return (1u << (f.exponent_bits + f.significand_bits - 1)) - 1;
   if (value == 0) return sign;
-  if (std::isinf(value)) return sign | (saturate ? largest_bits(f) : overflowed(f, negative, Rounding::nearest_even, false));
+  if (std::isinf(value))
+    return sign | (saturate ? largest_bits(f) : overflowed(f, negative, Rounding::nearest_even, false));
   int exponent = 0;
   const double fraction = std::frexp(std::fabs(value), &exponent);  // 0.5 ≤ fraction < 1
   --exponent;
@@ -54,11 +64,16 @@ std::uint32_t round_to(const Format& f, double value, Rounding rounding, bool sa
     half = std::uint64_t{1} << (dropped - 1);
   }
   if (away(kept, rest, half, negative, rounding)) ++kept;
-  if (exponent < f.e_min) return sign | static_cast<std::uint32_t>(kept);  // a carry makes the least normal number
+  if (exponent < f.e_min)
+    return sign | static_cast<std::uint32_t>(kept);  // a carry makes the least normal number
   if (kept >> f.significand_bits != 0) kept >>= 1, ++exponent;
   const auto biased = static_cast<std::uint32_t>(exponent - f.e_min + 1);
-  const auto result = exponent > f.e_max ? ~0u : (biased << (f.significand_bits - 1)) | (static_cast<std::uint32_t>(kept) & ((1u << (f.significand_bits - 1)) - 1));
-  if (exponent > f.e_max || result > largest_bits(f)) return sign | overflowed(f, negative, rounding, saturate);
+  const auto result = exponent > f.e_max
+                          ? ~0u
+                          : (biased << (f.significand_bits - 1)) |
+                                (static_cast<std::uint32_t>(kept) & ((1u << (f.significand_bits - 1)) - 1));
+  if (exponent > f.e_max || result > largest_bits(f))
+    return sign | overflowed(f, negative, rounding, saturate);
   return sign | result;
 }
 
@@ -70,17 +85,23 @@ double value_of(const Format& f, std::uint32_t bits) {
   const auto fraction = magnitude & ((1u << fraction_bits) - 1);
   double value = 0;
   if (magnitude > largest_bits(f)) {
-    value = f.has_infinity && fraction == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+    value = f.has_infinity && fraction == 0 ? std::numeric_limits<double>::infinity()
+                                            : std::numeric_limits<double>::quiet_NaN();
   } else if (biased == 0) {
     value = std::ldexp(fraction, f.e_min - fraction_bits);
   } else {
-    value = std::ldexp(fraction + (1u << fraction_bits), static_cast<int>(biased) - 1 + f.e_min - fraction_bits);
+    value =
+        std::ldexp(fraction + (1u << fraction_bits), static_cast<int>(biased) - 1 + f.e_min - fraction_bits);
   }
   return negative ? -value : value;
 }
 
-float from_half(std::uint16_t bits) { return static_cast<float>(value_of(half_format, bits)); }
-float from_bfloat(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
+float from_half(std::uint16_t bits) {
+  return static_cast<float>(value_of(half_format, bits));
+}
+float from_bfloat(std::uint16_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
 
 double sum_to_odd(double a, double b) {
   const double sum = a + b;

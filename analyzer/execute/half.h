@@ -19,14 +19,16 @@ constexpr Format tensor_format = {11, -126, 127, 8};  // tf32
 constexpr Format e4m3_format = {4, -6, 8, 4, false};
 constexpr Format e5m2_format = {3, -14, 15, 5};
 
-// The bits of the number of `format` that `value` rounds to. NaN: all ones but the sign. `saturate`: to the largest finite number.
+// The bits of the number of `format` that `value` rounds to. NaN: all ones but the sign. `saturate`: to the
+// largest finite number.
 std::uint32_t round_to(const Format& format, double value, Rounding rounding, bool saturate = false);
 double value_of(const Format& format, std::uint32_t bits);
 
 float from_half(std::uint16_t bits);
 float from_bfloat(std::uint16_t bits);
 
-// a + b, and a * b + c, of which the last bit says whether there was more: rounding it again, to fewer bits, is rounding once.
+// a + b, and a * b + c, of which the last bit says whether there was more: rounding it again, to fewer bits,
+// is rounding once.
 double sum_to_odd(double a, double b);
 
 }  // namespace warptime::execute

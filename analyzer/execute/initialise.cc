@@ -16,7 +16,11 @@ namespace {
 class Initialiser {
  public:
   Initialiser(const Program& program, const ptx::Variable& variable, std::span<std::byte> to)
-      : program_(program), text_(variable.initializer), type_(type_of(variable.type)), bytes_(static_cast<std::size_t>(bytes_of(type_))), to_(to) {}
+      : program_(program),
+        text_(variable.initializer),
+        type_(type_of(variable.type)),
+        bytes_(static_cast<std::size_t>(bytes_of(type_))),
+        to_(to) {}
 
   bool run() {
     skip_blanks();
@@ -28,10 +32,14 @@ class Initialiser {
   bool at(char c) const { return at_ < text_.size() && text_[at_] == c; }
   void skip_blanks() {
     while (at_ < text_.size()) {
-      if (std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos) ++at_;
-      else if (text_.substr(at_, 2) == "//") at_ = std::min(text_.find('\n', at_), text_.size());
-      else if (text_.substr(at_, 2) == "/*") at_ = std::min(text_.find("*/", at_), text_.size() - 2) + 2;
-      else return;
+      if (std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos)
+        ++at_;
+      else if (text_.substr(at_, 2) == "//")
+        at_ = std::min(text_.find('\n', at_), text_.size());
+      else if (text_.substr(at_, 2) == "/*")
+        at_ = std::min(text_.find("*/", at_), text_.size() - 2) + 2;
+      else
+        return;
     }
   }
 
@@ -52,7 +60,9 @@ class Initialiser {
 
   std::string_view word() {
     const auto begin = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || std::string_view("_$%.").find(text_[at_]) != std::string_view::npos)) ++at_;
+    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 ||
+                                  std::string_view("_$%.").find(text_[at_]) != std::string_view::npos))
+      ++at_;
     return text_.substr(begin, at_ - begin);
   }
 
@@ -75,9 +85,12 @@ class Initialiser {
   static std::optional<std::uint64_t> integer(std::string_view digits) {
     if (!digits.empty() && (digits.back() == 'U' || digits.back() == 'u')) digits.remove_suffix(1);
     int base = 10;
-    if (digits.starts_with("0x") || digits.starts_with("0X")) base = 16, digits.remove_prefix(2);
-    else if (digits.starts_with("0b") || digits.starts_with("0B")) base = 2, digits.remove_prefix(2);
-    else if (digits.size() > 1 && digits[0] == '0') base = 8;
+    if (digits.starts_with("0x") || digits.starts_with("0X"))
+      base = 16, digits.remove_prefix(2);
+    else if (digits.starts_with("0b") || digits.starts_with("0B"))
+      base = 2, digits.remove_prefix(2);
+    else if (digits.size() > 1 && digits[0] == '0')
+      base = 8;
     std::uint64_t value = 0;
     const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
     if (failure != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
@@ -88,15 +101,18 @@ class Initialiser {
   std::optional<std::uint64_t> floating(std::string_view text, bool negative) {
     const auto sized = [&](double value) -> std::uint64_t {
       if (negative) value = -value;
-      return bytes_ == 8 ? std::bit_cast<std::uint64_t>(value) : std::bit_cast<std::uint32_t>(static_cast<float>(value));
+      return bytes_ == 8 ? std::bit_cast<std::uint64_t>(value)
+                         : std::bit_cast<std::uint32_t>(static_cast<float>(value));
     };
-    if (text.size() > 2 && text[0] == '0' && std::string_view("fFdD").find(text[1]) != std::string_view::npos) {
+    if (text.size() > 2 && text[0] == '0' &&
+        std::string_view("fFdD").find(text[1]) != std::string_view::npos) {
       std::uint64_t bits = 0;
       const auto [end, failure] = std::from_chars(text.data() + 2, text.data() + text.size(), bits, 16);
       if (failure != std::errc() || end != text.data() + text.size()) return std::nullopt;
       const bool single = text[1] == 'f' || text[1] == 'F';
       if (single && bytes_ == 4 && !negative) return bits;
-      return sized(single ? std::bit_cast<float>(static_cast<std::uint32_t>(bits)) : std::bit_cast<double>(bits));
+      return sized(single ? std::bit_cast<float>(static_cast<std::uint32_t>(bits))
+                          : std::bit_cast<double>(bits));
     }
     char* end = nullptr;
     const std::string copy(text);
@@ -113,7 +129,8 @@ class Initialiser {
     }
     auto text = word();
     // The sign of an exponent is no part of a word.
-    if (is_float(type_) && !text.empty() && (text.back() == 'e' || text.back() == 'E') && (at('+') || at('-')) && !text.starts_with("0f") && !text.starts_with("0F")) {
+    if (is_float(type_) && !text.empty() && (text.back() == 'e' || text.back() == 'E') &&
+        (at('+') || at('-')) && !text.starts_with("0f") && !text.starts_with("0F")) {
       const auto begin = text.data();
       ++at_, word();
       text = std::string_view(begin, static_cast<std::size_t>(text_.data() + at_ - begin));
@@ -191,9 +208,11 @@ class Initialiser {
 
 }  // namespace
 
-bool initialise(const Program& program, const ptx::Variable& variable, std::span<std::byte> to, Diagnostics& errors) {
+bool initialise(const Program& program, const ptx::Variable& variable, std::span<std::byte> to,
+                Diagnostics& errors) {
   if (variable.initializer.empty() || Initialiser(program, variable, to).run()) return true;
-  errors.push_back(error_at(program.file, static_cast<int>(variable.line), 0, fmt::format("the initialiser of `{}` is not understood", variable.name)));
+  errors.push_back(error_at(program.file, static_cast<int>(variable.line), 0,
+                            fmt::format("the initialiser of `{}` is not understood", variable.name)));
   return false;
 }
 

@@ -18,11 +18,14 @@ constexpr std::array<std::string_view, 4> externals = {"vprintf", "__assertfail"
 constexpr std::uint64_t most_elements = std::uint64_t{1} << 40;
 constexpr std::uint64_t gap_bytes = 256;  // between buffers, so that an address past one is in none
 
-bool is_dynamic(const ptx::Variable& variable) { return variable.space == StateSpace::shared && variable.elements == 0; }
+bool is_dynamic(const ptx::Variable& variable) {
+  return variable.space == StateSpace::shared && variable.elements == 0;
+}
 
 class Layout {
  public:
-  Layout(Program& program, Diagnostics& errors) : program_(program), module_(*program.module), errors_(errors) {}
+  Layout(Program& program, Diagnostics& errors)
+      : program_(program), module_(*program.module), errors_(errors) {}
 
   void run() {
     program_.module_variables.resize(module_.variables.size());
@@ -72,27 +75,34 @@ class Layout {
     code.entry = function.entry;
     place_frame(function, code);
     for (const auto& instruction : function.instructions) {
-      for (std::uint32_t i = 0; i < instruction.operand_count; ++i) scan(function, code, module_.operands[instruction.first_operand + i], instruction);
+      for (std::uint32_t i = 0; i < instruction.operand_count; ++i)
+        scan(function, code, module_.operands[instruction.first_operand + i], instruction);
     }
     for (const auto& prototype : function.prototypes)
       for (const auto target : prototype.targets) reach(ptx::function_run_by(module_, target));
   }
 
-  void scan(const ptx::Function& function, FunctionCode& code, const ptx::Operand& operand, const ptx::Instruction& instruction) {
-    for (std::uint32_t i = 0; i < operand.part_count; ++i) scan(function, code, module_.operands[operand.first_part + i], instruction);
+  void scan(const ptx::Function& function, FunctionCode& code, const ptx::Operand& operand,
+            const ptx::Instruction& instruction) {
+    for (std::uint32_t i = 0; i < operand.part_count; ++i)
+      scan(function, code, module_.operands[operand.first_part + i], instruction);
     if (operand.kind != ptx::Operand::Kind::symbol) return;
     if (operand.referent == Referent::function) {
       const auto callee = ptx::function_run_by(module_, static_cast<std::uint32_t>(operand.value));
       reach(callee);
       if (module_.functions[callee].declaration && !is_external(module_.functions[callee].name))
         errors_.push_back(error_at(program_.file, static_cast<int>(instruction.line), 0,
-                                   fmt::format("`{}` has no body in this module, and is not known here", module_.functions[callee].name)));
+                                   fmt::format("`{}` has no body in this module, and is not known here",
+                                               module_.functions[callee].name)));
     }
-    if (operand.referent == Referent::module_variable && module_.variables[operand.value].space == StateSpace::shared)
+    if (operand.referent == Referent::module_variable &&
+        module_.variables[operand.value].space == StateSpace::shared)
       use_shared(module_.variables[operand.value], program_.module_variables[operand.value]);
-    if (operand.referent == Referent::function_variable && function.variables[operand.value].space == StateSpace::shared)
+    if (operand.referent == Referent::function_variable &&
+        function.variables[operand.value].space == StateSpace::shared)
       use_shared(function.variables[operand.value], code.variables[operand.value]);
-    if (operand.referent == Referent::module_variable) initialiser_functions(static_cast<std::uint32_t>(operand.value));
+    if (operand.referent == Referent::module_variable)
+      initialiser_functions(static_cast<std::uint32_t>(operand.value));
   }
 
   // Tables of functions: what their initialisers name may be called.
@@ -102,7 +112,9 @@ class Layout {
     if (text.empty()) return;
     for (std::uint32_t f = 0; f < module_.functions.size(); ++f) {
       const auto runs = ptx::function_run_by(module_, f);
-      if (!module_.functions[runs].declaration && text.find(module_.functions[f].name) != std::string_view::npos) reach(runs);
+      if (!module_.functions[runs].declaration &&
+          text.find(module_.functions[f].name) != std::string_view::npos)
+        reach(runs);
     }
   }
 
@@ -145,8 +157,11 @@ class Layout {
           placed.address = place(code.param_bytes, variable);
           break;
         case StateSpace::global:
-        case StateSpace::constant: placed = global(variable); break;
-        default: break;
+        case StateSpace::constant:
+          placed = global(variable);
+          break;
+        default:
+          break;
       }
       code.variables.push_back(placed);
     }
@@ -154,7 +169,8 @@ class Layout {
   }
 
   void place_parameters(const ptx::Function& function, FunctionCode& code) {
-    const auto add = [](std::vector<CallSite::Passed>& list, std::uint64_t& size, const ptx::Variable& variable) {
+    const auto add = [](std::vector<CallSite::Passed>& list, std::uint64_t& size,
+                        const ptx::Variable& variable) {
       CallSite::Passed passed;
       passed.is_register = variable.space == StateSpace::reg;
       passed.predicate = variable.type == "pred";
@@ -177,9 +193,12 @@ class Layout {
     const auto generic_shared = address_map(program_.wide).shared;
     for (std::uint32_t i = 0; i < module_.variables.size(); ++i) {
       const auto& placed = program_.module_variables[i];
-      program_.symbols[module_.variables[i].name] = placed.space == Space::shared ? generic_shared + placed.address : placed.address;
+      program_.symbols[module_.variables[i].name] =
+          placed.space == Space::shared ? generic_shared + placed.address : placed.address;
     }
-    for (std::uint32_t f = 0; f < module_.functions.size(); ++f) program_.symbols[module_.functions[f].name] = function_address(program_, ptx::function_run_by(module_, f));
+    for (std::uint32_t f = 0; f < module_.functions.size(); ++f)
+      program_.symbols[module_.functions[f].name] =
+          function_address(program_, ptx::function_run_by(module_, f));
   }
 
   Program& program_;
@@ -197,20 +216,26 @@ class Layout {
 std::uint64_t bytes_of_variable(const ptx::Variable& variable) {
   const auto element = static_cast<std::uint64_t>(std::max(1, ptx::type_bytes(variable.type)));
   // More than any memory has, and little enough to be added up without overflow.
-  return element * std::max<std::uint64_t>(1, variable.vector_width) * std::min(variable.elements, most_elements);
+  return element * std::max<std::uint64_t>(1, variable.vector_width) *
+         std::min(variable.elements, most_elements);
 }
 
 std::uint64_t alignment_of(const ptx::Variable& variable) {
-  const auto natural = static_cast<std::uint64_t>(std::max(1, ptx::type_bytes(variable.type))) * std::max<std::uint64_t>(1, variable.vector_width);
+  const auto natural = static_cast<std::uint64_t>(std::max(1, ptx::type_bytes(variable.type))) *
+                       std::max<std::uint64_t>(1, variable.vector_width);
   return std::bit_ceil(std::max<std::uint64_t>(1, variable.align != 0 ? variable.align : natural));
 }
 
-bool is_external(std::string_view name) { return std::find(externals.begin(), externals.end(), name) != externals.end(); }
+bool is_external(std::string_view name) {
+  return std::find(externals.begin(), externals.end(), name) != externals.end();
+}
 
 std::uint64_t function_address(const Program& program, std::uint32_t function) {
   return address_map(program.wide).functions + std::uint64_t{16} * (function + 1);
 }
 
-void lay_out(Program& program, Diagnostics& errors) { Layout(program, errors).run(); }
+void lay_out(Program& program, Diagnostics& errors) {
+  Layout(program, errors).run();
+}
 
 }  // namespace warptime::execute

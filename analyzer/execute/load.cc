@@ -8,11 +8,12 @@ namespace warptime::execute {
 namespace {
 
 constexpr std::size_t most_errors = 20;
-constexpr std::uint64_t most_frame_bytes = std::uint64_t{1} << 24;  // the windows of local and parameter memory
+constexpr std::uint64_t most_window_bytes = std::uint64_t{1}
+                                            << 24;  // the windows of local and parameter memory
 
 bool fits(const Program& program, Diagnostics& errors) {
   for (const auto& [index, code] : program.functions)
-    if (code.local_bytes > most_frame_bytes || code.param_bytes > most_frame_bytes)
+    if (code.local_bytes > most_window_bytes || code.param_bytes > most_window_bytes)
       errors.push_back(error_at(program.file, static_cast<int>(program.module->functions[index].line), 0,
                                 fmt::format("{} bytes of local memory for each thread", code.local_bytes)));
   return errors.empty();
@@ -32,12 +33,14 @@ Result<Code> load(const ptx::Module& module, std::uint32_t kernel, const std::st
   program->file = file;
   program->kernel = kernel;
   program->wide = module.address_size == 64;
-  if (kernel >= module.functions.size() || !module.functions[kernel].entry || module.functions[kernel].declaration)
+  if (kernel >= module.functions.size() || !module.functions[kernel].entry ||
+      module.functions[kernel].declaration)
     return error_at(file, 0, 0, "no such kernel");
   Diagnostics errors;
   lay_out(*program, errors);
   if (!errors.empty() || !fits(*program, errors)) return errors;
-  for (auto& [index, code] : program->functions) Decoder(*program, module.functions[index], code, errors).decode();
+  for (auto& [index, code] : program->functions)
+    Decoder(*program, module.functions[index], code, errors).decode();
   if (errors.size() > most_errors) errors.resize(most_errors);
   if (!errors.empty()) return errors;
   return Code(std::move(program));
@@ -50,15 +53,21 @@ Result<std::uint32_t> find_kernel(const ptx::Module& module, std::string_view na
     const auto& function = module.functions[f];
     if (!function.entry || function.declaration) continue;
     names.emplace_back(function.name);
-    if (name.empty() || function.name == name) exact.push_back(f);
-    else if (is_mangled_form(function.name, name)) mangled.push_back(f);
+    if (name.empty() || function.name == name)
+      exact.push_back(f);
+    else if (is_mangled_form(function.name, name))
+      mangled.push_back(f);
   }
   const auto& found = exact.empty() ? mangled : exact;
   if (found.size() == 1) return found[0];
-  if (names.empty()) return error_at(file, 0, 0, "no kernel in this file", "a kernel is a __global__ function (.entry in PTX)");
+  if (names.empty())
+    return error_at(file, 0, 0, "no kernel in this file",
+                    "a kernel is a __global__ function (.entry in PTX)");
   const auto all = fmt::format("{}", fmt::join(names, ", "));
   if (found.empty()) return error_at(file, 0, 0, fmt::format("no kernel `{}`; there are: {}", name, all));
-  return error_at(file, 0, 0, fmt::format("several kernels{}: {}", name.empty() ? "" : fmt::format(" `{}`", name), all), "name one of them");
+  return error_at(file, 0, 0,
+                  fmt::format("several kernels{}: {}", name.empty() ? "" : fmt::format(" `{}`", name), all),
+                  "name one of them");
 }
 
 std::vector<ParameterInfo> parameters(const Program& program) {
@@ -68,9 +77,13 @@ std::vector<ParameterInfo> parameters(const Program& program) {
   return list;
 }
 
-std::uint64_t static_shared_bytes(const Program& program) { return program.shared_bytes; }
+std::uint64_t static_shared_bytes(const Program& program) {
+  return program.shared_bytes;
+}
 
-std::uint64_t pointer_bytes(const Program& program) { return program.wide ? 8 : 4; }
+std::uint64_t pointer_bytes(const Program& program) {
+  return program.wide ? 8 : 4;
+}
 
 Argument pointer(const Program& program, const Memory& memory, std::uint32_t buffer, std::uint64_t offset) {
   const auto address = memory.address(buffer) + offset;

@@ -8,23 +8,24 @@
 namespace warptime::execute {
 namespace {
 
-constexpr std::uint32_t predicate_mark = 0x80000000;
-
 // Lanes that return end in this frame; lanes that exit, in all.
 void retire(Warp& warp, std::uint32_t mask, bool everywhere) {
-  for (std::size_t i = everywhere ? 0 : warp.frame().stack_base; i < warp.stack.size(); ++i) warp.stack[i].mask &= ~mask;
+  for (std::size_t i = everywhere ? 0 : warp.frame().stack_base; i < warp.stack.size(); ++i)
+    warp.stack[i].mask &= ~mask;
   if (everywhere || warp.depth == 1) warp.live &= ~mask;
 }
 
 // ---- waiting for lanes on other sides of a branch
 
-// The lanes that must do `op` together: of a barrier all that run, of a .sync those that its member mask names.
-std::uint32_t needed(const Warp& warp, const Op& op, std::uint32_t mask) {
+// The lanes that must do `op` together: of a barrier all that run, of a .sync those that its member mask
+// names.
+std::uint32_t needed(const Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   const auto lane = std::countr_zero(mask);
   if (op.has_members) return static_cast<std::uint32_t>(warp.at(op.e)[lane]) & warp.live;
   if (op.control != Control::barrier) return 0;
   const auto& site = warp.code().barriers[op.extra];
-  if (site.kind == BarrierSite::Kind::warp_sync) return static_cast<std::uint32_t>(warp.at(site.id)[lane]) & warp.live;
+  if (site.kind == BarrierSite::Kind::warp_sync)
+    return static_cast<std::uint32_t>(warp.at(site.id)[lane]) & warp.live;
   return warp.live;
 }
 
@@ -32,10 +33,11 @@ void detach(Warp& warp, std::uint32_t lanes) {
   for (std::size_t i = warp.frame().stack_base; i < warp.stack.size(); ++i) warp.stack[i].mask &= ~lanes;
 }
 
-// Sides meet at post-dominators; where one of them may return, that is the function's end, though the code goes on together before. Lanes that
-// come to a barrier or a .sync there wait for sides that have not run yet. Gives whether to go on with those (or with all, now together). Lanes
-// that wait where the sides meet will not come: that is a divergent barrier.
-bool wait_for_others(Warp& warp, const Op& op, std::uint32_t active, std::uint32_t mask) {
+// Sides meet at post-dominators; where one of them may return, that is the function's end, though the code
+// goes on together before. Lanes that come to a barrier or a .sync there wait for sides that have not run
+// yet. Gives whether to go on with those (or with all, now together). Lanes that wait where the sides meet
+// will not come: that is a divergent barrier.
+bool wait_for_others(Warp& warp, const DecodedInstruction& op, std::uint32_t active, std::uint32_t mask) {
   const auto all = needed(warp, op, mask);
   if ((all & ~mask) == 0) return false;
   std::uint32_t arrived = active, elsewhere = 0;
@@ -50,7 +52,8 @@ bool wait_for_others(Warp& warp, const Op& op, std::uint32_t active, std::uint32
     warp.parked.push_back({warp.pc, active, warp.depth});
     return true;
   }
-  std::erase_if(warp.parked, [&](const Parked& parked) { return parked.depth == warp.depth && parked.pc == warp.pc; });
+  std::erase_if(warp.parked,
+                [&](const Parked& parked) { return parked.depth == warp.depth && parked.pc == warp.pc; });
   warp.stack.push_back({warp.pc, static_cast<std::uint32_t>(warp.code().ops.size()), arrived});
   return true;
 }
@@ -61,13 +64,15 @@ bool unpark(Warp& warp) {
     const auto parked = warp.parked.back();
     warp.parked.pop_back();
     if ((parked.mask & warp.live) == 0) continue;
-    warp.stack.push_back({parked.pc, static_cast<std::uint32_t>(warp.code().ops.size()), parked.mask & warp.live});
+    warp.stack.push_back(
+        {parked.pc, static_cast<std::uint32_t>(warp.code().ops.size()), parked.mask & warp.live});
     return true;
   }
   return false;
 }
 
-// Takes what is done off the stack: sides that reached the meeting point, frames that returned. Gives false where the warp has ended.
+// Takes what is done off the stack: sides that reached the meeting point, frames that returned. Gives false
+// where the warp has ended.
 bool settle(Warp& warp) {
   while (true) {
     while (warp.stack.size() > warp.frame().stack_base) {
@@ -85,23 +90,29 @@ bool settle(Warp& warp) {
   return false;
 }
 
-void diverge(Warp& warp, std::uint32_t meet, std::uint32_t taken_pc, std::uint32_t taken, std::uint32_t other_pc, std::uint32_t other) {
+void diverge(Warp& warp, std::uint32_t meet, std::uint32_t taken_pc, std::uint32_t taken,
+             std::uint32_t other_pc, std::uint32_t other) {
   auto& top = warp.stack.back();
-  if (top.reconverge == meet) warp.stack.pop_back();  // it has nothing to do before the sides meet, and nothing after
-  else top.pc = meet;
+  if (top.reconverge == meet)
+    warp.stack.pop_back();  // it has nothing to do before the sides meet, and nothing after
+  else
+    top.pc = meet;
   if (taken_pc != meet) warp.stack.push_back({taken_pc, meet, taken});
   if (other_pc != meet) warp.stack.push_back({other_pc, meet, other});  // first: on top
 }
 
-void branch(Warp& warp, const Op& op, std::uint32_t active, std::uint32_t taken) {
+void branch(Warp& warp, const DecodedInstruction& op, std::uint32_t active, std::uint32_t taken) {
   auto& top = warp.stack.back();
-  if (taken == active) top.pc = op.extra;
-  else if (taken == 0) ++top.pc;
-  else diverge(warp, op.reconverge, op.extra, taken, top.pc + 1, active & ~taken);
+  if (taken == active)
+    top.pc = op.extra;
+  else if (taken == 0)
+    ++top.pc;
+  else
+    diverge(warp, op.reconverge, op.extra, taken, top.pc + 1, active & ~taken);
 }
 
 // brx.idx: a side for each target, the first target's on top; lanes whose guard is false go on behind it.
-void indirect_branch(Warp& warp, const Op& op, std::uint32_t active, std::uint32_t mask) {
+void indirect_branch(Warp& warp, const DecodedInstruction& op, std::uint32_t active, std::uint32_t mask) {
   const auto& targets = warp.code().target_lists[op.extra];
   const auto* index = warp.at(op.a);
   std::vector<std::pair<std::uint32_t, std::uint32_t>> sides;  // pc, lanes
@@ -117,14 +128,17 @@ void indirect_branch(Warp& warp, const Op& op, std::uint32_t active, std::uint32
   if ((active & ~mask) != 0) add(here + 1, active & ~mask);
   for (std::uint32_t k = 0; k < targets.size(); ++k) {
     std::uint32_t lanes = 0;
-    each(mask, [&](std::uint32_t i) { lanes |= std::uint32_t{static_cast<std::uint32_t>(index[i]) == k} << i; });
+    each(mask,
+         [&](std::uint32_t i) { lanes |= std::uint32_t{static_cast<std::uint32_t>(index[i]) == k} << i; });
     if (lanes != 0) add(targets[k], lanes);
   }
   std::uint32_t covered = 0;
   for (const auto& side : sides) covered |= side.second;
   if (const auto lost = active & ~covered; lost != 0) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(lost));
-    warp.fault(Finding::Kind::bad_operand, lane, fmt::format("an indirect branch to target {} of {}", static_cast<std::uint32_t>(index[lane]), targets.size()));
+    warp.fault(Finding::Kind::bad_operand, lane,
+               fmt::format("an indirect branch to target {} of {}", static_cast<std::uint32_t>(index[lane]),
+                           targets.size()));
     retire(warp, lost, true);
   }
   if (sides.empty()) return;
@@ -133,8 +147,10 @@ void indirect_branch(Warp& warp, const Op& op, std::uint32_t active, std::uint32
     return;
   }
   auto& top = warp.stack.back();
-  if (top.reconverge == op.reconverge) warp.stack.pop_back();
-  else top.pc = op.reconverge;
+  if (top.reconverge == op.reconverge)
+    warp.stack.pop_back();
+  else
+    top.pc = op.reconverge;
   for (auto side = sides.rbegin(); side != sides.rend(); ++side)
     if (side->first != op.reconverge) warp.stack.push_back({side->first, op.reconverge, side->second});
 }
@@ -147,8 +163,9 @@ const FunctionCode* function_at(const Warp& warp, std::uint64_t address) {
   return found == program.functions.end() ? nullptr : &found->second;
 }
 
-// Where the lanes call different functions, each function's lanes make the call by themselves. Gives the lanes that call now.
-std::uint32_t agreeing(Warp& warp, const Op& op, std::uint32_t mask) {
+// Where the lanes call different functions, each function's lanes make the call by themselves. Gives the
+// lanes that call now.
+std::uint32_t agreeing(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   const auto* address = warp.at(op.a);
   std::vector<std::uint32_t> groups;
   for (std::uint32_t rest = mask; rest != 0;) {
@@ -161,11 +178,12 @@ std::uint32_t agreeing(Warp& warp, const Op& op, std::uint32_t mask) {
   if (groups.size() == 1) return mask;
   const auto pc = warp.stack.back().pc;
   warp.stack.back().pc = pc + 1;
-  for (auto group = groups.rbegin(); group != groups.rend(); ++group) warp.stack.push_back({pc, pc + 1, *group});
+  for (auto group = groups.rbegin(); group != groups.rend(); ++group)
+    warp.stack.push_back({pc, pc + 1, *group});
   return 0;
 }
 
-void call(Warp& warp, const Op& op, std::uint32_t mask) {
+void call(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   const auto& site = warp.code().calls[op.extra];
   ++warp.stack.back().pc;
   if (mask == 0) return;
@@ -180,26 +198,30 @@ void call(Warp& warp, const Op& op, std::uint32_t mask) {
   enter(warp, *callee, site, mask);
 }
 
-void check_registers(Warp& warp, const Op& op, std::uint32_t mask) {
+void check_registers(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   auto& frame = warp.frame();
   const auto place = [&](std::uint32_t touched) -> std::uint32_t& {
-    return frame.known[(touched & predicate_mark) != 0 ? frame.code->register_slots + (touched & ~predicate_mark) : touched];
+    return frame
+        .known[(touched & predicate_mark) != 0 ? frame.code->register_slots + (touched & ~predicate_mark)
+                                               : touched];
   };
   const auto* touched = frame.code->touched.data();
   for (std::uint32_t k = 0; k < op.reads_count; ++k) {
     const auto unknown = mask & ~place(touched[op.reads_first + k]);
     if (unknown != 0)
-      warp.fault(Finding::Kind::uninitialised_register, static_cast<std::uint32_t>(std::countr_zero(unknown)), "a register is read that has no value yet");
+      warp.fault(Finding::Kind::uninitialised_register, static_cast<std::uint32_t>(std::countr_zero(unknown)),
+                 "a register is read that has no value yet");
   }
   for (std::uint32_t k = 0; k < op.writes_count; ++k) place(touched[op.writes_first + k]) |= mask;
 }
 
-bool writes_role_none(const Warp& warp, const Op& op) {
+bool writes_role_none(const Warp& warp, const DecodedInstruction& op) {
   if (op.guard != 0 || op.guard_negated) return false;
   return op.control == Control::exit || (op.control == Control::ret && warp.depth == 1);
 }
 
-void observe(Warp& warp, const Op& op, std::uint32_t function, std::uint32_t pc, std::uint32_t active, std::uint32_t mask, Role role) {
+void observe(Warp& warp, const DecodedInstruction& op, std::uint32_t function, std::uint32_t pc,
+             std::uint32_t active, std::uint32_t mask, Role role) {
   ExecutedInstruction executed;
   executed.function = function;
   executed.instruction = pc;
@@ -214,13 +236,20 @@ void observe(Warp& warp, const Op& op, std::uint32_t function, std::uint32_t pc,
   warp.machine->listener->executed({warp.block->number, warp.index}, executed);
 }
 
-void control(Warp& warp, const Op& op, std::uint32_t active, std::uint32_t mask) {
+void control(Warp& warp, const DecodedInstruction& op, std::uint32_t active, std::uint32_t mask) {
   switch (op.control) {
-    case Control::branch: branch(warp, op, active, mask); break;
-    case Control::indirect_branch: indirect_branch(warp, op, active, mask); break;
-    case Control::call: call(warp, op, mask); break;
+    case Control::branch:
+      branch(warp, op, active, mask);
+      break;
+    case Control::indirect_branch:
+      indirect_branch(warp, op, active, mask);
+      break;
+    case Control::call:
+      call(warp, op, mask);
+      break;
     case Control::trap:
-      if (mask != 0) warp.fault(Finding::Kind::assertion, static_cast<std::uint32_t>(std::countr_zero(mask)), "trap");
+      if (mask != 0)
+        warp.fault(Finding::Kind::assertion, static_cast<std::uint32_t>(std::countr_zero(mask)), "trap");
       [[fallthrough]];
     case Control::exit:
       ++warp.stack.back().pc;
@@ -234,7 +263,8 @@ void control(Warp& warp, const Op& op, std::uint32_t active, std::uint32_t mask)
       ++warp.stack.back().pc;
       if (mask != 0) reach_barrier(warp, op, mask);
       break;
-    case Control::none: break;
+    case Control::none:
+      break;
   }
 }
 
@@ -255,12 +285,15 @@ void run_warp(Warp& warp, std::uint64_t turns) {
       continue;
     }
     const auto pc = top->pc;
-    const Op& op = code.ops[pc];
+    const DecodedInstruction& op = code.ops[pc];
     warp.pc = pc;
     const auto active = top->mask;
     auto mask = active;
-    if (op.guard != 0 || op.guard_negated) mask &= warp.predicates[op.guard] ^ (op.guard_negated ? full_mask : 0);
-    if (op.control == Control::call && mask != 0 && code.calls[op.extra].indirect && agreeing(warp, op, mask) == 0) continue;
+    if (op.guard != 0 || op.guard_negated)
+      mask &= warp.predicates[op.guard] ^ (op.guard_negated ? full_mask : 0);
+    if (op.control == Control::call && mask != 0 && code.calls[op.extra].indirect &&
+        agreeing(warp, op, mask) == 0)
+      continue;
     if (op.meets && mask != 0 && mask != warp.live && wait_for_others(warp, op, active, mask)) continue;
     if (machine.budget-- == 0) {
       machine.budget = 0;

@@ -10,13 +10,15 @@ void start_warp(Warp& warp, std::uint32_t live);
 // Runs until the warp waits or ends, `turns` instructions are done, or the machine stops.
 void run_warp(Warp& warp, std::uint64_t turns);
 
-// frames.cc: enters `callee` with the lanes of `mask`; leaves the topmost frame. The program counter is the caller's.
+// frames.cc: enters `callee` with the lanes of `mask`; leaves the topmost frame. The program counter is the
+// caller's.
 bool enter(Warp& warp, const FunctionCode& callee, const CallSite& site, std::uint32_t mask);
 void leave(Warp& warp);
 void use_frame(Warp& warp);
 
-// barriers.cc: the warp reaches a barrier; the warp has ended (others may wait for it). Nobody can go on: a finding.
-void reach_barrier(Warp& warp, const Op& op, std::uint32_t mask);
+// barriers.cc: the warp reaches a barrier; the warp has ended (others may wait for it). Nobody can go on: a
+// finding.
+void reach_barrier(Warp& warp, const DecodedInstruction& op, std::uint32_t mask);
 void warp_ended(Block& block);
 void report_deadlock(Block& block);
 

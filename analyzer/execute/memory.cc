@@ -8,11 +8,12 @@
 namespace warptime::execute {
 namespace {
 
-constexpr std::uint64_t alignment = 256;       // of buffers, as cudaMalloc's
-constexpr std::uint64_t gap_bytes = 1 << 16;   // between them
+constexpr std::uint64_t alignment = 256;             // of buffers, as cudaMalloc's
+constexpr std::uint64_t buffer_gap_bytes = 1 << 16;  // between them
 
 Diagnostic too_much(const std::string& name, std::uint64_t bytes, std::uint64_t limit) {
-  return error(fmt::format("{} bytes for `{}`: more than the {} MiB that all buffers may have", bytes, name, limit >> 20));
+  return error(fmt::format("{} bytes for `{}`: more than the {} MiB that all buffers may have", bytes, name,
+                           limit >> 20));
 }
 
 }  // namespace
@@ -29,7 +30,8 @@ Result<Memory> Memory::create(const Program& program, std::uint64_t limit_bytes)
   const auto base = address_map(program.wide).global;
   Diagnostics errors;
   for (const auto& variable : program.globals) {
-    if (variable.bytes > limit_bytes || state->used_bytes + variable.bytes > limit_bytes) return too_much(variable.name, variable.bytes, limit_bytes);
+    if (variable.bytes > limit_bytes || state->used_bytes + variable.bytes > limit_bytes)
+      return too_much(variable.name, variable.bytes, limit_bytes);
     state->used_bytes += variable.bytes;
     auto buffer = std::make_unique<Buffer>();
     buffer->name = variable.name;
@@ -40,14 +42,15 @@ Result<Memory> Memory::create(const Program& program, std::uint64_t limit_bytes)
     state->buffers.push_back(std::move(buffer));
   }
   if (!errors.empty()) return errors;
-  state->next_address = align_up(base + program.globals_bytes, gap_bytes) + gap_bytes;
+  state->next_address = align_up(base + program.globals_bytes, buffer_gap_bytes) + buffer_gap_bytes;
   return Memory(std::move(state));
 }
 
 Result<std::uint32_t> Memory::allocate(std::string name, std::uint64_t bytes, Contents contents) {
   auto& state = *state_;
   const auto end = address_map(state.wide).globals_end;
-  if (bytes > state.limit_bytes || state.used_bytes + bytes > state.limit_bytes || bytes > end - state.next_address)
+  if (bytes > state.limit_bytes || state.used_bytes + bytes > state.limit_bytes ||
+      bytes > end - state.next_address)
     return too_much(name, bytes, state.limit_bytes);
   state.used_bytes += bytes;
   auto buffer = std::make_unique<Buffer>();
@@ -55,14 +58,15 @@ Result<std::uint32_t> Memory::allocate(std::string name, std::uint64_t bytes, Co
   buffer->address = state.next_address;
   buffer->bytes.resize(bytes);
   if (contents == Contents::uninitialised) buffer->valid.resize(bytes);
-  state.next_address = align_up(buffer->address + bytes, alignment) + gap_bytes;
+  state.next_address = align_up(buffer->address + bytes, alignment) + buffer_gap_bytes;
   state.buffers.push_back(std::move(buffer));
   return static_cast<std::uint32_t>(state.buffers.size() - 1);
 }
 
 Result<std::uint32_t> Memory::allocate(std::string name, std::span<const std::byte> contents) {
   auto buffer = allocate(std::move(name), contents.size());
-  if (buffer && !contents.empty()) std::memcpy(state_->buffers[*buffer]->bytes.data(), contents.data(), contents.size());
+  if (buffer && !contents.empty())
+    std::memcpy(state_->buffers[*buffer]->bytes.data(), contents.data(), contents.size());
   return buffer;
 }
 
@@ -72,10 +76,18 @@ std::optional<std::uint32_t> Memory::find(std::string_view name) const {
   return std::nullopt;
 }
 
-std::span<std::byte> Memory::bytes(std::uint32_t buffer) { return state_->buffers[buffer]->bytes; }
-std::span<const std::byte> Memory::bytes(std::uint32_t buffer) const { return state_->buffers[buffer]->bytes; }
-std::uint64_t Memory::address(std::uint32_t buffer) const { return state_->buffers[buffer]->address; }
-const std::string& Memory::name(std::uint32_t buffer) const { return state_->buffers[buffer]->name; }
+std::span<std::byte> Memory::bytes(std::uint32_t buffer) {
+  return state_->buffers[buffer]->bytes;
+}
+std::span<const std::byte> Memory::bytes(std::uint32_t buffer) const {
+  return state_->buffers[buffer]->bytes;
+}
+std::uint64_t Memory::address(std::uint32_t buffer) const {
+  return state_->buffers[buffer]->address;
+}
+const std::string& Memory::name(std::uint32_t buffer) const {
+  return state_->buffers[buffer]->name;
+}
 
 bool Memory::initialised(std::uint32_t buffer) const {
   const auto& valid = state_->buffers[buffer]->valid;

@@ -22,13 +22,14 @@ struct Memory::Buffer {
 struct Memory::State {
   bool wide = true;
   std::uint64_t limit_bytes = 0, used_bytes = 0, next_address = 0;
-  std::uint64_t heap_bytes = 0;  // that kernels have allocated and not freed
+  std::uint64_t heap_bytes = 0;                  // that kernels have allocated and not freed
   std::vector<std::unique_ptr<Buffer>> buffers;  // by ascending address
 
   // The buffer that begins last at or before `address`; null where there is none.
   Buffer* below(std::uint64_t address) {
-    const auto after = std::upper_bound(buffers.begin(), buffers.end(), address,
-                                        [](std::uint64_t a, const auto& buffer) { return a < buffer->address; });
+    const auto after =
+        std::upper_bound(buffers.begin(), buffers.end(), address,
+                         [](std::uint64_t a, const auto& buffer) { return a < buffer->address; });
     return after == buffers.begin() ? nullptr : std::prev(after)->get();
   }
 };

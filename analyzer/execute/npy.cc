@@ -11,8 +11,8 @@ namespace warptime::execute {
 namespace {
 
 constexpr std::string_view magic("\x93NUMPY", 6);
-constexpr std::size_t alignment = 64;  // of the data, as numpy writes it
-constexpr std::uint64_t most_elements = std::uint64_t{1} << 48;
+constexpr std::size_t npy_alignment = 64;  // of the data, as numpy writes it
+constexpr std::uint64_t most_npy_elements = std::uint64_t{1} << 48;
 
 // What follows `'key':` in the header, which is a Python dictionary of literals.
 std::optional<std::string_view> value_of(std::string_view header, std::string_view key) {
@@ -68,7 +68,8 @@ std::optional<Header> header_of(std::string_view contents) {
   const std::size_t width = major == 1 ? 2 : 4;
   if (contents.size() < 8 + width) return std::nullopt;
   std::size_t length = 0;
-  for (std::size_t i = 0; i < width; ++i) length |= static_cast<std::size_t>(static_cast<unsigned char>(contents[8 + i])) << (8 * i);
+  for (std::size_t i = 0; i < width; ++i)
+    length |= static_cast<std::size_t>(static_cast<unsigned char>(contents[8 + i])) << (8 * i);
   if (contents.size() - 8 - width < length) return std::nullopt;
   return Header{contents.substr(8 + width, length), 8 + width + length};
 }
@@ -86,7 +87,8 @@ std::uint64_t Array::elements() const {
 }
 
 std::size_t element_bytes(std::string_view type) {
-  constexpr std::array<std::string_view, 12> types = {"f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"};
+  constexpr std::array<std::string_view, 12> types = {"f2", "f4", "f8", "i1", "i2", "i4",
+                                                      "i8", "u1", "u2", "u4", "u8", "b1"};
   for (const auto known : types)
     if (known == type) return static_cast<std::size_t>(type[1] - '0');
   return 0;
@@ -105,29 +107,40 @@ std::string type_name(std::string_view word) {
 
 Result<Array> read_npy(std::string_view contents, const std::string& file) {
   const auto header = header_of(contents);
-  if (!header) return wrong(file, "is no .npy file", "raw numbers are given with their type: NAME=raw:f32:FILE");
-  const auto descr = value_of(header->text, "descr"), order = value_of(header->text, "fortran_order"), shape_text = value_of(header->text, "shape");
-  if (!descr || !order || !shape_text) return wrong(file, "the header of the .npy file lacks descr, fortran_order or shape");
+  if (!header)
+    return wrong(file, "is no .npy file", "raw numbers are given with their type: NAME=raw:f32:FILE");
+  const auto descr = value_of(header->text, "descr"), order = value_of(header->text, "fortran_order"),
+             shape_text = value_of(header->text, "shape");
+  if (!descr || !order || !shape_text)
+    return wrong(file, "the header of the .npy file lacks descr, fortran_order or shape");
   const auto type = quoted(*descr);
   if (!type || type->size() < 2) return wrong(file, "holds structures, where numbers are asked for");
   Array array;
   array.type = type->substr(1);
   const char byte_order = (*type)[0];
-  if (element_bytes(array.type) == 0) return wrong(file, fmt::format("holds elements of type `{}`; known are f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1", *type));
-  if (byte_order == '>') return wrong(file, "holds big-endian numbers", "in numpy: array.astype(array.dtype.newbyteorder('<'))");
-  if (byte_order != '<' && byte_order != '|' && byte_order != '=') return wrong(file, fmt::format("holds elements of type `{}`", *type));
+  if (element_bytes(array.type) == 0)
+    return wrong(
+        file,
+        fmt::format("holds elements of type `{}`; known are f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1", *type));
+  if (byte_order == '>')
+    return wrong(file, "holds big-endian numbers", "in numpy: array.astype(array.dtype.newbyteorder('<'))");
+  if (byte_order != '<' && byte_order != '|' && byte_order != '=')
+    return wrong(file, fmt::format("holds elements of type `{}`", *type));
   const auto shape = tuple(*shape_text);
   if (!shape) return wrong(file, "the shape in the header is not understood");
-  if (order->starts_with("True") && shape->size() > 1) return wrong(file, "is in Fortran order", "in numpy: numpy.ascontiguousarray(array)");
+  if (order->starts_with("True") && shape->size() > 1)
+    return wrong(file, "is in Fortran order", "in numpy: numpy.ascontiguousarray(array)");
   array.shape = *shape;
   std::uint64_t elements = 1;
   for (const auto size : array.shape) {
-    if (size != 0 && elements > most_elements / size) return wrong(file, "the shape in the header is too large");
+    if (size != 0 && elements > most_npy_elements / size)
+      return wrong(file, "the shape in the header is too large");
     elements *= size;
   }
   const auto data = contents.substr(header->end);
   if (elements * element_bytes(array.type) != data.size())
-    return wrong(file, fmt::format("has {} bytes of data, where its shape asks for {}", data.size(), elements * element_bytes(array.type)));
+    return wrong(file, fmt::format("has {} bytes of data, where its shape asks for {}", data.size(),
+                                   elements * element_bytes(array.type)));
   array.bytes.resize(data.size());
   if (!data.empty()) std::memcpy(array.bytes.data(), data.data(), data.size());
   return array;
@@ -139,8 +152,11 @@ std::string write_npy(const Array& array) {
   if (array.shape.size() > 1) shape.resize(shape.size() - 2);
   if (array.shape.size() == 1) shape.resize(shape.size() - 1);  // (5,)
   const char order = element_bytes(array.type) == 1 ? '|' : '<';
-  std::string header = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}", order, array.type, shape);
-  const auto length = (magic.size() + 4 + header.size() + 1 + alignment - 1) / alignment * alignment - magic.size() - 4;
+  std::string header =
+      fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}", order, array.type, shape);
+  const auto length =
+      (magic.size() + 4 + header.size() + 1 + npy_alignment - 1) / npy_alignment * npy_alignment -
+      magic.size() - 4;
   header.resize(length - 1, ' ');
   header += '\n';
   std::string contents(magic);

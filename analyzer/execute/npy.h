@@ -7,25 +7,25 @@
 #include <string_view>
 #include <vector>
 
-#include "simulator/diagnostic.h"
+#include "simulator/base/diagnostic.h"
 
 namespace warptime::execute {
 
 struct Array {
-  std::string type = "u1";            // numpy's letter and size in bytes: f4, f8, f2, i1 … i8, u1 … u8, b1
-  std::vector<std::uint64_t> shape;   // empty: one number
-  std::vector<std::byte> bytes;       // C order
+  std::string type = "u1";           // numpy's letter and size in bytes: f4, f8, f2, i1 … i8, u1 … u8, b1
+  std::vector<std::uint64_t> shape;  // empty: one number
+  std::vector<std::byte> bytes;      // C order
   std::uint64_t elements() const;
 };
 
 // Bytes of one element of a type as above; 0 where it is none.
 std::size_t element_bytes(std::string_view type);
-// numpy's name of a type that is given as a C or PTX programmer does, with its bits (f32, s32, u8), or as numpy does where that means
-// nothing else (f4, i4, f8: double); empty where it is none.
+// numpy's name of a type that is given as a C or PTX programmer does, with its bits (f32, s32, u8), or as
+// numpy does where that means nothing else (f4, i4, f8: double); empty where it is none.
 std::string type_name(std::string_view word);
 
-// `contents`: the whole file. Errors: no .npy, big-endian numbers, Fortran order, structured or object types, a length that is not
-// what the shape says.
+// `contents`: the whole file. Errors: no .npy, big-endian numbers, Fortran order, structured or object types,
+// a length that is not what the shape says.
 Result<Array> read_npy(std::string_view contents, const std::string& file);
 std::string write_npy(const Array& array);
 

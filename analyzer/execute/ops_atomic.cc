@@ -14,29 +14,43 @@ enum class Update : std::uint8_t { add, min, max, band, bor, bxor, exch, cas, in
 
 template <class T>
 T wrapping_sum(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>) return a + b;
-  else return static_cast<T>(widen(a) + widen(b));
+  if constexpr (std::is_floating_point_v<T>)
+    return a + b;
+  else
+    return static_cast<T>(widen(a) + widen(b));
 }
 
 template <class T>
 T updated(Update how, T old, T value, T other) {
   if constexpr (!std::is_floating_point_v<T>) {
     switch (how) {
-      case Update::band: return old & value;
-      case Update::bor: return old | value;
-      case Update::bxor: return old ^ value;
-      case Update::inc: return old >= value ? T{0} : static_cast<T>(old + 1);
-      case Update::dec: return old == 0 || old > value ? value : static_cast<T>(old - 1);
-      default: break;
+      case Update::band:
+        return old & value;
+      case Update::bor:
+        return old | value;
+      case Update::bxor:
+        return old ^ value;
+      case Update::inc:
+        return old >= value ? T{0} : static_cast<T>(old + 1);
+      case Update::dec:
+        return old == 0 || old > value ? value : static_cast<T>(old - 1);
+      default:
+        break;
     }
   }
   switch (how) {
-    case Update::add: return wrapping_sum(old, value);
-    case Update::min: return std::min(old, value);
-    case Update::max: return std::max(old, value);
-    case Update::exch: return value;
-    case Update::cas: return old == value ? other : old;
-    default: return old;
+    case Update::add:
+      return wrapping_sum(old, value);
+    case Update::min:
+      return std::min(old, value);
+    case Update::max:
+      return std::max(old, value);
+    case Update::exch:
+      return value;
+    case Update::cas:
+      return old == value ? other : old;
+    default:
+      return old;
   }
 }
 
@@ -46,7 +60,9 @@ constexpr std::uint8_t half_brain = 1, half_pair = 2;
 std::uint16_t half_updated(Update how, std::uint16_t old, std::uint16_t value, bool brain) {
   const auto& format = brain ? brain_format : half_format;
   const double a = value_of(format, old), b = value_of(format, value);
-  const double result = how == Update::add ? sum_to_odd(a, b) : how == Update::min ? std::fmin(a, b) : std::fmax(a, b);
+  const double result = how == Update::add   ? sum_to_odd(a, b)
+                        : how == Update::min ? std::fmin(a, b)
+                                             : std::fmax(a, b);
   return static_cast<std::uint16_t>(round_to(format, result, Rounding::nearest_even));
 }
 
@@ -56,15 +72,16 @@ struct Operands {
 
 // Calls f(lane, bytes in memory) for each lane that can be reached.
 template <class F>
-void at_memory(Warp& warp, const Op& op, std::uint32_t mask, std::uint32_t bytes, F&& f) {
+void at_memory(Warp& warp, const DecodedInstruction& op, std::uint32_t mask, std::uint32_t bytes, F&& f) {
   find_addresses(warp, op, mask);
   each(mask, [&](std::uint32_t i) {
-    if (auto* at = resolve(warp, op, i, warp.addresses[i], bytes, Access::atomic, bytes, op.space)) f(i, at);
+    if (auto* at = resolve(warp, op, i, warp.addresses[i], bytes, AccessKind::atomic, bytes, op.space))
+      f(i, at);
   });
 }
 
 template <class T, bool returns>
-void atomic(Warp& warp, const Op& op, std::uint32_t mask) {
+void atomic(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   const auto *value = warp.at(op.b), *other = warp.at(op.c);
   auto* d = returns ? warp.out(op.d) : nullptr;
   at_memory(warp, op, mask, sizeof(T), [&](std::uint32_t i, std::byte* at) {
@@ -77,7 +94,7 @@ void atomic(Warp& warp, const Op& op, std::uint32_t mask) {
 }
 
 // count: half_brain, half_pair.
-void atomic_half(Warp& warp, const Op& op, std::uint32_t mask) {
+void atomic_half(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   const bool brain = (op.count & half_brain) != 0, pair = (op.count & half_pair) != 0;
   const auto how = static_cast<Update>(op.detail);
   const auto* value = warp.at(op.b);
@@ -85,20 +102,22 @@ void atomic_half(Warp& warp, const Op& op, std::uint32_t mask) {
     std::uint16_t old[2] = {}, result[2] = {};
     const std::size_t parts = pair ? 2 : 1;
     std::memcpy(old, at, 2 * parts);
-    for (std::size_t k = 0; k < parts; ++k) result[k] = half_updated(how, old[k], static_cast<std::uint16_t>(value[i] >> (16 * k)), brain);
+    for (std::size_t k = 0; k < parts; ++k)
+      result[k] = half_updated(how, old[k], static_cast<std::uint16_t>(value[i] >> (16 * k)), brain);
     std::memcpy(at, result, 2 * parts);
     if (op.role == Role::load) warp.out(op.d)[i] = static_cast<std::uint32_t>(old[1]) << 16 | old[0];
   });
 }
 
 // red.v2.f32, atom.v4.f32 …: each element by itself; refs: values, then results.
-void atomic_vector(Warp& warp, const Op& op, std::uint32_t mask) {
+void atomic_vector(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   const auto* refs = &warp.code().refs[op.extra];
   at_memory(warp, op, mask, 4u * op.count, [&](std::uint32_t i, std::byte* at) {
     for (std::uint32_t k = 0; k < op.count; ++k) {
       float old;
       std::memcpy(&old, at + 4 * k, 4);
-      const float result = updated(static_cast<Update>(op.detail), old, narrow<float>(warp.at(refs[k])[i]), 0.0f);
+      const float result =
+          updated(static_cast<Update>(op.detail), old, narrow<float>(warp.at(refs[k])[i]), 0.0f);
       std::memcpy(at + 4 * k, &result, 4);
       if (op.role == Role::load) warp.out(refs[op.count + k])[i] = widen(old);
     }
@@ -106,7 +125,7 @@ void atomic_vector(Warp& warp, const Op& op, std::uint32_t mask) {
 }
 
 // exch and cas of 128 bits; refs: value, expected where cas, result: two slots each.
-void atomic_wide(Warp& warp, const Op& op, std::uint32_t mask) {
+void atomic_wide(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   const auto* refs = &warp.code().refs[op.extra];
   const bool compares = static_cast<Update>(op.detail) == Update::cas;
   at_memory(warp, op, mask, 16, [&](std::uint32_t i, std::byte* at) {
@@ -131,7 +150,7 @@ bool update_of(const Words& words, Update& update) {
   return false;
 }
 
-bool decode_wide(Decoder& decoder, Op& op, bool compares) {
+bool decode_wide(Decoder& decoder, DecodedInstruction& op, bool compares) {
   auto& refs = decoder.code().refs;
   op.extra = static_cast<std::uint32_t>(refs.size());
   const auto add = [&](Ref ref) {
@@ -156,21 +175,30 @@ Handler handler_of(Type type, bool returns) {
   });
 }
 
-bool is_vector(const Words& words) { return words.has("v2") || words.has("v4") || words.has("v8"); }
+bool is_vector(const Words& words) {
+  return words.has("v2") || words.has("v4") || words.has("v8");
+}
 
 }  // namespace
 
-bool decode_atomic(Decoder& decoder, const Words& words, Op& op) {
+bool decode_atomic(Decoder& decoder, const Words& words, DecodedInstruction& op) {
   const bool returns = words[0] == "atom";
   const std::size_t first = returns ? 1 : 0;
   Update update{};
   if (!update_of(words, update) || words.has("async")) return decoder.unsupported();
   if (decoder.count() < first + 2) return decoder.fail("wrong number of operands");
   switch (ptx::space_of(words.opcode)) {
-    case ptx::StateSpace::global: op.space = Space::global; break;
-    case ptx::StateSpace::shared: op.space = Space::shared; break;
-    case ptx::StateSpace::generic: op.space = Space::generic; break;
-    default: return decoder.unsupported();
+    case ptx::StateSpace::global:
+      op.space = Space::global;
+      break;
+    case ptx::StateSpace::shared:
+      op.space = Space::shared;
+      break;
+    case ptx::StateSpace::generic:
+      op.space = Space::generic;
+      break;
+    default:
+      return decoder.unsupported();
   }
   const auto type = words.last_type();
   op.memory_role = op.space != Space::shared;

@@ -13,14 +13,14 @@ namespace {
 // ---- between integers
 
 template <class From, class To>
-void integers(Warp& warp, const Op& op, std::uint32_t mask) {
+void integers(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   const auto* a = warp.at(op.a);
   auto* d = warp.out(op.d);
   each(mask, [&](std::uint32_t i) { d[i] = widen(static_cast<To>(narrow<From>(a[i]))); });
 }
 
 template <class From, class To>
-void integers_saturated(Warp& warp, const Op& op, std::uint32_t mask) {
+void integers_saturated(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   const auto* a = warp.at(op.a);
   auto* d = warp.out(op.d);
   each(mask, [&](std::uint32_t i) {
@@ -45,17 +45,25 @@ Handler integer_conversion(Type from, Type to, bool sat) {
 // ---- with floating point; general, and fast ones for what compilers emit most
 
 // What `detail` says: a rounding, and flags.
-constexpr std::uint8_t rounding_bits = 7, to_integral = 8, flush = 16, saturate = 32, rectify = 64, finite = 128;
+constexpr std::uint8_t rounding_bits = 7, to_integral = 8, flush = 16, saturate = 32, rectify = 64,
+                       finite = 128;
 
-Rounding rounding(const Op& op) { return static_cast<Rounding>(op.detail & rounding_bits); }
+Rounding rounding(const DecodedInstruction& op) {
+  return static_cast<Rounding>(op.detail & rounding_bits);
+}
 
 double integral(double value, Rounding rounding) {
   switch (rounding) {
-    case Rounding::nearest_even: return std::nearbyint(value);
-    case Rounding::to_zero: return std::trunc(value);
-    case Rounding::down: return std::floor(value);
-    case Rounding::up: return std::ceil(value);
-    case Rounding::nearest_away: return std::round(value);
+    case Rounding::nearest_even:
+      return std::nearbyint(value);
+    case Rounding::to_zero:
+      return std::trunc(value);
+    case Rounding::down:
+      return std::floor(value);
+    case Rounding::up:
+      return std::ceil(value);
+    case Rounding::nearest_away:
+      return std::round(value);
   }
   return value;
 }
@@ -67,10 +75,14 @@ T flushed(T value) {
 
 template <Type type>
 double read(std::uint64_t slot) {
-  if constexpr (type == Type::f16) return from_half(static_cast<std::uint16_t>(slot));
-  else if constexpr (type == Type::bf16) return from_bfloat(static_cast<std::uint16_t>(slot));
-  else if constexpr (type == Type::f32 || type == Type::tf32) return narrow<float>(slot);
-  else return narrow<double>(slot);
+  if constexpr (type == Type::f16)
+    return from_half(static_cast<std::uint16_t>(slot));
+  else if constexpr (type == Type::bf16)
+    return from_bfloat(static_cast<std::uint16_t>(slot));
+  else if constexpr (type == Type::f32 || type == Type::tf32)
+    return narrow<float>(slot);
+  else
+    return narrow<double>(slot);
 }
 
 // float → integer: what does not fit is clamped, a NaN is 0, or the highest bit where 64 bits take part.
@@ -89,7 +101,7 @@ To to_integer(double value, bool wide_source) {
 }
 
 template <Type from, class To>
-void float_to_integer(Warp& warp, const Op& op, std::uint32_t mask) {
+void float_to_integer(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   const auto* a = warp.at(op.a);
   auto* d = warp.out(op.d);
   each(mask, [&](std::uint32_t i) {
@@ -103,7 +115,7 @@ void float_to_integer(Warp& warp, const Op& op, std::uint32_t mask) {
 constexpr int host_roundings[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
 
 template <class From, class To>
-void integer_to_float(Warp& warp, const Op& op, std::uint32_t mask) {
+void integer_to_float(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   const auto* a = warp.at(op.a);
   auto* d = warp.out(op.d);
   const auto mode = rounding(op);
@@ -133,10 +145,12 @@ double to_odd(From value) {
 }
 
 template <class From, bool is_brain>
-void integer_to_half(Warp& warp, const Op& op, std::uint32_t mask) {
+void integer_to_half(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   const auto* a = warp.at(op.a);
   auto* d = warp.out(op.d);
-  each(mask, [&](std::uint32_t i) { d[i] = round_to(is_brain ? brain_format : half_format, to_odd(narrow<From>(a[i])), rounding(op)); });
+  each(mask, [&](std::uint32_t i) {
+    d[i] = round_to(is_brain ? brain_format : half_format, to_odd(narrow<From>(a[i])), rounding(op));
+  });
 }
 
 const Format& format_of(Type type) {
@@ -145,7 +159,7 @@ const Format& format_of(Type type) {
 
 // float → float
 template <Type to>
-std::uint64_t rounded(double value, const Op& op) {
+std::uint64_t rounded(double value, const DecodedInstruction& op) {
   const auto mode = rounding(op);
   if ((op.detail & to_integral) != 0) value = integral(value, mode);
   if ((op.detail & flush) != 0) value = flushed(value);
@@ -156,7 +170,8 @@ std::uint64_t rounded(double value, const Op& op) {
   } else if constexpr (to == Type::f32) {
     if (std::isnan(value)) return 0x7fffffff;
     float result = static_cast<float>(value);
-    if (mode != Rounding::nearest_even && (op.detail & to_integral) == 0 && static_cast<double>(result) != value) {
+    if (mode != Rounding::nearest_even && (op.detail & to_integral) == 0 &&
+        static_cast<double>(result) != value) {
       std::fesetround(host_roundings[op.detail & 3]);
       volatile double kept = value;
       result = static_cast<float>(kept);
@@ -173,7 +188,7 @@ std::uint64_t rounded(double value, const Op& op) {
 }
 
 template <Type from, Type to>
-void floats(Warp& warp, const Op& op, std::uint32_t mask) {
+void floats(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   const auto* a = warp.at(op.a);
   auto* d = warp.out(op.d);
   each(mask, [&](std::uint32_t i) {
@@ -186,15 +201,19 @@ void floats(Warp& warp, const Op& op, std::uint32_t mask) {
 // cvt.rn.f16x2.f32 d, a, b: a is the upper half. immediate: the format.
 const Format& format_of_pair(Type type) {
   switch (type) {
-    case Type::f16x2: return half_format;
-    case Type::bf16x2: return brain_format;
-    case Type::e4m3x2: return e4m3_format;
-    default: return e5m2_format;
+    case Type::f16x2:
+      return half_format;
+    case Type::bf16x2:
+      return brain_format;
+    case Type::e4m3x2:
+      return e4m3_format;
+    default:
+      return e5m2_format;
   }
 }
 
 template <Type to>
-void pair_from_floats(Warp& warp, const Op& op, std::uint32_t mask) {
+void pair_from_floats(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   const auto *a = warp.at(op.a), *b = warp.at(op.b);
   auto* d = warp.out(op.d);
   const auto& format = format_of_pair(to);
@@ -209,13 +228,14 @@ void pair_from_floats(Warp& warp, const Op& op, std::uint32_t mask) {
 
 // cvt.rn.f16x2.e4m3x2 and back: detail as ever.
 template <Type from, Type to>
-void pair_from_pair(Warp& warp, const Op& op, std::uint32_t mask) {
+void pair_from_pair(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   const auto* a = warp.at(op.a);
   auto* d = warp.out(op.d);
   constexpr int from_width = from == Type::f16x2 ? 16 : 8, to_width = to == Type::f16x2 ? 16 : 8;
   each(mask, [&](std::uint32_t i) {
     const auto half = [&](int k) -> std::uint64_t {
-      double value = value_of(format_of_pair(from), static_cast<std::uint32_t>(a[i] >> (k * from_width)) & ((1u << from_width) - 1));
+      double value = value_of(format_of_pair(from), static_cast<std::uint32_t>(a[i] >> (k * from_width)) &
+                                                        ((1u << from_width) - 1));
       if ((op.detail & rectify) != 0 && value < 0) value = 0;
       return round_to(format_of_pair(to), value, rounding(op), (op.detail & finite) != 0);
     };
@@ -228,12 +248,19 @@ void pair_from_pair(Warp& warp, const Op& op, std::uint32_t mask) {
 template <Type from>
 Handler from_float(Type to) {
   switch (to) {
-    case Type::f16: return &floats<from, Type::f16>;
-    case Type::bf16: return &floats<from, Type::bf16>;
-    case Type::f32: return &floats<from, Type::f32>;
-    case Type::f64: return &floats<from, Type::f64>;
-    case Type::tf32: return &floats<from, Type::tf32>;
-    default: return for_integer(to, [](auto t) -> Handler { return &float_to_integer<from, typename decltype(t)::type>; });
+    case Type::f16:
+      return &floats<from, Type::f16>;
+    case Type::bf16:
+      return &floats<from, Type::bf16>;
+    case Type::f32:
+      return &floats<from, Type::f32>;
+    case Type::f64:
+      return &floats<from, Type::f64>;
+    case Type::tf32:
+      return &floats<from, Type::tf32>;
+    default:
+      return for_integer(
+          to, [](auto t) -> Handler { return &float_to_integer<from, typename decltype(t)::type>; });
   }
 }
 
@@ -241,11 +268,16 @@ Handler from_integer(Type from, Type to) {
   return for_integer(from, [&](auto f) -> Handler {
     using From = typename decltype(f)::type;
     switch (to) {
-      case Type::f32: return &integer_to_float<From, float>;
-      case Type::f64: return &integer_to_float<From, double>;
-      case Type::f16: return &integer_to_half<From, false>;
-      case Type::bf16: return &integer_to_half<From, true>;
-      default: return nullptr;
+      case Type::f32:
+        return &integer_to_float<From, float>;
+      case Type::f64:
+        return &integer_to_float<From, double>;
+      case Type::f16:
+        return &integer_to_half<From, false>;
+      case Type::bf16:
+        return &integer_to_half<From, true>;
+      default:
+        return nullptr;
     }
   });
 }
@@ -256,36 +288,53 @@ Handler choose(Type from, Type to, bool sat) {
   if (from == Type::e4m3x2 && to == Type::f16x2) return &pair_from_pair<Type::e4m3x2, Type::f16x2>;
   if (from == Type::e5m2x2 && to == Type::f16x2) return &pair_from_pair<Type::e5m2x2, Type::f16x2>;
   switch (from) {
-    case Type::f16: return from_float<Type::f16>(to);
-    case Type::bf16: return from_float<Type::bf16>(to);
-    case Type::f32: case Type::tf32: return from_float<Type::f32>(to);
-    case Type::f64: return from_float<Type::f64>(to);
-    default: break;
+    case Type::f16:
+      return from_float<Type::f16>(to);
+    case Type::bf16:
+      return from_float<Type::bf16>(to);
+    case Type::f32:
+    case Type::tf32:
+      return from_float<Type::f32>(to);
+    case Type::f64:
+      return from_float<Type::f64>(to);
+    default:
+      break;
   }
   return is_float(to) ? from_integer(from, to) : integer_conversion(from, to, sat);
 }
 
 Handler pair_of(Type to) {
   switch (to) {
-    case Type::f16x2: return &pair_from_floats<Type::f16x2>;
-    case Type::bf16x2: return &pair_from_floats<Type::bf16x2>;
-    case Type::e4m3x2: return &pair_from_floats<Type::e4m3x2>;
-    case Type::e5m2x2: return &pair_from_floats<Type::e5m2x2>;
-    default: return nullptr;
+    case Type::f16x2:
+      return &pair_from_floats<Type::f16x2>;
+    case Type::bf16x2:
+      return &pair_from_floats<Type::bf16x2>;
+    case Type::e4m3x2:
+      return &pair_from_floats<Type::e4m3x2>;
+    case Type::e5m2x2:
+      return &pair_from_floats<Type::e5m2x2>;
+    default:
+      return nullptr;
   }
 }
 
 std::uint8_t detail_of(const Words& words, Type from, Type to) {
   std::uint8_t detail = 0;
-  const auto round = [&](std::string_view nearest, std::string_view zero, std::string_view down, std::string_view up) {
-    if (words.has(zero)) detail = static_cast<std::uint8_t>(Rounding::to_zero);
-    else if (words.has(down)) detail = static_cast<std::uint8_t>(Rounding::down);
-    else if (words.has(up)) detail = static_cast<std::uint8_t>(Rounding::up);
-    else return words.has(nearest);
+  const auto round = [&](std::string_view nearest, std::string_view zero, std::string_view down,
+                         std::string_view up) {
+    if (words.has(zero))
+      detail = static_cast<std::uint8_t>(Rounding::to_zero);
+    else if (words.has(down))
+      detail = static_cast<std::uint8_t>(Rounding::down);
+    else if (words.has(up))
+      detail = static_cast<std::uint8_t>(Rounding::up);
+    else
+      return words.has(nearest);
     return true;
   };
   const bool to_whole = round("rni", "rzi", "rmi", "rpi");
-  if (!to_whole && !round("rn", "rz", "rm", "rp") && words.has("rna")) detail = static_cast<std::uint8_t>(Rounding::nearest_away);
+  if (!to_whole && !round("rn", "rz", "rm", "rp") && words.has("rna"))
+    detail = static_cast<std::uint8_t>(Rounding::nearest_away);
   // Without a rounding, a float becomes an integer towards zero.
   if (!to_whole && is_float(from) && !is_float(to)) detail = static_cast<std::uint8_t>(Rounding::to_zero);
   if (to_whole) detail |= to_integral;
@@ -298,7 +347,7 @@ std::uint8_t detail_of(const Words& words, Type from, Type to) {
 
 }  // namespace
 
-bool decode_convert(Decoder& decoder, const Words& words, Op& op) {
+bool decode_convert(Decoder& decoder, const Words& words, DecodedInstruction& op) {
   if (words.has("pack") || words.has("rs")) return decoder.unsupported();
   const auto to = words.type(0), from = words.type(1);
   if (decoder.count() < 2) return decoder.fail("wrong number of operands");

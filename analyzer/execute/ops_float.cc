@@ -1,4 +1,5 @@
-// Floating point of f32 and f64. Compiled with -frounding-math: the rounding mode is the host's own, set around the lanes.
+// Floating point of f32 and f64. Compiled with -frounding-math: the rounding mode is the host's own, set
+// around the lanes.
 #include <cfenv>
 #include <cmath>
 #include <limits>
@@ -18,8 +19,10 @@ T flushed(T value) {
 // Every f32 NaN that is computed is this one.
 template <class T>
 T canonical(T value) {
-  if constexpr (std::is_same_v<T, float>) return std::isnan(value) ? std::bit_cast<float>(0x7fffffffu) : value;
-  else return value;
+  if constexpr (std::is_same_v<T, float>)
+    return std::isnan(value) ? std::bit_cast<float>(0x7fffffffu) : value;
+  else
+    return value;
 }
 
 template <class T>
@@ -31,21 +34,62 @@ T saturated(T value) {
 // What .ftz and .sat do to operands and results.
 template <bool ftz, bool sat>
 struct Style {
-  template <class T> static T in(T value) { return ftz ? flushed(value) : value; }
-  template <class T> static T out(T value) {
-    if (sat) value = saturated(value);
-    else value = canonical(value);
+  template <class T>
+  static T in(T value) {
+    return ftz ? flushed(value) : value;
+  }
+  template <class T>
+  static T out(T value) {
+    if (sat)
+      value = saturated(value);
+    else
+      value = canonical(value);
     return ftz ? flushed(value) : value;
   }
 };
 
-struct Add { template <class T> static T of(T a, T b) { return a + b; } };
-struct Subtract { template <class T> static T of(T a, T b) { return a - b; } };
-struct Multiply { template <class T> static T of(T a, T b) { return a * b; } };
-struct Divide { template <class T> static T of(T a, T b) { return a / b; } };
-struct Fma { template <class T> static T of(T a, T b, T c) { return std::fma(a, b, c); } };
-struct SquareRoot { template <class T> static T of(T a) { return std::sqrt(a); } };
-struct Reciprocal { template <class T> static T of(T a) { return 1 / a; } };
+struct Add {
+  template <class T>
+  static T of(T a, T b) {
+    return a + b;
+  }
+};
+struct Subtract {
+  template <class T>
+  static T of(T a, T b) {
+    return a - b;
+  }
+};
+struct Multiply {
+  template <class T>
+  static T of(T a, T b) {
+    return a * b;
+  }
+};
+struct Divide {
+  template <class T>
+  static T of(T a, T b) {
+    return a / b;
+  }
+};
+struct Fma {
+  template <class T>
+  static T of(T a, T b, T c) {
+    return std::fma(a, b, c);
+  }
+};
+struct SquareRoot {
+  template <class T>
+  static T of(T a) {
+    return std::sqrt(a);
+  }
+};
+struct Reciprocal {
+  template <class T>
+  static T of(T a) {
+    return 1 / a;
+  }
+};
 
 // The approximations: the double result, rounded.
 template <class T, class F>
@@ -53,21 +97,48 @@ T by_double(T a, F&& f) {
   return static_cast<T>(f(static_cast<double>(a)));
 }
 struct ReciprocalSquareRoot {
-  template <class T> static T of(T a) {
+  template <class T>
+  static T of(T a) {
     if (a == 0) return std::copysign(std::numeric_limits<T>::infinity(), a);
     return by_double(a, [](double x) { return 1 / std::sqrt(x); });
   }
 };
-struct Sine { template <class T> static T of(T a) { return by_double(a, [](double x) { return std::sin(x); }); } };
-struct Cosine { template <class T> static T of(T a) { return by_double(a, [](double x) { return std::cos(x); }); } };
-struct Exp2 { template <class T> static T of(T a) { return by_double(a, [](double x) { return std::exp2(x); }); } };
-struct Log2 { template <class T> static T of(T a) { return by_double(a, [](double x) { return std::log2(x); }); } };
-struct Tanh { template <class T> static T of(T a) { return by_double(a, [](double x) { return std::tanh(x); }); } };
+struct Sine {
+  template <class T>
+  static T of(T a) {
+    return by_double(a, [](double x) { return std::sin(x); });
+  }
+};
+struct Cosine {
+  template <class T>
+  static T of(T a) {
+    return by_double(a, [](double x) { return std::cos(x); });
+  }
+};
+struct Exp2 {
+  template <class T>
+  static T of(T a) {
+    return by_double(a, [](double x) { return std::exp2(x); });
+  }
+};
+struct Log2 {
+  template <class T>
+  static T of(T a) {
+    return by_double(a, [](double x) { return std::log2(x); });
+  }
+};
+struct Tanh {
+  template <class T>
+  static T of(T a) {
+    return by_double(a, [](double x) { return std::tanh(x); });
+  }
+};
 
 // The other operand where one is NaN; -0 is less than +0.
 template <bool least>
 struct Extreme {
-  template <class T> static T of(T a, T b) {
+  template <class T>
+  static T of(T a, T b) {
     if (std::isnan(a)) return b;
     if (std::isnan(b)) return a;
     if (a == b) return std::signbit(a) == least ? a : b;
@@ -76,33 +147,36 @@ struct Extreme {
 };
 template <bool least>
 struct ExtremeNan {
-  template <class T> static T of(T a, T b) {
+  template <class T>
+  static T of(T a, T b) {
     if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<T>::quiet_NaN();
     return Extreme<least>::of(a, b);
   }
 };
 template <class F>
 struct XorSign {
-  template <class T> static T of(T a, T b) {
+  template <class T>
+  static T of(T a, T b) {
     const T result = F::of(std::fabs(a), std::fabs(b));
     return std::signbit(a) != std::signbit(b) ? -result : result;
   }
 };
 
 template <class T, class F, class S>
-void one(Warp& warp, const Op& op, std::uint32_t mask) {
+void one(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   const auto* a = warp.at(op.a);
   auto* d = warp.out(op.d);
   each(mask, [&](std::uint32_t i) { d[i] = widen(S::out(F::of(S::in(narrow<T>(a[i]))))); });
 }
 template <class T, class F, class S>
-void two(Warp& warp, const Op& op, std::uint32_t mask) {
+void two(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   const auto *a = warp.at(op.a), *b = warp.at(op.b);
   auto* d = warp.out(op.d);
-  each(mask, [&](std::uint32_t i) { d[i] = widen(S::out(F::of(S::in(narrow<T>(a[i])), S::in(narrow<T>(b[i]))))); });
+  each(mask,
+       [&](std::uint32_t i) { d[i] = widen(S::out(F::of(S::in(narrow<T>(a[i])), S::in(narrow<T>(b[i]))))); });
 }
 template <class T, class F, class S>
-void three(Warp& warp, const Op& op, std::uint32_t mask) {
+void three(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   const auto *a = warp.at(op.a), *b = warp.at(op.b), *c = warp.at(op.c);
   auto* d = warp.out(op.d);
   each(mask, [&](std::uint32_t i) {
@@ -111,14 +185,16 @@ void three(Warp& warp, const Op& op, std::uint32_t mask) {
 }
 // f32x2: two f32 in a register.
 template <class F, class S, int sources>
-void packed(Warp& warp, const Op& op, std::uint32_t mask) {
+void packed(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   const auto *a = warp.at(op.a), *b = warp.at(op.b), *c = warp.at(sources > 2 ? op.c : op.b);
   auto* d = warp.out(op.d);
   each(mask, [&](std::uint32_t i) {
     const auto half = [&](int shift) -> std::uint64_t {
       const auto part = [&](std::uint64_t slot) { return S::in(narrow<float>(slot >> shift)); };
-      if constexpr (sources == 3) return widen(S::out(F::of(part(a[i]), part(b[i]), part(c[i])))) << shift;
-      else return widen(S::out(F::of(part(a[i]), part(b[i])))) << shift;
+      if constexpr (sources == 3)
+        return widen(S::out(F::of(part(a[i]), part(b[i]), part(c[i])))) << shift;
+      else
+        return widen(S::out(F::of(part(a[i]), part(b[i])))) << shift;
     };
     d[i] = half(0) | half(32);
   });
@@ -129,7 +205,7 @@ void packed(Warp& warp, const Op& op, std::uint32_t mask) {
 constexpr int host_roundings[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
 
 template <Handler inner>
-void rounded(Warp& warp, const Op& op, std::uint32_t mask) {
+void rounded(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   std::fesetround(host_roundings[op.detail]);
   inner(warp, op, mask);
   std::fesetround(FE_TONEAREST);
@@ -144,34 +220,41 @@ enum class Arity { unary, binary, ternary };
 template <class T, class F, Arity arity, bool ftz, bool sat>
 Handler styled(bool directed) {
   using S = Style<ftz, sat>;
-  if constexpr (arity == Arity::unary) return directed ? &rounded<&one<T, F, S>> : &one<T, F, S>;
-  else if constexpr (arity == Arity::binary) return directed ? &rounded<&two<T, F, S>> : &two<T, F, S>;
-  else return directed ? &rounded<&three<T, F, S>> : &three<T, F, S>;
+  if constexpr (arity == Arity::unary)
+    return directed ? &rounded<&one<T, F, S>> : &one<T, F, S>;
+  else if constexpr (arity == Arity::binary)
+    return directed ? &rounded<&two<T, F, S>> : &two<T, F, S>;
+  else
+    return directed ? &rounded<&three<T, F, S>> : &three<T, F, S>;
 }
 
 template <class F, Arity arity>
-Handler handler_of(const Words& words, Type type, Op& op) {
+Handler handler_of(const Words& words, Type type, DecodedInstruction& op) {
   op.detail = rounding_of(words);
   const bool directed = op.detail != 0;
   const bool sat = words.has("sat"), ftz = words.has("ftz");
   if (type == Type::f64) return sat || ftz ? nullptr : styled<double, F, arity, false, false>(directed);
   if (type != Type::f32) return nullptr;
-  if (ftz) return sat ? styled<float, F, arity, true, true>(directed) : styled<float, F, arity, true, false>(directed);
-  return sat ? styled<float, F, arity, false, true>(directed) : styled<float, F, arity, false, false>(directed);
+  if (ftz)
+    return sat ? styled<float, F, arity, true, true>(directed)
+               : styled<float, F, arity, true, false>(directed);
+  return sat ? styled<float, F, arity, false, true>(directed)
+             : styled<float, F, arity, false, false>(directed);
 }
 
 template <class F, int sources>
-Handler packed_of(const Words& words, Op& op) {
+Handler packed_of(const Words& words, DecodedInstruction& op) {
   op.detail = rounding_of(words);
   using Plain = Style<false, false>;
   using Flushing = Style<true, false>;
   if (words.has("sat")) return nullptr;
-  if (words.has("ftz")) return op.detail != 0 ? &rounded<&packed<F, Flushing, sources>> : &packed<F, Flushing, sources>;
+  if (words.has("ftz"))
+    return op.detail != 0 ? &rounded<&packed<F, Flushing, sources>> : &packed<F, Flushing, sources>;
   return op.detail != 0 ? &rounded<&packed<F, Plain, sources>> : &packed<F, Plain, sources>;
 }
 
 template <bool least>
-Handler extreme_of(const Words& words, Type type, Op& op) {
+Handler extreme_of(const Words& words, Type type, DecodedInstruction& op) {
   if (words.has("xorsign"))
     return words.has("NaN") ? handler_of<XorSign<ExtremeNan<least>>, Arity::binary>(words, type, op)
                             : handler_of<XorSign<Extreme<least>>, Arity::binary>(words, type, op);
@@ -182,7 +265,7 @@ Handler extreme_of(const Words& words, Type type, Op& op) {
 // ---- signs: they change no NaN, and are no arithmetic but for .ftz
 
 template <class T, bool negates, bool ftz>
-void sign(Warp& warp, const Op& op, std::uint32_t mask) {
+void sign(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
   constexpr Bits top = Bits{1} << (sizeof(T) * 8 - 1);
   const auto* a = warp.at(op.a);
@@ -203,38 +286,48 @@ Handler sign_of(const Words& words, Type type) {
 
 // copysign d, a, b: the sign of a, the rest of b.
 template <class Bits>
-void copy_sign(Warp& warp, const Op& op, std::uint32_t mask) {
+void copy_sign(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   constexpr Bits top = Bits{1} << (sizeof(Bits) * 8 - 1);
   const auto *a = warp.at(op.a), *b = warp.at(op.b);
   auto* d = warp.out(op.d);
-  each(mask, [&](std::uint32_t i) { d[i] = (static_cast<Bits>(a[i]) & top) | (static_cast<Bits>(b[i]) & static_cast<Bits>(~top)); });
+  each(mask, [&](std::uint32_t i) {
+    d[i] = (static_cast<Bits>(a[i]) & top) | (static_cast<Bits>(b[i]) & static_cast<Bits>(~top));
+  });
 }
 
 // ---- testp; detail: which property
 
-constexpr std::string_view properties[] = {"finite", "infinite", "number", "notanumber", "normal", "subnormal"};
+constexpr std::string_view properties[] = {"finite",     "infinite", "number",
+                                           "notanumber", "normal",   "subnormal"};
 
 template <class T>
 bool has_property(T value, std::uint8_t property) {
   switch (property) {
-    case 0: return std::isfinite(value);
-    case 1: return std::isinf(value);
-    case 2: return !std::isnan(value);
-    case 3: return std::isnan(value);
-    case 4: return std::isnormal(value);
-    default: return std::fpclassify(value) == FP_SUBNORMAL;
+    case 0:
+      return std::isfinite(value);
+    case 1:
+      return std::isinf(value);
+    case 2:
+      return !std::isnan(value);
+    case 3:
+      return std::isnan(value);
+    case 4:
+      return std::isnormal(value);
+    default:
+      return std::fpclassify(value) == FP_SUBNORMAL;
   }
 }
 
 template <class T>
-void test_property(Warp& warp, const Op& op, std::uint32_t mask) {
+void test_property(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   const auto* a = warp.at(op.a);
   std::uint32_t result = 0;
-  each(mask, [&](std::uint32_t i) { result |= std::uint32_t{has_property(narrow<T>(a[i]), op.detail)} << i; });
+  each(mask,
+       [&](std::uint32_t i) { result |= std::uint32_t{has_property(narrow<T>(a[i]), op.detail)} << i; });
   warp.set_predicate(op.pd, mask, result);
 }
 
-bool decode_test(Decoder& decoder, const Words& words, Op& op) {
+bool decode_test(Decoder& decoder, const Words& words, DecodedInstruction& op) {
   const auto type = words.last_type();
   if (decoder.count() != 2 || (type != Type::f32 && type != Type::f64)) return decoder.unsupported();
   bool found = false;
@@ -247,18 +340,29 @@ bool decode_test(Decoder& decoder, const Words& words, Op& op) {
   return true;
 }
 
-Handler choose(const Words& words, Type type, Op& op, std::size_t& sources) {
+Handler choose(const Words& words, Type type, DecodedInstruction& op, std::size_t& sources) {
   const auto name = words[0];
   sources = 2;
-  if (name == "add") return type == Type::f32x2 ? packed_of<Add, 2>(words, op) : handler_of<Add, Arity::binary>(words, type, op);
-  if (name == "sub") return type == Type::f32x2 ? packed_of<Subtract, 2>(words, op) : handler_of<Subtract, Arity::binary>(words, type, op);
-  if (name == "mul") return type == Type::f32x2 ? packed_of<Multiply, 2>(words, op) : handler_of<Multiply, Arity::binary>(words, type, op);
+  if (name == "add")
+    return type == Type::f32x2 ? packed_of<Add, 2>(words, op)
+                               : handler_of<Add, Arity::binary>(words, type, op);
+  if (name == "sub")
+    return type == Type::f32x2 ? packed_of<Subtract, 2>(words, op)
+                               : handler_of<Subtract, Arity::binary>(words, type, op);
+  if (name == "mul")
+    return type == Type::f32x2 ? packed_of<Multiply, 2>(words, op)
+                               : handler_of<Multiply, Arity::binary>(words, type, op);
   if (name == "div") return handler_of<Divide, Arity::binary>(words, type, op);
   if (name == "min") return extreme_of<true>(words, type, op);
   if (name == "max") return extreme_of<false>(words, type, op);
-  if (name == "copysign") return type == Type::f64 ? &copy_sign<std::uint64_t> : type == Type::f32 ? &copy_sign<std::uint32_t> : nullptr;
+  if (name == "copysign")
+    return type == Type::f64   ? &copy_sign<std::uint64_t>
+           : type == Type::f32 ? &copy_sign<std::uint32_t>
+                               : nullptr;
   sources = 3;
-  if (name == "fma" || name == "mad") return type == Type::f32x2 ? packed_of<Fma, 3>(words, op) : handler_of<Fma, Arity::ternary>(words, type, op);
+  if (name == "fma" || name == "mad")
+    return type == Type::f32x2 ? packed_of<Fma, 3>(words, op)
+                               : handler_of<Fma, Arity::ternary>(words, type, op);
   sources = 1;
   if (name == "abs") return sign_of<false>(words, type);
   if (name == "neg") return sign_of<true>(words, type);
@@ -275,16 +379,18 @@ Handler choose(const Words& words, Type type, Op& op, std::size_t& sources) {
 
 }  // namespace
 
-bool decode_float(Decoder& decoder, const Words& words, Op& op) {
+bool decode_float(Decoder& decoder, const Words& words, DecodedInstruction& op) {
   if (words[0] == "testp") return decode_test(decoder, words, op);
   auto type = words.last_type();
   if (type != Type::f32 && type != Type::f64 && type != Type::f32x2) return decode_half(decoder, words, op);
   // rcp.approx.ftz.f64 and its kin.
   std::size_t sources = 0;
-  const bool approximate_f64 = type == Type::f64 && words.has("ftz") && (words[0] == "rcp" || words[0] == "rsqrt");
-  op.run = approximate_f64 ? (words[0] == "rcp" ? Handler{&one<double, Reciprocal, Style<true, false>>}
-                                                : Handler{&one<double, ReciprocalSquareRoot, Style<true, false>>})
-                           : choose(words, type, op, sources);
+  const bool approximate_f64 =
+      type == Type::f64 && words.has("ftz") && (words[0] == "rcp" || words[0] == "rsqrt");
+  op.run = approximate_f64
+               ? (words[0] == "rcp" ? Handler{&one<double, Reciprocal, Style<true, false>>}
+                                    : Handler{&one<double, ReciprocalSquareRoot, Style<true, false>>})
+               : choose(words, type, op, sources);
   if (approximate_f64) sources = 1;
   if (op.run == nullptr) return decoder.unsupported();
   // min and max of three.

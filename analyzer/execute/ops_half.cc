@@ -1,4 +1,5 @@
-// f16, bf16, and two of them in a register. Each operation is done in double, of which the last bit says whether there was more, and rounded once.
+// f16, bf16, and two of them in a register. Each operation is done in double, of which the last bit says
+// whether there was more, and rounded once.
 #include <cmath>
 
 #include "analyzer/execute/decode.h"
@@ -22,24 +23,36 @@ double extreme(double a, double b, bool least, std::uint8_t detail) {
   const bool minus = (detail & xor_sign) != 0 && std::signbit(a) != std::signbit(b);
   if ((detail & xor_sign) != 0) a = std::fabs(a), b = std::fabs(b);
   double result = 0;
-  if (std::isnan(a) || std::isnan(b)) result = (detail & nan_wins) != 0 || (std::isnan(a) && std::isnan(b)) ? NAN : std::isnan(a) ? b : a;
-  else if (a == b) result = std::signbit(a) == least ? a : b;
-  else result = (a < b) == least ? a : b;
+  if (std::isnan(a) || std::isnan(b))
+    result = (detail & nan_wins) != 0 || (std::isnan(a) && std::isnan(b)) ? NAN : std::isnan(a) ? b : a;
+  else if (a == b)
+    result = std::signbit(a) == least ? a : b;
+  else
+    result = (a < b) == least ? a : b;
   return minus ? -result : result;
 }
 
 double computed(Operation operation, double a, double b, double c, std::uint8_t detail) {
   switch (operation) {
-    case Operation::add: return sum_to_odd(a, b);
-    case Operation::sub: return sum_to_odd(a, -b);
-    case Operation::mul: return a * b;
-    case Operation::fma: return sum_to_odd(a * b, c);
-    case Operation::min: return extreme(a, b, true, detail);
-    case Operation::max: return extreme(a, b, false, detail);
-    case Operation::ex2: return std::exp2(a);
-    case Operation::tanh: return std::tanh(a);
+    case Operation::add:
+      return sum_to_odd(a, b);
+    case Operation::sub:
+      return sum_to_odd(a, -b);
+    case Operation::mul:
+      return a * b;
+    case Operation::fma:
+      return sum_to_odd(a * b, c);
+    case Operation::min:
+      return extreme(a, b, true, detail);
+    case Operation::max:
+      return extreme(a, b, false, detail);
+    case Operation::ex2:
+      return std::exp2(a);
+    case Operation::tanh:
+      return std::tanh(a);
     case Operation::neg:
-    case Operation::abs: break;
+    case Operation::abs:
+      break;
   }
   return a;
 }
@@ -49,7 +62,8 @@ std::uint16_t flushed(std::uint16_t bits, std::uint8_t detail) {
   return (detail & ftz) != 0 && (bits & exponent) == 0 ? bits & 0x8000 : bits;
 }
 
-std::uint16_t one(Operation operation, std::uint16_t a, std::uint16_t b, std::uint16_t c, std::uint8_t detail) {
+std::uint16_t one(Operation operation, std::uint16_t a, std::uint16_t b, std::uint16_t c,
+                  std::uint8_t detail) {
   a = flushed(a, detail), b = flushed(b, detail), c = flushed(c, detail);
   if (operation == Operation::neg) return a ^ 0x8000;
   if (operation == Operation::abs) return a & 0x7fff;
@@ -61,14 +75,15 @@ std::uint16_t one(Operation operation, std::uint16_t a, std::uint16_t b, std::ui
 }
 
 template <Operation operation>
-void halves(Warp& warp, const Op& op, std::uint32_t mask) {
+void halves(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   const auto *a = warp.at(op.a), *b = warp.at(op.b), *c = warp.at(op.c);
   auto* d = warp.out(op.d);
   const auto part = [](std::uint64_t slot, int shift) { return static_cast<std::uint16_t>(slot >> shift); };
   each(mask, [&](std::uint32_t i) {
     std::uint64_t result = one(operation, part(a[i], 0), part(b[i], 0), part(c[i], 0), op.detail);
     if ((op.detail & pairs) != 0)
-      result |= std::uint64_t{one(operation, part(a[i], 16), part(b[i], 16), part(c[i], 16), op.detail)} << 16;
+      result |= std::uint64_t{one(operation, part(a[i], 16), part(b[i], 16), part(c[i], 16), op.detail)}
+                << 16;
     d[i] = result;
   });
 }
@@ -79,15 +94,16 @@ struct Named {
   std::size_t sources;
 };
 constexpr Named operations[] = {
-    {"add", &halves<Operation::add>, 2}, {"sub", &halves<Operation::sub>, 2}, {"mul", &halves<Operation::mul>, 2},
-    {"fma", &halves<Operation::fma>, 3}, {"min", &halves<Operation::min>, 2}, {"max", &halves<Operation::max>, 2},
-    {"neg", &halves<Operation::neg>, 1}, {"abs", &halves<Operation::abs>, 1}, {"ex2", &halves<Operation::ex2>, 1},
-    {"tanh", &halves<Operation::tanh>, 1},
+    {"add", &halves<Operation::add>, 2}, {"sub", &halves<Operation::sub>, 2},
+    {"mul", &halves<Operation::mul>, 2}, {"fma", &halves<Operation::fma>, 3},
+    {"min", &halves<Operation::min>, 2}, {"max", &halves<Operation::max>, 2},
+    {"neg", &halves<Operation::neg>, 1}, {"abs", &halves<Operation::abs>, 1},
+    {"ex2", &halves<Operation::ex2>, 1}, {"tanh", &halves<Operation::tanh>, 1},
 };
 
 }  // namespace
 
-bool decode_half(Decoder& decoder, const Words& words, Op& op) {
+bool decode_half(Decoder& decoder, const Words& words, DecodedInstruction& op) {
   const auto type = words.last_type();
   std::uint8_t detail = 0;
   if (type == Type::bf16 || type == Type::bf16x2) detail |= brain;

@@ -8,34 +8,38 @@ namespace {
 
 using Kind = ptx::Operand::Kind;
 
-std::uint64_t bits_kept(int bits) { return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1; }
+std::uint64_t bits_kept(int bits) {
+  return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+}
 
 // `immediate`: the bits that are kept.
-void move(Warp& warp, const Op& op, std::uint32_t mask) {
+void move(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   const auto* a = warp.at(op.a);
   auto* d = warp.out(op.d);
   const auto keep = op.immediate;
   each(mask, [&](std::uint32_t i) { d[i] = a[i] & keep; });
 }
 
-void move_predicate(Warp& warp, const Op& op, std::uint32_t mask) { warp.set_predicate(op.pd, mask, warp.predicate(op.p)); }
+void move_predicate(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
+  warp.set_predicate(op.pd, mask, warp.predicate(op.p));
+}
 
 // Time is the number of instructions that were executed.
-void move_clock(Warp& warp, const Op& op, std::uint32_t mask) {
+void move_clock(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   auto* d = warp.out(op.d);
   const auto now = warp.machine->result.counts.instructions & op.immediate;
   each(mask, [&](std::uint32_t i) { d[i] = now; });
 }
 
 // A variable of the frame.
-void move_address(Warp& warp, const Op& op, std::uint32_t mask) {
+void move_address(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   auto* d = warp.out(op.d);
   const auto base = op.base == Base::frame_local ? warp.frame().local_base : warp.frame().param_base;
   each(mask, [&](std::uint32_t i) { d[i] = base + op.immediate; });
 }
 
 // `bytes` of each element; the first is the lowest.
-void pack(Warp& warp, const Op& op, std::uint32_t mask) {
+void pack(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   const auto* refs = &warp.code().refs[op.extra];
   const int width = op.bytes * 8;
   auto* d = warp.out(op.d);
@@ -47,7 +51,7 @@ void pack(Warp& warp, const Op& op, std::uint32_t mask) {
   });
 }
 
-void unpack(Warp& warp, const Op& op, std::uint32_t mask) {
+void unpack(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   const auto* refs = &warp.code().refs[op.extra];
   const int width = op.bytes * 8;
   const auto* a = warp.at(op.a);
@@ -58,8 +62,9 @@ void unpack(Warp& warp, const Op& op, std::uint32_t mask) {
   });
 }
 
-// 128 bits in two slots, from and to halves or another such register; all of a lane is read before any is written.
-void move_wide(Warp& warp, const Op& op, std::uint32_t mask) {
+// 128 bits in two slots, from and to halves or another such register; all of a lane is read before any is
+// written.
+void move_wide(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   const auto* refs = &warp.code().refs[op.extra];  // sources, then destinations
   each(mask, [&](std::uint32_t i) {
     const auto low = warp.at(refs[0])[i], high = warp.at(refs[1])[i];
@@ -68,16 +73,19 @@ void move_wide(Warp& warp, const Op& op, std::uint32_t mask) {
   });
 }
 
-Ref next(Ref ref) { return Ref(static_cast<Bank>(ref.bank()), ref.slot() + 1); }
+Ref next(Ref ref) {
+  return Ref(static_cast<Bank>(ref.bank()), ref.slot() + 1);
+}
 
-bool decode_wide_move(Decoder& decoder, Op& op) {
+bool decode_wide_move(Decoder& decoder, DecodedInstruction& op) {
   std::vector<Ref> refs;
   const auto add = [&](std::size_t i, bool written) {
     const auto& operand = decoder.operand(i);
     if (operand.kind == Kind::vector) {
       if (operand.part_count != 2) return decoder.unsupported();
       for (std::uint32_t k = 0; k < 2; ++k)
-        refs.push_back(written ? decoder.destination(decoder.part(operand, k)) : decoder.source(decoder.part(operand, k), Type::b64));
+        refs.push_back(written ? decoder.destination(decoder.part(operand, k))
+                               : decoder.source(decoder.part(operand, k), Type::b64));
       return true;
     }
     if (decoder.register_bits(operand) != 128) return decoder.unsupported();
@@ -92,7 +100,7 @@ bool decode_wide_move(Decoder& decoder, Op& op) {
   return true;
 }
 
-bool decode_mov(Decoder& decoder, const Words& words, Op& op) {
+bool decode_mov(Decoder& decoder, const Words& words, DecodedInstruction& op) {
   if (decoder.count() != 2) return decoder.fail("wrong number of operands");
   const auto type = words.last_type();
   const auto &to = decoder.operand(0), &from = decoder.operand(1);
@@ -125,13 +133,14 @@ bool decode_mov(Decoder& decoder, const Words& words, Op& op) {
   }
   op.immediate = bits_kept(bits_of(type));
   op.a = decoder.source(from, type);
-  const bool clock = from.kind == Kind::special && (from.text.starts_with("%clock") || from.text.starts_with("%globaltimer"));
+  const bool clock = from.kind == Kind::special &&
+                     (from.text.starts_with("%clock") || from.text.starts_with("%globaltimer"));
   op.run = clock && from.text.find("_hi") == std::string_view::npos ? &move_clock : &move;
   return true;
 }
 
 // d = a + immediate, with the frame's base where there is one.
-void convert_address(Warp& warp, const Op& op, std::uint32_t mask) {
+void convert_address(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   const auto* a = warp.at(op.a);
   auto* d = warp.out(op.d);
   auto offset = op.immediate;
@@ -148,7 +157,7 @@ std::uint64_t window_of(const Words& words, const AddressMap& map) {
   return 0;
 }
 
-bool decode_cvta(Decoder& decoder, const Words& words, Op& op) {
+bool decode_cvta(Decoder& decoder, const Words& words, DecodedInstruction& op) {
   if (decoder.count() != 2) return decoder.fail("wrong number of operands");
   const auto type = words.last_type();
   op.bytes = static_cast<std::uint16_t>(bytes_of(type));
@@ -161,28 +170,32 @@ bool decode_cvta(Decoder& decoder, const Words& words, Op& op) {
 }
 
 // immediate: the window's beginning; detail: 1 global, 2 constant.
-void is_in_window(Warp& warp, const Op& op, std::uint32_t mask) {
+void is_in_window(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   const auto* a = warp.at(op.a);
   std::uint32_t result = 0;
-  each(mask, [&](std::uint32_t i) { result |= std::uint32_t{a[i] - op.immediate < AddressMap::window_bytes} << i; });
+  each(mask, [&](std::uint32_t i) {
+    result |= std::uint32_t{a[i] - op.immediate < AddressMap::window_bytes} << i;
+  });
   warp.set_predicate(op.pd, mask, result);
 }
 
-void is_global(Warp& warp, const Op& op, std::uint32_t mask) {
+void is_global(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   const auto* a = warp.at(op.a);
   const auto& map = *warp.machine->map;
   std::uint32_t result = 0;
   each(mask, [&](std::uint32_t i) {
     bool other = false;
-    for (const auto window : {map.shared, map.local, map.param}) other = other || a[i] - window < AddressMap::window_bytes;
+    for (const auto window : {map.shared, map.local, map.param})
+      other = other || a[i] - window < AddressMap::window_bytes;
     const auto* buffer = warp.machine->memory->below(a[i]);
-    const bool constant = buffer != nullptr && buffer->constant && a[i] - buffer->address < buffer->bytes.size();
+    const bool constant =
+        buffer != nullptr && buffer->constant && a[i] - buffer->address < buffer->bytes.size();
     result |= std::uint32_t{!other && constant == (op.detail == 2)} << i;
   });
   warp.set_predicate(op.pd, mask, result);
 }
 
-bool decode_isspacep(Decoder& decoder, const Words& words, Op& op) {
+bool decode_isspacep(Decoder& decoder, const Words& words, DecodedInstruction& op) {
   if (decoder.count() != 2) return decoder.fail("wrong number of operands");
   op.pd = decoder.predicate_destination(decoder.operand(0));
   op.a = decoder.source(1, Type::u64);
@@ -194,7 +207,7 @@ bool decode_isspacep(Decoder& decoder, const Words& words, Op& op) {
 
 }  // namespace
 
-bool decode_move(Decoder& decoder, const Words& words, Op& op) {
+bool decode_move(Decoder& decoder, const Words& words, DecodedInstruction& op) {
   if (words[0] == "cvta") return decode_cvta(decoder, words, op);
   if (words[0] == "isspacep") return decode_isspacep(decoder, words, op);
   return decode_mov(decoder, words, op);

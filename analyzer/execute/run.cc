@@ -5,15 +5,17 @@
 #include <cfenv>
 #include <charconv>
 
-#include "analyzer/execute/machine.h"
 #include "analyzer/execute/layout.h"
+#include "analyzer/execute/machine.h"
 
 namespace warptime::execute {
 namespace {
 
-constexpr std::uint64_t most_shared_bytes = 228 * 1024;            // of the largest GPUs
-constexpr std::uint64_t most_register_bytes = std::uint64_t{1} << 32;  // of this process, for the registers of one block
-constexpr std::uint64_t turns_of_warp = 1 << 14;  // instructions before another warp has its turn: one may wait for another's flag
+constexpr std::uint64_t most_shared_bytes = 228 * 1024;  // of the largest GPUs
+constexpr std::uint64_t most_register_bytes = std::uint64_t{1}
+                                              << 32;  // of this process, for the registers of one block
+constexpr std::uint64_t turns_of_warp =
+    1 << 14;  // instructions before another warp has its turn: one may wait for another's flag
 
 // ---- checks of the launch
 
@@ -26,7 +28,8 @@ std::vector<std::uint64_t> numbers_of(std::string_view directive) {
       continue;
     }
     std::uint64_t value = 0;
-    const auto [end, failure] = std::from_chars(directive.data() + i, directive.data() + directive.size(), value);
+    const auto [end, failure] =
+        std::from_chars(directive.data() + i, directive.data() + directive.size(), value);
     numbers.push_back(failure == std::errc() ? value : 0);
     i = static_cast<std::size_t>(end - directive.data());
   }
@@ -34,90 +37,134 @@ std::vector<std::uint64_t> numbers_of(std::string_view directive) {
   return numbers;
 }
 
-std::string text_of(const Dimensions& d) { return fmt::format("{} x {} x {}", d.x, d.y, d.z); }
+std::string text_of(const Dimensions& d) {
+  return fmt::format("{} x {} x {}", d.x, d.y, d.z);
+}
 
-void check_directives(const ptx::Function& kernel, const Launch& launch, Diagnostics& errors) {
+void check_directives(const ptx::Function& kernel, const LaunchConfig& launch, Diagnostics& errors) {
   for (const auto directive : kernel.directives) {
     if (directive.starts_with(".reqntid")) {
       const auto n = numbers_of(directive);
       if (n[0] != launch.block.x || n[1] != launch.block.y || n[2] != launch.block.z)
-        errors.push_back(error(fmt::format("the kernel is for blocks of {} x {} x {} threads (.reqntid), not of {}", n[0], n[1], n[2], text_of(launch.block))));
+        errors.push_back(
+            error(fmt::format("the kernel is for blocks of {} x {} x {} threads (.reqntid), not of {}", n[0],
+                              n[1], n[2], text_of(launch.block))));
     } else if (directive.starts_with(".maxntid")) {
       const auto n = numbers_of(directive);
       if (launch.block.count() > n[0] * n[1] * n[2])
-        errors.push_back(error(fmt::format("the kernel is for at most {} threads per block (.maxntid), not {}", n[0] * n[1] * n[2], launch.block.count())));
+        errors.push_back(
+            error(fmt::format("the kernel is for at most {} threads per block (.maxntid), not {}",
+                              n[0] * n[1] * n[2], launch.block.count())));
     }
   }
 }
 
-void check_dimensions(const Launch& launch, Diagnostics& errors) {
+void check_dimensions(const LaunchConfig& launch, Diagnostics& errors) {
   const auto &grid = launch.grid, &block = launch.block;
   if (grid.count() == 0 || block.count() == 0) errors.push_back(error("a grid or a block of no threads"));
   if (grid.x > 0x7fffffff || grid.y > 65535 || grid.z > 65535)
-    errors.push_back(error(fmt::format("a grid of {} blocks: no device takes more than 2147483647 x 65535 x 65535", text_of(grid))));
+    errors.push_back(error(fmt::format(
+        "a grid of {} blocks: no device takes more than 2147483647 x 65535 x 65535", text_of(grid))));
   if (block.x > 1024 || block.y > 1024 || block.z > 64 || block.count() > 1024)
-    errors.push_back(error(fmt::format("a block of {} threads: no device takes more than 1024 (64 in z)", text_of(block))));
+    errors.push_back(error(
+        fmt::format("a block of {} threads: no device takes more than 1024 (64 in z)", text_of(block))));
 }
 
 void check_arguments(const Program& program, const std::vector<Argument>& arguments, Diagnostics& errors) {
   const auto wanted = parameters(program);
   if (arguments.size() != wanted.size()) {
-    errors.push_back(error(fmt::format("{} arguments for a kernel of {} parameters", arguments.size(), wanted.size())));
+    errors.push_back(
+        error(fmt::format("{} arguments for a kernel of {} parameters", arguments.size(), wanted.size())));
     return;
   }
   for (std::size_t i = 0; i < wanted.size(); ++i)
     if (arguments[i].size() != wanted[i].bytes)
-      errors.push_back(error(fmt::format("argument {} has {} bytes, parameter `{}` ({}) {}", i, arguments[i].size(), wanted[i].name, wanted[i].type, wanted[i].bytes)));
+      errors.push_back(
+          error(fmt::format("argument {} has {} bytes, parameter `{}` ({}) {}", i, arguments[i].size(),
+                            wanted[i].name, wanted[i].type, wanted[i].bytes)));
 }
 
-Diagnostics check(const Program& program, const Launch& launch, const std::vector<Argument>& arguments) {
+Diagnostics check(const Program& program, const LaunchConfig& launch, const std::vector<Argument>& arguments) {
   Diagnostics errors;
   check_dimensions(launch, errors);
   check_directives(program.module->functions[program.kernel], launch, errors);
   check_arguments(program, arguments, errors);
-  if (launch.dynamic_shared_bytes > most_shared_bytes || program.shared_bytes + launch.dynamic_shared_bytes > most_shared_bytes)
-    errors.push_back(error(fmt::format("{} bytes of shared memory per block: no device has more than {}",
-                                       program.shared_bytes + launch.dynamic_shared_bytes, most_shared_bytes)));
+  if (launch.dynamic_shared_bytes > most_shared_bytes ||
+      program.shared_bytes + launch.dynamic_shared_bytes > most_shared_bytes)
+    errors.push_back(
+        error(fmt::format("{} bytes of shared memory per block: no device has more than {}",
+                          program.shared_bytes + launch.dynamic_shared_bytes, most_shared_bytes)));
   const auto warps = align_up(launch.block.count(), lanes_of_warp) / lanes_of_warp;
   const auto& kernel = program.functions.at(program.kernel);
-  const std::uint64_t of_warp = std::uint64_t{kernel.register_slots} * 8 * lanes_of_warp + kernel.local_bytes * 2 * lanes_of_warp;
+  const std::uint64_t of_warp =
+      std::uint64_t{kernel.register_slots} * 8 * lanes_of_warp + kernel.local_bytes * 2 * lanes_of_warp;
   if (errors.empty() && of_warp > most_register_bytes / warps)
-    errors.push_back(error(fmt::format("{} registers and {} bytes of local memory per thread: too much to execute blocks of {} threads",
-                                       kernel.register_slots, kernel.local_bytes, launch.block.count())));
+    errors.push_back(error(fmt::format(
+        "{} registers and {} bytes of local memory per thread: too much to execute blocks of {} threads",
+        kernel.register_slots, kernel.local_bytes, launch.block.count())));
   return errors;
 }
 
 // ---- blocks
 
-std::uint64_t special_value(const Machine& machine, const Block& block, const Warp& warp, Special special, std::uint32_t lane) {
+std::uint64_t special_value(const Machine& machine, const Block& block, const Warp& warp, Special special,
+                            std::uint32_t lane) {
   const auto &size = machine.launch.block, &grid = machine.launch.grid;
   const auto thread = warp.index * lanes_of_warp + lane;
   const std::uint32_t bit = 1u << lane;
   switch (special) {
-    case Special::tid_x: return thread % size.x;
-    case Special::tid_y: return thread / size.x % size.y;
-    case Special::tid_z: return thread / size.x / size.y;
-    case Special::ntid_x: return size.x;
-    case Special::ntid_y: return size.y;
-    case Special::ntid_z: return size.z;
-    case Special::ctaid_x: return block.index.x;
-    case Special::ctaid_y: return block.index.y;
-    case Special::ctaid_z: return block.index.z;
-    case Special::nctaid_x: return grid.x;
-    case Special::nctaid_y: return grid.y;
-    case Special::nctaid_z: return grid.z;
-    case Special::laneid: return lane;
-    case Special::warpid: return warp.index;
-    case Special::nwarpid: return block.warps.size();
-    case Special::nsmid: case Special::one: return 1;
-    case Special::lanemask_eq: return bit;
-    case Special::lanemask_lt: return bit - 1;
-    case Special::lanemask_le: return bit | (bit - 1);
-    case Special::lanemask_gt: return ~(bit | (bit - 1));
-    case Special::lanemask_ge: return ~(bit - 1);
-    case Special::dynamic_smem_size: return machine.launch.dynamic_shared_bytes;
-    case Special::total_smem_size: return block.shared.size();
-    case Special::smid: case Special::gridid: case Special::clock: case Special::zero: break;
+    case Special::tid_x:
+      return thread % size.x;
+    case Special::tid_y:
+      return thread / size.x % size.y;
+    case Special::tid_z:
+      return thread / size.x / size.y;
+    case Special::ntid_x:
+      return size.x;
+    case Special::ntid_y:
+      return size.y;
+    case Special::ntid_z:
+      return size.z;
+    case Special::ctaid_x:
+      return block.index.x;
+    case Special::ctaid_y:
+      return block.index.y;
+    case Special::ctaid_z:
+      return block.index.z;
+    case Special::nctaid_x:
+      return grid.x;
+    case Special::nctaid_y:
+      return grid.y;
+    case Special::nctaid_z:
+      return grid.z;
+    case Special::laneid:
+      return lane;
+    case Special::warpid:
+      return warp.index;
+    case Special::nwarpid:
+      return block.warps.size();
+    case Special::nsmid:
+    case Special::one:
+      return 1;
+    case Special::lanemask_eq:
+      return bit;
+    case Special::lanemask_lt:
+      return bit - 1;
+    case Special::lanemask_le:
+      return bit | (bit - 1);
+    case Special::lanemask_gt:
+      return ~(bit | (bit - 1));
+    case Special::lanemask_ge:
+      return ~(bit - 1);
+    case Special::dynamic_smem_size:
+      return machine.launch.dynamic_shared_bytes;
+    case Special::total_smem_size:
+      return block.shared.size();
+    case Special::smid:
+    case Special::gridid:
+    case Special::clock:
+    case Special::zero:
+      break;
   }
   return 0;
 }
@@ -155,7 +202,8 @@ void start_block(Machine& machine, Block& block, std::uint64_t number) {
   const auto& grid = machine.launch.grid;
   const bool first = number == 0;
   block.number = number;
-  block.index = {static_cast<std::uint32_t>(number % grid.x), static_cast<std::uint32_t>(number / grid.x % grid.y),
+  block.index = {static_cast<std::uint32_t>(number % grid.x),
+                 static_cast<std::uint32_t>(number / grid.x % grid.y),
                  static_cast<std::uint32_t>(number / grid.x / grid.y)};
   std::fill(block.shared.begin(), block.shared.end(), std::byte{0});
   std::fill(block.shared_valid.begin(), block.shared_valid.end(), std::uint8_t{0});
@@ -190,7 +238,8 @@ void run_block(Machine& machine, Block& block) {
 std::vector<std::byte> parameter_bytes(const Program& program, const std::vector<Argument>& arguments) {
   std::vector<std::byte> bytes(program.parameter_bytes);
   for (std::size_t i = 0; i < arguments.size(); ++i)
-    if (!arguments[i].empty()) std::memcpy(&bytes[program.parameters[i].address], arguments[i].data(), arguments[i].size());
+    if (!arguments[i].empty())
+      std::memcpy(&bytes[program.parameters[i].address], arguments[i].data(), arguments[i].size());
   return bytes;
 }
 
@@ -208,7 +257,8 @@ class RoundingGuard {
 
 }  // namespace
 
-Result<Execution> run(const Program& program, Memory& memory, const Launch& launch, const std::vector<Argument>& arguments, const Options& options,
+Result<Execution> run(const Program& program, Memory& memory, const LaunchConfig& launch,
+                      const std::vector<Argument>& arguments, const Options& options,
                       ExecutionListener* listener) {
   if (auto errors = check(program, launch, arguments); !errors.empty()) return errors;
   const RoundingGuard guard;

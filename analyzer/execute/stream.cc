@@ -16,10 +16,13 @@ constexpr std::uint64_t sector_bytes = 32;
 StreamRecorder::StreamRecorder(std::vector<WarpId> warps, std::uint64_t limit)
     : warps_(std::move(warps)), limit_(limit), streams_(warps_.size()) {}
 
-bool StreamRecorder::wants(const WarpId& warp) { return std::find(warps_.begin(), warps_.end(), warp) != warps_.end(); }
+bool StreamRecorder::wants(const WarpId& warp) {
+  return std::find(warps_.begin(), warps_.end(), warp) != warps_.end();
+}
 
 void StreamRecorder::executed(const WarpId& warp, const ExecutedInstruction& instruction) {
-  if (!(warps_[current_] == warp)) current_ = static_cast<std::size_t>(std::find(warps_.begin(), warps_.end(), warp) - warps_.begin());
+  if (!(warps_[current_] == warp))
+    current_ = static_cast<std::size_t>(std::find(warps_.begin(), warps_.end(), warp) - warps_.begin());
   auto& stream = streams_[current_];
   if (stream.entries.size() >= limit_) {
     stream.truncated = true;
@@ -49,8 +52,11 @@ std::vector<StreamPeriod> segment(const Stream& stream) {
   };
   for (const auto& entry : stream.entries) {
     switch (entry.role) {
-      case Role::none: break;
-      case Role::calculation: ++run; break;
+      case Role::none:
+        break;
+      case Role::calculation:
+        ++run;
+        break;
       case Role::load:
       case Role::store:
         end_run();
@@ -65,7 +71,9 @@ std::vector<StreamPeriod> segment(const Stream& stream) {
 std::uint32_t sectors(std::span<const std::uint64_t> addresses, std::uint32_t bytes) {
   std::set<std::uint64_t> touched;
   for (const auto address : addresses)
-    for (auto sector = address / sector_bytes; sector <= (address + std::max(bytes, 1u) - 1) / sector_bytes; ++sector) touched.insert(sector);
+    for (auto sector = address / sector_bytes; sector <= (address + std::max(bytes, 1u) - 1) / sector_bytes;
+         ++sector)
+      touched.insert(sector);
   return static_cast<std::uint32_t>(touched.size());
 }
 
@@ -76,7 +84,8 @@ namespace {
 using warptime::Access;
 
 MemoryAccess access_of(const Stream& stream, const Stream::Entry& entry) {
-  const std::span<const std::uint64_t> addresses(stream.addresses.data() + entry.first_address, entry.address_count);
+  const std::span<const std::uint64_t> addresses(stream.addresses.data() + entry.first_address,
+                                                 entry.address_count);
   MemoryAccess access;
   access.kind = entry.role == Role::load ? MemoryAccess::Kind::load : MemoryAccess::Kind::store;
   access.bytes = entry.bytes;

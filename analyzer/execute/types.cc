@@ -14,13 +14,15 @@ struct Known {
 };
 
 constexpr std::array<Known, 26> known = {{
-    {"pred", Type::pred, 1},       {"u8", Type::u8, 8},           {"u16", Type::u16, 16},       {"u32", Type::u32, 32},
-    {"u64", Type::u64, 64},        {"s8", Type::s8, 8},           {"s16", Type::s16, 16},       {"s32", Type::s32, 32},
-    {"s64", Type::s64, 64},        {"b8", Type::b8, 8},           {"b16", Type::b16, 16},       {"b32", Type::b32, 32},
-    {"b64", Type::b64, 64},        {"b128", Type::b128, 128},     {"f16", Type::f16, 16},       {"bf16", Type::bf16, 16},
-    {"f32", Type::f32, 32},        {"f64", Type::f64, 64},        {"tf32", Type::tf32, 32},     {"f16x2", Type::f16x2, 32},
-    {"bf16x2", Type::bf16x2, 32},  {"u16x2", Type::u16x2, 32},    {"s16x2", Type::s16x2, 32},   {"f32x2", Type::f32x2, 64},
-    {"e4m3x2", Type::e4m3x2, 16},  {"e5m2x2", Type::e5m2x2, 16},
+    {"pred", Type::pred, 1},      {"u8", Type::u8, 8},          {"u16", Type::u16, 16},
+    {"u32", Type::u32, 32},       {"u64", Type::u64, 64},       {"s8", Type::s8, 8},
+    {"s16", Type::s16, 16},       {"s32", Type::s32, 32},       {"s64", Type::s64, 64},
+    {"b8", Type::b8, 8},          {"b16", Type::b16, 16},       {"b32", Type::b32, 32},
+    {"b64", Type::b64, 64},       {"b128", Type::b128, 128},    {"f16", Type::f16, 16},
+    {"bf16", Type::bf16, 16},     {"f32", Type::f32, 32},       {"f64", Type::f64, 64},
+    {"tf32", Type::tf32, 32},     {"f16x2", Type::f16x2, 32},   {"bf16x2", Type::bf16x2, 32},
+    {"u16x2", Type::u16x2, 32},   {"s16x2", Type::s16x2, 32},   {"f32x2", Type::f32x2, 64},
+    {"e4m3x2", Type::e4m3x2, 16}, {"e5m2x2", Type::e5m2x2, 16},
 }};
 
 }  // namespace
@@ -39,14 +41,23 @@ int bits_of(Type type) {
 
 bool is_float(Type type) {
   switch (type) {
-    case Type::f16: case Type::bf16: case Type::f32: case Type::f64: case Type::tf32: case Type::f16x2: case Type::bf16x2: case Type::f32x2:
+    case Type::f16:
+    case Type::bf16:
+    case Type::f32:
+    case Type::f64:
+    case Type::tf32:
+    case Type::f16x2:
+    case Type::bf16x2:
+    case Type::f32x2:
       return true;
-    default: return false;
+    default:
+      return false;
   }
 }
 
 bool is_signed(Type type) {
-  return type == Type::s8 || type == Type::s16 || type == Type::s32 || type == Type::s64 || type == Type::s16x2;
+  return type == Type::s8 || type == Type::s16 || type == Type::s32 || type == Type::s64 ||
+         type == Type::s16x2;
 }
 
 Words::Words(std::string_view text) : opcode(text) {
@@ -59,6 +70,8 @@ Words::Words(std::string_view text) : opcode(text) {
   }
 }
 
-bool Words::has(std::string_view word) const { return std::find(parts.begin() + 1, parts.end(), word) != parts.end(); }
+bool Words::has(std::string_view word) const {
+  return std::find(parts.begin() + 1, parts.end(), word) != parts.end();
+}
 
 }  // namespace warptime::execute

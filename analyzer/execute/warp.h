@@ -23,7 +23,7 @@ struct BarrierState {
   std::uint32_t arrived_threads = 0;
   std::uint32_t expected_threads = 0;  // 0: every thread that still runs
   std::uint32_t waiting_warps = 0;
-  std::uint32_t predicate_count = 0;   // of bar.red
+  std::uint32_t predicate_count = 0;  // of bar.red
   bool all = true, any = false;
 };
 
@@ -56,7 +56,7 @@ struct LaneMemory {
   std::vector<std::uint8_t> valid;
 };
 
-enum class Access : std::uint8_t { read, write, atomic };
+enum class AccessKind : std::uint8_t { read, write, atomic };
 
 struct Warp {
   // What handlers read and write.
@@ -78,10 +78,10 @@ struct Warp {
   std::vector<Parked> parked;
   std::vector<std::uint64_t> specials;
   LaneMemory local[lanes_of_warp], params[lanes_of_warp];
-  std::uint64_t stack_bytes = 0;   // of local memory in use, and of parameters
+  std::uint64_t stack_bytes = 0;  // of local memory in use, and of parameters
   std::uint64_t param_bytes = 0;
   enum class State : std::uint8_t { ready, waiting, ended } state = State::ready;
-  std::uint32_t barrier = 0;       // that it waits for
+  std::uint32_t barrier = 0;  // that it waits for
   std::uint32_t barrier_pc = 0, barrier_mask = 0;
   bool observed = false;
   // The op that is being done, for findings.
@@ -89,7 +89,9 @@ struct Warp {
   // The buffer that was used last.
   Memory::Buffer* cached = nullptr;
 
-  const std::uint64_t* at(Ref ref) const { return banks[ref.bank()] + std::size_t{ref.slot()} * lanes_of_warp; }
+  const std::uint64_t* at(Ref ref) const {
+    return banks[ref.bank()] + std::size_t{ref.slot()} * lanes_of_warp;
+  }
   std::uint64_t* out(Ref ref) { return registers + std::size_t{ref.slot()} * lanes_of_warp; }
   std::uint32_t predicate(PredicateRef p) const { return predicates[p.index] ^ (p.negated ? full_mask : 0); }
   void set_predicate(std::uint32_t which, std::uint32_t mask, std::uint32_t value) {
@@ -98,7 +100,8 @@ struct Warp {
   Frame& frame() { return frames[depth - 1]; }
   const FunctionCode& code() const { return *frames[depth - 1].code; }
 
-  // Whether there is a finding of this kind at the current op; it is counted once more. Asked before a message is made.
+  // Whether there is a finding of this kind at the current op; it is counted once more. Asked before a
+  // message is made.
   bool found_before(Finding::Kind kind);
   // A finding at the current op. Gives whether execution goes on.
   bool fault(Finding::Kind kind, std::uint32_t lane, const std::string& message);
@@ -121,7 +124,7 @@ struct Machine {
   const Options* options = nullptr;
   const AddressMap* map = nullptr;
   ExecutionListener* listener = nullptr;
-  Launch launch;
+  LaunchConfig launch;
   std::vector<std::byte> parameters;
   Execution result;
   bool stopped = false;
@@ -135,30 +138,38 @@ inline void each(std::uint32_t mask, F&& f) {
   if (mask == full_mask) {
     for (std::uint32_t lane = 0; lane < lanes_of_warp; ++lane) f(lane);
   } else {
-    for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) f(static_cast<std::uint32_t>(std::countr_zero(rest)));
+    for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1)
+      f(static_cast<std::uint32_t>(std::countr_zero(rest)));
   }
 }
 
 // A value as a slot holds it: sign-extended where it is signed. Slots are read by truncation.
 template <class T>
 constexpr std::uint64_t widen(T value) {
-  if constexpr (std::is_same_v<T, float>) return std::bit_cast<std::uint32_t>(value);
-  else if constexpr (std::is_same_v<T, double>) return std::bit_cast<std::uint64_t>(value);
-  else if constexpr (std::is_signed_v<T>) return static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
-  else return value;
+  if constexpr (std::is_same_v<T, float>)
+    return std::bit_cast<std::uint32_t>(value);
+  else if constexpr (std::is_same_v<T, double>)
+    return std::bit_cast<std::uint64_t>(value);
+  else if constexpr (std::is_signed_v<T>)
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
+  else
+    return value;
 }
 template <class T>
 constexpr T narrow(std::uint64_t slot) {
-  if constexpr (std::is_same_v<T, float>) return std::bit_cast<float>(static_cast<std::uint32_t>(slot));
-  else if constexpr (std::is_same_v<T, double>) return std::bit_cast<double>(slot);
-  else return static_cast<T>(slot);
+  if constexpr (std::is_same_v<T, float>)
+    return std::bit_cast<float>(static_cast<std::uint32_t>(slot));
+  else if constexpr (std::is_same_v<T, double>)
+    return std::bit_cast<double>(slot);
+  else
+    return static_cast<T>(slot);
 }
 
-// The bytes in the host's memory of `bytes` bytes at `address` for `lane`, checked: bounds, alignment, initialised where read. Null: a finding
-// was made. Keeps note of the lanes that point to global memory.
-std::byte* resolve(Warp& warp, const Op& op, std::uint32_t lane, std::uint64_t address, std::uint32_t bytes, Access access,
-                   std::uint32_t element_bytes, Space space);
+// The bytes in the host's memory of `bytes` bytes at `address` for `lane`, checked: bounds, alignment,
+// initialised where read. Null: a finding was made. Keeps note of the lanes that point to global memory.
+std::byte* resolve(Warp& warp, const DecodedInstruction& op, std::uint32_t lane, std::uint64_t address,
+                   std::uint32_t bytes, AccessKind access, std::uint32_t element_bytes, Space space);
 // Fills warp.addresses from base and offset of `op`, and clears warp.global_lanes.
-void find_addresses(Warp& warp, const Op& op, std::uint32_t mask);
+void find_addresses(Warp& warp, const DecodedInstruction& op, std::uint32_t mask);
 
 }  // namespace warptime::execute

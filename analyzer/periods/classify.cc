@@ -1,7 +1,7 @@
 #include "analyzer/periods/classify.h"
 
-#include "analyzer/flow/access.h"
-#include "analyzer/flow/slots.h"
+#include "analyzer/cfg/stack_slots.h"
+#include "analyzer/memory/access_pattern.h"
 #include "analyzer/ptx/opcodes.h"
 
 namespace warptime::periods {
@@ -10,7 +10,8 @@ namespace {
 using Kind = InstructionRole::Kind;
 
 // The operand that is the global address: a load's second, a store's first.
-std::uint32_t address_operand(const std::vector<ptx::Operand>& operands, const ptx::Instruction& ins, ptx::Category category) {
+std::uint32_t address_operand(const std::vector<ptx::Operand>& operands, const ptx::Instruction& ins,
+                              ptx::Category category) {
   const std::uint32_t from = category == ptx::Category::load || category == ptx::Category::atomic ? 1 : 0;
   for (std::uint32_t i = from; i < ins.operand_count; ++i)
     if (operands[ins.first_operand + i].kind == ptx::Operand::Kind::address) return i;
@@ -18,25 +19,32 @@ std::uint32_t address_operand(const std::vector<ptx::Operand>& operands, const p
 }
 
 // `tex`, `tld4`: reads through the texture units; no address that can be followed.
-bool is_texture(std::string_view opcode) { return opcode.starts_with("tex") || opcode.starts_with("tld4"); }
+bool is_texture(std::string_view opcode) {
+  return opcode.starts_with("tex") || opcode.starts_with("tld4");
+}
 
-InstructionRole memory(flow::KernelFlow& flow, std::uint32_t block, std::uint32_t instruction, Kind kind, std::uint32_t operand,
-                       std::string note, const flow::Naming& naming, std::vector<MemoryAccess>& accesses) {
+InstructionRole memory(analysis::KernelFlow& flow, std::uint32_t block, std::uint32_t instruction, Kind kind,
+                       std::uint32_t operand, std::string note, const analysis::Naming& naming,
+                       std::vector<MemoryAccess>& accesses) {
   auto& evaluator = flow.evaluator;
   const auto& ins = evaluator.function().instructions[instruction];
   const auto bytes = std::max(1, ptx::access_bytes(ins.opcode));
   const auto address = evaluator.address(instruction, operand);
-  const auto pattern = flow.accesses.pattern(address, bytes, [&] { return flow.loops.resolve(address, flow.cfg.blocks[block].loop); });
+  const auto pattern = flow.accesses.pattern(
+      address, bytes, [&] { return flow.loops.resolve(address, flow.cfg.blocks[block].loop); });
   MemoryAccess access;
   access.kind = kind == Kind::load ? MemoryAccess::Kind::load : MemoryAccess::Kind::store;
   access.access = pattern.access;
   access.bytes = bytes;
   access.sectors = pattern.sectors;
-  if (!pattern.sectors) note += note.empty() ? "arguments or turns decide its sectors" : ", arguments or turns decide its sectors";
+  if (!pattern.sectors)
+    note +=
+        note.empty() ? "arguments or turns decide its sectors" : ", arguments or turns decide its sectors";
   access.note = std::move(note);
   if (pattern.access == Access::strided) {
-    const auto form = flow.accesses.stride_form(pattern, flow.loops.resolve(address, flow.cfg.blocks[block].loop));
-    const auto stride = form ? flow::to_expression(evaluator.values(), *form, naming) : std::nullopt;
+    const auto form =
+        flow.accesses.stride_form(pattern, flow.loops.resolve(address, flow.cfg.blocks[block].loop));
+    const auto stride = form ? analysis::to_expression(evaluator.values(), *form, naming) : std::nullopt;
     if (stride) access.stride = to_string(*stride);
   }
   InstructionRole role;
@@ -49,8 +57,8 @@ InstructionRole memory(flow::KernelFlow& flow, std::uint32_t block, std::uint32_
 
 }  // namespace
 
-InstructionRole classify(flow::KernelFlow& flow, std::uint32_t block, std::uint32_t instruction, const flow::Naming& naming,
-                         std::vector<MemoryAccess>& accesses) {
+InstructionRole classify(analysis::KernelFlow& flow, std::uint32_t block, std::uint32_t instruction,
+                         const analysis::Naming& naming, std::vector<MemoryAccess>& accesses) {
   auto& evaluator = flow.evaluator;
   const auto& function = evaluator.function();
   const auto& ins = function.instructions[instruction];
@@ -74,10 +82,12 @@ InstructionRole classify(flow::KernelFlow& flow, std::uint32_t block, std::uint3
   const bool writes = category == ptx::Category::store || category == ptx::Category::reduction;
   if (category == ptx::Category::async_copy) {
     // Only those that copy; commits and waits are calculation.
-    if (ins.opcode.find("commit") != std::string_view::npos || ins.opcode.find("wait") != std::string_view::npos) return role;
+    if (ins.opcode.find("commit") != std::string_view::npos ||
+        ins.opcode.find("wait") != std::string_view::npos)
+      return role;
     return memory(flow, block, instruction, Kind::store, 0, "asynchronous copy", naming, accesses);
   }
-  if ((!reads && !writes) || flow::moves_slot(evaluator.operands(), ins)) return role;
+  if ((!reads && !writes) || analysis::moves_slot(evaluator.operands(), ins)) return role;
   if (is_texture(ins.opcode)) {
     role.kind = Kind::load;
     MemoryAccess access;
@@ -89,14 +99,18 @@ InstructionRole classify(flow::KernelFlow& flow, std::uint32_t block, std::uint3
   }
   const auto operand = address_operand(evaluator.operands(), ins, category);
   auto space = ptx::space_of(ins.opcode);
-  std::string note = category == ptx::Category::atomic ? "atomic" : category == ptx::Category::reduction ? "reduction" : "";
+  std::string note = category == ptx::Category::atomic      ? "atomic"
+                     : category == ptx::Category::reduction ? "reduction"
+                                                            : "";
   if (space == ptx::StateSpace::generic || space == ptx::StateSpace::none) {
     const auto shown = evaluator.space_of_address(evaluator.address(instruction, operand));
     space = shown.value_or(ptx::StateSpace::global);
-    if (!shown) note += note.empty() ? "generic address, taken as global" : ", generic address, taken as global";
+    if (!shown)
+      note += note.empty() ? "generic address, taken as global" : ", generic address, taken as global";
   }
   if (space != ptx::StateSpace::global) return role;
-  return memory(flow, block, instruction, reads ? Kind::load : Kind::store, operand, std::move(note), naming, accesses);
+  return memory(flow, block, instruction, reads ? Kind::load : Kind::store, operand, std::move(note), naming,
+                accesses);
 }
 
 }  // namespace warptime::periods

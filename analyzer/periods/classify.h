@@ -1,18 +1,19 @@
 // What one instruction is: calculation, or a memory access period with its pattern.
 #pragma once
 
-#include "analyzer/flow/flow.h"
-#include "analyzer/flow/naming.h"
+#include "analyzer/periods/flow.h"
 #include "analyzer/periods/lower.h"
+#include "analyzer/symbolic/naming.h"
 
 namespace warptime::periods {
 
-// Section 5.3 of Puchala et al. (2022): global loads and stores are memory access periods; everything else that is executed, ld.param and
-// shared, local and constant memory included, is calculation, calls and returns of device functions too; the
-// kernel's own ret is nothing. Beyond the paper: atomics that return a value
-// count as loads, reductions and bulk copies that do not as stores, and a generic address as global unless the code shows another space.
-// `block` is the instruction's. A memory access goes to the end of `accesses`.
-InstructionRole classify(flow::KernelFlow& flow, std::uint32_t block, std::uint32_t instruction, const flow::Naming& naming,
-                         std::vector<MemoryAccess>& accesses);
+// Section 5.3 of Puchala et al. (2022): global loads and stores are memory access periods; everything else
+// that is executed, ld.param and shared, local and constant memory included, is calculation, calls and
+// returns of device functions too; the kernel's own ret is nothing. Beyond the paper: atomics that return a
+// value count as loads, reductions and bulk copies that do not as stores, and a generic address as global
+// unless the code shows another space. `block` is the instruction's. A memory access goes to the end of
+// `accesses`.
+InstructionRole classify(analysis::KernelFlow& flow, std::uint32_t block, std::uint32_t instruction,
+                         const analysis::Naming& naming, std::vector<MemoryAccess>& accesses);
 
 }  // namespace warptime::periods

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "simulator/kernel_program.h"
+#include "simulator/program/kernel_program.h"
 
 namespace warptime::periods {
 

@@ -21,34 +21,37 @@
 namespace warptime::periods {
 namespace {
 
-using flow::Facts;
-using flow::none;
-using flow::ValueId;
+using analysis::ExprId;
+using analysis::Facts;
+using analysis::none;
 
 // Gives back the room that lists were made with.
 void compact(Items& items) {
   items.shrink_to_fit();
   for (auto& item : items) {
-    if (auto* repeat = std::get_if<Repeat>(&item.what)) compact(repeat->body);
-    else if (auto* when = std::get_if<When>(&item.what)) compact(when->then_items), compact(when->else_items);
+    if (auto* repeat = std::get_if<Repeat>(&item.what))
+      compact(repeat->body);
+    else if (auto* when = std::get_if<When>(&item.what))
+      compact(when->then_items), compact(when->else_items);
   }
 }
 
 constexpr std::array<const char*, kinds_not_modelled> not_modelled_texts{
-        "shared memory counts as calculation: conflicts between its banks are not modelled",
-        "local memory counts as calculation: its traffic is not modelled",
-        "barriers count as calculation: the waiting at them is not modelled",
-        "an atomic counts as one access: threads that meet at one address are not modelled",
-        "a texture or surface access counts as coalesced: its cache and its filtering are not modelled",
-        "an asynchronous copy counts as a store where it is begun: that it runs beside the calculation is not modelled",
-        "divisions, roots and other long instructions count as one instruction each",
-        "a tensor core instruction counts as one instruction",
+    "shared memory counts as calculation: conflicts between its banks are not modelled",
+    "local memory counts as calculation: its traffic is not modelled",
+    "barriers count as calculation: the waiting at them is not modelled",
+    "an atomic counts as one access: threads that meet at one address are not modelled",
+    "a texture or surface access counts as coalesced: its cache and its filtering are not modelled",
+    "an asynchronous copy counts as a store where it is begun: that it runs beside the calculation is not "
+    "modelled",
+    "divisions, roots and other long instructions count as one instruction each",
+    "a tensor core instruction counts as one instruction",
 };
 
 }  // namespace
 
-Lowering::Lowering(flow::KernelFlow& flow, const LowerOptions& options)
-    : function_(flow.code.function()), flow_(flow), values_(flow.evaluator.values()), options_(options) {
+Lowering::Lowering(analysis::KernelFlow& flow, const LowerOptions& options)
+    : function_(flow.code.function()), flow_(flow), exprs_(flow.evaluator.values()), options_(options) {
   naming_.argument = [this](auto index, auto offset) { return argument_name(index, offset); };
   naming_.counter = [this](auto loop) { return counter_name(loop); };
   naming_.other = [this](auto value) {
@@ -65,10 +68,11 @@ Result<Lowered> Lowering::lower() {
   if (!errors_.empty()) return std::move(errors_);
   if (!flow_.cfg.irreducible.empty()) {
     const auto& edge = flow_.cfg.irreducible.front();
-    return fail_at(flow_.cfg.blocks[edge.to].first, "irreducible control flow: a loop with several entries, too large to be copied for each");
+    return fail_at(flow_.cfg.blocks[edge.to].first,
+                   "irreducible control flow: a loop with several entries, too large to be copied for each");
   }
   out_.repeats_of_loop.assign(flow_.cfg.loops.size(), "");
-  auto items = region(0, flow_.cfg.exit(), none, Facts(values_), 0);
+  auto items = region(0, flow_.cfg.exit(), none, Facts(exprs_), 0);
   if (failure_) return std::move(*failure_);
   compact(items);
   out_.program.program = std::move(items);
@@ -89,17 +93,20 @@ int Lowering::source_line(std::uint32_t instruction) const {
 
 std::string Lowering::place(std::uint32_t instruction) const {
   const auto line = source_line(instruction);
-  return line != 0 ? fmt::format("line {}", line) : fmt::format("PTX line {}", function_.instructions[instruction].line);
+  return line != 0 ? fmt::format("line {}", line)
+                   : fmt::format("PTX line {}", function_.instructions[instruction].line);
 }
 
 std::string Lowering::place_for_name(std::uint32_t instruction) const {
   const auto line = source_line(instruction);
-  return line != 0 ? fmt::format("line_{}", line) : fmt::format("ptx_line_{}", function_.instructions[instruction].line);
+  return line != 0 ? fmt::format("line_{}", line)
+                   : fmt::format("ptx_line_{}", function_.instructions[instruction].line);
 }
 
 Diagnostic Lowering::fail_at(std::uint32_t instruction, std::string message, std::string hint) const {
   const auto& instructions = function_.instructions;
-  const int line = instruction < instructions.size() ? static_cast<int>(instructions[instruction].line) : static_cast<int>(function_.end_line);
+  const int line = instruction < instructions.size() ? static_cast<int>(instructions[instruction].line)
+                                                     : static_cast<int>(function_.end_line);
   if (instruction < instructions.size() && source_line(instruction) != 0)
     message += fmt::format(" (source line {})", source_line(instruction));
   return error_at(options_.file, line, 0, std::move(message), std::move(hint));
@@ -126,13 +133,18 @@ void Lowering::roles_of_instructions() {
     if (!block.reachable) continue;
     for (auto i = block.first; i < block.end; ++i) {
       auto& role = out_.roles[i];
-      if (!options_.lines.empty() && !options_.lines.contains(options_.ptx_lines ? static_cast<int>(function_.instructions[i].line) : source_line(i))) continue;
+      if (!options_.lines.empty() &&
+          !options_.lines.contains(options_.ptx_lines ? static_cast<int>(function_.instructions[i].line)
+                                                      : source_line(i)))
+        continue;
       role = classify(flow_, b, i, naming_, out_.accesses);
       if (role.kind == InstructionRole::Kind::none) continue;
       ++total;
       note_uses(i);
-      if (role.modelled) ++modelled;
-      else unsupported(i);
+      if (role.modelled)
+        ++modelled;
+      else
+        unsupported(i);
     }
   }
   out_.program.instructions_total = total;
@@ -144,12 +156,22 @@ void Lowering::note_uses(std::uint32_t i) {
   if (ins.info == nullptr) return;
   const auto uses = [&](NotModelled what) { uses_[static_cast<std::size_t>(what)] = true; };
   const auto word = ins.opcode.substr(0, ins.opcode.find('.'));
-  const auto is_one_of = [&](std::initializer_list<std::string_view> words) { return std::find(words.begin(), words.end(), word) != words.end(); };
+  const auto is_one_of = [&](std::initializer_list<std::string_view> words) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  };
   switch (ins.info->category) {
-    case ptx::Category::barrier: uses(NotModelled::barrier); break;
-    case ptx::Category::async_copy: uses(NotModelled::async_copy); break;
-    case ptx::Category::atomic: case ptx::Category::reduction: uses(NotModelled::atomic); break;
-    case ptx::Category::load: case ptx::Category::store: {
+    case ptx::Category::barrier:
+      uses(NotModelled::barrier);
+      break;
+    case ptx::Category::async_copy:
+      uses(NotModelled::async_copy);
+      break;
+    case ptx::Category::atomic:
+    case ptx::Category::reduction:
+      uses(NotModelled::atomic);
+      break;
+    case ptx::Category::load:
+    case ptx::Category::store: {
       const auto space = ptx::space_of(ins.opcode);
       if (space == ptx::StateSpace::texture) uses(NotModelled::texture);
       if (space == ptx::StateSpace::shared) uses(NotModelled::shared_memory);
@@ -157,15 +179,16 @@ void Lowering::note_uses(std::uint32_t i) {
       break;
     }
     default:
-      if (is_one_of({"div", "rem", "sqrt", "rsqrt", "rcp", "sin", "cos", "ex2", "lg2", "tanh"})) uses(NotModelled::long_instruction);
+      if (is_one_of({"div", "rem", "sqrt", "rsqrt", "rcp", "sin", "cos", "ex2", "lg2", "tanh"}))
+        uses(NotModelled::long_instruction);
       if (is_one_of({"wmma", "mma", "wgmma", "tcgen05"})) uses(NotModelled::tensor_core);
   }
 }
 
 void Lowering::unsupported(std::uint32_t i) {
   const auto& ins = function_.instructions[i];
-  auto diagnostic =
-      fail_at(i, fmt::format("unknown instruction `{}`", ins.opcode), "--skip-unsupported counts it as one instruction of calculation");
+  auto diagnostic = fail_at(i, fmt::format("unknown instruction `{}`", ins.opcode),
+                            "--skip-unsupported counts it as one instruction of calculation");
   if (options_.skip_unsupported) {
     diagnostic.severity = Severity::warning;
     diagnostic.hint.clear();
@@ -217,43 +240,58 @@ void Lowering::block_items(std::uint32_t b, std::uint32_t loop, const Facts& fac
 }
 
 // What a call costs that is not followed: a parameter, which the user gives.
-void Lowering::opaque_call(std::uint32_t i, const flow::OpaqueCall& call, Items& items) {
+void Lowering::opaque_call(std::uint32_t i, const analysis::OpaqueCall& call, Items& items) {
   std::string wanted = "instructions_of_";
   if (call.callee.empty()) wanted += fmt::format("call_at_{}", place_for_name(i));
   for (const char c : call.callee) wanted += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-  const auto what = call.callee.empty() ? fmt::format("the call through a pointer at {}", place(i)) : fmt::format("`{}`", call.callee);
-  const auto name = parameter_for(wanted, fmt::format("instructions that one call of {}, {}, executes", what, call.why));
+  const auto what = call.callee.empty() ? fmt::format("the call through a pointer at {}", place(i))
+                                        : fmt::format("`{}`", call.callee);
+  const auto name =
+      parameter_for(wanted, fmt::format("instructions that one call of {}, {}, executes", what, call.why));
   if (called_.insert(name).second) {
-    auto warning = fail_at(i, fmt::format("{} {} is not followed: give what one call executes as the parameter {}",
-                                          call.callee.empty() ? "a call" : fmt::format("a call of `{}`,", call.callee), call.why + (call.callee.empty() ? "" : ","), name));
+    auto warning =
+        fail_at(i, fmt::format("{} {} is not followed: give what one call executes as the parameter {}",
+                               call.callee.empty() ? "a call" : fmt::format("a call of `{}`,", call.callee),
+                               call.why + (call.callee.empty() ? "" : ","), name));
     warning.severity = Severity::warning;
     out_.diagnostics.push_back(std::move(warning));
   }
-  const auto guard = function_.instructions[i].guard == ptx::no_index ? values_.constant(1) : flow_.evaluator.guard(i);
-  if (!values_.is_constant(guard)) assume(i, fmt::format("the call is made where `{}`: taken to hold for some thread of each warp", readable(guard)));
+  const auto guard =
+      function_.instructions[i].guard == ptx::no_index ? exprs_.constant(1) : flow_.evaluator.guard(i);
+  if (!exprs_.is_constant(guard))
+    assume(i, fmt::format("the call is made where `{}`: taken to hold for some thread of each warp",
+                          readable(guard)));
   items.push_back({Instructions{Expression::name(name)}, source_lines(i), ptx_lines(i)});
 }
 
-// The bytes that the launch touches here, once for each access: where it is first met, which is not in a loop's last turn.
-void Lowering::note_touched(std::uint32_t i, std::uint32_t loop, const Facts& facts) {
+// The bytes that the launch touches here, once for each access: where it is first met, which is not in a
+// loop's last turn.
+void Lowering::note_footprint(std::uint32_t i, std::uint32_t loop, const Facts& facts) {
   const auto& role = out_.roles[i];
   if (role.operand == none || !last_turn_.empty() || !footprints_.insert(i).second) return;
-  const auto on_data = [&](ValueId value) { return (flow_.evaluator.dependence(value) & flow::on_data) != 0; };
+  const auto on_data = [&](ExprId value) {
+    return (flow_.evaluator.dependence(value) & analysis::on_data) != 0;
+  };
   if (std::any_of(path_.begin(), path_.end(), [&](const auto& c) { return on_data(c.condition); })) return;
   auto conditions = path_;
-  if (function_.instructions[i].guard != ptx::no_index) conditions.push_back({condition(flow_.evaluator.guard(i), loop, facts), true});
+  if (function_.instructions[i].guard != ptx::no_index)
+    conditions.push_back({condition(flow_.evaluator.guard(i), loop, facts), true});
   auto& access = out_.accesses[role.access];
   const auto address = flow_.loops.resolve(flow_.evaluator.address(i, role.operand), loop);
-  const auto bytes = flow::touched_bytes(flow_.evaluator, flow_.loops, address, flow_.evaluator.block_of(i), access.bytes.value_or(0), conditions);
+  const auto bytes =
+      analysis::footprint_bytes(flow_.evaluator, flow_.loops, address, flow_.evaluator.block_of(i),
+                              access.bytes.value_or(0), conditions);
   if (!bytes) return;
-  flow::Taken taken;
-  const auto expression = flow::to_expression(values_, facts.simplify(*bytes), naming_, &taken);
-  if (expression && !taken.unsigned_as_signed && !taken.division_of_not_negative) access.touched = *expression;
+  analysis::Assumptions taken;
+  const auto expression = analysis::to_expression(exprs_, facts.simplify(*bytes), naming_, &taken);
+  if (expression && !taken.unsigned_as_signed && !taken.division_of_not_negative)
+    access.footprint = *expression;
 }
 
-// A guarded access whose guard depends on arguments alone is a condition: where it does not hold, one instruction is issued.
+// A guarded access whose guard depends on arguments alone is a condition: where it does not hold, one
+// instruction is issued.
 void Lowering::memory_item(std::uint32_t i, std::uint32_t loop, const Facts& facts, Items& items) {
-  note_touched(i, loop, facts);
+  note_footprint(i, loop, facts);
   Item item{out_.accesses[out_.roles[i].access], source_lines(i), ptx_lines(i)};
   if (function_.instructions[i].guard == ptx::no_index) {
     items.push_back(std::move(item));
@@ -262,20 +300,26 @@ void Lowering::memory_item(std::uint32_t i, std::uint32_t loop, const Facts& fac
   const auto guard = condition(flow_.evaluator.guard(i), loop, facts);
   Items skipped;
   add_instructions(skipped, 1, source_lines(i), ptx_lines(i));
-  if (values_.is_constant(guard)) {
-    if (values_[guard].number != 0) items.push_back(std::move(item));
-    else append(items, std::move(skipped));
+  if (exprs_.is_constant(guard)) {
+    if (exprs_[guard].number != 0)
+      items.push_back(std::move(item));
+    else
+      append(items, std::move(skipped));
     return;
   }
   if (uniform(guard))
     if (auto expression = expression_of(guard, i)) {
-      items.push_back({When{*expression, {std::move(item)}, std::move(skipped)}, source_lines(i), ptx_lines(i)});
+      items.push_back(
+          {When{*expression, {std::move(item)}, std::move(skipped)}, source_lines(i), ptx_lines(i)});
       return;
     }
-  assume(i, fmt::format("the access is made where `{}`: taken to hold for some thread of each warp", readable(guard)));
+  assume(i, fmt::format("the access is made where `{}`: taken to hold for some thread of each warp",
+                        readable(guard)));
   items.push_back(std::move(item));
 }
 
-Result<Lowered> lower(flow::KernelFlow& flow, const LowerOptions& options) { return Lowering(flow, options).lower(); }
+Result<Lowered> lower(analysis::KernelFlow& flow, const LowerOptions& options) {
+  return Lowering(flow, options).lower();
+}
 
 }  // namespace warptime::periods

@@ -1,45 +1,52 @@
-// Periods: from control flow to the kernel program. Each block's instructions become calculation and memory access periods (section 5.3
-// of Puchala et al. 2022); loops become repeats, branches on kernel arguments conditions, and what the threads of a warp can take
-// differently is executed on both sides.
+// Periods: from control flow to the kernel program. Each block's instructions become calculation and memory
+// access periods (section 5.3 of Puchala et al. 2022); loops become repeats, branches on kernel arguments
+// conditions, and what the threads of a warp can take differently is executed on both sides.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "analyzer/compile/compile.h"
-#include "analyzer/flow/flow.h"
-#include "simulator/kernel_program.h"
+#include "analyzer/periods/flow.h"
+#include "simulator/program/kernel_program.h"
 
 namespace warptime::periods {
 
 // What an instruction is in the program: for the listing.
 struct InstructionRole {
-  enum class Kind : std::uint8_t { none, calculation, load, store } kind = Kind::none;  // none: unreachable, or the final ret
-  bool modelled = true;  // false: unknown to the table, counted as calculation
-  std::uint32_t access = flow::none;   // index into Lowered::accesses
-  std::uint32_t operand = flow::none;  // which is its address; none: it has no address that can be followed
+  enum class Kind : std::uint8_t {
+    none,
+    calculation,
+    load,
+    store
+  } kind = Kind::none;                    // none: unreachable, or the final ret
+  bool modelled = true;                   // false: unknown to the table, counted as calculation
+  std::uint32_t access = analysis::none;  // index into Lowered::accesses
+  std::uint32_t operand =
+      analysis::none;  // which is its address; none: it has no address that can be followed
 };
 
 struct Lowered {
   KernelProgram program;
-  std::vector<InstructionRole> roles;         // by instruction of the kernel's code
+  std::vector<InstructionRole> roles;  // by instruction of the kernel's code
   std::vector<MemoryAccess> accesses;
-  std::vector<std::string> repeats_of_loop;   // by loop: its count as text, "K / 4"
-  Diagnostics diagnostics;                    // warnings
+  std::vector<std::string> repeats_of_loop;  // by loop: its count as text, "K / 4"
+  Diagnostics diagnostics;                   // warnings
 };
 
 struct LowerOptions {
   bool skip_unsupported = false;
   // The signature, where the source is known: names of the arguments.
   const KernelSignature* signature = nullptr;
-  std::string file;              // of the PTX, for diagnostics
-  std::uint32_t main_file = 0;   // the .file number whose lines are the source's; 0: all
-  LineSet lines;                 // what comes from other lines is left out; empty: nothing is
-  bool ptx_lines = false;        // `lines` are of the PTX
+  std::string file;             // of the PTX, for diagnostics
+  std::uint32_t main_file = 0;  // the .file number whose lines are the source's; 0: all
+  LineSet lines;                // what comes from other lines is left out; empty: nothing is
+  bool ptx_lines = false;       // `lines` are of the PTX
 };
 
-// A call that is not followed is one instruction and a parameter, instructions_of_<callee>; a warning says so. Errors: instructions that
-// the table does not know (unless skipped), irreducible flow that is too large to copy, flow that never ends, …, each with its PTX line.
-Result<Lowered> lower(flow::KernelFlow& flow, const LowerOptions& options);
+// A call that is not followed is one instruction and a parameter, instructions_of_<callee>; a warning says
+// so. Errors: instructions that the table does not know (unless skipped), irreducible flow that is too large
+// to copy, flow that never ends, …, each with its PTX line.
+Result<Lowered> lower(analysis::KernelFlow& flow, const LowerOptions& options);
 
 }  // namespace warptime::periods

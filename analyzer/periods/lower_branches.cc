@@ -11,9 +11,9 @@
 namespace warptime::periods {
 namespace {
 
-using flow::Facts;
-using flow::none;
-using flow::ValueId;
+using analysis::ExprId;
+using analysis::Facts;
+using analysis::none;
 
 constexpr int max_depth = 400;
 
@@ -21,17 +21,21 @@ constexpr int max_depth = 400;
 double weight_of(const Items& items) {
   double sum = 0;
   for (const auto& item : items) {
-    if (const auto* i = std::get_if<Instructions>(&item.what)) sum += i->count.is_integer() ? static_cast<double>(i->count.integer_value()) : 1;
-    else if (std::holds_alternative<MemoryAccess>(item.what)) sum += 100;
-    else if (const auto* r = std::get_if<Repeat>(&item.what)) sum += 10 * weight_of(r->body);
-    else if (const auto* w = std::get_if<When>(&item.what)) sum += std::max(weight_of(w->then_items), weight_of(w->else_items));
+    if (const auto* i = std::get_if<Instructions>(&item.what))
+      sum += i->count.is_integer() ? static_cast<double>(i->count.integer_value()) : 1;
+    else if (std::holds_alternative<MemoryAccess>(item.what))
+      sum += 100;
+    else if (const auto* r = std::get_if<Repeat>(&item.what))
+      sum += 10 * weight_of(r->body);
+    else if (const auto* w = std::get_if<When>(&item.what))
+      sum += std::max(weight_of(w->then_items), weight_of(w->else_items));
   }
   return sum;
 }
 
 bool same_access(const MemoryAccess& a, const MemoryAccess& b) {
-  return a.kind == b.kind && a.cycles == b.cycles && a.access == b.access && a.bytes == b.bytes && a.sectors == b.sectors &&
-         a.stride == b.stride && a.note == b.note;
+  return a.kind == b.kind && a.cycles == b.cycles && a.access == b.access && a.bytes == b.bytes &&
+         a.sectors == b.sectors && a.stride == b.stride && a.note == b.note;
 }
 
 // Whether two sides do the same, wherever it stands in the text.
@@ -48,7 +52,8 @@ bool same_items(const Items& a, const Items& b) {
       if (!(r->count == s.count) || r->counter != s.counter || !same_items(r->body, s.body)) return false;
     } else if (const auto* w = std::get_if<When>(&a[i].what)) {
       const auto& s = std::get<When>(b[i].what);
-      if (!(w->condition == s.condition) || !same_items(w->then_items, s.then_items) || !same_items(w->else_items, s.else_items))
+      if (!(w->condition == s.condition) || !same_items(w->then_items, s.then_items) ||
+          !same_items(w->else_items, s.else_items))
         return false;
     }
   }
@@ -61,7 +66,8 @@ bool same_items(const Items& a, const Items& b) {
 bool Lowering::within_budget(std::uint32_t b, int depth) {
   if (failure_) return false;
   if (depth > max_depth || ++lowered_blocks_ > 8 * flow_.cfg.blocks.size() + 2000) {
-    fail(fail_at(flow_.cfg.blocks[b].first, "control flow too entangled: branches that share code without a common end"));
+    fail(fail_at(flow_.cfg.blocks[b].first,
+                 "control flow too entangled: branches that share code without a common end"));
     return false;
   }
   return true;
@@ -88,7 +94,8 @@ Items Lowering::region(std::uint32_t b, std::uint32_t stop, std::uint32_t loop, 
 }
 
 // Lowers what the end of block `b` decides; gives the block that everything meets in again.
-std::uint32_t Lowering::after_block(std::uint32_t b, std::uint32_t stop, std::uint32_t loop, Facts& facts, int depth, Items& items) {
+std::uint32_t Lowering::after_block(std::uint32_t b, std::uint32_t stop, std::uint32_t loop, Facts& facts,
+                                    int depth, Items& items) {
   const auto& block = flow_.cfg.blocks[b];
   std::vector<std::uint32_t> ways;
   for (const auto s : block.successors)
@@ -101,12 +108,13 @@ std::uint32_t Lowering::after_block(std::uint32_t b, std::uint32_t stop, std::ui
   const auto join = meeting_point(b, loop);
   if (ways.size() > 2) return several_ways(b, ways, join, loop, facts, depth, items);
   const auto guard = condition(flow_.evaluator.guard(last), loop, facts);
-  if (values_.is_constant(guard)) return values_[guard].number != 0 ? ways[0] : ways[1];
+  if (exprs_.is_constant(guard)) return exprs_[guard].number != 0 ? ways[0] : ways[1];
   Facts if_taken = facts, if_not = facts;
   if_taken.assume(guard, true);
   if_not.assume(guard, false);
   const auto end = join == none ? stop : join;
-  const bool varies = (flow_.evaluator.dependence(guard) & (flow::on_thread | flow::on_block | flow::on_counter | flow::on_data)) != 0;
+  const bool varies = (flow_.evaluator.dependence(guard) & (analysis::on_thread | analysis::on_block |
+                                                            analysis::on_counter | analysis::on_data)) != 0;
   if (varies) path_.push_back({guard, true});
   auto taken = region(ways[0], end, loop, if_taken, depth + 1);
   if (varies) path_.back().holds = false;
@@ -115,17 +123,20 @@ std::uint32_t Lowering::after_block(std::uint32_t b, std::uint32_t stop, std::ui
   if (failure_) return none;
   const bool at_end = end == flow_.cfg.exit() || only_returns(end);
   // A side that only jumps to the end is the empty side of a guard.
-  if (at_end && (flow_.evaluator.dependence(guard) & flow::on_thread) != 0) {
-    if (!other.empty() && only_jumps(ways[0], end)) taken.clear();
-    else if (!taken.empty() && only_jumps(ways[1], end)) other.clear();
+  if (at_end && (flow_.evaluator.dependence(guard) & analysis::on_thread) != 0) {
+    if (!other.empty() && only_jumps(ways[0], end))
+      taken.clear();
+    else if (!taken.empty() && only_jumps(ways[1], end))
+      other.clear();
   }
   join_sides(last, guard, std::move(taken), std::move(other), items, at_end);
   return join;
 }
 
-void Lowering::join_sides(std::uint32_t last, ValueId guard, Items taken, Items other, Items& items, bool at_end) {
+void Lowering::join_sides(std::uint32_t last, ExprId guard, Items taken, Items other, Items& items,
+                          bool at_end) {
   const auto dependence = flow_.evaluator.dependence(guard);
-  const bool divergent = (dependence & flow::on_thread) != 0;
+  const bool divergent = (dependence & analysis::on_thread) != 0;
   if (same_items(taken, other) && (!divergent || taken.empty())) {
     append(items, std::move(other));
     return;
@@ -135,48 +146,65 @@ void Lowering::join_sides(std::uint32_t last, ValueId guard, Items taken, Items 
   } else if (divergent) {
     if (taken.empty() || other.empty()) {
       const bool skips = taken.empty();
-      if (at_end) assume(last, fmt::format("guard `{}`: taken to pass", readable(skips ? values_.logical_not(guard) : guard)));
-      else assume(last, fmt::format("`{}` differs between the threads of a warp: taken to hold for some of each", readable(skips ? values_.logical_not(guard) : guard)));
+      if (at_end)
+        assume(last,
+               fmt::format("guard `{}`: taken to pass", readable(skips ? exprs_.logical_not(guard) : guard)));
+      else
+        assume(last, fmt::format("`{}` differs between the threads of a warp: taken to hold for some of each",
+                                 readable(skips ? exprs_.logical_not(guard) : guard)));
     } else {
-      assume(last, fmt::format("`{}` differs between the threads of a warp: both sides are executed", readable(guard)));
+      assume(last, fmt::format("`{}` differs between the threads of a warp: both sides are executed",
+                               readable(guard)));
     }
     append(items, std::move(other));
     append(items, std::move(taken));
     return;
-  } else if ((dependence & flow::on_block) != 0 && (dependence & flow::on_data) == 0) {
+  } else if ((dependence & analysis::on_block) != 0 && (dependence & analysis::on_data) == 0) {
     const bool take = weight_of(taken) > weight_of(other);
-    assume(last, fmt::format("`{}` differs between blocks: taken as in the blocks that do more", readable(take ? guard : values_.logical_not(guard))));
+    assume(last, fmt::format("`{}` differs between blocks: taken as in the blocks that do more",
+                             readable(take ? guard : exprs_.logical_not(guard))));
     append(items, take ? std::move(taken) : std::move(other));
     return;
   }
   // The same for all threads, but nothing here says which: the user must.
-  const auto name = parameter_for(fmt::format("taken_at_{}", place_for_name(last)),
-                                  fmt::format("1 where the branch at {} is taken, 0 where not: `{}` is not a form of the kernel's arguments",
-                                              place(last), readable(guard)));
-  emit_when(Expression::make(Expression::Op::not_equal, {Expression::name(name), Expression(0)}), std::move(taken), std::move(other), last, items);
+  const auto name = parameter_for(
+      fmt::format("taken_at_{}", place_for_name(last)),
+      fmt::format(
+          "1 where the branch at {} is taken, 0 where not: `{}` is not a form of the kernel's arguments",
+          place(last), readable(guard)));
+  emit_when(Expression::make(Expression::Operator::not_equal, {Expression::name(name), Expression(0)}),
+            std::move(taken), std::move(other), last, items);
 }
 
-bool Lowering::when(std::uint32_t last, ValueId guard, Items& taken, Items& other, Items& items) {
+bool Lowering::when(std::uint32_t last, ExprId guard, Items& taken, Items& other, Items& items) {
   auto expression = expression_of(guard, last);
   if (!expression) return false;
   // `then` is the side that does something; where both do, the one that reads `<`, `<=` or `==`.
   const auto op = expression->op();
-  const bool reads_backwards = op == Expression::Op::greater || op == Expression::Op::greater_equal || op == Expression::Op::not_equal;
+  const bool reads_backwards = op == Expression::Operator::greater ||
+                               op == Expression::Operator::greater_equal ||
+                               op == Expression::Operator::not_equal;
   const bool swap = taken.empty() || (!other.empty() && reads_backwards);
-  if (swap) expression = expression_of(values_.logical_not(guard), last);
+  if (swap) expression = expression_of(exprs_.logical_not(guard), last);
   if (!expression) return false;
-  if (swap) emit_when(*expression, std::move(other), std::move(taken), last, items);
-  else emit_when(*expression, std::move(taken), std::move(other), last, items);
+  if (swap)
+    emit_when(*expression, std::move(other), std::move(taken), last, items);
+  else
+    emit_when(*expression, std::move(taken), std::move(other), last, items);
   return true;
 }
 
-void Lowering::emit_when(Expression condition, Items then_items, Items else_items, std::uint32_t last, Items& items) {
-  items.push_back({When{std::move(condition), std::move(then_items), std::move(else_items)}, source_lines(last), ptx_lines(last)});
+void Lowering::emit_when(Expression condition, Items then_items, Items else_items, std::uint32_t last,
+                         Items& items) {
+  items.push_back({When{std::move(condition), std::move(then_items), std::move(else_items)},
+                   source_lines(last), ptx_lines(last)});
 }
 
-// A branch with more than two targets (brx.idx): which one is taken is not known; the one that does most stands for it.
-std::uint32_t Lowering::several_ways(std::uint32_t b, const std::vector<std::uint32_t>& ways, std::uint32_t join, std::uint32_t loop,
-                                     const Facts& facts, int depth, Items& items) {
+// A branch with more than two targets (brx.idx): which one is taken is not known; the one that does most
+// stands for it.
+std::uint32_t Lowering::several_ways(std::uint32_t b, const std::vector<std::uint32_t>& ways,
+                                     std::uint32_t join, std::uint32_t loop, const Facts& facts, int depth,
+                                     Items& items) {
   const auto last = flow_.cfg.blocks[b].end - 1;
   std::set<std::uint32_t> distinct(ways.begin(), ways.end());
   distinct.erase(join);
@@ -195,7 +223,9 @@ bool Lowering::only_jumps(std::uint32_t b, std::uint32_t end) const {
     const auto& block = flow_.cfg.blocks[b];
     if (block.successors.size() != 1) return false;
     for (auto i = block.first; i < block.end; ++i)
-      if (!function_.instructions[i].opcode.starts_with("bra") && out_.roles[i].kind != InstructionRole::Kind::none) return false;
+      if (!function_.instructions[i].opcode.starts_with("bra") &&
+          out_.roles[i].kind != InstructionRole::Kind::none)
+        return false;
     b = block.successors[0];
   }
   return true;
@@ -220,8 +250,8 @@ std::uint32_t Lowering::meeting_point(std::uint32_t b, std::uint32_t loop) {
   return it == local.end() ? none : it->second;
 }
 
-// Post-dominators within one turn of a loop: edges to its header end the turn, edges out of it do not count where there is another.
-// Cooper, Harvey and Kennedy, A simple, fast dominance algorithm (2001).
+// Post-dominators within one turn of a loop: edges to its header end the turn, edges out of it do not count
+// where there is another. Cooper, Harvey and Kennedy, A simple, fast dominance algorithm (2001).
 std::map<std::uint32_t, std::uint32_t> Lowering::post_dominators_in(std::uint32_t loop_index) const {
   const auto& loop = flow_.cfg.loops[loop_index];
   std::map<std::uint32_t, std::vector<std::uint32_t>> successors, predecessors;

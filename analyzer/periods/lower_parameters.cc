@@ -10,8 +10,8 @@
 namespace warptime::periods {
 namespace {
 
-using flow::Facts;
-using flow::ValueId;
+using analysis::ExprId;
+using analysis::Facts;
 
 }  // namespace
 
@@ -62,30 +62,34 @@ void Lowering::open_counter(std::uint32_t loop) {
 
 // --- conditions and expressions --------------------------------------------------------------------------------------
 
-ValueId Lowering::condition(ValueId raw, std::uint32_t loop, const Facts& facts) {
+ExprId Lowering::condition(ExprId raw, std::uint32_t loop, const Facts& facts) {
   auto value = facts.simplify(flow_.loops.resolve(raw, loop));
   if (!last_turn_.empty()) value = facts.simplify(with_last_turns(value));
-  if (const auto number = flow_.loops.same_for_all_threads(value)) return values_.constant(*number);
+  if (const auto number = flow_.loops.same_for_all_threads(value)) return exprs_.constant(*number);
   return value;
 }
 
-ValueId Lowering::with_last_turns(ValueId value) {
-  return values_.rewrite(value, [](const flow::Values::Node& node) { return (node.dependence & flow::on_counter) != 0; }, [&](ValueId leaf) {
-    const auto node = values_[leaf];
-    if (node.op != flow::Op::counter) return leaf;
-    const auto it = last_turn_.find(node.a);
-    return it == last_turn_.end() ? leaf : it->second;
-  });
+ExprId Lowering::with_last_turns(ExprId value) {
+  return exprs_.rewrite(
+      value,
+      [](const analysis::SymbolicExprs::Node& node) { return (node.dependence & analysis::on_counter) != 0; },
+      [&](ExprId leaf) {
+        const auto node = exprs_[leaf];
+        if (node.op != analysis::SymbolicOp::counter) return leaf;
+        const auto it = last_turn_.find(node.a);
+        return it == last_turn_.end() ? leaf : it->second;
+      });
 }
 
 // Whether all threads of the launch decide alike.
-bool Lowering::uniform(ValueId value) {
-  return (flow_.evaluator.dependence(value) & (flow::on_thread | flow::on_block | flow::on_data)) == 0;
+bool Lowering::uniform(ExprId value) {
+  return (flow_.evaluator.dependence(value) &
+          (analysis::on_thread | analysis::on_block | analysis::on_data)) == 0;
 }
 
-std::optional<Expression> Lowering::expression_of(ValueId value, std::uint32_t instruction) {
-  flow::Taken taken;
-  auto expression = flow::to_expression(values_, value, naming_, &taken);
+std::optional<Expression> Lowering::expression_of(ExprId value, std::uint32_t instruction) {
+  analysis::Assumptions taken;
+  auto expression = analysis::to_expression(exprs_, value, naming_, &taken);
   if (expression && taken.unsigned_as_signed)
     assume(instruction, fmt::format("the numbers compared in `{}` are not negative", to_string(*expression)));
   if (expression && taken.division_of_not_negative)
@@ -93,8 +97,8 @@ std::optional<Expression> Lowering::expression_of(ValueId value, std::uint32_t i
   return expression;
 }
 
-std::string Lowering::readable(ValueId value) {
-  const auto expression = flow::to_expression(values_, value, reading_, nullptr, 40);
+std::string Lowering::readable(ExprId value) {
+  const auto expression = analysis::to_expression(exprs_, value, reading_, nullptr, 40);
   auto text = expression ? to_string(*expression) : "…";
   return text.size() > 100 ? "…" : text;
 }
@@ -106,7 +110,8 @@ std::string Lowering::parameter_for(const std::string& wanted, std::string descr
   if (!fresh) return known->second;
   // turns_at_line_7, turns_at_line_7_2, …
   std::string name = wanted;
-  for (auto& n = times_wanted_[wanted]; !taken_names_.insert(name).second;) name = fmt::format("{}_{}", wanted, ++n + 1);
+  for (auto& n = times_wanted_[wanted]; !taken_names_.insert(name).second;)
+    name = fmt::format("{}_{}", wanted, ++n + 1);
   known->second = name;
   extra_parameters_.push_back({name, std::move(description)});
   return name;
@@ -126,7 +131,8 @@ void Lowering::declare_parameters() {
   for (auto& extra : extra_parameters_) parameters.push_back(std::move(extra));
   for (const auto& name : parameter_names(used)) {
     if (declared(name)) continue;
-    parameters.push_back({name, name.find('.') != std::string::npos ? "launch dimension" : "a part of a kernel argument"});
+    parameters.push_back(
+        {name, name.find('.') != std::string::npos ? "launch dimension" : "a part of a kernel argument"});
   }
 }
 
@@ -144,7 +150,8 @@ bool Lowering::is_integer_argument(std::uint32_t i) const {
 
 std::string Lowering::argument_description(std::uint32_t i) const {
   if (options_.signature != nullptr && i < options_.signature->arguments.size())
-    return fmt::format("argument {} ({} {})", i, options_.signature->arguments[i].type, options_.signature->arguments[i].name);
+    return fmt::format("argument {} ({} {})", i, options_.signature->arguments[i].type,
+                       options_.signature->arguments[i].name);
   return fmt::format("argument {} (.{} {})", i, function_.parameters[i].type, function_.parameters[i].name);
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analyzer/ptx/module.h"
-#include "simulator/kernel_program.h"
+#include "simulator/program/kernel_program.h"
 
 namespace warptime::periods {
 

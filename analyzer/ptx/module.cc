@@ -6,7 +6,8 @@ namespace warptime::ptx {
 
 std::uint32_t function_run_by(const Module& module, std::uint32_t function) {
   // Aliases of aliases end, unless they go round.
-  for (std::size_t steps = 0; steps < module.functions.size() && module.functions[function].alias_of != no_index; ++steps)
+  for (std::size_t steps = 0;
+       steps < module.functions.size() && module.functions[function].alias_of != no_index; ++steps)
     function = module.functions[function].alias_of;
   return function;
 }

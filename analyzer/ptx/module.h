@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "simulator/diagnostic.h"
+#include "simulator/base/diagnostic.h"
 
 namespace warptime::ptx {
 
@@ -172,7 +172,8 @@ struct Module {
   std::vector<std::shared_ptr<const std::string>> made_text;
 };
 
-// The function that runs where `function` (an index into Module::functions) is called: what a `.alias` stands for, else itself.
+// The function that runs where `function` (an index into Module::functions) is called: what a `.alias` stands
+// for, else itself.
 std::uint32_t function_run_by(const Module& module, std::uint32_t function);
 
 // `%r12` of register `r` in `function`.

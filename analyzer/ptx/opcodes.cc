@@ -21,7 +21,7 @@ constexpr std::uint32_t hash_finish(std::uint32_t hash) {
   return hash ^ (hash >> 15);
 }
 
-constexpr std::uint32_t hash_of(std::string_view name) {
+constexpr std::uint32_t opcode_hash(std::string_view name) {
   std::uint32_t hash = hash_start;
   for (char c : name) hash = hash_step(hash, c);
   return hash_finish(hash);
@@ -34,7 +34,7 @@ static_assert(std::size(table) * 4 < slot_count, "let the hash table grow with t
 constexpr std::array<std::uint16_t, slot_count> make_slots() {
   std::array<std::uint16_t, slot_count> slots{};
   for (std::size_t i = 0; i < std::size(table); ++i) {
-    std::size_t slot = hash_of(table[i].name) % slot_count;
+    std::size_t slot = opcode_hash(table[i].name) % slot_count;
     while (slots[slot] != 0) slot = (slot + 1) % slot_count;
     slots[slot] = static_cast<std::uint16_t>(i + 1);
   }

@@ -42,6 +42,11 @@ const Opcode* find_opcode(std::string_view opcode);
 // Other instructions: none.
 StateSpace space_of(std::string_view opcode);
 
+// The opcode without its modifiers: `ld` of `ld.global.f32`.
+inline std::string_view first_word(std::string_view opcode) {
+  return opcode.substr(0, opcode.find('.'));
+}
+
 // Whether the opcode has `.word` as one of its parts: has_part("bra.uni", "uni").
 bool has_part(std::string_view opcode, std::string_view word);
 

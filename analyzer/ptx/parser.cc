@@ -242,8 +242,10 @@ bool Parser::version() {
   consume();
   // 8.0: digits and one dot. Hexadecimal floats are tokens of the same kind.
   const auto digits = token_.text.find_first_not_of("0123456789");
-  if (token_.kind != TokenKind::floating || digits == 0 || digits == std::string_view::npos || token_.text[digits] != '.' ||
-      token_.text.find_first_not_of("0123456789", digits + 1) != std::string_view::npos || token_.text.back() == '.')
+  if (token_.kind != TokenKind::floating || digits == 0 || digits == std::string_view::npos ||
+      token_.text[digits] != '.' ||
+      token_.text.find_first_not_of("0123456789", digits + 1) != std::string_view::npos ||
+      token_.text.back() == '.')
     return fail_at(directive.text, directive.line, "expected a version such as 8.0 behind '.version'");
   module_.version = token_.text;
   consume();
@@ -337,9 +339,11 @@ bool Parser::alias() {
   if (declared.kind == Named::Kind::function && aliased.kind == Named::Kind::function) {
     Function& function = module_.functions[declared.index];
     if (function.entry || module_.functions[aliased.index].entry)
-      return fail_at(place.text, place.line, "an alias is a function that stands for a function: an entry is none");
+      return fail_at(place.text, place.line,
+                     "an alias is a function that stands for a function: an entry is none");
     if (!function.declaration)
-      return fail_at(place.text, place.line, fmt::format("{} is defined, and cannot be an alias", quoted(alias)));
+      return fail_at(place.text, place.line,
+                     fmt::format("{} is defined, and cannot be an alias", quoted(alias)));
     function.alias_of = aliased.index;
   }
   return expect(';');

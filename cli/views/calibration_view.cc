@@ -14,7 +14,7 @@ std::string seven_digits(double number) {
   return fmt::format("{:.7g}", number);
 }
 
-std::string percent(double share) {
+std::string error_percent(double share) {
   const double value = share * 100;
   return value < 0.01 ? fmt::format("{:.2g}%", value) : fmt::format("{:.2f}%", value);
 }
@@ -48,22 +48,22 @@ std::vector<std::string> undetermined(const Fit& fit) {
 std::string quality(const GpuFit& of) {
   std::string text =
       fmt::format("fitted to {} of {}, mean error {}, maximum {}", count_text(of.fit.errors.count), of.files,
-                  percent(of.fit.errors.mean), percent(of.fit.errors.maximum));
+                  error_percent(of.fit.errors.mean), error_percent(of.fit.errors.maximum));
   if (of.held_out)
     text += fmt::format("; {} held out: mean error {}, maximum {}", of.held_out->errors.count,
-                        percent(of.held_out->errors.mean), percent(of.held_out->errors.maximum));
+                        error_percent(of.held_out->errors.mean), error_percent(of.held_out->errors.maximum));
   return text;
 }
 
 std::string report(const Plan& plan, const GpuFit& of) {
   const Fit& fit = of.fit;
   std::string text = fmt::format("# {} on {}: {}, mean error {}, maximum {} ({})\n", plan.name, of.gpu,
-                                 count_text(fit.errors.count), percent(fit.errors.mean),
-                                 percent(fit.errors.maximum), of.worst);
+                                 count_text(fit.errors.count), error_percent(fit.errors.mean),
+                                 error_percent(fit.errors.maximum), of.worst);
   if (of.held_out) {
     text += fmt::format("# held out: {}, mean error {}, maximum {} ({})\n",
-                        count_text(of.held_out->errors.count), percent(of.held_out->errors.mean),
-                        percent(of.held_out->errors.maximum), of.held_out->worst);
+                        count_text(of.held_out->errors.count), error_percent(of.held_out->errors.mean),
+                        error_percent(of.held_out->errors.maximum), of.held_out->worst);
   }
   text += fmt::format("# t_p {:.4g} µs ({}), t_m {:.4g} cycles ({})\n", fit.t_p_us,
                       fit.t_p_fitted ? range_text(fit.t_p_range) : "given", fit.t_m_cycles,

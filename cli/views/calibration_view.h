@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "simulator/fit.h"
-#include "simulator/plan.h"
+#include "simulator/fit/fit.h"
+#include "simulator/plan/plan.h"
 
 namespace warptime::cli {
 

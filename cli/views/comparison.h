@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "simulator/accuracy.h"
-#include "simulator/plan.h"
+#include "simulator/fit/accuracy.h"
+#include "simulator/plan/plan.h"
 
 namespace warptime::cli {
 

@@ -10,15 +10,15 @@
 namespace warptime::cli {
 namespace {
 
-struct Part {
+struct LinePart {
   const char* name;
   const char* title;
   double LineShare::*microseconds;
 };
-constexpr Part parts[] = {{"calculation_us", "calc", &LineShare::calculation_us},
-                          {"issue_us", "issue", &LineShare::issue_us},
-                          {"waiting_us", "wait", &LineShare::waiting_us},
-                          {"tail_us", "tail", &LineShare::tail_us}};
+constexpr LinePart line_parts[] = {{"calculation_us", "calc", &LineShare::calculation_us},
+                                   {"issue_us", "issue", &LineShare::issue_us},
+                                   {"waiting_us", "wait", &LineShare::waiting_us},
+                                   {"tail_us", "tail", &LineShare::tail_us}};
 
 std::string title_of(const PredictionRow& row) {
   std::string text = fmt::format("{} on {}", row.plan, row.gpu);
@@ -37,7 +37,7 @@ std::string table_of(const Explanation& explanation) {
   if (several) columns.push_back({"kernel", Align::left});
   columns.push_back({"where", Align::left});
   for (const char* title : {"time", "of it"}) columns.push_back({title});
-  for (const Part& part : parts) columns.push_back({part.title});
+  for (const LinePart& part : line_parts) columns.push_back({part.title});
   columns.push_back({"accesses of a warp"});
   Table table(columns);
   const auto share = [&](double part) {
@@ -49,7 +49,7 @@ std::string table_of(const Explanation& explanation) {
     cells.push_back(line.where);
     cells.push_back(sensible_time(line.total_us()));
     cells.push_back(share(line.total_us()));
-    for (const Part& part : parts) cells.push_back(share(line.*part.microseconds));
+    for (const LinePart& part : line_parts) cells.push_back(share(line.*part.microseconds));
     cells.push_back(line.accesses > 0 ? sensible(line.accesses) : "");
     table.add(std::move(cells));
   }
@@ -96,7 +96,7 @@ std::string explanations_json(const std::vector<Explanation>& explanations) {
     for (const LineShare& line : explanation.lines) {
       nlohmann::ordered_json one{{"kernel", line.kernel}, {"where", line.where}};
       if (!line.lines.empty()) one["lines"] = to_string(line.lines);
-      for (const Part& part : parts) one[part.name] = exact_json(line.*part.microseconds);
+      for (const LinePart& part : line_parts) one[part.name] = exact_json(line.*part.microseconds);
       one["accesses_of_a_warp"] = exact_json(line.accesses);
       json["lines"].push_back(std::move(one));
     }

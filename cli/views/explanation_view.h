@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "simulator/explanation.h"
+#include "simulator/predict/explanation.h"
 
 namespace warptime::cli {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "simulator/gpu.h"
+#include "simulator/gpu/gpu.h"
 
 namespace warptime::cli {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "simulator/prediction.h"
+#include "simulator/predict/prediction.h"
 
 namespace warptime::cli {
 

@@ -9,14 +9,14 @@
 namespace warptime::cli {
 namespace {
 
-struct Part {
+struct CyclesPart {
   const char* name;   // in JSON and CSV
   const char* title;  // in text
   double CorePackageTime::*cycles;
 };
 
 // In the order of every view; they sum to the total.
-constexpr Part parts[] = {
+constexpr CyclesPart cycles_parts[] = {
     {"calculation", "calculation", &CorePackageTime::calculation},
     {"issue", "issuing loads and stores (t_m)", &CorePackageTime::issue},
     {"waiting", "waiting for loads", &CorePackageTime::waiting},
@@ -25,7 +25,7 @@ constexpr Part parts[] = {
 
 std::vector<double> cycles_of(const CorePackageTime& time) {
   std::vector<double> cycles;
-  for (const auto& part : parts) cycles.push_back(time.*part.cycles);
+  for (const auto& part : cycles_parts) cycles.push_back(time.*part.cycles);
   return cycles;
 }
 
@@ -51,8 +51,9 @@ std::string block(const SimulationRow& row) {
   for (const auto& [name, value] : row.parameters) text += fmt::format(", {} = {}", name, value);
   Table table({{"  where they went", Align::left}, {"cycles"}, {"share"}});
   const auto shares = percentages(cycles_of(row.time), row.time.total);
-  for (std::size_t i = 0; i < std::size(parts); ++i)
-    table.add({fmt::format("  {}", parts[i].title), sensible(row.time.*parts[i].cycles), shares[i]});
+  for (std::size_t i = 0; i < std::size(cycles_parts); ++i)
+    table.add(
+        {fmt::format("  {}", cycles_parts[i].title), sensible(row.time.*cycles_parts[i].cycles), shares[i]});
   return text + "\n\n" + table.take();
 }
 
@@ -90,7 +91,7 @@ nlohmann::ordered_json to_json(const SimulationRow& row) {
   json["t_m_cycles"] = exact_json(row.t_m_cycles);
   json["periods"] = row.periods;
   json["cycles"] = exact_json(row.time.total);
-  for (const auto& part : parts) json["breakdown"][part.name] = exact_json(row.time.*part.cycles);
+  for (const auto& part : cycles_parts) json["breakdown"][part.name] = exact_json(row.time.*part.cycles);
   return json;
 }
 
@@ -117,7 +118,7 @@ std::string simulation_csv(const std::vector<SimulationRow>& rows) {
   std::vector<std::string> fields = {"kernel"};
   fields.insert(fields.end(), names.begin(), names.end());
   for (const char* title : {"warps", "t_m_cycles", "periods", "cycles"}) fields.emplace_back(title);
-  for (const auto& part : parts) fields.push_back(fmt::format("{}_cycles", part.name));
+  for (const auto& part : cycles_parts) fields.push_back(fmt::format("{}_cycles", part.name));
   std::string text = csv_line(fields);
   for (const auto& row : rows) {
     fields = {row.kernel};
@@ -126,7 +127,7 @@ std::string simulation_csv(const std::vector<SimulationRow>& rows) {
     fields.push_back(exact(row.t_m_cycles));
     fields.push_back(fmt::format("{}", row.periods));
     fields.push_back(exact(row.time.total));
-    for (const auto& part : parts) fields.push_back(exact(row.time.*part.cycles));
+    for (const auto& part : cycles_parts) fields.push_back(exact(row.time.*part.cycles));
     text += csv_line(fields);
   }
   return text;

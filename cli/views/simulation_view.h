@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "simulator/core_package.h"
+#include "simulator/model/puchala/core_package.h"
 
 namespace warptime::cli {
 

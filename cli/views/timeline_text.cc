@@ -27,7 +27,7 @@
 namespace warptime::cli {
 namespace {
 
-constexpr std::size_t most_rows = 64;        // warps; hardware has no more
+constexpr std::size_t most_text_rows = 64;   // warps; hardware has no more
 constexpr std::size_t gap_columns = 3;       // " … "
 constexpr std::size_t stretch_columns = 12;  // a stretch between gaps has so many, or more, on average
 constexpr std::size_t tick_columns = 10;
@@ -105,7 +105,7 @@ class Picture {
   Picture(const Timeline& timeline, const Layout& layout)
       : timeline_(timeline),
         layout_(layout),
-        rows_(std::min(most_rows, static_cast<std::size_t>(timeline.warps))),
+        rows_(std::min(most_text_rows, static_cast<std::size_t>(timeline.warps))),
         cells_((rows_ + 1) * layout.columns, Cell{}) {
     for (const auto& interval : timeline.intervals) {
       const Mark mark = interval.activity == Activity::issue         ? issue
@@ -258,7 +258,7 @@ TimelineLimits text_limits(std::size_t columns) {
 }
 
 std::string timeline_text(const Timeline& timeline, std::size_t columns) {
-  const std::string most = fmt::format("warp {} ", std::min<std::int64_t>(timeline.warps, most_rows));
+  const std::string most = fmt::format("warp {} ", std::min<std::int64_t>(timeline.warps, most_text_rows));
   const std::size_t label = std::max<std::size_t>(most.size(), 6);
   const Layout layout = lay_out(timeline, columns - label);
   const Picture picture(timeline, layout);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "dwt_kernels/reference/matrix.h"
-#include "simulator/diagnostic.h"
+#include "simulator/base/diagnostic.h"
 
 namespace warptime::reference {
 

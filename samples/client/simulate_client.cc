@@ -1,8 +1,8 @@
 // Cycles of a kernel program, with warptime's simulator alone.
 #include <cstdio>
 
-#include "simulator/core_package.h"
-#include "simulator/kernel_program.h"
+#include "simulator/model/puchala/core_package.h"
+#include "simulator/program/kernel_program.h"
 
 int main() {
   const auto programs = warptime::read_kernel_programs(

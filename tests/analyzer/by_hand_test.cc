@@ -31,7 +31,7 @@
 
 #include "analyzer/compile/compile.h"
 #include "analyzer/pipeline.h"
-#include "simulator/schedule.h"
+#include "simulator/program/schedule.h"
 
 namespace warptime {
 namespace {

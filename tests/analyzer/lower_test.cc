@@ -8,7 +8,8 @@ std::string kernel(const std::string& body) {
   return ".version 8.0\n.target sm_75\n.address_size 64\n"
          ".visible .entry k(.param .u32 n, .param .u32 m, .param .u64 a)\n{\n"
          ".reg .pred %p<9>;\n.reg .b32 %r<29>;\n.reg .b64 %rd<9>;\n.reg .f32 %f<9>;\n"
-         "ld.param.u32 %r1, [n];\nld.param.u32 %r2, [m];\nld.param.u64 %rd1, [a];\n" + body + "\n}\n";
+         "ld.param.u32 %r1, [n];\nld.param.u32 %r2, [m];\nld.param.u64 %rd1, [a];\n" +
+         body + "\n}\n";
 }
 
 // The flat program as text: 12 for a calculation of 12 instructions, L and S.
@@ -18,7 +19,9 @@ std::string flat_text(const std::string& ptx, const Bindings& bindings) {
   std::string text;
   for (const auto& p : flat(analysis->kernels[0].program, bindings)) {
     if (!text.empty()) text += ' ';
-    text += p.kind == PeriodKind::load ? "L" : p.kind == PeriodKind::store ? "S" : std::to_string(static_cast<int>(p.cycles) - 9);
+    text += p.kind == PeriodKind::load    ? "L"
+            : p.kind == PeriodKind::store ? "S"
+                                          : std::to_string(static_cast<int>(p.cycles) - 9);
   }
   return text;
 }
@@ -32,42 +35,84 @@ struct Case {
 
 TEST(Lower, ShapesOfControlFlow) {
   const Case cases[] = {
-      {"a straight line; the final ret is no instruction", "ld.global.f32 %f1, [%rd1];\nst.global.f32 [%rd1], %f1;\nret;", {}, "3 L S"},
+      {"a straight line; the final ret is no instruction",
+       "ld.global.f32 %f1, [%rd1];\nst.global.f32 [%rd1], %f1;\nret;",
+       {},
+       "3 L S"},
       {"several rets, one at the end of each way",
-       "setp.lt.s32 %p1, %r1, 5;\n@%p1 bra A;\nst.global.u32 [%rd1], %r1;\nret;\nA: ld.global.u32 %r3, [%rd1];\nret;", {{"n", 4}}, "5 L"},
-      {"and the other way", "setp.lt.s32 %p1, %r1, 5;\n@%p1 bra A;\nst.global.u32 [%rd1], %r1;\nret;\nA: ld.global.u32 %r3, [%rd1];\nret;",
-       {{"n", 5}}, "5 S"},
-      {"a conditional ret", "setp.lt.s32 %p1, %r1, 5;\n@%p1 ret;\nst.global.u32 [%rd1], %r1;\nret;", {{"n", 5}}, "5 S"},
-      {"a conditional ret that is taken", "setp.lt.s32 %p1, %r1, 5;\n@%p1 ret;\nst.global.u32 [%rd1], %r1;\nret;", {{"n", 4}}, "5"},
+       "setp.lt.s32 %p1, %r1, 5;\n@%p1 bra A;\nst.global.u32 [%rd1], %r1;\nret;\nA: ld.global.u32 %r3, "
+       "[%rd1];\nret;",
+       {{"n", 4}},
+       "5 L"},
+      {"and the other way",
+       "setp.lt.s32 %p1, %r1, 5;\n@%p1 bra A;\nst.global.u32 [%rd1], %r1;\nret;\nA: ld.global.u32 %r3, "
+       "[%rd1];\nret;",
+       {{"n", 5}},
+       "5 S"},
+      {"a conditional ret",
+       "setp.lt.s32 %p1, %r1, 5;\n@%p1 ret;\nst.global.u32 [%rd1], %r1;\nret;",
+       {{"n", 5}},
+       "5 S"},
+      {"a conditional ret that is taken",
+       "setp.lt.s32 %p1, %r1, 5;\n@%p1 ret;\nst.global.u32 [%rd1], %r1;\nret;",
+       {{"n", 4}},
+       "5"},
       {"no instruction falls off the end", "st.global.u32 [%rd1], %r1;", {}, "3 S"},
       {"a loop tested at its top: the test runs once more than the body",
-       "mov.u32 %r3, 0;\nT: setp.ge.s32 %p1, %r3, %r1;\n@%p1 bra E;\nst.global.u32 [%rd1], %r3;\nadd.s32 %r3, %r3, 1;\nbra T;\nE: ret;",
-       {{"n", 2}}, "6 S 4 S 4"},
+       "mov.u32 %r3, 0;\nT: setp.ge.s32 %p1, %r3, %r1;\n@%p1 bra E;\nst.global.u32 [%rd1], %r3;\nadd.s32 "
+       "%r3, %r3, 1;\nbra T;\nE: ret;",
+       {{"n", 2}},
+       "6 S 4 S 4"},
       {"the same, never entered",
-       "mov.u32 %r3, 0;\nT: setp.ge.s32 %p1, %r3, %r1;\n@%p1 bra E;\nst.global.u32 [%rd1], %r3;\nadd.s32 %r3, %r3, 1;\nbra T;\nE: ret;",
-       {{"n", 0}}, "6"},
+       "mov.u32 %r3, 0;\nT: setp.ge.s32 %p1, %r3, %r1;\n@%p1 bra E;\nst.global.u32 [%rd1], %r3;\nadd.s32 "
+       "%r3, %r3, 1;\nbra T;\nE: ret;",
+       {{"n", 0}},
+       "6"},
       {"a loop left in its middle",
-       "mov.u32 %r3, 0;\nT: ld.global.u32 %r4, [%rd1];\nadd.s32 %r3, %r3, 1;\nsetp.eq.s32 %p1, %r3, %r1;\n@%p1 bra E;\n"
-       "st.global.u32 [%rd1], %r3;\nbra T;\nE: ret;", {{"n", 3}}, "4 L 3 S 1 L 3 S 1 L 3"},
-      {"an access whose guard is an argument's: made", "setp.lt.s32 %p1, %r1, 5;\n@%p1 ld.global.u32 %r3, [%rd1];\nret;", {{"n", 4}}, "4 L"},
-      {"and not made: one instruction is issued", "setp.lt.s32 %p1, %r1, 5;\n@%p1 ld.global.u32 %r3, [%rd1];\nret;", {{"n", 5}}, "5"},
+       "mov.u32 %r3, 0;\nT: ld.global.u32 %r4, [%rd1];\nadd.s32 %r3, %r3, 1;\nsetp.eq.s32 %p1, %r3, "
+       "%r1;\n@%p1 bra E;\n"
+       "st.global.u32 [%rd1], %r3;\nbra T;\nE: ret;",
+       {{"n", 3}},
+       "4 L 3 S 1 L 3 S 1 L 3"},
+      {"an access whose guard is an argument's: made",
+       "setp.lt.s32 %p1, %r1, 5;\n@%p1 ld.global.u32 %r3, [%rd1];\nret;",
+       {{"n", 4}},
+       "4 L"},
+      {"and not made: one instruction is issued",
+       "setp.lt.s32 %p1, %r1, 5;\n@%p1 ld.global.u32 %r3, [%rd1];\nret;",
+       {{"n", 5}},
+       "5"},
       {"shared, local and constant memory are calculation",
-       "ld.shared.f32 %f1, [16];\nst.shared.f32 [16], %f1;\nld.const.f32 %f2, [4];\nst.local.f32 [8], %f2;\nbar.sync 0;\nret;", {}, "8"},
+       "ld.shared.f32 %f1, [16];\nst.shared.f32 [16], %f1;\nld.const.f32 %f2, [4];\nst.local.f32 [8], "
+       "%f2;\nbar.sync 0;\nret;",
+       {},
+       "8"},
       {"an atomic that returns a value is a load, a reduction a store",
-       "atom.global.add.u32 %r3, [%rd1], 1;\nadd.s32 %r3, %r3, 1;\nred.global.add.u32 [%rd1], 1;\nret;", {}, "3 L 1 S"},
+       "atom.global.add.u32 %r3, [%rd1], 1;\nadd.s32 %r3, %r3, 1;\nred.global.add.u32 [%rd1], 1;\nret;",
+       {},
+       "3 L 1 S"},
       {"unreachable code is nothing", "bra E;\nst.global.u32 [%rd1], %r1;\nE: ret;", {}, "4"},
       {"a counter that doubles: 1, 2, 4 below 5",
-       "mov.u32 %r3, 1;\nT: st.global.u32 [%rd1], %r3;\nshl.b32 %r3, %r3, 1;\nsetp.lt.s32 %p1, %r3, %r1;\n@%p1 bra T;\nret;", {{"n", 5}},
+       "mov.u32 %r3, 1;\nT: st.global.u32 [%rd1], %r3;\nshl.b32 %r3, %r3, 1;\nsetp.lt.s32 %p1, %r3, "
+       "%r1;\n@%p1 bra T;\nret;",
+       {{"n", 5}},
        "4 S 3 S 3 S 3"},
       {"a loop that is entered at its top",
-       "mov.u32 %r4, 0;\nsetp.lt.s32 %p1, %r1, 5;\n@%p1 bra B;\nA: add.s32 %r3, %r3, 1;\nB: add.s32 %r4, %r4, 1;\nsetp.lt.s32 %p2, %r4, 9;\n@%p2 bra A;\nret;",
-       {{"n", 5}}, "42"},
+       "mov.u32 %r4, 0;\nsetp.lt.s32 %p1, %r1, 5;\n@%p1 bra B;\nA: add.s32 %r3, %r3, 1;\nB: add.s32 %r4, "
+       "%r4, 1;\nsetp.lt.s32 %p2, %r4, 9;\n@%p2 bra A;\nret;",
+       {{"n", 5}},
+       "42"},
       {"and the same in its middle: irreducible flow",
-       "mov.u32 %r4, 0;\nsetp.lt.s32 %p1, %r1, 5;\n@%p1 bra B;\nA: add.s32 %r3, %r3, 1;\nB: add.s32 %r4, %r4, 1;\nsetp.lt.s32 %p2, %r4, 9;\n@%p2 bra A;\nret;",
-       {{"n", 4}}, "41"},
+       "mov.u32 %r4, 0;\nsetp.lt.s32 %p1, %r1, 5;\n@%p1 bra B;\nA: add.s32 %r3, %r3, 1;\nB: add.s32 %r4, "
+       "%r4, 1;\nsetp.lt.s32 %p2, %r4, 9;\n@%p2 bra A;\nret;",
+       {{"n", 4}},
+       "41"},
       {"nested loops whose inner count is the outer counter: 0 + 1 + 2",
-       "mov.u32 %r3, 0;\nO: mov.u32 %r4, 0;\nI: setp.ge.s32 %p1, %r4, %r3;\n@%p1 bra X;\nst.global.u32 [%rd1], %r4;\nadd.s32 %r4, %r4, 1;\nbra I;\n"
-       "X: add.s32 %r3, %r3, 1;\nsetp.lt.s32 %p2, %r3, %r1;\n@%p2 bra O;\nret;", {{"n", 3}}, "13 S 10 S 4 S 7"},
+       "mov.u32 %r3, 0;\nO: mov.u32 %r4, 0;\nI: setp.ge.s32 %p1, %r4, %r3;\n@%p1 bra X;\nst.global.u32 "
+       "[%rd1], %r4;\nadd.s32 %r4, %r4, 1;\nbra I;\n"
+       "X: add.s32 %r3, %r3, 1;\nsetp.lt.s32 %p2, %r3, %r1;\n@%p2 bra O;\nret;",
+       {{"n", 3}},
+       "13 S 10 S 4 S 7"},
   };
   for (const auto& c : cases) EXPECT_EQ(flat_text(kernel(c.body), c.bindings), c.expected) << c.what;
 }
@@ -80,30 +125,45 @@ TEST(Lower, WhatIsNotUnderstoodIsAnErrorWithItsLine) {
   for (const auto& [body, expected] : cases) {
     const auto analysis = analyze(ptx_source("k.ptx", kernel(body)), {});
     ASSERT_FALSE(analysis) << body;
-    EXPECT_NE(to_text(analysis.diagnostics()).find(expected), std::string::npos) << to_text(analysis.diagnostics());
+    EXPECT_NE(to_text(analysis.diagnostics()).find(expected), std::string::npos)
+        << to_text(analysis.diagnostics());
   }
 }
 
 TEST(Lower, CallsOfAnAliasAreFollowed) {
   const std::string head = ".version 8.0\n.target sm_75\n.address_size 64\n";
-  const std::string store = ".visible .func store(.param .u64 to) { .reg .b64 %a; ld.param.u64 %a, [to]; st.global.u32 [%a], 1; ret; }\n";
+  const std::string store =
+      ".visible .func store(.param .u64 to) { .reg .b64 %a; ld.param.u64 %a, [to]; st.global.u32 [%a], 1; "
+      "ret; }\n";
   const auto entry = [](const std::string& callee) {
-    return ".visible .entry k(.param .u64 a) { .reg .b64 %d; .param .u64 p; ld.param.u64 %d, [a]; st.param.u64 [p], %d; call " + callee + ", (p); ret; }\n";
+    return ".visible .entry k(.param .u64 a) { .reg .b64 %d; .param .u64 p; ld.param.u64 %d, [a]; "
+           "st.param.u64 [p], %d; call " +
+           callee + ", (p); ret; }\n";
   };
   const auto expected = flat_text(head + store + entry("store"), {});
   EXPECT_NE(expected.find('S'), std::string::npos);
-  const std::string aliases = ".visible .func put(.param .u64 to);\n.alias put, store;\n.visible .func set(.param .u64 to);\n.alias set, put;\n";
+  const std::string aliases =
+      ".visible .func put(.param .u64 to);\n.alias put, store;\n.visible .func set(.param .u64 to);\n.alias "
+      "set, put;\n";
   EXPECT_EQ(flat_text(head + store + aliases + entry("put"), {}), expected);
   EXPECT_EQ(flat_text(head + store + aliases + entry("set"), {}), expected);
   // One that stands for itself runs nothing that is here: a parameter.
-  const auto round = analyze(ptx_source("k.ptx", head + ".visible .func a(.param .u64 to);\n.visible .func b(.param .u64 to);\n.alias a, b;\n.alias b, a;\n" + entry("a")), {});
+  const auto round = analyze(ptx_source("k.ptx", head +
+                                                     ".visible .func a(.param .u64 to);\n.visible .func "
+                                                     "b(.param .u64 to);\n.alias a, b;\n.alias b, a;\n" +
+                                                     entry("a")),
+                             {});
   ASSERT_TRUE(round) << to_text(round.diagnostics());
   EXPECT_EQ(round->kernels.at(0).program.parameters.size(), 1u);
 }
 
 TEST(Lower, SidesThatDoTheSameNeedNoCondition) {
-  const auto analysis = analyze(ptx_source("k.ptx", kernel("setp.lt.s32 %p1, %r1, 5;\n@%p1 bra A;\nadd.s32 %r3, %r1, 1;\nbra E;\n"
-                                                          "A: add.s32 %r3, %r1, 2;\nsub.s32 %r3, %r3, 1;\nE: st.global.u32 [%rd1], %r3;\nret;")), {});
+  const auto analysis = analyze(
+      ptx_source(
+          "k.ptx",
+          kernel("setp.lt.s32 %p1, %r1, 5;\n@%p1 bra A;\nadd.s32 %r3, %r1, 1;\nbra E;\n"
+                 "A: add.s32 %r3, %r1, 2;\nsub.s32 %r3, %r3, 1;\nE: st.global.u32 [%rd1], %r3;\nret;")),
+      {});
   ASSERT_TRUE(analysis);
   EXPECT_EQ(to_yaml(analysis->kernels[0].program).find("when"), std::string::npos);
 }

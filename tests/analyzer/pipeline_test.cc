@@ -1,4 +1,5 @@
-// From .cu to kernel programs, with both compilers, rolled and unrolled: what loops, branches and accesses become.
+// From .cu to kernel programs, with both compilers, rolled and unrolled: what loops, branches and accesses
+// become.
 #include <algorithm>
 #include <functional>
 
@@ -12,7 +13,8 @@ struct LoopCase {
   std::function<std::int64_t(std::int64_t)> turns;  // of the innermost loop, for n
 };
 
-std::int64_t steps_doubling(std::int64_t from, std::int64_t factor, const std::function<bool(std::int64_t)>& stays) {
+std::int64_t steps_doubling(std::int64_t from, std::int64_t factor,
+                            const std::function<bool(std::int64_t)>& stays) {
   std::int64_t turns = 0;
   for (auto h = from; stays(h); h *= factor) ++turns;
   return turns;
@@ -74,7 +76,8 @@ TEST(Pipeline, ALoopOverTheGridCountsTheBusiestThread) {
     const auto analysis = analyze_text(text, way.options, {.kernel = "grid_stride"});
     ASSERT_TRUE(analysis) << to_text(analysis.diagnostics());
     const auto& program = analysis->kernels[0].program;
-    for (const auto& [n, turns] : {std::pair<std::int64_t, std::int64_t>{1000, 4}, {1024, 4}, {1025, 5}, {256, 1}}) {
+    for (const auto& [n, turns] :
+         {std::pair<std::int64_t, std::int64_t>{1000, 4}, {1024, 4}, {1025, 5}, {256, 1}}) {
       const auto periods = flat(program, {{"n", n}, {"blockDim.x", 64}, {"gridDim.x", 4}});
       EXPECT_EQ(count(periods, PeriodKind::load), turns) << n;
     }
@@ -161,9 +164,12 @@ TEST(Pipeline, AccessPatterns) {
     const char* stride;
   };
   const Case cases[] = {
-      {"uniform", Access::uniform, 1, 4, ""},          {"coalesced", Access::coalesced, 4, 4, ""},
-      {"coalesced_vectors", Access::coalesced, 16, 16, ""}, {"coalesced_pairs", Access::coalesced, 4, 4, ""},
-      {"strided", Access::strided, 12, 4, "12"},       {"strided_by_argument", Access::strided, 32, 4, "4 * n"},
+      {"uniform", Access::uniform, 1, 4, ""},
+      {"coalesced", Access::coalesced, 4, 4, ""},
+      {"coalesced_vectors", Access::coalesced, 16, 16, ""},
+      {"coalesced_pairs", Access::coalesced, 4, 4, ""},
+      {"strided", Access::strided, 12, 4, "12"},
+      {"strided_by_argument", Access::strided, 32, 4, "4 * n"},
       {"scattered", Access::scattered, 32, 4, ""},
   };
   for (const auto& way : ways_to_compile()) {
@@ -174,7 +180,9 @@ TEST(Pipeline, AccessPatterns) {
       const auto& items = program_of(*analysis, c.kernel).program;
       const MemoryAccess* store = nullptr;
       for (const auto& item : items)
-        if (const auto* m = std::get_if<MemoryAccess>(&item.what); m != nullptr && m->kind == MemoryAccess::Kind::store) store = m;
+        if (const auto* m = std::get_if<MemoryAccess>(&item.what);
+            m != nullptr && m->kind == MemoryAccess::Kind::store)
+          store = m;
       ASSERT_NE(store, nullptr);
       EXPECT_EQ(store->access, c.access);
       EXPECT_EQ(store->sectors, c.sectors);
@@ -219,10 +227,13 @@ TEST(Pipeline, AnUnknownKernelNamesThoseThatThereAre) {
 }
 
 TEST(Pipeline, AnUnknownInstructionIsAnErrorUnlessSkipped) {
-  const std::string ptx = ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<3>;\nfrobnicate.b32 %r1, %r2;\nret;\n}\n";
+  const std::string ptx =
+      ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 "
+      "%r<3>;\nfrobnicate.b32 %r1, %r2;\nret;\n}\n";
   const auto refused = analyze(ptx_source("k.ptx", ptx), {});
   ASSERT_FALSE(refused);
-  EXPECT_NE(to_text(refused.diagnostics()).find("k.ptx:7: error: unknown instruction `frobnicate.b32`"), std::string::npos)
+  EXPECT_NE(to_text(refused.diagnostics()).find("k.ptx:7: error: unknown instruction `frobnicate.b32`"),
+            std::string::npos)
       << to_text(refused.diagnostics());
   const auto skipped = analyze(ptx_source("k.ptx", ptx), {.kernel = "", .skip_unsupported = true});
   ASSERT_TRUE(skipped);

@@ -1,4 +1,5 @@
-// What the tests of this room share: a .cu or PTX file to its kernel programs, and a program to its flat list of periods.
+// What the tests of this room share: a .cu or PTX file to its kernel programs, and a program to its flat list
+// of periods.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,7 +10,7 @@
 #include <vector>
 
 #include "analyzer/pipeline.h"
-#include "simulator/schedule.h"
+#include "simulator/program/schedule.h"
 
 namespace warptime {
 
@@ -22,7 +23,8 @@ inline std::string read_file(const std::string& name) {
   return text.str();
 }
 
-inline Result<Analysis> analyze_text(const std::string& text, const CompileOptions& options, const AnalyzeOptions& how = {}) {
+inline Result<Analysis> analyze_text(const std::string& text, const CompileOptions& options,
+                                     const AnalyzeOptions& how = {}) {
   auto source = compile_cuda("test.cu", text, options);
   if (!source) return source.diagnostics();
   return analyze(std::move(*source), how);

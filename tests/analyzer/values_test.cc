@@ -1,26 +1,26 @@
 // Closed forms: algebra, facts, and how they are written.
-#include "analyzer/flow/facts.h"
-#include "analyzer/flow/values.h"
+#include "analyzer/symbolic/facts.h"
+#include "analyzer/symbolic/symbolic_exprs.h"
 
 #include <gtest/gtest.h>
 
-#include "analyzer/flow/naming.h"
+#include "analyzer/symbolic/naming.h"
 
-namespace warptime::flow {
+namespace warptime::analysis {
 namespace {
 
 class ValuesTest : public testing::Test {
  protected:
-  std::string text(ValueId value) {
+  std::string text(ExprId value) {
     Naming naming;
     naming.argument = [](auto index, auto) { return std::string(1, static_cast<char>('a' + index)); };
     naming.counter = [](auto loop) { return "i" + std::to_string(loop); };
     const auto expression = to_expression(v, value, naming);
     return expression ? to_string(*expression) : "?";
   }
-  ValueId c(std::int64_t n) { return v.constant(n); }
-  Values v;
-  ValueId a = v.argument(0, 0), b = v.argument(1, 0);
+  ExprId c(std::int64_t n) { return v.constant(n); }
+  SymbolicExprs v;
+  ExprId a = v.argument(0, 0), b = v.argument(1, 0);
 };
 
 TEST_F(ValuesTest, EqualFormsAreOne) {
@@ -39,7 +39,8 @@ TEST_F(ValuesTest, FloorDivisionTakesOutWhatDividesExactly) {
 
 TEST_F(ValuesTest, DivisionByMultiplicationIsDivision) {
   // x / 3, x / 5, x / 7, x / 10 as compilers write them
-  for (const auto& [q, shift] : {std::pair<std::int64_t, int>{3, 33}, {5, 34}, {10, 35}, {7, 35}, {100, 37}}) {
+  for (const auto& [q, shift] :
+       {std::pair<std::int64_t, int>{3, 33}, {5, 34}, {10, 35}, {7, 35}, {100, 37}}) {
     const std::int64_t power = std::int64_t{1} << shift, magic = power / q + 1;
     EXPECT_EQ(v.floor_divide(v.scale(a, magic), c(power)), v.floor_divide(a, c(q))) << q;
   }
@@ -54,32 +55,33 @@ TEST_F(ValuesTest, RemaindersAreWrittenAsSuch) {
 }
 
 TEST_F(ValuesTest, ComparisonsReadTheSimplerSideFirst) {
-  EXPECT_EQ(text(v.compare(Op::less, a, v.add(b, c(-1)))), "a < b - 1");
-  EXPECT_EQ(text(v.logical_not(v.compare(Op::less_equal, v.add(b, c(-1)), a))), "a < b - 1");
-  EXPECT_EQ(text(v.compare(Op::less, c(3), v.add(a, c(-1)))), "a > 4");
+  EXPECT_EQ(text(v.compare(SymbolicOp::less, a, v.add(b, c(-1)))), "a < b - 1");
+  EXPECT_EQ(text(v.logical_not(v.compare(SymbolicOp::less_equal, v.add(b, c(-1)), a))), "a < b - 1");
+  EXPECT_EQ(text(v.compare(SymbolicOp::less, c(3), v.add(a, c(-1)))), "a > 4");
 }
 
 TEST_F(ValuesTest, SelectOfEqualRemaindersIsOne) {
   // where a % 4 == 0, a and 4 · (a / 4) are the same
   const auto rounded = v.subtract(a, v.modulo(a, c(4)));
-  EXPECT_EQ(v.select(v.compare(Op::equal, v.modulo(a, c(4)), c(0)), a, rounded), rounded);
+  EXPECT_EQ(v.select(v.compare(SymbolicOp::equal, v.modulo(a, c(4)), c(0)), a, rounded), rounded);
 }
 
 TEST_F(ValuesTest, FactsDecide) {
   Facts facts(v);
   EXPECT_FALSE(facts.not_negative(a));
-  facts.assume(v.compare(Op::less, a, c(1)), false);  // a >= 1
+  facts.assume(v.compare(SymbolicOp::less, a, c(1)), false);  // a >= 1
   EXPECT_TRUE(facts.not_negative(a));
   EXPECT_TRUE(facts.not_negative(v.add(a, c(-1))));
   EXPECT_FALSE(facts.not_negative(v.add(a, c(-2))));
   EXPECT_EQ(facts.simplify(v.maximum(c(1), a)), a);
-  EXPECT_EQ(facts.simplify(v.compare(Op::less_unsigned, v.add(a, c(-1)), c(3))), v.compare(Op::less, v.add(a, c(-1)), c(3)));
-  EXPECT_EQ(facts.simplify(v.compare(Op::less, a, c(0))), c(0));
+  EXPECT_EQ(facts.simplify(v.compare(SymbolicOp::less_unsigned, v.add(a, c(-1)), c(3))),
+            v.compare(SymbolicOp::less, v.add(a, c(-1)), c(3)));
+  EXPECT_EQ(facts.simplify(v.compare(SymbolicOp::less, a, c(0))), c(0));
 }
 
 TEST_F(ValuesTest, AnUnsignedComparisonOfANumberThatMayBeNegativeKeepsItsMeaning) {
   const Facts none_known(v);
-  EXPECT_EQ(text(none_known.simplify(v.compare(Op::less_unsigned, a, c(4)))), "a >= 0 && a < 4");
+  EXPECT_EQ(text(none_known.simplify(v.compare(SymbolicOp::less_unsigned, a, c(4)))), "a >= 0 && a < 4");
 }
 
 TEST_F(ValuesTest, OverflowIsNoForm) {
@@ -93,14 +95,15 @@ TEST_F(ValuesTest, ProofsAndFormsEndWhateverTheirSize) {
   Facts facts(v);
   auto x = v.floor_divide(v.add(v.scale(a, 3), c(-1)), c(7));
   for (int i = 0; i < 40; ++i) {
-    facts.assume(v.compare(Op::less, v.add(x, c(-i)), b), true);
+    facts.assume(v.compare(SymbolicOp::less, v.add(x, c(-i)), b), true);
     x = v.floor_divide(v.add(v.add(x, x), c(-3)), c(5));
   }
   EXPECT_FALSE(facts.not_negative(v.add(x, c(-100))));
-  EXPECT_EQ(facts.simplify(v.maximum(c(0), v.add(x, c(-1)))), facts.simplify(v.maximum(c(0), v.add(x, c(-1)))));
+  EXPECT_EQ(facts.simplify(v.maximum(c(0), v.add(x, c(-1)))),
+            facts.simplify(v.maximum(c(0), v.add(x, c(-1)))));
   for (int i = 0; i < 100000; ++i) x = v.modulo(v.multiply(v.add(x, b), x), v.add(a, x));
   EXPECT_EQ(text(x), "?");
 }
 
 }  // namespace
-}  // namespace warptime::flow
+}  // namespace warptime::analysis

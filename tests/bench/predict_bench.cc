@@ -8,8 +8,8 @@
 #include <map>
 #include <sstream>
 
-#include "simulator/plan_model.h"
-#include "simulator/prediction.h"
+#include "simulator/predict/plan_model.h"
+#include "simulator/predict/prediction.h"
 
 namespace warptime {
 namespace {

@@ -194,9 +194,10 @@ void emit_programs(benchmark::State& state, const std::string& text) {
 using Measure = void(benchmark::State&, const std::string&);
 
 void add(const std::string& name, Measure* measure, const std::string& path, bool repeat = true) {
-  benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
-    measure(state, input(path, repeat));
-  })->Unit(benchmark::kMillisecond)->UseRealTime();  // kernels are analysed side by side
+  benchmark::RegisterBenchmark(name.c_str(),
+                               [=](benchmark::State& state) { measure(state, input(path, repeat)); })
+      ->Unit(benchmark::kMillisecond)
+      ->UseRealTime();  // kernels are analysed side by side
 }
 
 void add_all() {

@@ -1,12 +1,12 @@
 // What `warptime models` says of two kernel programs: before, after, and the words.
-#include "cli/models_changes.h"
+#include "models/changes.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-namespace warptime::cli {
+namespace warptime::models {
 namespace {
 
 struct Case {
@@ -108,8 +108,8 @@ program:
      "program: [{load: {access: strided, sectors: 16}}]",
      {"outside loops: strided load 8 → 16 sectors"}},
     {"bytes of the launch, where they alone tell",
-     "program: [{load: {access: coalesced, touched: 4 * N}}]",
-     "program: [{load: {access: coalesced, touched: 8 * N}}]",
+     "program: [{load: {access: coalesced, footprint: 4 * N}}]",
+     "program: [{load: {access: coalesced, footprint: 8 * N}}]",
      {"outside loops: coalesced load 4 * N → 8 * N bytes of the whole launch"}},
     {"another trip count",
      "program: [{repeat: K, body: [{instructions: 3}]}]",
@@ -231,4 +231,4 @@ TEST(ProgramChanges, of_long_programs_add_up) {
 }
 
 }  // namespace
-}  // namespace warptime::cli
+}  // namespace warptime::models

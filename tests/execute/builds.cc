@@ -11,10 +11,11 @@
 namespace warptime::execute::testing {
 
 const std::vector<Build>& builds() {
-  static const std::vector<Build> all = {{"clang", Compiler::clang, false, {}},       {"clang_rolled", Compiler::clang, true, {}},
-                                         {"clang_O0", Compiler::clang, false, {"-O0"}}, {"clang_O1", Compiler::clang, false, {"-O1"}},
-                                         {"nvcc", Compiler::nvcc, false, {}},         {"nvcc_rolled", Compiler::nvcc, true, {}},
-                                         {"nvcc_G", Compiler::nvcc, false, {"-G"}}};
+  static const std::vector<Build> all = {
+      {"clang", Compiler::clang, false, {}},         {"clang_rolled", Compiler::clang, true, {}},
+      {"clang_O0", Compiler::clang, false, {"-O0"}}, {"clang_O1", Compiler::clang, false, {"-O1"}},
+      {"nvcc", Compiler::nvcc, false, {}},           {"nvcc_rolled", Compiler::nvcc, true, {}},
+      {"nvcc_G", Compiler::nvcc, false, {"-G"}}};
   return all;
 }
 
@@ -30,7 +31,8 @@ std::vector<std::string> cuda_files(const std::string& folder) {
   const std::filesystem::path root(WARPTIME_SOURCE_DIR);
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(root / folder))
-    if (entry.path().extension() == ".cu" && entry.path().parent_path().filename() != "host") files.push_back(entry.path().lexically_relative(root).generic_string());
+    if (entry.path().extension() == ".cu" && entry.path().parent_path().filename() != "host")
+      files.push_back(entry.path().lexically_relative(root).generic_string());
   std::sort(files.begin(), files.end());
   return files;
 }

@@ -20,8 +20,8 @@ const std::vector<Build>& builds();
 
 // A file of the repository.
 std::string file_text(const std::string& file);
-// The .cu files in a folder of the repository and in those below it, by name; paths from the repository's root. Not those of host
-// programs (in a folder `host`).
+// The .cu files in a folder of the repository and in those below it, by name; paths from the repository's
+// root. Not those of host programs (in a folder `host`).
 std::vector<std::string> cuda_files(const std::string& folder);
 
 // Each file is compiled once for each build. Fails the test, and gives null, where that does not succeed.

@@ -24,11 +24,14 @@ std::optional<Loaded> load_text(std::string text, const std::string& kernel = {}
 // The errors of loading: empty where there are none.
 Diagnostics errors_of(const std::string& text);
 
-// A module of one kernel `k`: `.entry k(parameters) { registers; body }`. Registers: %p, %h (b16), %r (b32), %d (b64), %w (b128), 40 each.
-std::string kernel_text(const std::string& parameters, const std::string& body, const std::string& before = {}, const std::string& target = "sm_90");
+// A module of one kernel `k`: `.entry k(parameters) { registers; body }`. Registers: %p, %h (b16), %r (b32),
+// %d (b64), %w (b128), 40 each.
+std::string kernel_text(const std::string& parameters, const std::string& body,
+                        const std::string& before = {}, const std::string& target = "sm_90");
 
-// Register 0 of its kind after `instruction`, whose other registers hold `inputs`: the k-th input is register k + 1 of the kind that the
-// instruction names with that number: "add.s32 %r0, %r1, %r2;". Whole warps do it: every lane must give the same.
+// Register 0 of its kind after `instruction`, whose other registers hold `inputs`: the k-th input is register
+// k + 1 of the kind that the instruction names with that number: "add.s32 %r0, %r1, %r2;". Whole warps do it:
+// every lane must give the same.
 std::uint64_t evaluate(const std::string& instruction, const std::vector<std::uint64_t>& inputs);
 
 // What a launch leaves: its execution, and its buffers by the order of the arguments.
@@ -63,7 +66,7 @@ Given buffer(const std::vector<T>& contents) {
 }
 Given uninitialised(std::size_t bytes);
 
-Outcome launch(const Loaded& loaded, const Launch& launch, const std::vector<Given>& arguments, const Options& options = {},
-               ExecutionListener* listener = nullptr);
+Outcome launch(const Loaded& loaded, const LaunchConfig& launch, const std::vector<Given>& arguments,
+               const Options& options = {}, ExecutionListener* listener = nullptr);
 
 }  // namespace warptime::execute::testing

@@ -21,10 +21,18 @@ void check(const std::vector<Case>& cases) {
   }
 }
 
-std::uint64_t f(float value) { return std::bit_cast<std::uint32_t>(value); }
-std::uint64_t d(double value) { return std::bit_cast<std::uint64_t>(value); }
-std::uint64_t s32(std::int32_t value) { return static_cast<std::uint32_t>(value); }
-std::uint64_t s64(std::int64_t value) { return static_cast<std::uint64_t>(value); }
+std::uint64_t f(float value) {
+  return std::bit_cast<std::uint32_t>(value);
+}
+std::uint64_t d(double value) {
+  return std::bit_cast<std::uint64_t>(value);
+}
+std::uint64_t s32(std::int32_t value) {
+  return static_cast<std::uint32_t>(value);
+}
+std::uint64_t s64(std::int64_t value) {
+  return static_cast<std::uint64_t>(value);
+}
 
 constexpr std::uint64_t nan32 = 0x7fffffff;
 const float infinity = std::numeric_limits<float>::infinity();
@@ -87,10 +95,14 @@ TEST(Instructions, Carries) {
       {"add.cc.u32 %r0, %r1, %r2; addc.u32 %r0, 0, 0;", {0xffffffff, 1}, 1},
       {"add.cc.u32 %r0, %r1, %r2; addc.u32 %r0, 0, 0;", {0xfffffffe, 1}, 0},
       {"add.cc.s64 %d0, %d1, %d2; addc.s64 %d0, %d1, 5;", {s64(-1), 1}, 5},
-      {"add.cc.u32 %r5, %r1, %r2; addc.cc.u32 %r6, %r1, %r2; addc.u32 %r0, 10, 0;", {0xffffffff, 0xffffffff}, 11},
+      {"add.cc.u32 %r5, %r1, %r2; addc.cc.u32 %r6, %r1, %r2; addc.u32 %r0, 10, 0;",
+       {0xffffffff, 0xffffffff},
+       11},
       {"sub.cc.u32 %r0, %r1, %r2; subc.u32 %r0, 10, 0;", {1, 2}, 9},
       {"sub.cc.u32 %r0, %r1, %r2; subc.u32 %r0, 10, 0;", {2, 1}, 10},
-      {"mad.lo.cc.u32 %r0, %r1, %r2, %r3; madc.hi.u32 %r0, %r1, %r2, 0;", {0xffffffff, 0xffffffff, 0xffffffff}, 0xffffffff},
+      {"mad.lo.cc.u32 %r0, %r1, %r2, %r3; madc.hi.u32 %r0, %r1, %r2, 0;",
+       {0xffffffff, 0xffffffff, 0xffffffff},
+       0xffffffff},
       {"mad.lo.cc.u32 %r0, %r1, %r2, %r3; addc.u32 %r0, 0, 0;", {1, 1, 0xffffffff}, 1},
   });
 }
@@ -270,7 +282,9 @@ TEST(Instructions, FloatArithmetic) {
       {"lg2.approx.ftz.f32 %r0, %r1;", {f(tiny)}, f(-infinity)},
       {"tanh.approx.f32 %r0, %r1;", {f(0.5f)}, f(static_cast<float>(std::tanh(0.5)))},
       {"add.f32x2 %d0, %d1, %d2;", {f(1) << 32 | f(2), f(3) << 32 | f(4)}, f(4) << 32 | f(6)},
-      {"fma.rn.f32x2 %d0, %d1, %d2, %d3;", {f(1) << 32 | f(2), f(3) << 32 | f(4), f(5) << 32 | f(6)}, f(8) << 32 | f(14)},
+      {"fma.rn.f32x2 %d0, %d1, %d2, %d3;",
+       {f(1) << 32 | f(2), f(3) << 32 | f(4), f(5) << 32 | f(6)},
+       f(8) << 32 | f(14)},
   });
 }
 
@@ -379,20 +393,21 @@ TEST(Instructions, MovesAndVectors) {
 }
 
 TEST(Instructions, SpecialRegistersOfAGrid) {
-  const auto loaded = load_text(kernel_text(".param .u64 out",
-                                            "ld.param.u64 %d1, [out];\n"
-                                            "mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y; mov.u32 %r3, %tid.z;\n"
-                                            "mov.u32 %r4, %ctaid.x; mov.u32 %r5, %ctaid.y; mov.u32 %r6, %ctaid.z;\n"
-                                            "mov.u32 %r7, %ntid.x; mov.u32 %r8, %ntid.y; mov.u32 %r9, %ntid.z;\n"
-                                            "mov.u32 %r10, %nctaid.x; mov.u32 %r11, %nctaid.y;\n"
-                                            // block number, thread number
-                                            "mad.lo.u32 %r12, %r6, %r11, %r5; mad.lo.u32 %r12, %r12, %r10, %r4;\n"
-                                            "mad.lo.u32 %r13, %r3, %r8, %r2; mad.lo.u32 %r13, %r13, %r7, %r1;\n"
-                                            "mul.lo.u32 %r14, %r7, %r8; mul.lo.u32 %r14, %r14, %r9;\n"
-                                            "mad.lo.u32 %r15, %r12, %r14, %r13; mul.wide.u32 %d2, %r15, 8; add.u64 %d1, %d1, %d2;\n"
-                                            "mov.u32 %r16, %laneid; mov.u32 %r17, %warpid;\n"
-                                            "shl.b32 %r18, %r17, 8; or.b32 %r18, %r18, %r16;\n"
-                                            "mov.u32 %r19, %lanemask_lt; st.global.v2.u32 [%d1], {%r18, %r19};\n"));
+  const auto loaded = load_text(
+      kernel_text(".param .u64 out",
+                  "ld.param.u64 %d1, [out];\n"
+                  "mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y; mov.u32 %r3, %tid.z;\n"
+                  "mov.u32 %r4, %ctaid.x; mov.u32 %r5, %ctaid.y; mov.u32 %r6, %ctaid.z;\n"
+                  "mov.u32 %r7, %ntid.x; mov.u32 %r8, %ntid.y; mov.u32 %r9, %ntid.z;\n"
+                  "mov.u32 %r10, %nctaid.x; mov.u32 %r11, %nctaid.y;\n"
+                  // block number, thread number
+                  "mad.lo.u32 %r12, %r6, %r11, %r5; mad.lo.u32 %r12, %r12, %r10, %r4;\n"
+                  "mad.lo.u32 %r13, %r3, %r8, %r2; mad.lo.u32 %r13, %r13, %r7, %r1;\n"
+                  "mul.lo.u32 %r14, %r7, %r8; mul.lo.u32 %r14, %r14, %r9;\n"
+                  "mad.lo.u32 %r15, %r12, %r14, %r13; mul.wide.u32 %d2, %r15, 8; add.u64 %d1, %d1, %d2;\n"
+                  "mov.u32 %r16, %laneid; mov.u32 %r17, %warpid;\n"
+                  "shl.b32 %r18, %r17, 8; or.b32 %r18, %r18, %r16;\n"
+                  "mov.u32 %r19, %lanemask_lt; st.global.v2.u32 [%d1], {%r18, %r19};\n"));
   ASSERT_TRUE(loaded);
   const auto outcome = launch(*loaded, {{2, 3, 2}, {5, 4, 3}}, {uninitialised(12 * 60 * 8)});
   ASSERT_TRUE(outcome.execution.completed);

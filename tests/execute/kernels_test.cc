@@ -19,11 +19,12 @@ class Kernels : public ::testing::TestWithParam<Build> {
   }
 
   // The outcome of a kernel, which must end without a finding.
-  Outcome executed(const std::string& file, const std::string& kernel, const Launch& how, const std::vector<Given>& arguments,
-                   ExecutionListener* listener = nullptr) {
+  Outcome executed(const std::string& file, const std::string& kernel, const LaunchConfig& how,
+                   const std::vector<Given>& arguments, ExecutionListener* listener = nullptr) {
     const auto source = compiled(file, GetParam());
     if (!source) return {};
-    const auto signature = std::find_if(source->kernels.begin(), source->kernels.end(), [&](const auto& k) { return k.name == kernel; });
+    const auto signature = std::find_if(source->kernels.begin(), source->kernels.end(),
+                                        [&](const auto& k) { return k.name == kernel; });
     if (signature == source->kernels.end()) {
       ADD_FAILURE() << "no kernel " << kernel;
       return {};
@@ -32,7 +33,8 @@ class Kernels : public ::testing::TestWithParam<Build> {
     if (!loaded_) return {};
     auto outcome = launch(*loaded_, how, arguments, {}, listener);
     EXPECT_TRUE(outcome.execution.completed);
-    for (const auto& finding : outcome.execution.findings) ADD_FAILURE() << to_text(to_diagnostic(finding, *loaded_->module, kernel + ".ptx"));
+    for (const auto& finding : outcome.execution.findings)
+      ADD_FAILURE() << to_text(to_diagnostic(finding, *loaded_->module, kernel + ".ptx"));
     return outcome;
   }
   std::optional<Loaded> loaded_;
@@ -51,7 +53,8 @@ std::vector<float> some_floats(std::size_t count, std::uint32_t seed = 1) {
 std::vector<int> some_ints(std::size_t count, int most, std::uint32_t seed = 1) {
   std::mt19937 random(seed);
   std::vector<int> values(count);
-  for (auto& value : values) value = static_cast<int>(random() % (2 * static_cast<std::uint32_t>(most) + 1)) - most;
+  for (auto& value : values)
+    value = static_cast<int>(random() % (2 * static_cast<std::uint32_t>(most) + 1)) - most;
   return values;
 }
 
@@ -59,18 +62,21 @@ std::vector<int> some_ints(std::size_t count, int most, std::uint32_t seed = 1) 
 template <class T>
 void expect_near(const std::vector<T>& got, const std::vector<T>& wanted, T tolerance) {
   ASSERT_EQ(got.size(), wanted.size());
-  for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], wanted[i], tolerance * std::max<T>(1, std::abs(wanted[i]))) << i;
+  for (std::size_t i = 0; i < got.size(); ++i)
+    ASSERT_NEAR(got[i], wanted[i], tolerance * std::max<T>(1, std::abs(wanted[i]))) << i;
 }
 
 TEST_P(Kernels, MatrixTransform) {
   for (const int K : {2, 4, 6, 7, 8, 12}) {
     const int N = 256;
     const auto in = some_floats(N), coefs = some_floats(2 * static_cast<std::size_t>(K), 2);
-    const auto outcome = executed("dwt_kernels/mtx.cu", "mtx", {{4}, {64}}, {value(K), value(N), buffer(in), uninitialised(N * 4), buffer(coefs)});
+    const auto outcome = executed("dwt_kernels/mtx.cu", "mtx", {{4}, {64}},
+                                  {value(K), value(N), buffer(in), uninitialised(N * 4), buffer(coefs)});
     std::vector<float> wanted(N);
     for (int id = 0; id < N; ++id)
       for (int i = 0; i < K; ++i)
-        wanted[static_cast<std::size_t>(id)] += in[static_cast<std::size_t>((2 * (id / 2) + i) % N)] * coefs[static_cast<std::size_t>(id % 2 * K + i)];
+        wanted[static_cast<std::size_t>(id)] += in[static_cast<std::size_t>((2 * (id / 2) + i) % N)] *
+                                                coefs[static_cast<std::size_t>(id % 2 * K + i)];
     expect_near(outcome.values<float>(1), wanted, 1e-6f);
   }
 }
@@ -81,10 +87,13 @@ TEST_P(Kernels, LatticeStage) {
   auto wanted = some_floats(N);
   auto data = wanted;
   for (int k = 0; k < L; ++k) {
-    data = executed("dwt_kernels/ltt.cu", "ltt", {{2}, {32}}, {value(k), value(L), value(N), buffer(data), buffer(coefs)}).values<float>(0);
+    data = executed("dwt_kernels/ltt.cu", "ltt", {{2}, {32}},
+                    {value(k), value(L), value(N), buffer(data), buffer(coefs)})
+               .values<float>(0);
     const float t = coefs[static_cast<std::size_t>(2 * k)], s = coefs[static_cast<std::size_t>(2 * k + 1)];
     for (int i = 0; i < N / 2; ++i) {
-      auto &a = wanted[static_cast<std::size_t>(2 * i + k % 2)], &b = wanted[static_cast<std::size_t>((2 * i + k % 2 + 1) % N)];
+      auto &a = wanted[static_cast<std::size_t>(2 * i + k % 2)],
+           &b = wanted[static_cast<std::size_t>((2 * i + k % 2 + 1) % N)];
       const float x = a, y = b;
       a = k < L - 1 ? x + t * y : t * x;
       b = k < L - 1 ? s * x + y : s * y;
@@ -140,7 +149,8 @@ TEST_P(Kernels, Histogram) {
   std::vector<unsigned char> in(n);
   std::mt19937 random(1);
   for (auto& value : in) value = static_cast<unsigned char>(random());
-  const auto outcome = executed(file, "histogram", {{5}, {128}}, {value(n), buffer(in), buffer(std::vector<unsigned>(64))});
+  const auto outcome =
+      executed(file, "histogram", {{5}, {128}}, {value(n), buffer(in), buffer(std::vector<unsigned>(64))});
   std::vector<unsigned> wanted(64);
   for (const auto value : in) ++wanted[value % 64];
   EXPECT_EQ(outcome.values<unsigned>(1), wanted);
@@ -164,7 +174,8 @@ TEST_P(Kernels, Calls) {
 TEST_P(Kernels, Transpose) {
   std::vector<double> in(48 * 48);
   for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<double>(i);
-  const auto outcome = executed(file, "transpose", {{3, 3}, {16, 16}}, {value(48), buffer(in), uninitialised(in.size() * 8)});
+  const auto outcome =
+      executed(file, "transpose", {{3, 3}, {16, 16}}, {value(48), buffer(in), uninitialised(in.size() * 8)});
   const auto values = outcome.values<double>(1);
   ASSERT_EQ(values.size(), in.size());
   for (std::size_t y = 0; y < 48; ++y)
@@ -193,14 +204,29 @@ TEST_P(Kernels, LocalArraysAndSwitches) {
     for (int k = 0; k < 60; ++k) {
       auto& top = stack[(code[static_cast<std::size_t>(k)] >> 4) & 7];
       switch (code[static_cast<std::size_t>(k)] & 15) {
-        case 0: top += 5; break;
-        case 1: top *= 3; break;
-        case 2: top -= stack[(i + k) & 7]; break;
-        case 3: top ^= static_cast<std::uint32_t>(k); break;
-        case 4: top = 0 - top; break;
-        case 5: top = static_cast<std::uint32_t>(static_cast<int>(top) >> 1); break;
-        case 6: if (static_cast<int>(top) > 100) top = 100; break;
-        default: top = stack[0];
+        case 0:
+          top += 5;
+          break;
+        case 1:
+          top *= 3;
+          break;
+        case 2:
+          top -= stack[(i + k) & 7];
+          break;
+        case 3:
+          top ^= static_cast<std::uint32_t>(k);
+          break;
+        case 4:
+          top = 0 - top;
+          break;
+        case 5:
+          top = static_cast<std::uint32_t>(static_cast<int>(top) >> 1);
+          break;
+        case 6:
+          if (static_cast<int>(top) > 100) top = 100;
+          break;
+        default:
+          top = stack[0];
       }
     }
     std::uint32_t sum = 0;
@@ -225,9 +251,11 @@ TEST_P(Kernels, BitTricks) {
   for (const auto x : in) {
     const auto bytes = std::uint64_t{~x} << 32 | x;
     const auto byte = [&](int i) { return static_cast<std::uint32_t>(bytes >> (8 * i)) & 0xff; };
-    std::uint32_t y = reversed(x) ^ static_cast<std::uint32_t>(std::popcount(x)) * 0x01010101u ^ static_cast<std::uint32_t>(std::countl_zero(x)) << 8 ^
+    std::uint32_t y = reversed(x) ^ static_cast<std::uint32_t>(std::popcount(x)) * 0x01010101u ^
+                      static_cast<std::uint32_t>(std::countl_zero(x)) << 8 ^
                       (byte(5) | byte(1) << 8 | byte(7) << 16 | byte(3) << 24);
-    y += static_cast<std::uint32_t>((std::uint64_t{x} * 0x9e3779b9u) >> 32) + x / 7 + x % 1000 + (x == 0 ? 0 : static_cast<std::uint32_t>(std::countr_zero(x)) + 1);
+    y += static_cast<std::uint32_t>((std::uint64_t{x} * 0x9e3779b9u) >> 32) + x / 7 + x % 1000 +
+         (x == 0 ? 0 : static_cast<std::uint32_t>(std::countr_zero(x)) + 1);
     const auto wide = (std::uint64_t{x} << 32 | y) * 0x123456789abcdefull;
     wanted.push_back(static_cast<std::uint32_t>(wide >> 29) ^ static_cast<std::uint32_t>(wide % 1000003u));
   }
@@ -238,7 +266,8 @@ TEST_P(Kernels, Vectors) {
   const auto in = some_floats(256);
   const auto outcome = executed(file, "vectors", {{2}, {32}}, {buffer(in), uninitialised(1024)});
   std::vector<float> wanted;
-  for (std::size_t i = 0; i < 256; i += 4) wanted.insert(wanted.end(), {in[i + 3], in[i + 2], in[i + 1] + in[i], in[i] / in[i + 1]});
+  for (std::size_t i = 0; i < 256; i += 4)
+    wanted.insert(wanted.end(), {in[i + 3], in[i + 2], in[i + 1] + in[i], in[i] / in[i + 1]});
   expect_near(outcome.values<float>(1), wanted, 1e-6f);
 }
 
@@ -249,8 +278,12 @@ TEST_P(Kernels, Numbers) {
   std::vector<double> wanted;
   for (const double x : in) {
     const auto whole = static_cast<long long>(x);
-    wanted.push_back(x * 0.5 + static_cast<float>(x) + static_cast<double>(whole) + static_cast<unsigned char>(static_cast<int>(x)) + static_cast<short>(whole) +
-                     (x > 3 ? 1.0 : x < -3 ? -1.0 : 0.25) + std::sqrt(x * x + 1) + 1.0 / (x * x + 2));
+    wanted.push_back(x * 0.5 + static_cast<float>(x) + static_cast<double>(whole) +
+                     static_cast<unsigned char>(static_cast<int>(x)) + static_cast<short>(whole) +
+                     (x > 3    ? 1.0
+                      : x < -3 ? -1.0
+                               : 0.25) +
+                     std::sqrt(x * x + 1) + 1.0 / (x * x + 2));
   }
   expect_near(outcome.values<double>(1), wanted, 1e-14);
 }
@@ -270,7 +303,8 @@ TEST_P(Kernels, Votes) {
   EXPECT_EQ(outcome.values<std::uint32_t>(1), wanted);
 }
 
-INSTANTIATE_TEST_SUITE_P(Builds, Kernels, ::testing::ValuesIn(builds()), [](const auto& tested) { return std::string(tested.param.name); });
+INSTANTIATE_TEST_SUITE_P(Builds, Kernels, ::testing::ValuesIn(builds()),
+                         [](const auto& tested) { return std::string(tested.param.name); });
 
 }  // namespace
 }  // namespace warptime::execute::testing

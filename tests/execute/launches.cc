@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "simulator/plan.h"
+#include "simulator/plan/plan.h"
 #include "tests/execute/builds.h"
 
 namespace warptime::execute::testing {
@@ -26,15 +26,23 @@ const std::vector<Bindings>& sizes() {
 // Kernels without a plan, whose arguments belong together; and sizes that no plan has.
 const std::map<std::string, std::vector<TrialLaunch>>& further() {
   static const std::map<std::string, std::vector<TrialLaunch>> all = {
-      {"mtx", {{{{2}, {32}}, {{"K", 1}, {"N", 64}}}, {{{2}, {32}}, {{"K", 3}, {"N", 64}}}, {{{2}, {32}}, {{"K", 5}, {"N", 64}}}}},
-      {"mtx_mul_vec", {{{{1}, {32}}, {{"N", 32}}}, {{{1}, {32}}, {{"N", 33}}}, {{{1}, {32}}, {{"N", 34}}}, {{{1}, {32}}, {{"N", 39}}}}},
+      {"mtx",
+       {{{{2}, {32}}, {{"K", 1}, {"N", 64}}},
+        {{{2}, {32}}, {{"K", 3}, {"N", 64}}},
+        {{{2}, {32}}, {{"K", 5}, {"N", 64}}}}},
+      {"mtx_mul_vec",
+       {{{{1}, {32}}, {{"N", 32}}},
+        {{{1}, {32}}, {{"N", 33}}},
+        {{{1}, {32}}, {{"N", 34}}},
+        {{{1}, {32}}, {{"N", 39}}}}},
   };
   return all;
 }
 
 class PlanWalk {
  public:
-  PlanWalk(std::string folder, std::string file, const KernelSignature& kernel, std::vector<TrialLaunch>& launches)
+  PlanWalk(std::string folder, std::string file, const KernelSignature& kernel,
+           std::vector<TrialLaunch>& launches)
       : folder_(std::move(folder)), file_(std::move(file)), kernel_(kernel), launches_(launches) {}
 
   void steps(const std::vector<PlanStep>& list, const Bindings& bindings) {
@@ -63,15 +71,17 @@ class PlanWalk {
       if (is_argument(name))
         if (const auto value = evaluate_count(expression, bindings)) trial.numbers[name] = *value;
     for (const auto& argument : kernel_.arguments)
-      if (const auto found = bindings.find(argument.name); found != bindings.end()) trial.numbers.try_emplace(argument.name, found->second);
+      if (const auto found = bindings.find(argument.name); found != bindings.end())
+        trial.numbers.try_emplace(argument.name, found->second);
     launches_.push_back(std::move(trial));
   }
 
   bool is_argument(const std::string& name) const {
-    return std::any_of(kernel_.arguments.begin(), kernel_.arguments.end(), [&](const auto& argument) { return argument.name == name; });
+    return std::any_of(kernel_.arguments.begin(), kernel_.arguments.end(),
+                       [&](const auto& argument) { return argument.name == name; });
   }
 
-  static bool dimensions(const PlanLaunch& what, const Bindings& bindings, Launch& how) {
+  static bool dimensions(const PlanLaunch& what, const Bindings& bindings, LaunchConfig& how) {
     const auto count = [&](const std::optional<Expression>& e) -> std::int64_t {
       if (!e) return 0;
       const auto value = evaluate_count(*e, bindings);
@@ -115,18 +125,21 @@ std::vector<TrialLaunch> trial_launches(const std::string& file, const KernelSig
   std::vector<TrialLaunch> found;
   const auto folder = std::filesystem::path(file).parent_path();
   if (const auto special = further().find(kernel.name); special != further().end()) found = special->second;
-  for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(WARPTIME_SOURCE_DIR) / folder)) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::filesystem::path(WARPTIME_SOURCE_DIR) / folder)) {
     const auto name = entry.path().filename().string();
     if (!name.ends_with(".plan.yaml")) continue;
     const auto plan = read_plan(file_text((folder / name).generic_string()), name);
     EXPECT_TRUE(plan) << to_text(plan.diagnostics());
     if (!plan) continue;
-    for (const auto& size : sizes()) PlanWalk(folder.generic_string(), file, kernel, found).steps(plan->steps, size);
+    for (const auto& size : sizes())
+      PlanWalk(folder.generic_string(), file, kernel, found).steps(plan->steps, size);
   }
   if (found.empty()) found = usual_launches(kernel);
   std::vector<TrialLaunch> once;
   for (auto& trial : found)
-    if (std::none_of(once.begin(), once.end(), [&](const auto& other) { return same(other, trial); })) once.push_back(std::move(trial));
+    if (std::none_of(once.begin(), once.end(), [&](const auto& other) { return same(other, trial); }))
+      once.push_back(std::move(trial));
   return once;
 }
 

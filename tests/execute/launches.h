@@ -1,4 +1,5 @@
-// Launches to try kernels with: those of the plans beside them, and sizes that fit most kernels where there is no plan.
+// Launches to try kernels with: those of the plans beside them, and sizes that fit most kernels where there
+// is no plan.
 #pragma once
 
 #include <map>
@@ -7,12 +8,12 @@
 
 #include "analyzer/compile/compile.h"
 #include "analyzer/execute/execute.h"
-#include "simulator/expression.h"
+#include "simulator/program/expression/expression.h"
 
 namespace warptime::execute::testing {
 
 struct TrialLaunch {
-  Launch how;
+  LaunchConfig how;
   Bindings numbers;  // the kernel's whole-number arguments, by name
 };
 

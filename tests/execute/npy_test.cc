@@ -16,7 +16,9 @@ Array array_of(const std::string& type, std::vector<std::uint64_t> shape, std::s
 }
 
 TEST(Npy, WhatIsWrittenIsRead) {
-  for (const auto& array : {array_of("f4", {6}, 24), array_of("f8", {2, 3}, 48), array_of("i4", {1, 2, 3, 4}, 96), array_of("u1", {5}, 5), array_of("f4", {}, 4), array_of("u2", {0}, 0)}) {
+  for (const auto& array :
+       {array_of("f4", {6}, 24), array_of("f8", {2, 3}, 48), array_of("i4", {1, 2, 3, 4}, 96),
+        array_of("u1", {5}, 5), array_of("f4", {}, 4), array_of("u2", {0}, 0)}) {
     const auto text = write_npy(array);
     EXPECT_EQ((text.size() - array.bytes.size()) % 64, 0u);
     const auto again = read_npy(text, "a.npy");
@@ -28,8 +30,10 @@ TEST(Npy, WhatIsWrittenIsRead) {
 }
 
 TEST(Npy, TheHeaderIsNumpys) {
-  EXPECT_EQ(write_npy(array_of("f4", {6}, 24)).substr(10, 58), "{'descr': '<f4', 'fortran_order': False, 'shape': (6,), } ");
-  EXPECT_EQ(write_npy(array_of("u1", {2, 3}, 6)).substr(10, 61), "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3), }  ");
+  EXPECT_EQ(write_npy(array_of("f4", {6}, 24)).substr(10, 58),
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (6,), } ");
+  EXPECT_EQ(write_npy(array_of("u1", {2, 3}, 6)).substr(10, 61),
+            "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3), }  ");
 }
 
 std::string file_with(const std::string& header, std::size_t data_bytes, char major = 1) {
@@ -43,7 +47,8 @@ std::string file_with(const std::string& header, std::size_t data_bytes, char ma
 }
 
 TEST(Npy, OtherWriters) {
-  const auto second = read_npy(file_with("{\"descr\":\"<f4\",\"fortran_order\":False,\"shape\":(2,3)}", 24, 2), "a.npy");
+  const auto second =
+      read_npy(file_with("{\"descr\":\"<f4\",\"fortran_order\":False,\"shape\":(2,3)}", 24, 2), "a.npy");
   ASSERT_TRUE(second);
   EXPECT_EQ(second->elements(), 6u);
   // The order is none where there is one dimension.
@@ -65,14 +70,18 @@ TEST(Npy, WhatIsWrong) {
            {file_with("{'descr': '<c8', 'fortran_order': False, 'shape': (1,), }", 8), "type `<c8`"},
            {file_with("{'descr': '|O', 'fortran_order': False, 'shape': (1,), }", 8), "type `|O`"},
            {file_with("{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (1,), }", 4), "structures"},
-           {file_with("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", 4), "has 4 bytes of data, where its shape asks for 8"},
-           {file_with("{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296, 4), }", 4), "too large"},
+           {file_with("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", 4),
+            "has 4 bytes of data, where its shape asks for 8"},
+           {file_with("{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296, 4), }", 4),
+            "too large"},
            {file_with("{'descr': '<f4', 'fortran_order': False, 'shape': (2, }", 8), "shape"},
-           {file_with("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", 8).substr(0, 30), "is no .npy file"},
+           {file_with("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", 8).substr(0, 30),
+            "is no .npy file"},
        }) {
     const auto array = read_npy(bad.contents, "a.npy");
     ASSERT_FALSE(array) << bad.message;
-    EXPECT_NE(to_text(array.diagnostics()).find(bad.message), std::string::npos) << to_text(array.diagnostics());
+    EXPECT_NE(to_text(array.diagnostics()).find(bad.message), std::string::npos)
+        << to_text(array.diagnostics());
   }
 }
 

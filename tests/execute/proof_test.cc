@@ -1,5 +1,6 @@
-// The proof: every kernel of the repository, on several sizes and as each compiler makes it: its kernel program, flattened, is what a warp executes, period
-// by period; and what it says of each access is what the addresses show. Kernels are found by their files, their launches by the plans beside them.
+// The proof: every kernel of the repository, on several sizes and as each compiler makes it: its kernel
+// program, flattened, is what a warp executes, period by period; and what it says of each access is what the
+// addresses show. Kernels are found by their files, their launches by the plans beside them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +16,8 @@
 namespace warptime::execute::testing {
 namespace {
 
-// Kernels in which loaded data decide how often a loop runs or which side is taken: these ask for a parameter.
+// Kernels in which loaded data decide how often a loop runs or which side is taken: these ask for a
+// parameter.
 const std::set<std::string>& asking() {
   static const std::set<std::string> names = {"on_data", "until_data", "left_early", "chunk_rearrangement"};
   return names;
@@ -42,17 +44,15 @@ Given given_argument(const KernelArgument& argument, std::uint64_t bytes, const 
 
 // ---- what is compared
 
-// The expression of the bytes that a launch touches, where the program has one.
-template <class A>
-std::optional<Expression> touched_by(const A& access) {
-  if constexpr (requires { access.touched; }) return access.touched;
-  else return std::nullopt;
-}
-
 class Compared {
  public:
-  Compared(const KernelProgram& program, Bindings bindings, const ptx::Module& module, std::uint32_t kernel, bool unoptimised)
-      : program_(program), bindings_(std::move(bindings)), module_(module), kernel_(kernel), unoptimised_(unoptimised) {}
+  Compared(const KernelProgram& program, Bindings bindings, const ptx::Module& module, std::uint32_t kernel,
+           bool unoptimised)
+      : program_(program),
+        bindings_(std::move(bindings)),
+        module_(module),
+        kernel_(kernel),
+        unoptimised_(unoptimised) {}
 
   // Sectors are those of large arguments.
   void segmentation(const Stream& stream, bool largest, const Stream& inner) {
@@ -60,24 +60,28 @@ class Compared {
     ASSERT_TRUE(schedule) << to_text(schedule.diagnostics());
     const auto periods = written_out(*schedule, 1 << 20);
     ASSERT_TRUE(periods);
-    // Unoptimised code branches where threads choose (optimised code selects): the program executes both sides and says so, and the warp that
-    // is looked at may take one.
+    // Unoptimised code branches where threads choose (optimised code selects): the program executes both
+    // sides and says so, and the warp that is looked at may take one.
     if (says_that_threads_differ() && text_of(*periods) != text_of(segment(stream))) return;
     ASSERT_EQ(text_of(*periods), text_of(segment(stream)));
-    if (largest) accesses(*schedule, *periods, text_of(segment(inner)) == text_of(segment(stream)) ? inner : stream);
+    if (largest)
+      accesses(*schedule, *periods, text_of(segment(inner)) == text_of(segment(stream)) ? inner : stream);
   }
 
   // Distinct bytes at each access, over the whole launch.
   void touched(const TouchRecorder& recorder) const {
     std::map<int, std::uint64_t> by_line;
     const auto& instructions = module_.functions[kernel_].instructions;
-    for (std::uint32_t i = 0; i < instructions.size(); ++i) by_line[static_cast<int>(instructions[i].line)] += recorder.bytes_at(kernel_, i);
+    for (std::uint32_t i = 0; i < instructions.size(); ++i)
+      by_line[static_cast<int>(instructions[i].line)] += recorder.bytes_at(kernel_, i);
     in_items(program_.program, by_line);
   }
 
   bool says_that_threads_differ() const {
-    return unoptimised_ && std::any_of(program_.assumptions.begin(), program_.assumptions.end(), [](const auto& a) {
-             return a.text.find("differs between") != std::string::npos || a.text.find("taken to pass") != std::string::npos;
+    return unoptimised_ &&
+           std::any_of(program_.assumptions.begin(), program_.assumptions.end(), [](const auto& a) {
+             return a.text.find("differs between") != std::string::npos ||
+                    a.text.find("taken to pass") != std::string::npos;
            });
   }
 
@@ -97,41 +101,47 @@ class Compared {
 
   void access(const Item& item, const Stream& stream, const Stream::Entry& entry) const {
     const auto& said = std::get<MemoryAccess>(item.what);
-    const std::span<const std::uint64_t> addresses(stream.addresses.data() + entry.first_address, entry.address_count);
+    const std::span<const std::uint64_t> addresses(stream.addresses.data() + entry.first_address,
+                                                   entry.address_count);
     std::string shown;
     for (const auto a : addresses) shown += fmt::format(" {}", static_cast<std::int64_t>(a - addresses[0]));
-    SCOPED_TRACE(fmt::format("PTX line {}, source line {}: said to be {}; addresses{}", to_string(item.ptx), to_string(item.lines),
-                             said.access ? to_string(*said.access) : "nothing", shown));
+    SCOPED_TRACE(fmt::format("PTX line {}, source line {}: said to be {}; addresses{}", to_string(item.ptx),
+                             to_string(item.lines), said.access ? to_string(*said.access) : "nothing",
+                             shown));
     if (said.bytes) {
       EXPECT_EQ(*said.bytes, entry.bytes);
     }
     if (!said.sectors || said.access == warptime::Access::scattered) return;
-    // Where arguments move the whole request within a sector, its number may be that of another place; and where the signal is read
-    // periodically, one end of the request may be at the other end of the signal.
+    // Where arguments move the whole request within a sector, its number may be that of another place; and
+    // where the signal is read periodically, one end of the request may be at the other end of the signal.
     const auto all = std::vector<std::uint64_t>(addresses.begin(), addresses.end());
     constexpr std::ptrdiff_t most_at_the_other_end = 3;
     for (std::ptrdiff_t left_out = -most_at_the_other_end; left_out <= most_at_the_other_end; ++left_out)
       for (std::uint64_t moved = 0; moved < 32; moved += entry.bytes) {
-        std::vector<std::uint64_t> elsewhere(all.begin() + std::max<std::ptrdiff_t>(left_out, 0), all.end() + std::min<std::ptrdiff_t>(left_out, 0));
+        std::vector<std::uint64_t> elsewhere(all.begin() + std::max<std::ptrdiff_t>(left_out, 0),
+                                             all.end() + std::min<std::ptrdiff_t>(left_out, 0));
         for (auto& address : elsewhere) address += moved;
         if (*said.sectors == sectors(elsewhere, entry.bytes)) return;
       }
-    ADD_FAILURE() << "said to touch " << *said.sectors << " sectors, touches " << sectors(addresses, entry.bytes);
+    ADD_FAILURE() << "said to touch " << *said.sectors << " sectors, touches "
+                  << sectors(addresses, entry.bytes);
   }
 
   void in_items(const Items& items, const std::map<int, std::uint64_t>& by_line) const {
     for (const auto& item : items) {
       if (const auto* repeat = std::get_if<Repeat>(&item.what)) in_items(repeat->body, by_line);
-      if (const auto* when = std::get_if<When>(&item.what)) in_items(when->then_items, by_line), in_items(when->else_items, by_line);
+      if (const auto* when = std::get_if<When>(&item.what))
+        in_items(when->then_items, by_line), in_items(when->else_items, by_line);
       const auto* access = std::get_if<MemoryAccess>(&item.what);
       if (access == nullptr || item.ptx.ranges().size() != 1) continue;
-      const auto expression = touched_by(*access);
+      const auto expression = access->footprint;
       if (!expression) continue;
       const auto bytes = evaluate_count(*expression, bindings_);
       ASSERT_TRUE(bytes) << to_text(bytes.diagnostics());
       const auto found = by_line.find(item.ptx.ranges()[0].first);
       if (found != by_line.end() && found->second != 0) {
-        EXPECT_EQ(static_cast<std::uint64_t>(*bytes), found->second) << "bytes touched at PTX line " << to_string(item.ptx) << ": " << to_string(*expression);
+        EXPECT_EQ(static_cast<std::uint64_t>(*bytes), found->second)
+            << "footprint at PTX line " << to_string(item.ptx) << ": " << to_string(*expression);
       }
     }
   }
@@ -148,9 +158,7 @@ class Compared {
 class Both : public ExecutionListener {
  public:
   Both(ExecutionListener& a, ExecutionListener& b) : a_(a), b_(b) {}
-  bool wants(const WarpId&) override {
-    return true;
-  }
+  bool wants(const WarpId&) override { return true; }
   void executed(const WarpId& warp, const ExecutedInstruction& instruction) override {
     if (a_.wants(warp)) a_.executed(warp, instruction);
     b_.executed(warp, instruction);
@@ -194,21 +202,25 @@ class Proof : public ::testing::TestWithParam<Build> {
     for (const auto& trial : trials) {
       auto bindings = bindings_of(trial);
       if (asks(program, bindings)) {
-        EXPECT_TRUE(asking().contains(kernel.name)) << "the program has parameters that data decide:" << unknown_parameters(program, bindings);
+        EXPECT_TRUE(asking().contains(kernel.name))
+            << "the program has parameters that data decide:" << unknown_parameters(program, bindings);
         return;
       }
       if (one_size(*loaded, kernel, trial, program, std::move(bindings), &trial == &trials.back())) ++proved;
       if (HasFailure()) return;
     }
-    EXPECT_GT(proved, 0) << "no size for which the kernel ends without a finding: give it a plan, or a line in launches.cc";
+    EXPECT_GT(proved, 0)
+        << "no size for which the kernel ends without a finding: give it a plan, or a line in launches.cc";
   }
 
   // Gives whether the kernel ended without a finding.
-  bool one_size(const Loaded& loaded, const KernelSignature& kernel, const TrialLaunch& trial, const KernelProgram& program, Bindings bindings, bool largest) {
+  bool one_size(const Loaded& loaded, const KernelSignature& kernel, const TrialLaunch& trial,
+                const KernelProgram& program, Bindings bindings, bool largest) {
     const auto wanted = parameters(*loaded.code);
     std::vector<Given> arguments;
     std::string shown = fmt::format("{} blocks of {}", trial.how.grid.x, trial.how.block.x);
-    for (std::size_t i = 0; i < wanted.size(); ++i) arguments.push_back(given_argument(kernel.arguments[i], wanted[i].bytes, trial.numbers));
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      arguments.push_back(given_argument(kernel.arguments[i], wanted[i].bytes, trial.numbers));
     for (const auto& [name, number] : trial.numbers) shown += fmt::format(" {}={}", name, number);
     SCOPED_TRACE(shown);
     // The first warp of all, and one in whose data the signal neither begins nor ends.
@@ -219,7 +231,8 @@ class Proof : public ::testing::TestWithParam<Build> {
     if (!outcome.execution.completed || !outcome.execution.findings.empty()) return false;
     const auto kernel_index = find_kernel(*loaded.module, kernel.symbol, "");
     Compared compared(program, std::move(bindings), *loaded.module, *kernel_index, !GetParam().flags.empty());
-    compared.segmentation(stream.stream(), largest, how_many(trial.how.grid) > 1 ? stream.stream(1) : stream.stream());
+    compared.segmentation(stream.stream(), largest,
+                          how_many(trial.how.grid) > 1 ? stream.stream(1) : stream.stream());
     compared.touched(touched);
     return true;
   }
@@ -237,14 +250,23 @@ class Proof : public ::testing::TestWithParam<Build> {
       if (!bindings.contains(name)) text += " " + name;
     return text;
   }
-  static bool asks(const KernelProgram& program, const Bindings& bindings) { return !unknown_parameters(program, bindings).empty(); }
+  static bool asks(const KernelProgram& program, const Bindings& bindings) {
+    return !unknown_parameters(program, bindings).empty();
+  }
 };
 
-TEST_P(Proof, TheTransforms) { folder("dwt_kernels"); }
-TEST_P(Proof, TheSamples) { folder("samples"); }
-TEST_P(Proof, SmallKernels) { folder("tests/analyzer/kernels"); }
+TEST_P(Proof, TheTransforms) {
+  folder("dwt_kernels");
+}
+TEST_P(Proof, TheSamples) {
+  folder("samples");
+}
+TEST_P(Proof, SmallKernels) {
+  folder("tests/analyzer/kernels");
+}
 
-INSTANTIATE_TEST_SUITE_P(Builds, Proof, ::testing::ValuesIn(builds()), [](const auto& tested) { return std::string(tested.param.name); });
+INSTANTIATE_TEST_SUITE_P(Builds, Proof, ::testing::ValuesIn(builds()),
+                         [](const auto& tested) { return std::string(tested.param.name); });
 
 }  // namespace
 }  // namespace warptime::execute::testing

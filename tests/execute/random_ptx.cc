@@ -18,11 +18,15 @@ constexpr std::uint32_t common_variables = 4;
 constexpr std::uint32_t deepest_thread_branch = 3;
 
 // Variables that may be negative have odd numbers; the others never are. (random_text.cc knows it too.)
-bool signed_variable(std::uint32_t variable) { return variable % 2 == 1; }
+bool signed_variable(std::uint32_t variable) {
+  return variable % 2 == 1;
+}
 
 class Generator {
  public:
-  Generator(std::uint64_t seed, const RandomFeatures& features) : features_(features), random_(seed) { program_.seed = seed; }
+  Generator(std::uint64_t seed, const RandomFeatures& features) : features_(features), random_(seed) {
+    program_.seed = seed;
+  }
 
   RandomProgram program() {
     program_.threads = pick({32, 32, 64, 96, 128});
@@ -39,7 +43,8 @@ class Generator {
     for (int set = 0; set < 3; ++set) {
       std::vector<std::int64_t> values;
       for (std::uint32_t i = 0; i < arguments; ++i) values.push_back(below(5) == 0 ? 0 : below(13));
-      if (features_.negative_arguments && arguments > 0 && below(2) == 0) values.back() = -static_cast<std::int64_t>(below(8));
+      if (features_.negative_arguments && arguments > 0 && below(2) == 0)
+        values.back() = -static_cast<std::int64_t>(below(8));
       program_.argument_sets.push_back(std::move(values));
     }
     return std::move(program_);
@@ -48,14 +53,16 @@ class Generator {
  private:
   struct Scope {
     int depth = 0, loops = 0;
-    bool threads_differ = false;    // some lanes may be elsewhere
+    bool threads_differ = false;  // some lanes may be elsewhere
     std::uint32_t thread_branches = 0;
     bool may_leave = true;
   };
 
   std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(random_() % n); }
   bool chance(std::uint32_t percent) { return below(100) < percent; }
-  std::uint32_t pick(std::initializer_list<std::uint32_t> from) { return *(from.begin() + below(static_cast<std::uint32_t>(from.size()))); }
+  std::uint32_t pick(std::initializer_list<std::uint32_t> from) {
+    return *(from.begin() + below(static_cast<std::uint32_t>(from.size())));
+  }
   std::uint32_t style() { return static_cast<std::uint32_t>(random_()); }
 
   RandomFunction function(bool kernel) {
@@ -92,10 +99,18 @@ class Generator {
     Expression e;
     e.style = style();
     switch (below(10)) {
-      case 0: case 1: return constant(below(7));
-      case 2: e.op = Op::ntid; return divided(std::move(e), pick({8, 16, 32}));
-      case 3: e.op = Op::nctaid; return e;
-      case 4: case 5: case 6:
+      case 0:
+      case 1:
+        return constant(below(7));
+      case 2:
+        e.op = Op::ntid;
+        return divided(std::move(e), pick({8, 16, 32}));
+      case 3:
+        e.op = Op::nctaid;
+        return e;
+      case 4:
+      case 5:
+      case 6:
         if (variables) {
           e.number = readable_[below(static_cast<std::uint32_t>(readable_.size()))];
           e.op = Op::variable;
@@ -109,7 +124,9 @@ class Generator {
     }
   }
 
-  Expression divided(Expression what, std::int64_t by) { return {Op::divide, 0, style(), {std::move(what), constant(by)}}; }
+  Expression divided(Expression what, std::int64_t by) {
+    return {Op::divide, 0, style(), {std::move(what), constant(by)}};
+  }
 
   Expression expression(bool may_be_negative, int depth = 2, bool variables = true) {
     if (depth == 0 || chance(45)) return leaf(may_be_negative, variables);
@@ -117,14 +134,30 @@ class Generator {
     e.style = style();
     const auto part = [&] { return expression(may_be_negative, depth - 1, variables); };
     switch (below(may_be_negative ? 9 : 8)) {
-      case 0: case 1: e.op = Op::add, e.parts = {part(), part()}; break;
-      case 2: e.op = Op::multiply, e.parts = {part(), constant(1 + below(4))}; break;
-      case 3: return divided(part(), 1 + below(8));
-      case 4: e.op = Op::modulo, e.parts = {part(), constant(1 + below(8))}; break;
-      case 5: e.op = Op::minimum, e.parts = {part(), part()}; break;
-      case 6: e.op = Op::maximum, e.parts = {part(), part()}; break;
-      case 7: e.op = Op::select, e.parts = {part(), part()}; break;
-      default: e.op = Op::subtract, e.parts = {part(), part()}; break;
+      case 0:
+      case 1:
+        e.op = Op::add, e.parts = {part(), part()};
+        break;
+      case 2:
+        e.op = Op::multiply, e.parts = {part(), constant(1 + below(4))};
+        break;
+      case 3:
+        return divided(part(), 1 + below(8));
+      case 4:
+        e.op = Op::modulo, e.parts = {part(), constant(1 + below(8))};
+        break;
+      case 5:
+        e.op = Op::minimum, e.parts = {part(), part()};
+        break;
+      case 6:
+        e.op = Op::maximum, e.parts = {part(), part()};
+        break;
+      case 7:
+        e.op = Op::select, e.parts = {part(), part()};
+        break;
+      default:
+        e.op = Op::subtract, e.parts = {part(), part()};
+        break;
     }
     return e;
   }
@@ -180,18 +213,33 @@ class Generator {
     s.style = style();
     s.number = 1 + below(4);
     switch (below(10)) {
-      case 0: case 1: case 2: s.kind = Kind::load; break;
-      case 3: case 4: case 5: s.kind = Kind::store; break;
-      case 6: s.kind = scope.threads_differ || !kernel_ ? Kind::calculate : Kind::shared; break;
-      case 7: s.kind = scope.threads_differ || !kernel_ ? Kind::calculate : Kind::barrier; break;
-      default: s.kind = Kind::calculate; break;
+      case 0:
+      case 1:
+      case 2:
+        s.kind = Kind::load;
+        break;
+      case 3:
+      case 4:
+      case 5:
+        s.kind = Kind::store;
+        break;
+      case 6:
+        s.kind = scope.threads_differ || !kernel_ ? Kind::calculate : Kind::shared;
+        break;
+      case 7:
+        s.kind = scope.threads_differ || !kernel_ ? Kind::calculate : Kind::barrier;
+        break;
+      default:
+        s.kind = Kind::calculate;
+        break;
     }
     if (s.kind == Kind::load || s.kind == Kind::store) {
       s.number = below(6);
       s.expressions = {expression(false, 1)};
     }
     if (s.kind != Kind::barrier && s.kind != Kind::shared && chance(15))
-      s.conditions = {scope.thread_branches < deepest_thread_branch && chance(40) ? thread_condition(scope) : condition()};
+      s.conditions = {scope.thread_branches < deepest_thread_branch && chance(40) ? thread_condition(scope)
+                                                                                  : condition()};
     return s;
   }
 
@@ -227,8 +275,10 @@ class Generator {
     s.number = below(static_cast<std::uint32_t>(program_.functions.size()));
     // Whose lanes differ already, or may not: no function that branches on the thread's index.
     const bool no_thread_conditions = scope.threads_differ || scope.thread_branches > 0;
-    if (no_thread_conditions && function_has_thread_conditions_[static_cast<std::size_t>(s.number)]) return simple(scope);
-    for (std::uint32_t i = 0; i < program_.functions[static_cast<std::size_t>(s.number)].arguments; ++i) s.expressions.push_back(expression(false, 1));
+    if (no_thread_conditions && function_has_thread_conditions_[static_cast<std::size_t>(s.number)])
+      return simple(scope);
+    for (std::uint32_t i = 0; i < program_.functions[static_cast<std::size_t>(s.number)].arguments; ++i)
+      s.expressions.push_back(expression(false, 1));
     s.variable = scope.threads_differ ? new_variable(false) : chance(50) ? 0 : 2;
     if (chance(10)) s.conditions = {condition()};
     return s;
@@ -263,14 +313,20 @@ class Generator {
     s.number = 1 + below(chance(50) ? 1 : 4);
     switch (s.shape) {
       case Shape::up:
-      case Shape::down: s.expressions = {expression(may_be_negative), expression(may_be_negative)}; break;
+      case Shape::down:
+        s.expressions = {expression(may_be_negative), expression(may_be_negative)};
+        break;
       case Shape::until_equal:
         s.expressions = {expression(false, 1), expression(false)};
-        if (s.form == Form::at_bottom) s.expressions[1] = {Op::add, 0, style(), {std::move(s.expressions[1]), constant(1)}};
+        if (s.form == Form::at_bottom)
+          s.expressions[1] = {Op::add, 0, style(), {std::move(s.expressions[1]), constant(1)}};
         if (chance(30)) s.number = -s.number;
         break;
       case Shape::doubling:
-        s.expressions = {chance(60) ? constant(1 + below(4)) : Expression{Op::maximum, 0, style(), {expression(false, 1), constant(1)}}, expression(false)};
+        s.expressions = {chance(60)
+                             ? constant(1 + below(4))
+                             : Expression{Op::maximum, 0, style(), {expression(false, 1), constant(1)}},
+                         expression(false)};
         s.number = 1 + below(3);
         break;
       case Shape::halving:
@@ -278,7 +334,9 @@ class Generator {
         s.number = 1 + below(3);
         break;
       // With some turn for thread 0: a warp with none is not the one that the analysis speaks of.
-      case Shape::by_threads: s.expressions = {constant(0), {Op::add, 0, style(), {expression(false), constant(1)}}}; break;
+      case Shape::by_threads:
+        s.expressions = {constant(0), {Op::add, 0, style(), {expression(false), constant(1)}}};
+        break;
     }
     if (s.shape == Shape::by_threads) {
       scope.threads_differ = true;
@@ -309,7 +367,8 @@ class Generator {
 // Every smaller program that is one step from `program`, until one is accepted.
 class Shrinker {
  public:
-  Shrinker(RandomProgram& program, const std::function<bool(const RandomProgram&)>& fails) : program_(program), fails_(fails) {}
+  Shrinker(RandomProgram& program, const std::function<bool(const RandomProgram&)>& fails)
+      : program_(program), fails_(fails) {}
 
   bool step() {
     for (auto& function : program_.functions)
@@ -335,8 +394,10 @@ class Shrinker {
       without.erase(without.begin() + static_cast<std::ptrdiff_t>(i));
       if (accept(list, without)) return true;
       auto unwrapped = without;
-      unwrapped.insert(unwrapped.begin() + static_cast<std::ptrdiff_t>(i), list[i].otherwise.begin(), list[i].otherwise.end());
-      unwrapped.insert(unwrapped.begin() + static_cast<std::ptrdiff_t>(i), list[i].then.begin(), list[i].then.end());
+      unwrapped.insert(unwrapped.begin() + static_cast<std::ptrdiff_t>(i), list[i].otherwise.begin(),
+                       list[i].otherwise.end());
+      unwrapped.insert(unwrapped.begin() + static_cast<std::ptrdiff_t>(i), list[i].then.begin(),
+                       list[i].then.end());
       if (unwrapped.size() > without.size() && accept(list, unwrapped)) return true;
       if (in_statement(list[i])) return true;
     }
@@ -344,14 +405,17 @@ class Shrinker {
   }
 
   bool in_statement(Statement& s) {
-    if (!s.conditions.empty() && s.kind != Kind::branch && s.kind != Kind::leave && accept(s.conditions, {})) return true;
+    if (!s.conditions.empty() && s.kind != Kind::branch && s.kind != Kind::leave && accept(s.conditions, {}))
+      return true;
     for (auto& c : s.conditions)
       if (in_condition(c)) return true;
     const bool by_threads = s.kind == Kind::loop && s.shape == Shape::by_threads;
     for (auto& e : s.expressions)
-      if (in_expression(by_threads && e.op == Op::add ? e.parts[0] : e)) return true;  // the bound stays above 0
+      if (in_expression(by_threads && e.op == Op::add ? e.parts[0] : e))
+        return true;  // the bound stays above 0
     if (s.kind == Kind::calculate && s.number > 1 && accept(s.number, std::int64_t{1})) return true;
-    if (s.kind == Kind::loop && (s.number > 1 || s.number < -1) && accept(s.number, std::int64_t{1})) return true;
+    if (s.kind == Kind::loop && (s.number > 1 || s.number < -1) && accept(s.number, std::int64_t{1}))
+      return true;
     if (s.style != 0 && accept(s.style, 0u)) return true;
     return in_list(s.then) || in_list(s.otherwise);
   }
@@ -386,7 +450,9 @@ class Shrinker {
 
 }  // namespace
 
-RandomProgram random_program(std::uint64_t seed, const RandomFeatures& features) { return Generator(seed, features).program(); }
+RandomProgram random_program(std::uint64_t seed, const RandomFeatures& features) {
+  return Generator(seed, features).program();
+}
 
 RandomProgram shrink(RandomProgram program, const std::function<bool(const RandomProgram&)>& fails) {
   for (const auto& set : std::vector(program.argument_sets)) {

@@ -1,5 +1,6 @@
-// Random programs: what the analysis says that a warp executes, against what it executes, period by period. A failing program is made smaller and printed
-// with its seed; WARPTIME_RANDOM_SEED=n begins there, WARPTIME_RANDOM_PROGRAMS=n makes as many.
+// Random programs: what the analysis says that a warp executes, against what it executes, period by period. A
+// failing program is made smaller and printed with its seed; WARPTIME_RANDOM_SEED=n begins there,
+// WARPTIME_RANDOM_PROGRAMS=n makes as many.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,10 +34,13 @@ struct Compared {
 };
 
 // The longest of two texts' ends that differ, for people.
-std::string short_text(const std::string& text) { return text.size() <= 400 ? text : text.substr(0, 400) + "…"; }
+std::string short_text(const std::string& text) {
+  return text.size() <= 400 ? text : text.substr(0, 400) + "…";
+}
 
 Bindings bindings_of(const RandomProgram& program, const std::vector<std::int64_t>& arguments) {
-  Bindings bindings{{"blockDim.x", program.threads}, {"blockDim.y", 1}, {"blockDim.z", 1}, {"gridDim.x", program.blocks}, {"gridDim.y", 1}, {"gridDim.z", 1}};
+  Bindings bindings{{"blockDim.x", program.threads}, {"blockDim.y", 1}, {"blockDim.z", 1},
+                    {"gridDim.x", program.blocks},   {"gridDim.y", 1},  {"gridDim.z", 1}};
   for (std::size_t i = 0; i < arguments.size(); ++i) bindings[fmt::format("n{}", i)] = arguments[i];
   return bindings;
 }
@@ -47,7 +51,8 @@ struct Executed {
   std::vector<StreamPeriod> periods;
 };
 
-Executed execute_first_warp(const Code& code, const RandomProgram& program, const std::vector<std::int64_t>& arguments) {
+Executed execute_first_warp(const Code& code, const RandomProgram& program,
+                            const std::vector<std::int64_t>& arguments) {
   Executed result;
   auto memory = Memory::create(*code);
   const auto buffer = memory->allocate("memory", random_program_memory_bytes);
@@ -58,14 +63,16 @@ Executed execute_first_warp(const Code& code, const RandomProgram& program, cons
   options.instruction_budget = longest_execution;
   StreamRecorder recorder({{0, 0}});
   // Only the first block is looked at, but the kernel sees how many there are.
-  const auto execution = run(*code, *memory, {{program.blocks}, {program.threads}}, passed, options, &recorder);
+  const auto execution =
+      run(*code, *memory, {{program.blocks}, {program.threads}}, passed, options, &recorder);
   if (!execution) {
     result.finding = to_text(execution.diagnostics());
     return result;
   }
   result.ended = execution->completed;
   for (const auto& finding : execution->findings)
-    if (finding.kind != Finding::Kind::budget) result.finding = fmt::format("PTX line {}: {}", finding.ptx_line, finding.message);
+    if (finding.kind != Finding::Kind::budget)
+      result.finding = fmt::format("PTX line {}: {}", finding.ptx_line, finding.message);
   result.periods = segment(recorder.stream());
   return result;
 }
@@ -98,12 +105,15 @@ Compared compare(const RandomProgram& program) {
       std::string numbers;
       for (const auto argument : arguments) numbers += fmt::format(" {}", argument);
       std::string assumed;
-      for (const auto& a : kernel.assumptions) assumed += fmt::format("\nassumed, PTX line {}: {}", a.ptx_line, a.text);
-      return fmt::format("arguments{}, {} blocks of {}\n  the program {}\n  was executed {}{}", numbers, program.blocks, program.threads, what,
-                         short_text(text_of(executed.periods)), assumed);
+      for (const auto& a : kernel.assumptions)
+        assumed += fmt::format("\nassumed, PTX line {}: {}", a.ptx_line, a.text);
+      return fmt::format("arguments{}, {} blocks of {}\n  the program {}\n  was executed {}{}", numbers,
+                         program.blocks, program.threads, what, short_text(text_of(executed.periods)),
+                         assumed);
     };
     const bool assumes = std::any_of(kernel.assumptions.begin(), kernel.assumptions.end(), [](const auto& a) {
-      return a.text.find("data") != std::string::npos || a.text.find("`…`") != std::string::npos || a.text.find("the loop may be left early here") != std::string::npos ||
+      return a.text.find("data") != std::string::npos || a.text.find("`…`") != std::string::npos ||
+             a.text.find("the loop may be left early here") != std::string::npos ||
              a.text.find("are not negative") != std::string::npos;
     });
     const auto different = assumes ? Verdict::assumes : Verdict::different;
@@ -123,7 +133,9 @@ std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
 }
 
 std::string reproducer(const RandomProgram& program) {
-  const auto smaller = shrink(program, [verdict = compare(program).verdict](const RandomProgram& p) { return compare(p).verdict == verdict; });
+  const auto smaller = shrink(program, [verdict = compare(program).verdict](const RandomProgram& p) {
+    return compare(p).verdict == verdict;
+  });
   const auto outcome = compare(smaller);
   return fmt::format("seed {}\n{}\n{}", program.seed, outcome.text, to_ptx(smaller));
 }
@@ -137,27 +149,35 @@ struct Tally {
 void try_programs(const RandomFeatures& features, std::uint64_t first, std::uint64_t count) {
   Tally tally;
   const auto most_failures = static_cast<int>(number_from("WARPTIME_RANDOM_FAILURES", 5));
-  const bool strict = number_from("WARPTIME_RANDOM_STRICT", 0) != 0;  // what is asked for and what is assumed fails too
+  const bool strict =
+      number_from("WARPTIME_RANDOM_STRICT", 0) != 0;  // what is asked for and what is assumed fails too
   for (std::uint64_t seed = first; seed < first + count && tally.failures < most_failures; ++seed) {
     const auto program = random_program(seed, features);
     const auto outcome = compare(program);
     tally.add(outcome.verdict);
-    const bool wrong = outcome.verdict == Verdict::different || outcome.verdict == Verdict::invalid || outcome.verdict == Verdict::refused;
-    if (!wrong && !(strict && (outcome.verdict == Verdict::asks || outcome.verdict == Verdict::assumes))) continue;
+    const bool wrong = outcome.verdict == Verdict::different || outcome.verdict == Verdict::invalid ||
+                       outcome.verdict == Verdict::refused;
+    if (!wrong && !(strict && (outcome.verdict == Verdict::asks || outcome.verdict == Verdict::assumes)))
+      continue;
     ++tally.failures;
     ADD_FAILURE() << reproducer(program);
   }
   const auto share = [&](Verdict verdict) { return 100 * tally.counts[verdict] / static_cast<int>(count); };
-  std::printf("of %d programs %d%% agree, %d%% need a parameter of the user's, %d%% assume what data decide and are wrong, %d%% run too long to be looked at\n",
-              static_cast<int>(count), share(Verdict::same), share(Verdict::asks), share(Verdict::assumes), share(Verdict::long_execution));
+  std::printf(
+      "of %d programs %d%% agree, %d%% need a parameter of the user's, %d%% assume what data decide and are "
+      "wrong, %d%% run too long to be looked at\n",
+      static_cast<int>(count), share(Verdict::same), share(Verdict::asks), share(Verdict::assumes),
+      share(Verdict::long_execution));
 }
 
 TEST(Random, ProgramsWithoutCalls) {
-  try_programs({.calls = false}, number_from("WARPTIME_RANDOM_SEED", 1), number_from("WARPTIME_RANDOM_PROGRAMS", 2000));
+  try_programs({.calls = false}, number_from("WARPTIME_RANDOM_SEED", 1),
+               number_from("WARPTIME_RANDOM_PROGRAMS", 2000));
 }
 
 TEST(Random, ProgramsWithCalls) {
-  try_programs({.calls = true}, number_from("WARPTIME_RANDOM_SEED", 1000001), number_from("WARPTIME_RANDOM_PROGRAMS", 2000));
+  try_programs({.calls = true}, number_from("WARPTIME_RANDOM_SEED", 1000001),
+               number_from("WARPTIME_RANDOM_PROGRAMS", 2000));
 }
 
 }  // namespace

@@ -17,17 +17,26 @@ using Form = Statement::Form;
 using Op = Expression::Op;
 using Relation = Condition::Relation;
 
-bool signed_variable(std::uint32_t variable) { return variable % 2 == 1; }
-bool wide_variable(std::uint32_t variable) { return variable % 5 == 4; }
-bool power_of_two(std::int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
-int log2_of(std::int64_t n) { return 63 - __builtin_clzll(static_cast<unsigned long long>(n)); }
+bool signed_variable(std::uint32_t variable) {
+  return variable % 2 == 1;
+}
+bool wide_variable(std::uint32_t variable) {
+  return variable % 5 == 4;
+}
+bool power_of_two(std::int64_t n) {
+  return n > 0 && (n & (n - 1)) == 0;
+}
+int log2_of(std::int64_t n) {
+  return 63 - __builtin_clzll(static_cast<unsigned long long>(n));
+}
 
 const char* name_of(Relation relation) {
   constexpr const char* names[] = {"lt", "le", "gt", "ge", "eq", "ne"};
   return names[static_cast<int>(relation)];
 }
 Relation opposite(Relation relation) {
-  constexpr Relation opposites[] = {Relation::greater_equal, Relation::greater, Relation::less_equal, Relation::less, Relation::not_equal, Relation::equal};
+  constexpr Relation opposites[] = {Relation::greater_equal, Relation::greater,   Relation::less_equal,
+                                    Relation::less,          Relation::not_equal, Relation::equal};
   return opposites[static_cast<int>(relation)];
 }
 
@@ -41,15 +50,20 @@ struct Guard {
 class FunctionText {
  public:
   FunctionText(const RandomProgram& program, std::uint32_t index)
-      : program_(program), function_(program.functions[index]), index_(index), kernel_(index + 1 == program.functions.size()) {}
+      : program_(program),
+        function_(program.functions[index]),
+        index_(index),
+        kernel_(index + 1 == program.functions.size()) {}
 
   std::string text() {
     prologue();
     list(function_.body);
     epilogue();
-    std::string registers = ".reg .pred %p<" + std::to_string(predicates_ + 1) + ">;\n.reg .b32 %r<" + std::to_string(words_ + 1) +
-                            ">;\n.reg .b64 %d<" + std::to_string(doubles_ + 1) + ">;\n.reg .f32 %f<4>;\n";
-    registers += ".reg .b32 %v<" + std::to_string(function_.variables + 1) + ">;\n.reg .b64 %w<" + std::to_string(function_.variables + 1) + ">;\n";
+    std::string registers = ".reg .pred %p<" + std::to_string(predicates_ + 1) + ">;\n.reg .b32 %r<" +
+                            std::to_string(words_ + 1) + ">;\n.reg .b64 %d<" + std::to_string(doubles_ + 1) +
+                            ">;\n.reg .f32 %f<4>;\n";
+    registers += ".reg .b32 %v<" + std::to_string(function_.variables + 1) + ">;\n.reg .b64 %w<" +
+                 std::to_string(function_.variables + 1) + ">;\n";
     return head() + "{\n" + registers + text_ + "}\n";
   }
 
@@ -58,20 +72,28 @@ class FunctionText {
 
   bool by_registers() const { return !kernel_ && (function_.style & 3) == 3; }
   static bool by_registers(const RandomFunction& callee) { return (callee.style & 3) == 3; }
-  std::string parameter(std::uint32_t i) const { return kernel_ ? fmt::format("n{}", i) : fmt::format("f{}_n{}", index_, i); }
+  std::string parameter(std::uint32_t i) const {
+    return kernel_ ? fmt::format("n{}", i) : fmt::format("f{}_n{}", index_, i);
+  }
 
   std::string head() const {
-    std::string arguments = kernel_ ? ".param .u64 memory" : by_registers() ? ".reg .b64 %memory" : fmt::format(".param .b64 f{}_memory", index_);
+    std::string arguments = kernel_          ? ".param .u64 memory"
+                            : by_registers() ? ".reg .b64 %memory"
+                                             : fmt::format(".param .b64 f{}_memory", index_);
     for (std::uint32_t i = 0; i < function_.arguments; ++i)
-      arguments += by_registers() ? fmt::format(", .reg .b32 %n{}", i) : fmt::format(", .param .b32 {}", parameter(i));
+      arguments +=
+          by_registers() ? fmt::format(", .reg .b32 %n{}", i) : fmt::format(", .param .b32 {}", parameter(i));
     if (kernel_) return ".visible .entry k(" + arguments + ")\n";
-    const std::string result = !function_.has_result ? "" : by_registers() ? "(.reg .b32 %result) " : fmt::format("(.param .b32 f{}_result) ", index_);
+    const std::string result = !function_.has_result ? ""
+                               : by_registers()      ? "(.reg .b32 %result) "
+                                                     : fmt::format("(.param .b32 f{}_result) ", index_);
     return fmt::format(".func {}f{}({})\n", result, index_, arguments);
   }
 
   void prologue() {
     memory_ = by_registers() ? "%memory" : fresh_double();
-    if (!by_registers()) line("ld.param.u64 {}, [{}];", memory_, kernel_ ? "memory" : fmt::format("f{}_memory", index_));
+    if (!by_registers())
+      line("ld.param.u64 {}, [{}];", memory_, kernel_ ? "memory" : fmt::format("f{}_memory", index_));
     if (kernel_ && (function_.style & 4) != 0) line("cvta.to.global.u64 {0}, {0};", memory_);
     tid_ = fresh_word();
     line("mov.u32 {}, %tid.x;", tid_);
@@ -81,8 +103,10 @@ class FunctionText {
       if (early_ && !by_registers()) arguments_[i] = load_argument(i);
     }
     for (std::uint32_t v = 0; v < function_.variables; ++v) {
-      if (wide_variable(v)) line("mov.u64 {}, 0;", variable(v));
-      else line("mov.u32 {}, 0;", variable(v));
+      if (wide_variable(v))
+        line("mov.u64 {}, 0;", variable(v));
+      else
+        line("mov.u32 {}, 0;", variable(v));
     }
   }
 
@@ -94,8 +118,10 @@ class FunctionText {
 
   void epilogue() {
     text_ += "END:\n";
-    if (function_.has_result && by_registers()) line("mov.b32 %result, %v0;");
-    else if (function_.has_result) line("st.param.b32 [f{}_result], %v0;", index_);
+    if (function_.has_result && by_registers())
+      line("mov.b32 %result, %v0;");
+    else if (function_.has_result)
+      line("st.param.b32 [f{}_result], %v0;", index_);
     line("ret;");
   }
 
@@ -110,16 +136,25 @@ class FunctionText {
   std::string fresh_predicate() { return fmt::format("%p{}", predicates_++); }
   std::string fresh_label() { return fmt::format("L{}", labels_++); }
   void place(const std::string& label) { text_ += label + ":\n"; }
-  static std::string variable(std::uint32_t v) { return fmt::format("%{}{}", wide_variable(v) ? "w" : "v", v); }
+  static std::string variable(std::uint32_t v) {
+    return fmt::format("%{}{}", wide_variable(v) ? "w" : "v", v);
+  }
 
   bool may_be_negative(const Expression& e) const {
     switch (e.op) {
-      case Op::constant: return e.number < 0;
-      case Op::argument: return kernel_ && e.number + 1 == function_.arguments;
-      case Op::variable: return signed_variable(static_cast<std::uint32_t>(e.number));
-      case Op::ntid: case Op::nctaid: return false;
-      case Op::subtract: return true;
-      case Op::maximum: return may_be_negative(e.parts[0]) && may_be_negative(e.parts[1]);
+      case Op::constant:
+        return e.number < 0;
+      case Op::argument:
+        return kernel_ && e.number + 1 == function_.arguments;
+      case Op::variable:
+        return signed_variable(static_cast<std::uint32_t>(e.number));
+      case Op::ntid:
+      case Op::nctaid:
+        return false;
+      case Op::subtract:
+        return true;
+      case Op::maximum:
+        return may_be_negative(e.parts[0]) && may_be_negative(e.parts[1]);
       default:
         for (const auto& part : e.parts)
           if (may_be_negative(part)) return true;
@@ -133,13 +168,16 @@ class FunctionText {
     const bool negative = may_be_negative(e);
     const char* type = negative || (e.style & 1) != 0 ? "s32" : "u32";
     switch (e.op) {
-      case Op::constant: return std::to_string(e.number);
+      case Op::constant:
+        return std::to_string(e.number);
       case Op::argument: {
         const auto& known = arguments_[static_cast<std::size_t>(e.number)];
         return known.empty() ? load_argument(static_cast<std::uint32_t>(e.number)) : known;
       }
-      case Op::ntid: return special("%ntid.x");
-      case Op::nctaid: return special("%nctaid.x");
+      case Op::ntid:
+        return special("%ntid.x");
+      case Op::nctaid:
+        return special("%nctaid.x");
       case Op::variable: {
         const auto v = static_cast<std::uint32_t>(e.number);
         if (!wide_variable(v)) return variable(v);
@@ -147,7 +185,8 @@ class FunctionText {
         line("cvt.u32.u64 {}, {};", to, variable(v));
         return to;
       }
-      default: break;
+      default:
+        break;
     }
     const auto a = word(e.parts[0]);
     const auto b = value(e.parts[1]);
@@ -155,25 +194,37 @@ class FunctionText {
     const auto to = fresh_word();
     switch (e.op) {
       case Op::add:
-        if ((e.style & 6) == 6) line("mad.lo.s32 {}, {}, 1, {};", to, a, b);
-        else line("add.{} {}, {}, {};", type, to, a, b);
+        if ((e.style & 6) == 6)
+          line("mad.lo.s32 {}, {}, 1, {};", to, a, b);
+        else
+          line("add.{} {}, {}, {};", type, to, a, b);
         break;
-      case Op::subtract: line("sub.s32 {}, {}, {};", to, a, b); break;
+      case Op::subtract:
+        line("sub.s32 {}, {}, {};", to, a, b);
+        break;
       case Op::multiply:
-        if (power_of_two(n) && (e.style & 2) != 0) line("shl.b32 {}, {}, {};", to, a, log2_of(n));
-        else line("mul.lo.{} {}, {}, {};", type, to, a, n);
+        if (power_of_two(n) && (e.style & 2) != 0)
+          line("shl.b32 {}, {}, {};", to, a, log2_of(n));
+        else
+          line("mul.lo.{} {}, {}, {};", type, to, a, n);
         break;
       case Op::divide:
-        if (power_of_two(n) && (e.style & 2) != 0) line("shr.{} {}, {}, {};", type, to, a, log2_of(n));
-        else line("div.{} {}, {}, {};", type, to, a, n);
+        if (power_of_two(n) && (e.style & 2) != 0)
+          line("shr.{} {}, {}, {};", type, to, a, log2_of(n));
+        else
+          line("div.{} {}, {}, {};", type, to, a, n);
         break;
       case Op::modulo:
-        if (power_of_two(n) && (e.style & 2) != 0) line("and.b32 {}, {}, {};", to, a, n - 1);
-        else line("rem.{} {}, {}, {};", type, to, a, n);
+        if (power_of_two(n) && (e.style & 2) != 0)
+          line("and.b32 {}, {}, {};", to, a, n - 1);
+        else
+          line("rem.{} {}, {}, {};", type, to, a, n);
         break;
-      case Op::minimum: case Op::maximum: {
+      case Op::minimum:
+      case Op::maximum: {
         const bool least = e.op == Op::minimum;
-        const bool as_signed = negative || may_be_negative(e.parts[0]) || may_be_negative(e.parts[1]) || (e.style & 1) != 0;
+        const bool as_signed =
+            negative || may_be_negative(e.parts[0]) || may_be_negative(e.parts[1]) || (e.style & 1) != 0;
         if ((e.style & 6) == 6) {
           const auto p = fresh_predicate();
           line("setp.{}.{} {}, {}, {};", least ? "lt" : "gt", as_signed ? "s32" : "u32", p, a, b);
@@ -189,7 +240,8 @@ class FunctionText {
         line("selp.b32 {}, {}, {}, {};", to, b, a, p);
         break;
       }
-      default: break;
+      default:
+        break;
     }
     return to;
   }
@@ -209,9 +261,12 @@ class FunctionText {
   }
 
   void set_variable(std::uint32_t v, const std::string& from, const std::string& guard = {}) {
-    if (!wide_variable(v)) line("{}mov.b32 {}, {};", guard, variable(v), from);
-    else if (from[0] != '%') line("{}mov.u64 {}, {};", guard, variable(v), from);
-    else line("{}cvt.{} {}, {};", guard, signed_variable(v) ? "s64.s32" : "u64.u32", variable(v), from);
+    if (!wide_variable(v))
+      line("{}mov.b32 {}, {};", guard, variable(v), from);
+    else if (from[0] != '%')
+      line("{}mov.u64 {}, {};", guard, variable(v), from);
+    else
+      line("{}cvt.{} {}, {};", guard, signed_variable(v) ? "s64.s32" : "u64.u32", variable(v), from);
   }
 
   Guard condition(const Condition& c) {
@@ -235,7 +290,8 @@ class FunctionText {
     auto second = condition(c.second[0]);
     const char* join = c.join == Condition::Join::both ? "and" : "or";
     if ((c.style & 2) != 0) {
-      line("setp.{}.{}.{} {}, {}, {}, {}{};", name_of(c.relation), join, type, p, a, b, second.negated ? "!" : "", second.predicate);
+      line("setp.{}.{}.{} {}, {}, {}, {}{};", name_of(c.relation), join, type, p, a, b,
+           second.negated ? "!" : "", second.predicate);
       return {p, false};
     }
     line("setp.{}.{} {}, {}, {};", name_of(c.relation), type, p, a, b);
@@ -259,19 +315,37 @@ class FunctionText {
         set_variable(s.variable, from, has_guard ? condition(s.conditions[0]).text() : "");
         break;
       }
-      case Kind::increase: line("add.{} {}, {}, {};", wide_variable(s.variable) ? "s64" : "s32", variable(s.variable), variable(s.variable), s.number); break;
+      case Kind::increase:
+        line("add.{} {}, {}, {};", wide_variable(s.variable) ? "s64" : "s32", variable(s.variable),
+             variable(s.variable), s.number);
+        break;
       case Kind::calculate: {
         const auto guard = has_guard ? condition(s.conditions[0]).text() : "";
         for (std::int64_t i = 0; i < s.number; ++i) line("{}fma.rn.f32 %f0, %f1, %f2, %f0;", guard);
         break;
       }
-      case Kind::load: case Kind::store: access(s, has_guard ? std::optional(s.conditions[0]) : std::nullopt); break;
-      case Kind::shared: shared(); break;
-      case Kind::barrier: line("bar.sync 0;"); break;
-      case Kind::branch: branch(s); break;
-      case Kind::leave: leave(s); break;
-      case Kind::loop: loop(s); break;
-      case Kind::call: call(s, has_guard ? condition(s.conditions[0]).text() : ""); break;
+      case Kind::load:
+      case Kind::store:
+        access(s, has_guard ? std::optional(s.conditions[0]) : std::nullopt);
+        break;
+      case Kind::shared:
+        shared();
+        break;
+      case Kind::barrier:
+        line("bar.sync 0;");
+        break;
+      case Kind::branch:
+        branch(s);
+        break;
+      case Kind::leave:
+        leave(s);
+        break;
+      case Kind::loop:
+        loop(s);
+        break;
+      case Kind::call:
+        call(s, has_guard ? condition(s.conditions[0]).text() : "");
+        break;
     }
   }
 
@@ -306,8 +380,10 @@ class FunctionText {
     if (width == 2) data = "{%f1, %f2}";
     if (width == 4) data = "{%f1, %f2, %f1, %f2}";
     if (s.kind == Kind::load && width == 4) data = "{%f0, %f1, %f2, %f3}";
-    if (s.kind == Kind::load) line("{}ld{}{}.f32 {}, [{}];", guard, space, vector, data, address);
-    else line("{}st{}{}.f32 [{}], {};", guard, space, vector, address, data);
+    if (s.kind == Kind::load)
+      line("{}ld{}{}.f32 {}, [{}];", guard, space, vector, data, address);
+    else
+      line("{}st{}{}.f32 [{}], {};", guard, space, vector, address, data);
   }
 
   void shared() {
@@ -342,8 +418,10 @@ class FunctionText {
 
   void leave(const Statement& s) {
     const auto guard = condition(s.conditions[0]).text();
-    if ((s.style & 1) != 0 && !function_.has_result) line("{}{};", guard, kernel_ && (s.style & 2) != 0 ? "exit" : "ret");
-    else line("{}bra END;", guard);
+    if ((s.style & 1) != 0 && !function_.has_result)
+      line("{}{};", guard, kernel_ && (s.style & 2) != 0 ? "exit" : "ret");
+    else
+      line("{}bra END;", guard);
   }
 
   // ---- loops
@@ -368,7 +446,8 @@ class FunctionText {
     if (loop.limit_inside) loop.limit = sized(loop.s, loop.s.expressions[1]);
     const auto p = fresh_predicate();
     const bool negated = (loop.s.style & 32) != 0;
-    line("setp.{}.{} {}, {}, {};", name_of(leaves != negated ? opposite(loop.stay) : loop.stay), loop.type, p, loop.counter, loop.limit);
+    line("setp.{}.{} {}, {}, {};", name_of(leaves != negated ? opposite(loop.stay) : loop.stay), loop.type, p,
+         loop.counter, loop.limit);
     line("@{}{} bra {};", negated ? "!" : "", p, to);
   }
 
@@ -377,21 +456,33 @@ class FunctionText {
     const bool wide = wide_variable(s.variable);
     const char *b = wide ? "b64" : "b32", *i = wide ? "s64" : "s32", *u = wide ? "u64" : "u32";
     switch (s.shape) {
-      case Shape::up: case Shape::until_equal: line("add.{0} {1}, {1}, {2};", i, loop.counter, s.number); break;
+      case Shape::up:
+      case Shape::until_equal:
+        line("add.{0} {1}, {1}, {2};", i, loop.counter, s.number);
+        break;
       case Shape::down:
-        if ((s.style & 64) != 0) line("sub.{0} {1}, {1}, {2};", i, loop.counter, s.number);
-        else line("add.{0} {1}, {1}, {2};", i, loop.counter, -s.number);
+        if ((s.style & 64) != 0)
+          line("sub.{0} {1}, {1}, {2};", i, loop.counter, s.number);
+        else
+          line("add.{0} {1}, {1}, {2};", i, loop.counter, -s.number);
         break;
       case Shape::doubling:
-        if (s.number == 1 && (s.style & 64) != 0) line("add.{0} {1}, {1}, {1};", i, loop.counter);
-        else if ((s.style & 128) != 0) line("mul.lo.{0} {1}, {1}, {2};", u, loop.counter, 1 << s.number);
-        else line("shl.{0} {1}, {1}, {2};", b, loop.counter, s.number);
+        if (s.number == 1 && (s.style & 64) != 0)
+          line("add.{0} {1}, {1}, {1};", i, loop.counter);
+        else if ((s.style & 128) != 0)
+          line("mul.lo.{0} {1}, {1}, {2};", u, loop.counter, 1 << s.number);
+        else
+          line("shl.{0} {1}, {1}, {2};", b, loop.counter, s.number);
         break;
       case Shape::halving:
-        if ((s.style & 64) != 0) line("div.{0} {1}, {1}, {2};", u, loop.counter, 1 << s.number);
-        else line("shr.{0} {1}, {1}, {2};", (s.style & 128) != 0 ? i : u, loop.counter, s.number);
+        if ((s.style & 64) != 0)
+          line("div.{0} {1}, {1}, {2};", u, loop.counter, 1 << s.number);
+        else
+          line("shr.{0} {1}, {1}, {2};", (s.style & 128) != 0 ? i : u, loop.counter, s.number);
         break;
-      case Shape::by_threads: line("add.{0} {1}, {1}, {2};", i, loop.counter, loop.step); break;
+      case Shape::by_threads:
+        line("add.{0} {1}, {1}, {2};", i, loop.counter, loop.step);
+        break;
     }
   }
 
@@ -399,23 +490,35 @@ class FunctionText {
   Loop begin(const Statement& s) {
     Loop loop{s, variable(s.variable), {}, {}, Relation::less, "", false};
     const bool wide = wide_variable(s.variable);
-    bool as_unsigned = (s.style & 4) != 0 && !may_be_negative(s.expressions[0]) && !may_be_negative(s.expressions[1]) && !signed_variable(s.variable);
+    bool as_unsigned = (s.style & 4) != 0 && !may_be_negative(s.expressions[0]) &&
+                       !may_be_negative(s.expressions[1]) && !signed_variable(s.variable);
     const bool strict = (s.style & 8) != 0;
     switch (s.shape) {
-      case Shape::up: case Shape::doubling: loop.stay = strict ? Relation::less : Relation::less_equal; break;
-      case Shape::down: loop.stay = strict ? Relation::greater : Relation::greater_equal; break;
-      case Shape::until_equal: loop.stay = Relation::not_equal; break;
+      case Shape::up:
+      case Shape::doubling:
+        loop.stay = strict ? Relation::less : Relation::less_equal;
+        break;
+      case Shape::down:
+        loop.stay = strict ? Relation::greater : Relation::greater_equal;
+        break;
+      case Shape::until_equal:
+        loop.stay = Relation::not_equal;
+        break;
       case Shape::halving:
         loop.stay = Relation::greater;
-        if (s.expressions[1].op == Op::constant && s.expressions[1].number == 0 && strict) loop.stay = Relation::not_equal;
+        if (s.expressions[1].op == Op::constant && s.expressions[1].number == 0 && strict)
+          loop.stay = Relation::not_equal;
         break;
-      case Shape::by_threads: loop.stay = Relation::less; break;
+      case Shape::by_threads:
+        loop.stay = Relation::less;
+        break;
     }
     loop.type = as_unsigned ? (wide ? "u64" : "u32") : (wide ? "s64" : "s32");
     if (s.shape == Shape::by_threads) {
       start_by_threads(loop);
     } else if (s.shape == Shape::until_equal) {
-      const Expression distance{Op::multiply, 0, 0, {s.expressions[1], {Op::constant, std::abs(s.number), 0, {}}}};
+      const Expression distance{
+          Op::multiply, 0, 0, {s.expressions[1], {Op::constant, std::abs(s.number), 0, {}}}};
       const Expression far{Op::add, 0, 0, {s.expressions[0], distance}};
       set_variable(s.variable, value(s.number > 0 ? s.expressions[0] : far));
       loop.limit = sized(s, s.number > 0 ? far : s.expressions[0]);
@@ -461,8 +564,10 @@ class FunctionText {
       list(s.otherwise);
     }
     if (!update_first) update(loop);
-    if (s.form == Form::at_top || s.form == Form::in_middle) line("bra {};", again);
-    else test(loop, again, false);
+    if (s.form == Form::at_top || s.form == Form::in_middle)
+      line("bra {};", again);
+    else
+      test(loop, again, false);
     place(end);
   }
 

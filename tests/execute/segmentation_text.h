@@ -7,14 +7,16 @@
 #include <vector>
 
 #include "analyzer/execute/execute.h"
-#include "simulator/schedule.h"
+#include "simulator/program/schedule.h"
 
 namespace warptime::execute::testing {
 
 inline std::string text_of(const std::vector<StreamPeriod>& periods) {
   std::string text;
   for (const auto& period : periods)
-    text += period.kind == PeriodKind::calculation ? fmt::format("{} ", period.instructions) : period.kind == PeriodKind::load ? "load " : "store ";
+    text += period.kind == PeriodKind::calculation ? fmt::format("{} ", period.instructions)
+            : period.kind == PeriodKind::load      ? "load "
+                                                   : "store ";
   return text;
 }
 
@@ -22,7 +24,9 @@ inline std::string text_of(const std::vector<StreamPeriod>& periods) {
 inline std::string text_of(const std::vector<Period>& periods) {
   std::string text;
   for (const auto& period : periods)
-    text += period.kind == PeriodKind::calculation ? fmt::format("{} ", period.cycles - 9) : period.kind == PeriodKind::load ? "load " : "store ";
+    text += period.kind == PeriodKind::calculation ? fmt::format("{} ", period.cycles - 9)
+            : period.kind == PeriodKind::load      ? "load "
+                                                   : "store ";
   return text;
 }
 

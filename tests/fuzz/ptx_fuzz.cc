@@ -42,7 +42,8 @@ bool parse_and_print(std::string_view text) {
   const std::string printed = ptx::print(*module);
   const auto again = ptx::parse(printed, "printed.ptx");
   require(static_cast<bool>(again), "what is printed parses");
-  // A module newer than our tables may have words that are declared behind their use: they print as they stand.
+  // A module newer than our tables may have words that are declared behind their use: they print as they
+  // stand.
   const bool known = module->version.size() == 3 && module->version <= "9.0";
   require(!known || ptx::print(*again) == printed, "what is printed prints as the same");
   return true;

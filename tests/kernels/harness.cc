@@ -13,9 +13,9 @@
 #include <sstream>
 
 #include "analyzer/execute/execute.h"
-#include "simulator/gpu.h"
-#include "simulator/launch.h"
-#include "simulator/plan.h"
+#include "simulator/gpu/gpu.h"
+#include "simulator/plan/launch.h"
+#include "simulator/plan/plan.h"
 #include "tests/kernels/gpu.h"
 
 namespace warptime::kernels {
@@ -170,7 +170,7 @@ class Runner {
       }
     }
     auto on_gpu = gpu_launch(kernels, kernel, how, *memory, buffers);
-    execute::Launch dimensions;
+    execute::LaunchConfig dimensions;
     dimensions.grid.x = static_cast<std::uint32_t>(how.blocks);
     dimensions.block.x = static_cast<std::uint32_t>(how.threads_per_block);
     const auto execution = execute::run(*code, *memory, dimensions, arguments, {});
@@ -221,9 +221,11 @@ class Runner {
     return launch;
   }
 
-  // Products and sums without a rounding of their own (`mul.f32`, as nvcc writes them) may be rounded together below PTX.
+  // Products and sums without a rounding of their own (`mul.f32`, as nvcc writes them) may be rounded
+  // together below PTX.
   static bool may_be_joined(const std::string& ptx) {
-    return std::any_of(std::begin(joinable), std::end(joinable), [&](const char* op) { return ptx.find(op) != std::string::npos; });
+    return std::any_of(std::begin(joinable), std::end(joinable),
+                       [&](const char* op) { return ptx.find(op) != std::string::npos; });
   }
   static constexpr const char* joinable[] = {"mul.f32", "add.f32", "sub.f32"};
 

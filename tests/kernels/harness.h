@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "analyzer/compile/compile.h"
-#include "simulator/expression.h"
+#include "simulator/program/expression/expression.h"
 
 namespace warptime::kernels {
 

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "analyzer/pipeline.h"
-#include "simulator/plan.h"
+#include "simulator/plan/plan.h"
 #include "tests/kernels/gpu.h"
 #include "tests/kernels/harness.h"
 

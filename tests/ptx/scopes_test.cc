@@ -141,7 +141,8 @@ TEST(Scopes, VariablesCanBeDeclaredAsARange) {
   EXPECT_EQ(p.operand(0, 1).value, 2u);
 }
 
-// A guard that is a name of the module keeps its meaning beside a register of an inner scope that is declared later.
+// A guard that is a name of the module keeps its meaning beside a register of an inner scope that is declared
+// later.
 TEST(Scopes, AGuardOfTheModuleIsPrintedAsNoRegisterOfAnInnerScope) {
   const std::string text =
       ".version 9.0\n.target sm_90\n.address_size 64\n.param .pred %p<2>;\n"
@@ -155,7 +156,8 @@ TEST(Scopes, AGuardOfTheModuleIsPrintedAsNoRegisterOfAnInnerScope) {
   const auto kind = [](const Module& of, std::size_t instruction) {
     return of.operands[of.functions[0].instructions[instruction].guard].kind;
   };
-  for (const std::size_t instruction : {0, 1}) EXPECT_EQ(kind(*again, instruction), kind(*module, instruction));
+  for (const std::size_t instruction : {0, 1})
+    EXPECT_EQ(kind(*again, instruction), kind(*module, instruction));
   EXPECT_EQ(kind(*module, 0), Operand::Kind::symbol);
   EXPECT_EQ(kind(*module, 1), Operand::Kind::reg);
 }

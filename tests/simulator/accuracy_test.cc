@@ -1,4 +1,4 @@
-#include "simulator/accuracy.h"
+#include "simulator/fit/accuracy.h"
 
 #include <gtest/gtest.h>
 

@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <sstream>
 
-#include "simulator/calibration.h"
-#include "simulator/gpu.h"
-#include "simulator/kernel_program.h"
-#include "simulator/plan.h"
+#include "simulator/gpu/gpu.h"
+#include "simulator/plan/calibration.h"
+#include "simulator/plan/plan.h"
+#include "simulator/program/kernel_program.h"
 #include "test_files.h"
 
 namespace warptime {

@@ -1,4 +1,4 @@
-#include "simulator/calibration.h"
+#include "simulator/plan/calibration.h"
 
 #include <gtest/gtest.h>
 

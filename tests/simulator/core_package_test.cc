@@ -1,4 +1,4 @@
-#include "simulator/core_package.h"
+#include "simulator/model/puchala/core_package.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-#include "simulator/diagnostic.h"
+#include "simulator/base/diagnostic.h"
+#include "simulator/base/did_you_mean.h"
 
 #include <gtest/gtest.h>
 

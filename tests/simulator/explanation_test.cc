@@ -1,6 +1,6 @@
 // Explanations: what they say sums up, and every gain that they claim is what the model gives for the changed
 // kernel or launch.
-#include "simulator/explanation.h"
+#include "simulator/predict/explanation.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "simulator/expression.h"
+#include "simulator/program/expression/expression.h"
 
 #include <gtest/gtest.h>
 
@@ -235,7 +235,8 @@ TEST(Expression, DeepNestingIsRefused) {
 
 TEST(Expression, TreesThatShareTheirPartsCannotRunAway) {
   Expression expression = Expression::name("K");
-  for (int i = 0; i < 70; ++i) expression = Expression::make(Expression::Op::add, {expression, expression});
+  for (int i = 0; i < 70; ++i)
+    expression = Expression::make(Expression::Operator::add, {expression, expression});
   EXPECT_EQ(expression.size(), std::numeric_limits<std::uint64_t>::max());
   const auto value = evaluate_count(expression, {{"K", 1}});
   ASSERT_FALSE(value);

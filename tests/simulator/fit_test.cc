@@ -1,5 +1,5 @@
 // Fits: what the model made itself is found again, for every plan of the repository.
-#include "simulator/fit.h"
+#include "simulator/fit/fit.h"
 
 #include <gtest/gtest.h>
 

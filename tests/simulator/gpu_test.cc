@@ -1,4 +1,4 @@
-#include "simulator/gpu.h"
+#include "simulator/gpu/gpu.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "simulator/occupancy.h"
+#include "simulator/gpu/occupancy.h"
 #include "test_files.h"
 
 namespace warptime {
@@ -71,14 +71,14 @@ TEST(GpuCatalogue, IsInOrderOfComputeCapabilityThenName) {
               std::tie(gpus[i].compute_capability, gpus[i].name));
 }
 
-// Each file of simulator/gpus/, held against the facts that a new one must not get wrong. A file that passes
-// is a GPU of the catalogue.
+// Each file of simulator/gpu/catalogue/, held against the facts that a new one must not get wrong. A file
+// that passes is a GPU of the catalogue.
 class CatalogueFile : public testing::TestWithParam<std::string> {};
 
 std::vector<std::string> catalogue_files() {
   std::vector<std::string> files;
   for (const auto& entry :
-       std::filesystem::directory_iterator(std::string(WARPTIME_SOURCE_DIR) + "/simulator/gpus"))
+       std::filesystem::directory_iterator(std::string(WARPTIME_SOURCE_DIR) + "/simulator/gpu/catalogue"))
     files.push_back(entry.path().filename().string());
   std::sort(files.begin(), files.end());
   return files;
@@ -99,7 +99,7 @@ std::optional<int> cores_of(ComputeCapability capability) {
 }
 
 TEST_P(CatalogueFile, IsComplete) {
-  const auto read = read_gpu(test::read_file("simulator/gpus/" + GetParam()), GetParam());
+  const auto read = read_gpu(test::read_file("simulator/gpu/catalogue/" + GetParam()), GetParam());
   ASSERT_TRUE(read) << to_text(read.diagnostics());
   const Gpu& gpu = *read;
   EXPECT_EQ(gpu.name + ".yaml", GetParam()) << "a file bears the GPU's name";
@@ -119,13 +119,13 @@ TEST_P(CatalogueFile, IsComplete) {
 }
 
 TEST_P(CatalogueFile, AgreesWithItsComputeCapability) {
-  const auto read = read_gpu(test::read_file("simulator/gpus/" + GetParam()), GetParam());
+  const auto read = read_gpu(test::read_file("simulator/gpu/catalogue/" + GetParam()), GetParam());
   ASSERT_TRUE(read) << to_text(read.diagnostics());
   const Gpu& gpu = *read;
   const ComputeLimits* limits = find_compute_limits(gpu.compute_capability);
   ASSERT_NE(limits, nullptr);
   ASSERT_EQ(limits->compute_capability, gpu.compute_capability)
-      << "a capability that simulator/occupancy.cc has no line for";
+      << "a capability that simulator/gpu/occupancy.cc has no line for";
   EXPECT_EQ(gpu.max_threads_per_block, limits->max_threads_per_block);
   EXPECT_EQ(gpu.max_warps_per_sm, limits->max_warps_per_sm);
   EXPECT_EQ(gpu.max_blocks_per_sm, limits->max_blocks_per_sm);
@@ -140,7 +140,7 @@ TEST_P(CatalogueFile, AgreesWithItsComputeCapability) {
 }
 
 TEST_P(CatalogueFile, HasFiguresOfAPlausibleSize) {
-  const auto read = read_gpu(test::read_file("simulator/gpus/" + GetParam()), GetParam());
+  const auto read = read_gpu(test::read_file("simulator/gpu/catalogue/" + GetParam()), GetParam());
   ASSERT_TRUE(read) << to_text(read.diagnostics());
   const Gpu& gpu = *read;
   EXPECT_TRUE(gpu.clock_mhz >= 300 && gpu.clock_mhz <= 4000) << gpu.clock_mhz << " MHz";
@@ -157,7 +157,7 @@ TEST_P(CatalogueFile, HasFiguresOfAPlausibleSize) {
 
 // What nobody has measured is that of the nearest architecture of Table 3, and the file says so.
 TEST_P(CatalogueFile, TakesDefaultsFromTheNearestArchitecture) {
-  const auto read = read_gpu(test::read_file("simulator/gpus/" + GetParam()), GetParam());
+  const auto read = read_gpu(test::read_file("simulator/gpu/catalogue/" + GetParam()), GetParam());
   ASSERT_TRUE(read) << to_text(read.diagnostics());
   if (read->validated) return;
   const int major = read->compute_capability.major;
@@ -291,7 +291,7 @@ class Folder : public testing::Test {
 };
 
 TEST_F(Folder, AddsAndReplacesGpus) {
-  std::string mine = test::read_file("simulator/gpus/rtx-2080.yaml");
+  std::string mine = test::read_file("simulator/gpu/catalogue/rtx-2080.yaml");
   mine.replace(mine.find("value: 68"), 9, "value: 46");
   write("better.yaml", mine);
   mine.replace(mine.find("rtx-2080"), 8, "my-own");
@@ -326,7 +326,7 @@ TEST(GpuCatalogue, AFolderThatIsNotThere) {
 }
 
 TEST(Gpu, EveryFieldIsMissedWhereItIsNotThere) {
-  const std::string whole = test::read_file("simulator/gpus/rtx-2080.yaml");
+  const std::string whole = test::read_file("simulator/gpu/catalogue/rtx-2080.yaml");
   ASSERT_TRUE(read_gpu(whole, "whole.yaml"));
   for (const char* field :
        {"name", "title", "compute_capability", "clock_mhz", "sms", "cores_per_sm", "max_blocks_per_sm",

@@ -1,4 +1,4 @@
-#include "simulator/kernel_program.h"
+#include "simulator/program/kernel_program.h"
 
 #include <gtest/gtest.h>
 
@@ -121,7 +121,7 @@ TEST(KernelProgram, IsWrittenReadably) {
   repeat.count = Expression::name("K");
   repeat.body = {Item{load}, Item{Calculation{Expression::decimal(2.5)}}};
   program.program = {instructions, Item{repeat}};
-  EXPECT_EQ(to_yaml(program), R"(warptime: 1
+  EXPECT_EQ(to_yaml(program), R"(warptime: 2
 kernel: mtx
 parameters:
   K: argument 0 (int K)
@@ -277,6 +277,13 @@ TEST(KernelProgram, SaysWhatItTakesOfAnSm) {
   EXPECT_FALSE(test::program_of("program: [calc: 1]\n").resources);
   EXPECT_NE(test::program_of("resources: {registers: 40}\nprogram: [calc: 1]\n"),
             test::program_of("program: [calc: 1]\n"));
+}
+
+TEST(KernelProgram, TheKeysOfFormat1AreStillRead) {
+  const auto read = read_kernel_programs(
+      "warptime: 1\nprogram:\n  - {load: {access: coalesced, bytes: 4, touched: \"4 * N\"}}\n", "f.yaml");
+  ASSERT_TRUE(read) << to_text(read.diagnostics());
+  EXPECT_NE(to_yaml(read->front()).find("footprint: 4 * N"), std::string::npos);
 }
 
 }  // namespace

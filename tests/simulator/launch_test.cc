@@ -1,8 +1,8 @@
-#include "simulator/launch.h"
+#include "simulator/plan/launch.h"
 
 #include <gtest/gtest.h>
 
-#include "simulator/kernel_time.h"
+#include "simulator/model/puchala/kernel_time.h"
 
 namespace warptime {
 namespace {

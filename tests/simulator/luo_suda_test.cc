@@ -1,4 +1,4 @@
-#include "simulator/luo_suda.h"
+#include "simulator/model/luo_suda/luo_suda.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -565,7 +565,7 @@ struct BadFigures {
 class BadLuoSudaFigures : public testing::TestWithParam<BadFigures> {};
 
 TEST_P(BadLuoSudaFigures, AreNamed) {
-  std::string text = test::read_file("simulator/gpus/gtx-260.yaml");
+  std::string text = test::read_file("simulator/gpu/catalogue/gtx-260.yaml");
   ASSERT_TRUE(read_gpu(text, "gtx-260.yaml"));
   const std::size_t at = text.find(GetParam().from);
   ASSERT_NE(at, std::string::npos);

@@ -1,5 +1,5 @@
 // Measurements and CSV: what is read, and what bad input says.
-#include "simulator/measurements.h"
+#include "simulator/fit/measurements.h"
 
 #include <gtest/gtest.h>
 

@@ -13,7 +13,7 @@
 #include <cstdio>
 #include <random>
 
-#include "simulator/occupancy.h"
+#include "simulator/gpu/occupancy.h"
 
 namespace {
 

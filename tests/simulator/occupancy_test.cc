@@ -1,4 +1,4 @@
-#include "simulator/occupancy.h"
+#include "simulator/gpu/occupancy.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
-#include "simulator/plan_arrays.h"
+#include "simulator/plan/arrays.h"
 
 #include <gtest/gtest.h>
 
-#include "simulator/plan.h"
+#include "simulator/plan/plan.h"
 
 namespace warptime {
 namespace {

@@ -1,4 +1,4 @@
-#include "simulator/plan.h"
+#include "simulator/plan/plan.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "simulator/prediction.h"
+#include "simulator/predict/prediction.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The profilers' CSVs: names, formats, runs, and hostile input.
-#include "simulator/profiler_csv.h"
+#include "simulator/fit/profiler_csv.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 namespace warptime::test {
 namespace {
 
-using Op = Expression::Op;
+using Op = Expression::Operator;
 
 int pick(std::mt19937& random, int first, int last) {
   return std::uniform_int_distribution<int>(first, last)(random);

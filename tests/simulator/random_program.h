@@ -4,8 +4,8 @@
 #include <random>
 #include <vector>
 
-#include "simulator/kernel_program.h"
-#include "simulator/schedule.h"
+#include "simulator/program/kernel_program.h"
+#include "simulator/program/schedule.h"
 
 namespace warptime::test {
 

@@ -1,4 +1,4 @@
-#include "simulator/schedule.h"
+#include "simulator/program/schedule.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

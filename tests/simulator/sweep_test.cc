@@ -7,8 +7,8 @@
 #include <random>
 
 #include "random_program.h"
-#include "simulator/compiled_expression.h"
-#include "simulator/prediction.h"
+#include "simulator/predict/prediction.h"
+#include "simulator/program/expression/compiled_expression.h"
 #include "test_files.h"
 #include "test_plan.h"
 
@@ -173,15 +173,32 @@ TEST(CompiledExpression, GivesWhatTheTreeGives) {
 TEST(CompiledExpression, GivesWhatTheTreeGivesForEveryNumber) {
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max(),
                          least = std::numeric_limits<std::int64_t>::min();
-  const std::vector<std::int64_t> numbers = {0,     1,        2,    3,     7,         8,    -1,
-                                             -2,    -3,       -7,   -8,    -9,        1023, 1024,
-                                             -1024, -1025,    most, least, most - 1,  least + 1,
-                                             most / 2, least / 2};
-  for (const char* text :
-       {"N", "N + 1", "N - 1", "N / 2", "N / 1", "N / 4 + 1", "N / 1024 - 3", "N / 3", "N / 3 + 1", "N / -2",
-        "N / 0", "N / 4611686018427387904", "N + 9223372036854775807", "N - 9223372036854775807",
-        "N / 2 - 9223372036854775807", "N - (0 - 9223372036854775807 - 1)", "1 + N", "(N + 1) / 2", "M / 2",
-        "N / 2.0 + 1", "N / 2 + 0.5", "N % 4 + 1", "ceil_div(N, 4) + 1"}) {
+  const std::vector<std::int64_t> numbers = {
+      0,  1,    2,    3,     7,     8,    -1,    -2,       -3,        -7,       -8,
+      -9, 1023, 1024, -1024, -1025, most, least, most - 1, least + 1, most / 2, least / 2};
+  for (const char* text : {"N",
+                           "N + 1",
+                           "N - 1",
+                           "N / 2",
+                           "N / 1",
+                           "N / 4 + 1",
+                           "N / 1024 - 3",
+                           "N / 3",
+                           "N / 3 + 1",
+                           "N / -2",
+                           "N / 0",
+                           "N / 4611686018427387904",
+                           "N + 9223372036854775807",
+                           "N - 9223372036854775807",
+                           "N / 2 - 9223372036854775807",
+                           "N - (0 - 9223372036854775807 - 1)",
+                           "1 + N",
+                           "(N + 1) / 2",
+                           "M / 2",
+                           "N / 2.0 + 1",
+                           "N / 2 + 0.5",
+                           "N % 4 + 1",
+                           "ceil_div(N, 4) + 1"}) {
     const auto expression = Expression::parse(text);
     ASSERT_TRUE(expression) << text;
     const CompiledExpression compiled(*expression,
@@ -191,7 +208,9 @@ TEST(CompiledExpression, GivesWhatTheTreeGivesForEveryNumber) {
       std::int64_t value = 0;
       const auto expected = evaluate_count(*expression, {{"N", number}});
       ASSERT_EQ(compiled.evaluate(&number, value), static_cast<bool>(expected));
-      if (expected) { EXPECT_EQ(value, *expected); }
+      if (expected) {
+        EXPECT_EQ(value, *expected);
+      }
     }
   }
 }

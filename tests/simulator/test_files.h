@@ -7,7 +7,7 @@
 #include <iterator>
 #include <string>
 
-#include "simulator/kernel_program.h"
+#include "simulator/program/kernel_program.h"
 
 namespace warptime::test {
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "simulator/prediction.h"
+#include "simulator/predict/prediction.h"
 
 namespace warptime::test {
 

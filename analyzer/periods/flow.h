@@ -1,0 +1,34 @@
+// The control flow of one kernel with what its registers hold: the passes between parsing and periods,
+// together.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "analyzer/cfg/cfg.h"
+#include "analyzer/cfg/kernel_code.h"
+#include "analyzer/loops/trip_count.h"
+#include "analyzer/memory/access_pattern.h"
+#include "analyzer/symbolic/evaluate.h"
+
+namespace warptime::analysis {
+
+struct KernelFlow {
+  // `from`: what `graph` was built from.
+  KernelFlow(KernelCode from, Cfg graph)
+      : code(std::move(from)),
+        cfg(std::move(graph)),
+        evaluator(code, cfg),
+        loops(evaluator),
+        accesses(evaluator) {}
+  KernelFlow(const KernelFlow&) = delete;
+  KernelFlow& operator=(const KernelFlow&) = delete;
+
+  KernelCode code;
+  Cfg cfg;
+  Evaluator evaluator;
+  LoopAnalysis loops;
+  AccessAnalysis accesses;
+};
+
+}  // namespace warptime::analysis

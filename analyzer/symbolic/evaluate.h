@@ -1,0 +1,114 @@
+// What PTX registers hold, as SymbolicExprs: static single assignment built on demand, one closed form per register
+// definition.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzer/cfg/cfg.h"
+#include "analyzer/cfg/kernel_code.h"
+#include "analyzer/ptx/module.h"
+#include "analyzer/symbolic/symbolic_exprs.h"
+
+namespace warptime::analysis {
+
+// A register at the start of a block where paths meet that bring different definitions of it.
+struct Phi {
+  std::uint32_t block = none;
+  std::uint32_t reg = none;
+};
+
+class Evaluator {
+ public:
+  // Both must outlive it.
+  Evaluator(const KernelCode& code, const Cfg& cfg);
+
+  SymbolicExprs& values() { return exprs_; }
+  const SymbolicExprs& values() const { return exprs_; }
+
+  // The value that operand `index` of an instruction has when the instruction reads it.
+  ExprId operand(std::uint32_t instruction, std::uint32_t index);
+  // The address of a memory access: base plus offset.
+  ExprId address(std::uint32_t instruction, std::uint32_t operand_index);
+  // 1 or 0: whether the guard of an instruction lets it execute. An instruction without a guard: 1.
+  ExprId guard(std::uint32_t instruction);
+
+  std::uint32_t block_of(std::uint32_t instruction) const;
+
+  const Phi& phi(std::uint32_t index) const { return phis_[index]; }
+  std::size_t phi_count() const { return phis_.size(); }
+  // What each predecessor of the phi's block brings, in the order of Block::predecessors.
+  const std::vector<ExprId>& incoming(std::uint32_t phi);
+
+  // A phi that only passes on one value, through other phis perhaps: that value.
+  std::optional<ExprId> copy_of(std::uint32_t phi);
+
+  // What a value depends on, phis and results counted: a bit set of Dependence. A phi depends on what its
+  // incoming values do and on the conditions that choose between them; a result on what its instruction
+  // reads.
+  std::uint8_t dependence(ExprId value);
+
+  // The state space that a generic address points into, where the code shows it (cvta, a variable's address),
+  // by whatever way it comes: all of them agree.
+  std::optional<ptx::StateSpace> space_of_address(ExprId address);
+
+  const std::vector<ptx::Operand>& operands() const { return operands_; }
+  const ptx::Function& function() const { return function_; }
+  const Cfg& cfg() const { return cfg_; }
+
+ private:
+  struct Definitions {
+    std::vector<std::uint32_t> instructions;  // that write the register, ascending
+  };
+  void collect_definitions();
+  void note_definition(const ptx::Operand& operand, std::uint32_t instruction);
+  ExprId value_of(const ptx::Operand& operand, std::uint32_t instruction);
+  ExprId register_before(std::uint32_t reg, std::uint32_t instruction);
+  ExprId register_at_entry(std::uint32_t reg, std::uint32_t block);
+  ExprId register_at_end(std::uint32_t reg, std::uint32_t block);
+  ExprId written_by(std::uint32_t instruction, std::uint32_t reg);
+  ExprId evaluate(std::uint32_t instruction);
+  ExprId evaluate_known(std::uint32_t instruction, std::string_view opcode);
+  ExprId evaluate_compare(std::uint32_t instruction, std::string_view opcode);
+  ExprId load_parameter(std::uint32_t instruction);
+  ExprId bit_and(ExprId a, ExprId b);
+  ExprId bit_or(ExprId a, ExprId b);
+  ExprId opaque_result(std::uint32_t instruction);
+  std::uint8_t direct_dependence(ExprId value, std::vector<ExprId>& next);
+  std::uint8_t instruction_dependence(std::uint32_t instruction, const std::function<void(ExprId)>& visit);
+  std::uint64_t power_dividing(ExprId value);
+  void visit_sources_of_phi(std::uint32_t phi, const std::function<void(ExprId)>& visit);
+
+  const ptx::Module& module_;
+  const std::vector<ptx::Operand>& operands_;
+  const ptx::Function& function_;
+  const Cfg& cfg_;
+  SymbolicExprs exprs_;
+  std::vector<std::uint32_t> block_of_;           // by instruction
+  std::vector<std::uint32_t> single_definition_;  // by register: its only definition; none: none or several
+  std::unordered_map<std::uint32_t, Definitions> several_;  // registers with several definitions
+  static constexpr ExprId not_yet = ~ExprId{0};
+  std::vector<ExprId> only_value_;  // by register: what its only definition writes
+  std::unordered_map<std::uint64_t, ExprId>
+      written_;  // (instruction, register) -> value, of those with several
+  std::unordered_map<std::uint64_t, std::uint32_t> phi_index_;  // (block, register) -> phi
+  std::vector<Phi> phis_;
+  std::deque<std::vector<ExprId>> incoming_;  // references stay good while phis are added
+  std::unordered_map<std::uint32_t, std::optional<ExprId>> copies_;
+  static constexpr std::uint8_t unknown_dependence = 0xff;
+  std::vector<std::uint8_t> dependence_;  // by value, of those that are indirect
+  std::vector<std::uint32_t>
+      visit_of_;  // by value: while its dependence is being found, its number on the way + 1
+  std::unordered_map<std::uint32_t, ptx::StateSpace> symbol_spaces_;  // serial of a symbol value -> space
+  std::map<std::pair<std::string_view, std::uint64_t>, std::uint32_t>
+      symbols_;  // name, and index of a function's own variable
+  int depth_ = 0;
+};
+
+}  // namespace warptime::analysis

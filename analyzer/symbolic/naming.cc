@@ -1,0 +1,256 @@
+#include "analyzer/symbolic/naming.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace warptime::analysis {
+namespace {
+
+using E = Expression;
+
+class Writer {
+ public:
+  Writer(SymbolicExprs& values, const Naming& naming, int most_parts)
+      : exprs_(values), naming_(naming), most_parts_(most_parts) {}
+
+  Assumptions taken;
+
+  std::optional<E> write(ExprId value) {
+    if (++depth_ > 200 || ++steps_ > most_parts_) {
+      --depth_;
+      return std::nullopt;
+    }
+    auto result = write_node(value);
+    --depth_;
+    return result;
+  }
+
+ private:
+  std::optional<E> named(std::string name) {
+    if (name.empty()) return naming_.threads_too ? std::optional(E::name("data")) : std::nullopt;
+    return E::name(std::move(name));
+  }
+
+  std::optional<E> binary(E::Operator op, ExprId a, ExprId b) {
+    auto x = write(a), y = write(b);
+    if (!x || !y) return std::nullopt;
+    return E::make(op, {std::move(*x), std::move(*y)});
+  }
+
+  std::optional<E> write_node(ExprId value) {
+    const auto node = exprs_[value];
+    switch (node.op) {
+      case SymbolicOp::constant:
+        return E(node.number);
+      case SymbolicOp::argument:
+        return named(naming_.argument ? naming_.argument(node.a, node.b) : "");
+      case SymbolicOp::special: {
+        const auto which = static_cast<Special>(node.a);
+        const bool dimension = (node.dependence & on_launch) != 0;
+        return named(dimension || naming_.threads_too ? special_name(which) : "");
+      }
+      case SymbolicOp::counter:
+        return named(naming_.counter ? naming_.counter(node.a) : "");
+      case SymbolicOp::bit_and:
+      case SymbolicOp::bit_or:
+      case SymbolicOp::bit_xor:
+        return named("");
+      case SymbolicOp::opaque:
+        return named(naming_.other ? naming_.other(value) : "");
+      case SymbolicOp::phi:
+      case SymbolicOp::result:
+      case SymbolicOp::symbol:
+        return named("");
+      case SymbolicOp::sum:
+        return sum(value);
+      case SymbolicOp::product: {
+        std::optional<E> all;
+        for (const auto& t : exprs_.terms(value)) {
+          auto part = write(t.atom);
+          if (!part) return std::nullopt;
+          all = all ? E::make(E::Operator::multiply, {*all, *part}) : *part;
+        }
+        return all;
+      }
+      case SymbolicOp::floor_divide:
+        return quotient(node);
+      case SymbolicOp::truncated_divide:
+        taken.division_of_not_negative = true;
+        return binary(E::Operator::divide, node.a, node.b);
+      case SymbolicOp::minimum:
+        return binary(E::Operator::minimum, node.a, node.b);
+      case SymbolicOp::maximum:
+        return binary(E::Operator::maximum, node.a, node.b);
+      case SymbolicOp::less:
+        return comparison(E::Operator::less, E::Operator::greater, node);
+      case SymbolicOp::less_equal:
+        return comparison(E::Operator::less_equal, E::Operator::greater_equal, node);
+      case SymbolicOp::less_unsigned:
+        taken.unsigned_as_signed = true;
+        return comparison(E::Operator::less, E::Operator::greater, node);
+      case SymbolicOp::less_equal_unsigned:
+        taken.unsigned_as_signed = true;
+        return comparison(E::Operator::less_equal, E::Operator::greater_equal, node);
+      case SymbolicOp::equal:
+        return comparison(E::Operator::equal, E::Operator::equal, node);
+      case SymbolicOp::not_equal:
+        return comparison(E::Operator::not_equal, E::Operator::not_equal, node);
+      case SymbolicOp::logical_and:
+        return binary(E::Operator::logical_and, node.a, node.b);
+      case SymbolicOp::logical_or:
+        return binary(E::Operator::logical_or, node.a, node.b);
+      case SymbolicOp::logical_not: {
+        auto a = write(node.a);
+        return a ? std::optional(E::make(E::Operator::logical_not, {*a})) : std::nullopt;
+      }
+      case SymbolicOp::select: {
+        auto c = write(node.a), t = write(node.b), e = write(node.c);
+        if (!c || !t || !e) return std::nullopt;
+        return E::make(E::Operator::conditional, {*c, *t, *e});
+      }
+      case SymbolicOp::power_of_two: {
+        auto e = write(node.a);
+        return e ? std::optional(E::make(E::Operator::power, {E(2), *e})) : std::nullopt;
+      }
+      case SymbolicOp::log2_floor: {
+        auto a = write(node.a);
+        return a ? std::optional(E::make(E::Operator::log2, {*a})) : std::nullopt;
+      }
+    }
+    return std::nullopt;
+  }
+
+  // `k < L - 1` rather than `L - 1 > k`: the simpler side first, a number last.
+  std::optional<E> comparison(E::Operator op, E::Operator flipped, const SymbolicExprs::Node& node) {
+    const auto weight = [&](ExprId v) {
+      if (exprs_.is_constant(v)) return std::size_t{1000};
+      return exprs_[v].op == SymbolicOp::sum ? exprs_.terms(v).size() + 1 : std::size_t{1};
+    };
+    auto a = node.a, b = node.b;
+    // `K - 1 >= 3` reads K >= 4.
+    if (exprs_.is_constant(a)) {
+      std::swap(a, b);
+      std::swap(op, flipped);
+    }
+    if (exprs_.is_constant(b) && exprs_[a].op == SymbolicOp::sum && exprs_[a].number != 0) {
+      const auto number = exprs_.constant(exprs_[a].number);
+      a = exprs_.subtract(a, number);
+      b = exprs_.subtract(b, number);
+    }
+    if (weight(b) < weight(a)) return binary(flipped, b, a);
+    return binary(op, a, b);
+  }
+
+  // (a + b - 1) / b reads ceil_div(a, b).
+  std::optional<E> quotient(const SymbolicExprs::Node& node) {
+    const auto less = exprs_.subtract(node.a, exprs_.add(node.b, exprs_.constant(-1)));
+    const auto parts = [&](ExprId v) {
+      std::vector<Term> terms;
+      return (exprs_.linear_form(v, terms) != 0 ? 1 : 0) + terms.size();
+    };
+    if (parts(less) < parts(node.a) && parts(less) > 0) return binary(E::Operator::ceil_div, less, node.b);
+    return binary(E::Operator::divide, node.a, node.b);
+  }
+
+  struct Part {
+    std::int64_t coefficient;
+    E expression;
+  };
+
+  // Finds m·x - m·d·(x / d), takes it out of the sum, and writes it as m·(x % d).
+  bool take_modulo(ExprId& value, std::vector<Part>& parts) {
+    std::vector<Term> terms;
+    const auto number = exprs_.linear_form(value, terms);
+    for (const auto& t : terms) {
+      std::vector<ExprId> atoms{t.atom};
+      if (exprs_[t.atom].op == SymbolicOp::product) {
+        atoms.clear();
+        for (const auto& f : exprs_.terms(t.atom)) atoms.push_back(f.atom);
+      }
+      for (const auto atom : atoms) {
+        const auto node = exprs_[atom];
+        if ((node.op != SymbolicOp::floor_divide && node.op != SymbolicOp::truncated_divide) ||
+            t.coefficient == INT64_MIN)
+          continue;
+        std::int64_t multiple = 0;
+        if (exprs_.is_constant(node.b) && atoms.size() == 1) {
+          if (t.coefficient % exprs_[node.b].number != 0) continue;
+          multiple = -(t.coefficient / exprs_[node.b].number);
+        } else if (!exprs_.is_constant(node.b)) {
+          multiple = -t.coefficient;
+        }
+        if (multiple == 0) continue;
+        const auto remainder = exprs_.subtract(node.a, exprs_.multiply(node.b, atom));
+        const auto rest = exprs_.subtract(value, exprs_.scale(remainder, multiple));
+        std::vector<Term> after;
+        const auto left = exprs_.linear_form(rest, after);
+        if (after.size() + (left != 0) >= terms.size() + (number != 0)) continue;
+        auto x = write(node.a), d = write(node.b);
+        if (!x || !d) continue;
+        if (node.op == SymbolicOp::truncated_divide) taken.division_of_not_negative = true;
+        parts.push_back({multiple, E::make(E::Operator::modulo, {*x, *d})});
+        value = rest;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  std::optional<E> sum(ExprId value) {
+    std::vector<Part> parts;
+    while (take_modulo(value, parts)) {
+    }
+    std::vector<Term> terms;
+    const auto number = exprs_.linear_form(value, terms);
+    for (const auto& t : terms) {
+      auto part = write(t.atom);
+      if (!part) return std::nullopt;
+      parts.push_back({t.coefficient, *part});
+    }
+    // What is added comes before what is subtracted.
+    std::stable_partition(parts.begin(), parts.end(), [](const Part& p) { return p.coefficient > 0; });
+    std::optional<E> all;
+    const auto scaled = [](std::int64_t c, const E& e) {
+      return c == 1 ? e : E::make(E::Operator::multiply, {E(c), e});
+    };
+    if (number > 0 && (parts.empty() || parts[0].coefficient < 0)) all = E(number);
+    const bool number_done = all.has_value();
+    for (const auto& [c, e] : parts) {
+      if (c == INT64_MIN) return std::nullopt;
+      if (!all)
+        all = c > 0 ? scaled(c, e) : E::make(E::Operator::negate, {scaled(-c, e)});
+      else
+        all = E::make(c > 0 ? E::Operator::add : E::Operator::subtract, {*all, scaled(c > 0 ? c : -c, e)});
+    }
+    if (!all) return E(number);
+    if (number_done || number == 0) return all;
+    if (number == INT64_MIN) return std::nullopt;
+    return E::make(number > 0 ? E::Operator::add : E::Operator::subtract, {*all, E(number > 0 ? number : -number)});
+  }
+
+  SymbolicExprs& exprs_;
+  const Naming& naming_;
+  int depth_ = 0;
+  int steps_ = 0;
+  int most_parts_;
+};
+
+}  // namespace
+
+std::string special_name(Special which) {
+  static constexpr const char* names[] = {"threadIdx.x", "threadIdx.y", "threadIdx.z", "blockDim.x",
+                                          "blockDim.y",  "blockDim.z",  "blockIdx.x",  "blockIdx.y",
+                                          "blockIdx.z",  "gridDim.x",   "gridDim.y",   "gridDim.z",
+                                          "laneid",      "warpid",      "warpSize",    ""};
+  return names[static_cast<int>(which)];
+}
+
+std::optional<Expression> to_expression(SymbolicExprs& values, ExprId value, const Naming& naming,
+                                        Assumptions* taken, int most_parts) {
+  Writer writer(values, naming, most_parts);
+  auto result = writer.write(value);
+  if (taken != nullptr) *taken = writer.taken;
+  return result;
+}
+
+}  // namespace warptime::analysis

@@ -1,0 +1,274 @@
+// Whole numbers as closed forms: polynomials over kernel arguments, launch dimensions, thread indices and
+// loop counters, with floor division, minimum, maximum, comparisons and powers of two as further atoms.
+// Hash-consed: equal forms have equal ids. Knows nothing of PTX. Registers are read as whole numbers that do
+// not wrap; where compilers rely on wrapping (unsigned comparisons), the comparison keeps its own operator
+// and is decided by facts.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace warptime::analysis {
+
+using ExprId = std::uint32_t;
+
+// One key for two numbers, for hash tables.
+inline std::uint64_t pair_key(std::uint32_t a, std::uint32_t b) {
+  return (std::uint64_t{a} << 32) | b;
+}
+
+enum class SymbolicOp : std::uint8_t {
+  constant,          // number
+  argument,          // a: parameter index, b: byte offset in it
+  special,           // a: Special
+  counter,           // a: loop; counts 0, 1, … the times its header has run before
+  phi,               // a: index into the evaluator's phis: a register where paths meet
+  result,            // a: the instruction that makes it, b: the register; no closed form
+  opaque,            // b: a serial number; nothing is known about it
+  symbol,            // a: serial; the address of a variable
+  sum,               // number + Σ coefficient · term
+  product,           // of two or more atoms
+  floor_divide,      // a / b, rounded down
+  truncated_divide,  // a / b, rounded to zero, where the two may differ: signed division of what may be negative
+  minimum,
+  maximum,
+  less,
+  less_equal,
+  equal,
+  not_equal,  // 1 or 0
+  less_unsigned,
+  less_equal_unsigned,  // as unsigned numbers of the register's width
+  logical_and,
+  logical_or,
+  logical_not,
+  select,        // a ? b : c
+  power_of_two,  // 2 ^ a, a >= 0
+  log2_floor,    // of a >= 1
+  bit_and,
+  bit_or,
+  bit_xor,  // where they are no arithmetic
+};
+
+enum class Special : std::uint8_t {
+  tid_x,
+  tid_y,
+  tid_z,
+  ntid_x,
+  ntid_y,
+  ntid_z,
+  ctaid_x,
+  ctaid_y,
+  ctaid_z,
+  nctaid_x,
+  nctaid_y,
+  nctaid_z,
+  laneid,
+  warpid,
+  warpsize,
+  other,
+};
+
+// What a value depends on.
+enum Dependence : std::uint8_t {
+  on_argument = 1,
+  on_launch = 2,  // ntid, nctaid
+  on_block = 4,   // ctaid
+  on_thread = 8,  // tid, laneid, warpid: threads of one warp can differ
+  on_counter = 16,
+  on_data = 32,  // something loaded, or something without a closed form
+};
+
+struct Term {
+  ExprId atom;
+  std::int64_t coefficient;
+  friend bool operator==(const Term&, const Term&) = default;
+};
+
+// The terms of a value, by their places in the table: good while values are made, which moves the table.
+class TermList {
+ public:
+  class Iterator {
+   public:
+    using difference_type = std::ptrdiff_t;
+    using value_type = Term;
+    Iterator() = default;
+    Iterator(const TermList* list, std::uint32_t at) : list_(list), at_(at) {}
+    Term operator*() const { return (*list_)[at_]; }
+    Iterator& operator++() {
+      ++at_;
+      return *this;
+    }
+    Iterator operator++(int) { return {list_, at_++}; }
+    friend bool operator==(const Iterator&, const Iterator&) = default;
+
+   private:
+    const TermList* list_ = nullptr;
+    std::uint32_t at_ = 0;
+  };
+  TermList(const std::vector<Term>& all, std::uint32_t first, std::uint32_t count)
+      : all_(&all), first_(first), count_(count) {}
+  explicit TermList(Term only) : count_(1), only_(only) {}
+  Term operator[](std::size_t i) const { return all_ != nullptr ? (*all_)[first_ + i] : only_; }
+  std::size_t size() const { return count_; }
+  Iterator begin() const { return {this, 0}; }
+  Iterator end() const { return {this, count_}; }
+
+ private:
+  const std::vector<Term>* all_ = nullptr;  // of the table; nothing: `only_` is all
+  std::uint32_t first_ = 0, count_ = 0;
+  Term only_{};
+};
+
+// What became of values in one walk over a form: few, mostly.
+class ValueMemo {
+ public:
+  const ExprId* find(ExprId id) const {
+    if (many_.empty()) {
+      for (const auto& [key, value] : few_)
+        if (key == id) return &value;
+      return nullptr;
+    }
+    const auto it = many_.find(id);
+    return it == many_.end() ? nullptr : &it->second;
+  }
+  void set(ExprId id, ExprId value) {
+    if (many_.empty() && few_.size() < most_few) {
+      few_.emplace_back(id, value);
+      return;
+    }
+    if (many_.empty()) many_.insert(few_.begin(), few_.end());
+    many_[id] = value;
+  }
+  void clear() {
+    few_.clear();
+    many_.clear();
+  }
+
+ private:
+  static constexpr std::size_t most_few = 16;
+  std::vector<std::pair<ExprId, ExprId>> few_;
+  std::unordered_map<ExprId, ExprId> many_;
+};
+
+class SymbolicExprs {
+ public:
+  SymbolicExprs();  // id 0, which unused places of a node name, is the constant 0
+
+  struct Node {
+    SymbolicOp op = SymbolicOp::constant;
+    std::uint8_t dependence = 0;  // without that of phis and results, which the evaluator adds
+    bool has_phi = false;
+    bool indirect = false;    // has a phi or a result
+    std::uint16_t depth = 0;  // of nesting
+    ExprId a = 0, b = 0, c = 0;
+    std::int64_t number = 0;
+    std::uint32_t first_term = 0, term_count = 0;
+  };
+
+  ExprId constant(std::int64_t number);
+  ExprId argument(std::uint32_t index, std::uint32_t offset);
+  ExprId special(Special which);
+  ExprId counter(std::uint32_t loop);
+  ExprId phi(std::uint32_t index);
+  ExprId symbol(std::uint32_t serial);
+  ExprId result(std::uint32_t instruction, std::uint32_t reg);
+  ExprId opaque(std::uint8_t dependence);  // a new one each time
+
+  ExprId add(ExprId a, ExprId b);
+  ExprId subtract(ExprId a, ExprId b) { return add(a, scale(b, -1)); }
+  ExprId scale(ExprId a, std::int64_t factor);
+  ExprId multiply(ExprId a, ExprId b);
+  ExprId floor_divide(ExprId a, ExprId b);
+  ExprId truncated_divide(ExprId a, ExprId b);
+  ExprId modulo(ExprId a, ExprId b) { return subtract(a, multiply(b, floor_divide(a, b))); }
+  ExprId minimum(ExprId a, ExprId b);
+  ExprId maximum(ExprId a, ExprId b);
+  ExprId compare(SymbolicOp op, ExprId a, ExprId b);  // one of the six comparisons
+  ExprId logical_and(ExprId a, ExprId b);
+  ExprId logical_or(ExprId a, ExprId b);
+  ExprId logical_not(ExprId a);
+  ExprId select(ExprId condition, ExprId then_value, ExprId else_value);
+  ExprId power_of_two(ExprId exponent);
+  ExprId log2_floor(ExprId a);
+  ExprId bits(SymbolicOp op, ExprId a, ExprId b);  // one of the three
+
+  // By value: making values moves the table.
+  Node operator[](ExprId id) const { return nodes_[id]; }
+  TermList terms(ExprId id) const {
+    return {terms_, nodes_[id].first_term, nodes_[id].term_count};
+  }  // of a sum or (coefficient 1) a product
+  // What an atom is the product of: a product's atoms, or itself.
+  TermList parts(ExprId atom) const {
+    return nodes_[atom].op == SymbolicOp::product ? terms(atom) : TermList({atom, 1});
+  }
+  bool is_constant(ExprId id) const { return nodes_[id].op == SymbolicOp::constant; }
+  bool is_constant(ExprId id, std::int64_t number) const {
+    return is_constant(id) && nodes_[id].number == number;
+  }
+  bool is_boolean(ExprId id) const;  // a comparison or a logical operation
+
+  // The value as number + Σ coefficient · atom: of any value, not only of sums.
+  std::int64_t linear_form(ExprId id, std::vector<Term>& terms) const;
+  // The coefficient of `atom` in it, as a value, and what is left; the coefficient itself does not hold
+  // `atom`. False where `id` is not linear in `atom`.
+  bool split_linear(ExprId id, ExprId atom, ExprId& coefficient, ExprId& rest);
+
+  // Rebuilds `id` with every leaf (argument, special, counter, phi, result, opaque, symbol) replaced by what
+  // `leaf` gives. Parts that `relevant` refuses stay as they are.
+  using LeafRewriter = std::function<ExprId(ExprId)>;
+  ExprId rewrite(ExprId id, bool (*relevant)(const Node&), const LeafRewriter& leaf);
+  bool any_leaf(ExprId id, const std::function<bool(ExprId)>& predicate) const;
+
+  std::size_t size() const { return nodes_.size(); }
+
+ private:
+  ExprId opaque_of(std::initializer_list<ExprId> parts);  // a form that is not worth having, of these
+  std::span<const Term> term_span(ExprId id) const {
+    return {terms_.data() + nodes_[id].first_term, nodes_[id].term_count};
+  }
+  ExprId intern(const Node& node, std::span<const Term> terms = {});
+  ExprId make(SymbolicOp op, ExprId a, ExprId b = 0, ExprId c = 0);
+  ExprId from_linear(std::int64_t number, std::vector<Term>& terms);
+  std::optional<ExprId> power_divisor(ExprId a) const;
+  std::optional<ExprId> reciprocal_division(ExprId a, std::int64_t power);
+  bool is_multiple(ExprId value, ExprId of);  // by a whole number
+  ExprId product_of(std::vector<ExprId>& atoms);
+  void factors(ExprId atom, std::vector<ExprId>& into) const;
+  // A list of terms that is lent for a while: making values needs many short ones.
+  class Scratch {
+   public:
+    explicit Scratch(const SymbolicExprs& values) : exprs_(values) {
+      if (values.spare_.empty()) return;
+      list = std::move(values.spare_.back());
+      values.spare_.pop_back();
+    }
+    ~Scratch() {
+      list.clear();
+      exprs_.spare_.push_back(std::move(list));
+    }
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+    std::vector<Term> list;
+
+   private:
+    const SymbolicExprs& exprs_;
+  };
+  struct Rewriting;
+  ExprId rewrite_part(ExprId id, Rewriting& rewriting, int depth);
+  bool any_leaf_part(ExprId id, const std::function<bool(ExprId)>& predicate, ValueMemo& memo) const;
+  void grow_index();
+
+  std::vector<Node> nodes_;
+  std::vector<std::uint32_t> hashes_;  // by id
+  std::vector<Term> terms_;
+  std::vector<ExprId> index_;  // open addressing; 0 (which is found without) marks free places
+  std::uint32_t serial_ = 0;
+  mutable std::vector<std::vector<Term>> spare_;
+};
+
+}  // namespace warptime::analysis

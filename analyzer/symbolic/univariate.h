@@ -1,0 +1,37 @@
+// A form's number for many numbers of one leaf: of each thread, say.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "analyzer/symbolic/symbolic_exprs.h"
+
+namespace warptime::analysis {
+
+// A form made ready to be computed for many numbers of one of its leaves.
+class FormOfOneLeaf {
+ public:
+  // SymbolicExprs must outlive it and may grow meanwhile.
+  FormOfOneLeaf(const SymbolicExprs& values, ExprId form, ExprId leaf);
+  // Nothing where another leaf matters, or where the number does not fit.
+  std::optional<std::int64_t> at(std::int64_t leaf);
+
+ private:
+  struct Step {
+    SymbolicOp op = SymbolicOp::constant;
+    std::int64_t number = 0;
+    std::uint32_t a = 0, b = 0, c = 0;  // earlier steps; of sums and products the terms, from a on, b of them
+  };
+  struct StepTerm {
+    std::uint32_t step;
+    std::int64_t coefficient;
+  };
+  std::uint32_t add(const SymbolicExprs& values, ExprId id, ExprId leaf, ValueMemo& places);
+  std::optional<std::int64_t> compute(const Step& step) const;
+  std::vector<Step> steps_;  // each after those it needs
+  std::vector<StepTerm> terms_;
+  std::vector<std::optional<std::int64_t>> numbers_;  // by step
+};
+
+}  // namespace warptime::analysis

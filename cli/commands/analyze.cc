@@ -1,0 +1,127 @@
+// warptime analyze: .cu or PTX → the kernel program, or any step on the way to it.
+#include <fmt/format.h>
+
+#include "analyzer/pipeline.h"
+#include "cli/commands/commands.h"
+#include "cli/io/output.h"
+#include "cli/io/report.h"
+#include "cli/options/options.h"
+#include "load/input.h"
+
+namespace warptime::cli {
+namespace {
+
+CommandSyntax analyze_syntax() {
+  return {
+      "analyze",
+      "the kernel program of each kernel in a .cu or .ptx, and every step on the way to it",
+      "[OPTION...] INPUT [-- COMPILER-FLAG...]",
+      "Compiles a .cu to PTX (or reads PTX), and writes each kernel as calculation and memory access "
+      "periods: a kernel program, "
+      "for `warptime simulate` and `warptime predict`.\nINPUT is a .cu, a .ptx, or - for standard input "
+      "(either, told by its text).",
+      "  warptime analyze dwt_kernels/mtx.cu\n"
+      "  warptime analyze dwt_kernels/mtx.cu --emit listing --rolled\n"
+      "  warptime analyze dwt_kernels/mtx.cu --arch sm_75 -o mtx.yaml -- -DNDEBUG -I include\n"
+      "  warptime analyze dwt_kernels/mtx.cu | warptime simulate - --warps 8 --t-m 10 --param K=8\n",
+      {{"What to show",
+        {{"emit", "STEP",
+          "program (default); ptx; cfg, the basic blocks; loops, with their trip counts; periods, the "
+          "instructions of each; "
+          "listing, the PTX beside its periods and source lines: to see why a program is what it is"},
+         kernel_option(),
+         {"lines", "LINES", "only what comes from these lines of the source: 3,8-18"},
+         {"region", "NAME",
+          "only what stands between // warptime-begin NAME and // warptime-end NAME; a listing of a source "
+          "with such comments shows just its regions"},
+         {"registers", "",
+          "ask ptxas, where a CUDA Toolkit is there, how many registers a thread of each kernel takes on the "
+          "target: PTX does not tell"}}},
+       compiler_options(),
+       general_options("yaml or json for a program; text (default) or json for the other steps")},
+      1,
+      1,
+      true};
+}
+
+Result<Emit> read_emit(const Arguments& arguments) {
+  const std::vector<std::string> names = {"program", "ptx", "cfg", "loops", "periods", "listing"};
+  const std::vector<Emit> steps = {Emit::program, Emit::ptx,     Emit::cfg,
+                                   Emit::loops,   Emit::periods, Emit::listing};
+  const auto chosen = read_choice(arguments, "emit", names);
+  if (!chosen) return chosen.diagnostics();
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (names[i] == *chosen) return steps[i];
+  return Emit::program;
+}
+
+// Text is YAML where the step is a program.
+Result<bool> read_as_json(const Arguments& arguments, Emit emit) {
+  const auto format = emit == Emit::program ? read_choice(arguments, "format", {"yaml", "json", "text"})
+                                            : read_choice(arguments, "format", {"text", "json"});
+  if (!format) return format.diagnostics();
+  return *format == "json";
+}
+
+Diagnostic no_code(const Input& input) {
+  return error_at(input.file, 0, 0,
+                  input.kind == InputKind::plan ? "is a plan, not a kernel" : "is a kernel program already",
+                  input.kind == InputKind::plan
+                      ? fmt::format("warptime predict {}", input.file)
+                      : fmt::format("warptime simulate {} --warps 8 --t-m 10", input.file));
+}
+
+Result<Source> source_of(Input input, const CompileOptions& options) {
+  if (input.kind == InputKind::ptx) return ptx_source(input.file, std::move(input.text));
+  if (input.kind == InputKind::cuda) return compile_cuda(input.file, input.text, options);
+  return no_code(input);
+}
+
+int run_analyze(const Arguments& arguments) {
+  const auto emit = read_emit(arguments);
+  if (!emit) return fail(wrong_command_line, emit.diagnostics());
+  const auto as_json = read_as_json(arguments, *emit);
+  if (!as_json) return fail(wrong_command_line, as_json.diagnostics());
+  const auto compile_options = read_compile_options(arguments);
+  if (!compile_options) return fail(wrong_command_line, compile_options.diagnostics());
+
+  LineSet lines;
+  if (const auto text = arguments.value("lines")) {
+    auto parsed = parse_line_set(*text);
+    if (!parsed || parsed->empty())
+      return fail(wrong_command_line,
+                  {error_at("--lines", 0, 0, fmt::format("`{}` is no list of lines", *text),
+                            "such as --lines 3,8-18")});
+    lines = std::move(*parsed);
+  }
+
+  auto input = read_input(arguments.positionals().front());
+  if (!input) return fail(wrong_input, input.diagnostics());
+  auto source = source_of(std::move(*input), *compile_options);
+  if (!source) return fail(wrong_input, source.diagnostics());
+  say(source->warnings);
+  for (const auto& note : source->notes) say_note(note);
+
+  // The PTX alone needs no analysis: it is what one looks at where the analysis fails.
+  if (*emit == Emit::ptx && !arguments.has("kernel") && !source->text.empty())
+    return write_result(arguments.value("output"), source->ptx);
+
+  const auto analysis =
+      analyze(std::move(*source),
+              {arguments.value_or("kernel", ""), arguments.has("skip-unsupported"), lines,
+               arguments.value_or("region", ""), *emit != Emit::program, arguments.has("registers")});
+  if (!analysis) return fail(wrong_input, analysis.diagnostics());
+  say(analysis->diagnostics);
+  // What came to a program is written also where other kernels of the file did not.
+  const int status = write_result(arguments.value("output"),
+                                  *as_json ? emit_json(*analysis, *emit) : emit_text(*analysis, *emit));
+  return analysis->errors.empty() ? status : fail(wrong_input, analysis->errors);
+}
+
+}  // namespace
+
+Command analyze_command() {
+  return {analyze_syntax(), run_analyze};
+}
+
+}  // namespace warptime::cli

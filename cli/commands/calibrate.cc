@@ -1,0 +1,291 @@
+// warptime calibrate: a plan and measurements → t_p, t_m and, on request, memory durations.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "cli/commands/commands.h"
+#include "cli/commands/modelled.h"
+#include "cli/io/output.h"
+#include "cli/io/report.h"
+#include "cli/options/options.h"
+#include "cli/views/calibration_view.h"
+#include "load/bundled.h"
+#include "load/plan_input.h"
+#include "simulator/base/csv.h"
+#include "simulator/base/did_you_mean.h"
+#include "simulator/fit/fit.h"
+
+namespace warptime::cli {
+namespace {
+
+CommandSyntax calibrate_syntax() {
+  return {
+      "calibrate",
+      "fits t_p and t_m of a plan to measurements, and writes a calibration file",
+      "[OPTION...] PLAN MEASUREMENTS... [-- COMPILER-FLAG...]",
+      "Finds the t_p and t_m with which the model's mean error over all measurements is the smallest, for "
+      "each GPU "
+      "that they are of. PLAN is a plan or the name of a bundled one. MEASUREMENTS is what `warptime "
+      "measure` "
+      "writes (plan,gpu, the parameters, time_us) or a CSV of nsys, ncu or nvprof; - is standard input.\n"
+      "The report is itself a calibration file; with -o that file is written besides.",
+      "  warptime calibrate mtx measured.csv -o mtx.yaml\n"
+      "  warptime calibrate matrix data/stokfiszewski2022_rtx2080ti.csv --rows-of gpu_dwt_m1_ww_ref "
+      "--hold-out N=2^21..2^23\n"
+      "  warptime calibrate my.plan.yaml trace.csv --gpu rtx-2080 --param N=2^10..2^20 -o my.yaml\n",
+      {{"What to fit",
+        {{"t-p", "MICROSECONDS", "take this t_p, and fit the rest: where you have measured it"},
+         {"t-m", "CYCLES", "take this t_m, and fit the rest"},
+         {"durations", "BOUNDS",
+          "fit memory durations too: LOW..HIGH in cycles for all that the kernels leave open, or "
+          "load.coalesced=50..400,store.coalesced=20..200 for some"},
+         {"hold-out", "WHICH",
+          "leave these rows out of the fit, and say how well they are predicted: a fraction (0.25, spread "
+          "evenly "
+          "over the sizes) or values of a parameter (N=2^21..2^23)"}}},
+       measurement_options(),
+       compiler_options(),
+       {"General",
+        {{"format", "FORMAT", "of the report: text (default; a calibration file with comments), json or csv"},
+         {"o,output", "FILE",
+          "write the calibration file to FILE, which is replaced only when all went well"},
+         {"h,help", "", "this text"}}}},
+      2,
+      1 << 20,
+      true,
+      [] { return fmt::format("\nBundled plans: {}.", enumerate(bundled_plan_names())); }};
+}
+
+// --hold-out: a fraction, or values of parameters.
+struct HoldOut {
+  std::optional<double> fraction;
+  std::vector<NamedValues> values;
+  bool given() const { return fraction || !values.empty(); }
+};
+
+struct Bounds {
+  double low = 0, high = 0;
+};
+
+struct CalibrateSettings {
+  std::string format;
+  MeasuredSettings measured;
+  CompileOptions compile;
+  FitOptions fit;
+  std::optional<Bounds> all_durations;
+  HoldOut hold_out;
+};
+
+Diagnostic option_error(const char* option, std::string message, std::string hint = {}) {
+  return error_at(option, 0, 0, std::move(message), std::move(hint));
+}
+
+Result<HoldOut> read_hold_out(const Arguments& arguments) {
+  HoldOut hold_out;
+  const auto text = arguments.value("hold-out");
+  if (!text) return hold_out;
+  if (text->find('=') != std::string::npos) {
+    auto values = parse_parameters(*text);
+    if (!values) return option_error("--hold-out", values.diagnostics().front().message);
+    hold_out.values = std::move(*values);
+    return hold_out;
+  }
+  double fraction = 0;
+  if (!read_decimal(*text, fraction) || !(fraction > 0 && fraction < 1))
+    return option_error("--hold-out", fmt::format("`{}` is no fraction between 0 and 1", *text),
+                        "0.25 holds out a quarter of the rows, N=2^20 those with that size");
+  hold_out.fraction = fraction;
+  return hold_out;
+}
+
+Result<Bounds> read_bounds(const std::string& text) {
+  const auto dots = text.find("..");
+  Bounds bounds;
+  if (dots == std::string::npos || !read_decimal(text.substr(0, dots), bounds.low) ||
+      !read_decimal(text.substr(dots + 2), bounds.high) || bounds.low < 0 || bounds.low >= bounds.high ||
+      bounds.high > 1e9)
+    return option_error("--durations", fmt::format("`{}` is no range of cycles", text), "50..400, say");
+  return bounds;
+}
+
+std::optional<DurationName> duration_named(const std::string& text) {
+  for (const bool store : {false, true})
+    for (int access = 0; access < 4; ++access)
+      if (to_string(DurationName{store, access}) == text) return DurationName{store, access};
+  return std::nullopt;
+}
+
+Diagnostics read_durations(const Arguments& arguments, CalibrateSettings& settings) {
+  const auto text = arguments.value("durations");
+  if (!text) return {};
+  if (text->find('=') == std::string::npos) {
+    const auto bounds = read_bounds(*text);
+    if (!bounds) return bounds.diagnostics();
+    settings.all_durations = *bounds;
+    return {};
+  }
+  for (std::size_t begin = 0; begin <= text->size();) {
+    const auto end = std::min(text->find(',', begin), text->size());
+    const std::string one = text->substr(begin, end - begin);
+    const auto equals = std::min(one.find('='), one.size());
+    const auto name = duration_named(one.substr(0, equals));
+    if (!name)
+      return {option_error(
+          "--durations", fmt::format("`{}` is no memory duration", one.substr(0, equals)),
+          "they are load.uniform, load.coalesced, load.strided, load.scattered and the same of store")};
+    const auto bounds = read_bounds(equals < one.size() ? one.substr(equals + 1) : "");
+    if (!bounds) return bounds.diagnostics();
+    for (const auto& other : settings.fit.durations)
+      if (other.name == *name)
+        return {option_error("--durations", fmt::format("{} is given twice", to_string(*name)))};
+    settings.fit.durations.push_back({*name, bounds->low, bounds->high});
+    begin = end + 1;
+  }
+  return {};
+}
+
+Result<CalibrateSettings> read_calibrate_settings(const Arguments& arguments, const GpuCatalogue& catalogue) {
+  CalibrateSettings settings;
+  const auto format = read_choice(arguments, "format", {"text", "json", "csv"});
+  if (!format) return format.diagnostics();
+  settings.format = *format;
+  auto measured = read_measured_settings(arguments, catalogue);
+  if (!measured) return measured.diagnostics();
+  settings.measured = std::move(*measured);
+  auto compile = read_compile_options(arguments);
+  if (!compile) return compile.diagnostics();
+  settings.compile = std::move(*compile);
+  const auto t_p = read_number(arguments, "t-p");
+  if (!t_p) return t_p.diagnostics();
+  settings.fit.t_p_us = *t_p;
+  const auto t_m = read_number(arguments, "t-m");
+  if (!t_m) return t_m.diagnostics();
+  settings.fit.t_m_cycles = *t_m;
+  if (auto wrong = read_durations(arguments, settings); !wrong.empty()) return wrong;
+  if (settings.fit.t_p_us && settings.fit.t_m_cycles && !arguments.has("durations"))
+    return error("--t-p and --t-m leave nothing to fit", "leave one of them out, or ask for --durations");
+  auto hold_out = read_hold_out(arguments);
+  if (!hold_out) return hold_out.diagnostics();
+  settings.hold_out = std::move(*hold_out);
+  return settings;
+}
+
+std::string files_of(const std::vector<Measured>& rows) {
+  std::vector<std::string> files;
+  for (const auto& row : rows)
+    if (std::find(files.begin(), files.end(), row.file) == files.end()) files.push_back(row.file);
+  return enumerate(files);
+}
+
+class GpuCalibration {
+ public:
+  GpuCalibration(const Plan& plan, const CalibrateSettings& settings, ModelledRows modelled)
+      : plan_(plan), settings_(settings), modelled_(std::move(modelled)) {}
+
+  Result<GpuFit> run() {
+    if (auto wrong = split(); !wrong.empty()) return wrong;
+    FitOptions options = settings_.fit;
+    if (const auto& bounds = settings_.all_durations) {
+      for (const auto name : modelled_.times->open_durations())
+        options.durations.push_back({name, bounds->low, bounds->high});
+      if (options.durations.empty()) return no_durations();
+    }
+    auto found =
+        fit(*modelled_.times, fitted_, measured(fitted_), different_rows(modelled_.rows, fitted_), options);
+    if (!found) return about_gpu(found.diagnostics());
+    GpuFit result;
+    result.gpu = modelled_.gpu->name;
+    result.fit = std::move(*found);
+    result.files = files_of(modelled_.rows);
+    result.worst = values_text(plan_, modelled_.rows[fitted_[result.fit.errors.worst]].values);
+    result.notes = modelled_.notes;
+    if (held_.empty()) return result;
+    const auto predicted = predicted_us(*modelled_.times, held_, result.fit);
+    if (!predicted) return predicted.diagnostics();
+    const Errors errors = errors_of(*predicted, measured(held_));
+    result.held_out = HeldOut{errors, values_text(plan_, modelled_.rows[held_[errors.worst]].values)};
+    return result;
+  }
+
+ private:
+  Diagnostics split() {
+    std::vector<bool> held(modelled_.rows.size(), false);
+    if (settings_.hold_out.fraction) held = hold_out(held.size(), *settings_.hold_out.fraction);
+    if (!settings_.hold_out.values.empty()) {
+      auto with = rows_with(plan_, modelled_.rows, settings_.hold_out.values, "hold-out");
+      if (!with) return with.diagnostics();
+      held = std::move(*with);
+    }
+    for (std::size_t i = 0; i < held.size(); ++i) (held[i] ? held_ : fitted_).push_back(i);
+    if (settings_.hold_out.given() && held_.empty())
+      return about_gpu({option_error("--hold-out", "holds out none of the rows")});
+    if (fitted_.empty()) return about_gpu({option_error("--hold-out", "leaves no rows to fit to")});
+    return {};
+  }
+
+  Diagnostic no_durations() const {
+    return option_error(
+        "--durations",
+        fmt::format("the kernels of {} leave no durations open: all are written down", plan_.name));
+  }
+
+  Diagnostics about_gpu(Diagnostics wrong) const {
+    wrong.front().message += fmt::format(" ({} on {})", plan_.name, modelled_.gpu->name);
+    return wrong;
+  }
+
+  std::vector<double> measured(const std::vector<std::size_t>& which) const {
+    std::vector<double> times;
+    for (const std::size_t index : which) times.push_back(modelled_.rows[index].time_us);
+    return times;
+  }
+
+  const Plan& plan_;
+  const CalibrateSettings& settings_;
+  ModelledRows modelled_;
+  std::vector<std::size_t> fitted_, held_;  // indices of modelled_.rows
+};
+
+int run_calibrate(const Arguments& arguments) {
+  const auto catalogue = read_catalogue(arguments);
+  if (!catalogue) return fail(wrong_input, catalogue.diagnostics());
+  const auto settings = read_calibrate_settings(arguments, *catalogue);
+  if (!settings) return fail(wrong_command_line, settings.diagnostics());
+  const auto input = read_plan_input(arguments.positionals().front());
+  if (!input) return fail(wrong_input, input.diagnostics());
+  const Plan& plan = input->plan;
+  KernelLoader kernels(input->read, say_each, settings->compile, arguments.has("skip-unsupported"));
+  const ProgramLoader loader = [&](const Plan& of, const PlanLaunch& launch, const Gpu& gpu) {
+    return kernels.load(of, launch, gpu);
+  };
+  const auto files =
+      read_measured_files({arguments.positionals().begin() + 1, arguments.positionals().end()});
+  if (!files) return fail(wrong_input, files.diagnostics());
+  auto measured = read_measured(*files, plan, settings->measured, *catalogue, loader);
+  if (!measured) return fail(wrong_input, measured.diagnostics());
+
+  std::vector<GpuFit> fits;
+  for (auto& on : *measured) {
+    auto modelled = model_rows(plan, std::move(on), loader);
+    if (!modelled) return fail(wrong_input, modelled.diagnostics());
+    auto fitted = GpuCalibration(plan, *settings, std::move(*modelled)).run();
+    if (!fitted) return fail(wrong_input, fitted.diagnostics());
+    fits.push_back(std::move(*fitted));
+  }
+  if (const auto file = arguments.value("output")) {
+    const int status = write_result(file, calibration_yaml(plan, fits, true));
+    if (status != done || *file == "-") return status;
+  }
+  return write_result(std::nullopt, settings->format == "json"  ? calibration_json(plan, fits)
+                                    : settings->format == "csv" ? calibration_csv(plan, fits)
+                                                                : calibration_yaml(plan, fits, true));
+}
+
+}  // namespace
+
+Command calibrate_command() {
+  return {calibrate_syntax(), run_calibrate};
+}
+
+}  // namespace warptime::cli

@@ -1,0 +1,79 @@
+#include "cli/commands/commands.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "analyzer/compile/compile.h"
+#include "cli/io/report.h"
+#include "simulator/base/did_you_mean.h"
+
+namespace warptime::cli {
+namespace {
+
+constexpr char introduction[] =
+    "warptime tells how long a CUDA kernel takes on GPUs that you do not have.\n\n"
+    "Usage:\n"
+    "  warptime COMMAND [OPTION...] INPUT\n\n"
+    "Commands:\n";
+
+constexpr char examples[] =
+    "\nExamples:\n"
+    "  warptime predict matrix --gpu all --param K=8 --param N=2^16\n"
+    "  warptime gpus rtx-2080\n\n";
+
+std::vector<Command> all_commands() {
+  return {analyze_command(), simulate_command(), predict_command(), run_command(),   calibrate_command(),
+          compare_command(), models_command(),   measure_command(), plans_command(), gpus_command()};
+}
+
+std::string short_usage(const std::vector<Command>& commands) {
+  std::string text = introduction;
+  for (const auto& command : commands)
+    text += fmt::format("  {:<10}{}\n", command.syntax.name, command.syntax.summary);
+  return text +
+         "\n`warptime COMMAND --help` says more of each, `warptime --version` which version this is.\n";
+}
+
+int print(const std::string& text, std::FILE* to = stdout) {
+  std::fwrite(text.data(), 1, text.size(), to);
+  return done;
+}
+
+int unknown_command(const std::string& word, const std::vector<Command>& commands) {
+  std::vector<std::string> names;
+  for (const auto& command : commands) names.push_back(command.syntax.name);
+  const std::string near = nearest(word, names);
+  const bool is_option = word[0] == '-' && word.size() > 1;
+  return fail(wrong_command_line,
+              {error(fmt::format("unknown {} {}", is_option ? "option" : "command", word),
+                     near.empty() || is_option ? "see `warptime --help`"
+                                               : fmt::format("did you mean `warptime {}`?", near))});
+}
+
+int dispatch(const Command& command, const std::vector<std::string>& words) {
+  const auto arguments = parse_arguments(command.syntax, words);
+  if (!arguments) return fail(wrong_command_line, arguments.diagnostics());
+  if (arguments->has("help")) return print(help_text(command.syntax) + "\n" + exit_status_help);
+  return command.run(*arguments);
+}
+
+}  // namespace
+
+int run(const std::vector<std::string>& words) {
+  const auto commands = all_commands();
+  if (words.empty()) {
+    print(short_usage(commands), stderr);
+    return wrong_command_line;
+  }
+  const std::string& first = words.front();
+  if (first == "--version") return print(fmt::format("warptime {}\n{}\n", WARPTIME_VERSION, clang_version()));
+  if (first == "--help" || first == "-h") return print(short_usage(commands) + examples + exit_status_help);
+  const auto found =
+      std::find_if(commands.begin(), commands.end(), [&](const auto& c) { return c.syntax.name == first; });
+  if (found == commands.end()) return unknown_command(first.empty() ? "''" : first, commands);
+  return dispatch(*found, {words.begin() + 1, words.end()});
+}
+
+}  // namespace warptime::cli

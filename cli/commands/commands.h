@@ -1,0 +1,30 @@
+// The commands. Each is a file of its own: its syntax and what it does.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/options/arguments.h"
+
+namespace warptime::cli {
+
+struct Command {
+  CommandSyntax syntax;
+  int (*run)(const Arguments& arguments);  // gives the exit status
+};
+
+Command analyze_command();
+Command simulate_command();
+Command predict_command();
+Command run_command();
+Command measure_command();
+Command calibrate_command();
+Command compare_command();
+Command models_command();
+Command plans_command();
+Command gpus_command();
+
+// What main does. `words`: the command line without the program's name.
+int run(const std::vector<std::string>& words);
+
+}  // namespace warptime::cli

@@ -1,0 +1,304 @@
+// warptime compare: predicted against measured times.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
+#include "cli/commands/commands.h"
+#include "cli/commands/modelled.h"
+#include "cli/io/output.h"
+#include "cli/io/report.h"
+#include "cli/options/options.h"
+#include "cli/views/comparison.h"
+#include "cli/views/comparison_svg.h"
+#include "load/bundled.h"
+#include "load/input.h"
+#include "load/plan_input.h"
+#include "simulator/base/did_you_mean.h"
+#include "simulator/plan/calibration.h"
+
+namespace warptime::cli {
+namespace {
+
+CommandSyntax compare_syntax() {
+  return {
+      "compare",
+      "predicted against measured times: ratios, mean and maximum errors, plots",
+      "[OPTION...] PLAN MEASUREMENTS... [-- COMPILER-FLAG...]",
+      "Compares what the model predicts with what was measured: the mean absolute percentage error and the "
+      "maximum "
+      "of each experiment (rows that differ in their size alone) and of all. PLAN is a plan or the name of a "
+      "bundled one. MEASUREMENTS is what `warptime measure` writes or a CSV of nsys, ncu or nvprof; - is "
+      "standard "
+      "input. With --against, it also compares how the plans' times compare.",
+      "  warptime compare mtx measured.csv --calibration mtx.yaml\n"
+      "  warptime compare gpu_dwt_m2_nw data/stokfiszewski2022_rtx2080ti.csv --against gpu_dwt_l2_nw\n"
+      "  warptime compare matrix measured.csv --rows-of mtx --against lattice=ltt --svg plots\n",
+      {{"What to compare",
+        {{"calibration", "FILE",
+          "t_p and t_m by GPU; repeatable: a file that names a plan is for that plan, one that names none "
+          "for all"},
+         {"t-p", "MICROSECONDS", "take this t_p, on all GPUs and for all plans"},
+         {"t-m", "CYCLES", "take this t_m, on all GPUs and for all plans"},
+         {"against", "PLAN",
+          "also compare this plan, and its times with those of PLAN; repeatable. PLAN=ROWS: with the rows "
+          "that the "
+          "file has of another plan"},
+         {"over", "NAME", "the parameter that experiments run over (default: the one with the most values)"},
+         {"svg", "DIR", "write plots there: ratio against size, and times on logarithmic axes"}}},
+       measurement_options(),
+       compiler_options(),
+       general_options("text (default), csv (a line for each measurement) or json")},
+      2,
+      1 << 20,
+      true,
+      [] { return fmt::format("\nBundled plans: {}.", enumerate(bundled_plan_names())); }};
+}
+
+struct CompareSettings {
+  std::string format;
+  MeasuredSettings measured;
+  CompileOptions compile;
+  std::optional<double> t_p_us, t_m_cycles;
+};
+
+Result<CompareSettings> read_compare_settings(const Arguments& arguments, const GpuCatalogue& catalogue) {
+  CompareSettings settings;
+  const auto format = read_choice(arguments, "format", {"text", "csv", "json"});
+  if (!format) return format.diagnostics();
+  settings.format = *format;
+  auto measured = read_measured_settings(arguments, catalogue);
+  if (!measured) return measured.diagnostics();
+  settings.measured = std::move(*measured);
+  auto compile = read_compile_options(arguments);
+  if (!compile) return compile.diagnostics();
+  settings.compile = std::move(*compile);
+  const auto t_p = read_number(arguments, "t-p");
+  if (!t_p) return t_p.diagnostics();
+  settings.t_p_us = *t_p;
+  const auto t_m = read_number(arguments, "t-m");
+  if (!t_m) return t_m.diagnostics();
+  settings.t_m_cycles = *t_m;
+  return settings;
+}
+
+struct NamedCalibration {
+  CalibrationFile calibration;
+  std::string file;
+};
+
+Result<std::vector<NamedCalibration>> read_calibration_files(const Arguments& arguments) {
+  std::vector<NamedCalibration> files;
+  for (const auto& file : arguments.values("calibration")) {
+    const auto text = read_text(file);
+    if (!text) return text.diagnostics();
+    auto calibration = read_calibration_file(*text, file);
+    if (!calibration) return calibration.diagnostics();
+    files.push_back({std::move(*calibration), file});
+  }
+  return files;
+}
+
+// One method: its plan, the rows that it is compared with, and its loader.
+class Method {
+ public:
+  Method(const Arguments& arguments, const CompareSettings& settings, const GpuCatalogue& catalogue,
+         const std::vector<NamedCalibration>& calibrations)
+      : arguments_(arguments), settings_(settings), catalogue_(catalogue), calibrations_(calibrations) {}
+
+  // rows_of: empty for the plan's own.
+  Result<ComparedMethod> compare(const std::string& plan, const std::string& rows_of,
+                                 const std::vector<MeasuredFile>& files) {
+    const auto input = read_plan_input(plan);
+    if (!input) return input.diagnostics();
+    KernelLoader kernels(input->read, say_each, settings_.compile, arguments_.has("skip-unsupported"));
+    const ProgramLoader loader = [&](const Plan& of, const PlanLaunch& launch, const Gpu& gpu) {
+      return kernels.load(of, launch, gpu);
+    };
+    MeasuredSettings measured_settings = settings_.measured;
+    measured_settings.selection.rows_of = rows_of;
+    auto measured = read_measured(files, input->plan, measured_settings, catalogue_, loader);
+    if (!measured) return measured.diagnostics();
+
+    ComparedMethod method;
+    method.plan = input->plan;
+    method.rows_of = rows_of.empty() ? input->plan.name : rows_of;
+    std::vector<ComparedRow> rows;
+    for (auto& on : *measured) {
+      auto modelled = model_rows(input->plan, std::move(on), loader);
+      if (!modelled) return modelled.diagnostics();
+      if (auto wrong = add(*modelled, method, rows); !wrong.empty()) return wrong;
+    }
+    const auto over = size_of(input->plan, rows);
+    if (!over) return over.diagnostics();
+    method.size_parameter = *over;
+    method.experiments = experiments_of(rows, *over);
+    method.global = global_errors(method.experiments);
+    return method;
+  }
+
+ private:
+  const NamedCalibration* file_of(const std::string& plan, const std::string& gpu) const {
+    const NamedCalibration* found = nullptr;
+    for (const auto& one : calibrations_) {
+      if (!one.calibration.plan.empty() && one.calibration.plan != plan) continue;
+      if (one.calibration.calibrations.contains(gpu)) found = &one;
+    }
+    return found;
+  }
+
+  Diagnostics add(const ModelledRows& modelled, ComparedMethod& method, std::vector<ComparedRow>& rows) {
+    const std::string& gpu = modelled.gpu->name;
+    const RowTimes& times = *modelled.times;
+    ComparedConstants constants{gpu, times.t_p_us(), times.t_m_cycles(),
+                                std::string(to_string(times.t_p_source())),
+                                std::string(to_string(times.t_m_source()))};
+    const auto* file = file_of(method.plan.name, gpu);
+    const Calibration calibration = file == nullptr ? Calibration{} : file->calibration.calibrations.at(gpu);
+    const auto choose = [](double& value, std::string& source, std::optional<double> of_file,
+                           std::optional<double> option) {
+      if (of_file || option) {
+        value = option ? *option : *of_file;
+        source = option ? "option" : "calibration file";
+      }
+    };
+    choose(constants.t_p_us, constants.t_p_source, calibration.t_p_us, settings_.t_p_us);
+    choose(constants.t_m_cycles, constants.t_m_source, calibration.t_m_cycles, settings_.t_m_cycles);
+    const auto rest = times.rest_us(constants.t_m_cycles, times.gpu_durations());
+    if (!rest) return rest.diagnostics();
+    const auto took = times.prediction_us(constants.t_m_cycles);
+    for (std::size_t i = 0; i < modelled.rows.size(); ++i) {
+      rows.push_back({gpu, modelled.rows[i].values, modelled.rows[i].time_us,
+                      constants.t_p_us * times.launches()[i] + (*rest)[i], took[i]});
+    }
+    method.constants.push_back(std::move(constants));
+    for (const auto& note : modelled.notes) method.notes.push_back(note);
+    return {};
+  }
+
+  Result<std::size_t> size_of(const Plan& plan, const std::vector<ComparedRow>& rows) const {
+    const auto over = arguments_.value("over");
+    if (!over) return size_parameter(rows, plan.parameters.size());
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
+      if (plan.parameters[i].name == *over) return i;
+      names.push_back(plan.parameters[i].name);
+    }
+    return error_at("--over", 0, 0, fmt::format("{} has no parameter `{}`", plan.name, *over),
+                    fmt::format("it has {}", enumerate(names)));
+  }
+
+  const Arguments& arguments_;
+  const CompareSettings& settings_;
+  const GpuCatalogue& catalogue_;
+  const std::vector<NamedCalibration>& calibrations_;
+};
+
+// The plans' first letters as in the paper (M for matrix, L for lattice) where these tell them apart; R is
+// for ratios.
+void give_letters(std::vector<ComparedMethod>& methods) {
+  std::string letters;
+  for (const auto& method : methods)
+    letters += method.plan.name.empty()
+                   ? '?'
+                   : static_cast<char>(std::toupper(static_cast<unsigned char>(method.plan.name.front())));
+  std::string sorted = letters;
+  std::sort(sorted.begin(), sorted.end());
+  const bool clear = std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end() &&
+                     std::all_of(letters.begin(), letters.end(),
+                                 [](unsigned char c) { return std::isalpha(c) != 0 && c != 'R'; });
+  for (std::size_t i = 0; i < methods.size(); ++i)
+    methods[i].letter =
+        clear ? std::string(1, letters[i]) : fmt::format("{}", static_cast<char>('A' + i % 17));
+}
+
+Diagnostics check_same_parameters(const Plan& first, const Plan& other) {
+  const auto names = [](const Plan& plan) {
+    std::vector<std::string> all;
+    for (const auto& parameter : plan.parameters) all.push_back(parameter.name);
+    return all;
+  };
+  if (names(first) == names(other)) return {};
+  return {error_at("--against", 0, 0,
+                   fmt::format("{} has the parameters {}, {} has {}: there are no pairs to compare",
+                               first.name, enumerate(names(first)), other.name, enumerate(names(other))))};
+}
+
+std::vector<ComparedRow> rows_of(const ComparedMethod& method) {
+  std::vector<ComparedRow> rows;
+  for (const auto& experiment : method.experiments)
+    rows.insert(rows.end(), experiment.rows.begin(), experiment.rows.end());
+  return rows;
+}
+
+void compare_methods(Comparison& comparison) {
+  give_letters(comparison.methods);
+  std::vector<GlobalErrors> globals;
+  for (const auto& method : comparison.methods) globals.push_back(method.global);
+  comparison.overall = total(globals);
+  const auto& first = comparison.methods.front();
+  for (std::size_t i = 1; i < comparison.methods.size(); ++i) {
+    const auto& other = comparison.methods[i];
+    const auto ratios = method_ratios(rows_of(first), rows_of(other));
+    auto experiments = experiments_of(ratios, first.size_parameter);
+    const auto global = global_errors(experiments);
+    comparison.ratios.push_back({first.plan.name, other.plan.name, std::move(experiments), global});
+  }
+}
+
+int write_plots(const std::string& folder, const Comparison& comparison) {
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  if (failure)
+    return fail(wrong_input, {error_at(folder, 0, 0, fmt::format("cannot be made: {}", failure.message()))});
+  for (const auto& [name, svg] : comparison_plots(comparison))
+    if (const int status = write_result((std::filesystem::path(folder) / name).string(), svg); status != done)
+      return status;
+  return done;
+}
+
+int run_compare(const Arguments& arguments) {
+  const auto catalogue = read_catalogue(arguments);
+  if (!catalogue) return fail(wrong_input, catalogue.diagnostics());
+  const auto settings = read_compare_settings(arguments, *catalogue);
+  if (!settings) return fail(wrong_command_line, settings.diagnostics());
+  const auto calibrations = read_calibration_files(arguments);
+  if (!calibrations) return fail(wrong_input, calibrations.diagnostics());
+  const auto& words = arguments.positionals();
+  const auto files = read_measured_files({words.begin() + 1, words.end()});
+  if (!files) return fail(wrong_input, files.diagnostics());
+
+  Comparison comparison;
+  const auto add = [&](const std::string& plan, const std::string& rows) -> Diagnostics {
+    auto method = Method(arguments, *settings, *catalogue, *calibrations).compare(plan, rows, *files);
+    if (!method) return method.diagnostics();
+    if (!comparison.methods.empty()) {
+      auto wrong = check_same_parameters(comparison.methods.front().plan, method->plan);
+      if (!wrong.empty()) return wrong;
+    }
+    comparison.methods.push_back(std::move(*method));
+    return {};
+  };
+  if (auto wrong = add(words.front(), settings->measured.selection.rows_of); !wrong.empty())
+    return fail(wrong_input, wrong);
+  for (const auto& against : arguments.values("against")) {
+    const auto equals = std::min(against.find('='), against.size());
+    const std::string rows = equals < against.size() ? against.substr(equals + 1) : "";
+    if (auto wrong = add(against.substr(0, equals), rows); !wrong.empty()) return fail(wrong_input, wrong);
+  }
+  compare_methods(comparison);
+  if (const auto folder = arguments.value("svg"))
+    if (const int status = write_plots(*folder, comparison); status != done) return status;
+  return write_result(arguments.value("output"), settings->format == "csv"    ? comparison_csv(comparison)
+                                                 : settings->format == "json" ? comparison_json(comparison)
+                                                                              : comparison_text(comparison));
+}
+
+}  // namespace
+
+Command compare_command() {
+  return {compare_syntax(), run_compare};
+}
+
+}  // namespace warptime::cli

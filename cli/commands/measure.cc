@@ -1,0 +1,295 @@
+// warptime measure: a plan's kernels on the GPU of this machine → a measurements CSV.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include "cli/commands/commands.h"
+#include "cli/commands/measure_rows.h"
+#include "cli/commands/measure_run.h"
+#include "cli/io/interrupt.h"
+#include "cli/io/output.h"
+#include "cli/io/progress.h"
+#include "cli/io/report.h"
+#include "cli/options/options.h"
+#include "load/plan_input.h"
+#include "measure/arrays.h"
+
+namespace warptime::cli {
+namespace {
+
+using measuring::What;
+
+constexpr int kMostRepetitions = 1'000'000;
+
+OptionGroup compiling() {
+  auto group = compiler_options();
+  std::erase_if(group.options, [](const Option& option) { return option.names == "skip-unsupported"; });
+  for (auto& option : group.options)
+    if (option.names == "compiler")
+      option.help =
+          "nvcc, as your own build, or clang (built in); default: nvcc where there is one, else clang";
+  return group;
+}
+
+CommandSyntax measure_syntax() {
+  return {"measure",
+          "a plan's kernels on the CUDA GPU of this machine: a measurements CSV",
+          "[OPTION...] PLAN [-- COMPILER-FLAG...]",
+          "Compiles the plan's kernels for this machine's GPU, checks once that the GPU leaves in the plan's "
+          "arrays what the CPU does, and "
+          "times each combination of parameters after a warm-up: medians and interquartile ranges. PLAN is a "
+          "plan with an `arrays` section, "
+          "or the name of a bundled one. What the columns are: docs/measuring.md.",
+          "  warptime measure mtx --param K=8 --param N=2^6..2^20 --dry-run --gpu h200 -o launches.txt\n",
+          {{"What to measure",
+            {param_option(),
+             {"what", "WHAT",
+              "kernels: the sum of the kernels' own durations (CUPTI activity records, as the profilers "
+              "report them); plan: CUDA events around "
+              "all launches; or both with a comma (default: kernels,plan)"},
+             {"repetitions", "COUNT", "how many timed runs of each combination (default: 10)"},
+             {"threads-per-block", "VALUES",
+              "these, as --param takes them, in place of Algorithm 3's, for launches that leave the choice: "
+              "for the effect of the block's size"}}},
+           {"Which GPU",
+            {{"gpu", "NAME", "the catalogue's name for this machine's GPU (default: by the device's name)"},
+             gpu_dir_option()}},
+           {"Checking",
+            {{"no-check", "", "do not compare with the CPU: where that takes too long"},
+             {"dry-run", "",
+              "run nothing: write the arrays and every launch with its arguments; needs no GPU, but --gpu"}}},
+           compiling(),
+           general_options("csv (default) or json")},
+          1,
+          1,
+          true};
+}
+
+struct Request {
+  std::vector<NamedValues> parameters;
+  std::optional<ParameterValues> threads_per_block;
+  std::vector<What> what;
+  int repetitions = 10;
+  bool check = true, dry_run = false, json = false;
+  CompileOptions compile;
+};
+
+Result<std::vector<What>> read_what(const Arguments& arguments) {
+  std::vector<What> all;
+  const auto text = arguments.value_or("what", "kernels,plan");
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const auto comma = std::min(text.find(',', begin), text.size());
+    const auto word = text.substr(begin, comma - begin);
+    begin = comma + 1;
+    if (word != "kernels" && word != "plan")
+      return error_at("--what", 0, 0, fmt::format("`{}` is none of kernels and plan", word));
+    const auto what = word == "kernels" ? What::kernels : What::plan;
+    if (std::find(all.begin(), all.end(), what) == all.end()) all.push_back(what);
+  }
+  return all;
+}
+
+Result<int> read_repetitions(const Arguments& arguments) {
+  const auto text = arguments.value_or("repetitions", "10");
+  int count = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (failure != std::errc() || end != text.data() + text.size() || count < 1 || count > kMostRepetitions)
+    return error_at("--repetitions", 0, 0,
+                    fmt::format("`{}` is no number from 1 to {}", text, kMostRepetitions));
+  return count;
+}
+
+Result<std::optional<ParameterValues>> read_threads_per_block(const Arguments& arguments) {
+  const auto text = arguments.value("threads-per-block");
+  if (!text) return std::optional<ParameterValues>();
+  auto values = ParameterValues::parse(*text);
+  if (!values) {
+    auto wrong = values.diagnostics();
+    for (auto& one : wrong) one.file = "--threads-per-block";
+    return wrong;
+  }
+  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(values->size(), most_measured_cases); ++i)
+    if (values->at(i) < 1 || values->at(i) > 1024)
+      return error_at("--threads-per-block", 0, 0,
+                      fmt::format("{} is no number from 1 to 1024", values->at(i)));
+  return std::optional(std::move(*values));
+}
+
+template <class T, class U>
+void take(Diagnostics& errors, const Result<T>& result, U& to) {
+  if (result)
+    to = *result;
+  else
+    errors.insert(errors.end(), result.diagnostics().begin(), result.diagnostics().end());
+}
+
+Result<Request> read_request(const Arguments& arguments) {
+  Request request;
+  Diagnostics errors;
+  take(errors, read_parameters(arguments), request.parameters);
+  take(errors, read_threads_per_block(arguments), request.threads_per_block);
+  take(errors, read_what(arguments), request.what);
+  take(errors, read_repetitions(arguments), request.repetitions);
+  take(errors, read_compile_options(arguments), request.compile);
+  const auto format = read_choice(arguments, "format", {"csv", "json"});
+  if (format)
+    request.json = *format == "json";
+  else
+    errors.insert(errors.end(), format.diagnostics().begin(), format.diagnostics().end());
+  request.check = !arguments.has("no-check");
+  request.dry_run = arguments.has("dry-run");
+  if (request.dry_run && !arguments.has("gpu"))
+    errors.push_back(error("--dry-run looks at no GPU: which one is meant?", "--gpu h200, say"));
+  if (!errors.empty()) return errors;
+  return request;
+}
+
+bool leaves_threads_per_block(const std::vector<PlanStep>& steps) {
+  return std::any_of(steps.begin(), steps.end(), [](const PlanStep& step) {
+    return step.launch ? step.launch->threads.has_value() : leaves_threads_per_block(step.steps);
+  });
+}
+
+// "NVIDIA GeForce RTX 2080 Ti" is rtx-2080-ti.
+std::string catalogue_name(std::string device) {
+  for (const std::string_view brand : {"NVIDIA ", "GeForce "})
+    if (device.starts_with(brand)) device.erase(0, brand.size());
+  for (auto& letter : device)
+    letter = letter == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return device;
+}
+
+Result<const Gpu*> find_gpu(const Arguments& arguments, const GpuCatalogue& catalogue,
+                            const std::string& device) {
+  if (const auto name = arguments.value("gpu")) return catalogue.find(*name);
+  for (const auto& gpu : catalogue.gpus())
+    if (gpu.title == device) return &gpu;
+  const auto name = catalogue_name(device);
+  if (auto found = catalogue.find(name)) return found;
+  return error(fmt::format("the catalogue has no GPU for this machine's {}, such as {}", device, name),
+               "--gpu NAME says which it is, --gpu-dir adds one (docs/gpus.md)");
+}
+
+CompileOptions for_gpu(const Arguments& arguments, CompileOptions compile,
+                       const ComputeCapability& capability) {
+  if (!arguments.has("compiler") && nvcc_version()) compile.compiler = Compiler::nvcc;
+  if (compile.arch.empty()) compile.arch = fmt::format("sm_{}{}", capability.major, capability.minor);
+  return compile;
+}
+
+void say_of_compilers(const measuring::PlanKernels& kernels) {
+  for (const auto& module : kernels.modules()) {
+    say(module->source.warnings);
+    for (const auto& note : module->source.notes) say_note(note);
+  }
+}
+
+int dry_run(const Arguments& arguments, const PlanInput& found, const Request& request, const Gpu& gpu,
+            const std::vector<MeasuredCase>& cases) {
+  const auto kernels = measuring::PlanKernels::load(
+      found.plan, found.read, for_gpu(arguments, request.compile, gpu.compute_capability));
+  if (!kernels) return fail(wrong_input, kernels.diagnostics());
+  say_of_compilers(*kernels);
+  auto output = Output::open(arguments.value("output"));
+  if (!output) return fail(wrong_input, output.diagnostics());
+  for (const auto& one : cases) {
+    const auto bound = measuring::bind_plan(found.plan, *kernels, one.bindings(), gpu, one.threads_per_block);
+    if (!bound) return fail(wrong_input, with_case(bound.diagnostics(), one));
+    for (const auto& array : bound->arrays)
+      if (array.of->fill == ArrayFill::cycle_leaders)
+        if (const auto contents = measuring::contents_of(array); !contents)
+          return fail(wrong_input, with_case(contents.diagnostics(), one));
+    const auto heading = case_text(one);
+    if (!(*output)->write(fmt::format("{}{}{}: {} launches, {} bytes\n{}", found.plan.name,
+                                      heading.empty() ? "" : ", ", heading, bound->launches.size(),
+                                      bound->bytes(), measuring::to_text(*bound, *kernels))))
+      break;
+  }
+  const auto failures = (*output)->finish();
+  return failures.empty() ? done : fail(wrong_input, failures);
+}
+
+// What was measured when something stopped it.
+int stopped(Output& output, std::uint64_t rows, const Diagnostics& why) {
+  if (rows == 0) return why.empty() ? interrupted_status : fail(wrong_input, why);
+  const auto kept = output.finish_with_part();
+  if (!kept) return fail(wrong_input, kept.diagnostics());
+  if (!kept->empty()) say_note(fmt::format("the {} rows before are in {}", rows, *kept));
+  return why.empty() ? interrupted_status : fail(wrong_input, why);
+}
+
+int measure_all(const Arguments& arguments, const Request& request, PlanMeasurement& measurement,
+                const Plan& plan, const std::vector<MeasuredCase>& cases) {
+  auto output = Output::open(arguments.value("output"));
+  if (!output) return fail(wrong_input, output.diagnostics());
+  const Interrupt interrupt;
+  const bool rows_at_terminal = !arguments.has("output") && ::isatty(STDOUT_FILENO) != 0;
+  Progress progress(cases.size(), ::isatty(STDERR_FILENO) != 0 && !rows_at_terminal);
+  std::uint64_t rows = 0;
+  for (const auto& one : cases) {
+    if (interrupt.happened()) return progress.clear(), stopped(**output, rows, {});
+    const auto measured = measurement.run(one);
+    if (!measured) return progress.clear(), stopped(**output, rows, with_case(measured.diagnostics(), one));
+    for (const auto& row : *measured) {
+      std::string text;
+      if (request.json) {
+        text = (rows == 0 ? "[\n" : ",\n") + measured_row_json(row, measurement.setting());
+      } else {
+        text = (rows == 0 ? measured_heading_csv(plan) : "") + measured_row_csv(row, measurement.setting());
+      }
+      ++rows;
+      if (!(*output)->write(text)) break;
+    }
+    progress.step();
+  }
+  progress.clear();
+  if (request.json) (*output)->write("\n]\n");
+  const auto failures = (*output)->finish();
+  return failures.empty() ? done : fail(wrong_input, failures);
+}
+
+int run_measure(const Arguments& arguments) {
+  const auto catalogue = read_catalogue(arguments);
+  if (!catalogue) return fail(wrong_input, catalogue.diagnostics());
+  const auto request = read_request(arguments);
+  if (!request) return fail(wrong_command_line, request.diagnostics());
+  if (const auto name = arguments.value("gpu"))
+    if (const auto known = catalogue->find(*name); !known)
+      return fail(wrong_command_line, known.diagnostics());
+  const auto found = read_plan_input(arguments.positionals().front());
+  if (!found) return fail(wrong_input, found.diagnostics());
+  if (request->threads_per_block && !leaves_threads_per_block(found->plan.steps))
+    return fail(wrong_input, {error_at(found->plan.file, 0, 0,
+                                       "all launches have `blocks` and `threads_per_block` of their own: "
+                                       "--threads-per-block has nothing to choose")});
+  const auto cases = measured_cases(found->plan, request->parameters, request->threads_per_block);
+  if (!cases) return fail(wrong_input, cases.diagnostics());
+  if (request->dry_run)
+    return dry_run(arguments, *found, *request, **catalogue->find(*arguments.value("gpu")), *cases);
+
+  const auto session = measuring::Session::open();
+  if (!session) return fail(wrong_input, session.diagnostics());
+  const auto& device = (*session)->device();
+  const auto gpu = find_gpu(arguments, *catalogue, device.name);
+  if (!gpu) return fail(wrong_input, gpu.diagnostics());
+  const auto kernels = measuring::PlanKernels::load(
+      found->plan, found->read, for_gpu(arguments, request->compile, device.compute_capability));
+  if (!kernels) return fail(wrong_input, kernels.diagnostics());
+  say_of_compilers(*kernels);
+  if (auto wrong = (*session)->load(*kernels); !wrong.empty()) return fail(wrong_input, wrong);
+  PlanMeasurement measurement(found->plan, {request->what, request->repetitions}, **gpu, **session, *kernels);
+  if (request->check)
+    if (auto wrong = measurement.check(*cases); !wrong.empty()) return fail(wrong_input, wrong);
+  return measure_all(arguments, *request, measurement, found->plan, *cases);
+}
+
+}  // namespace
+
+Command measure_command() {
+  return {measure_syntax(), run_measure};
+}
+
+}  // namespace warptime::cli

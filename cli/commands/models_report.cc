@@ -1,0 +1,145 @@
+#include "cli/commands/models_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "cli/options/options.h"
+#include "cli/views/table.h"
+#include "simulator/base/did_you_mean.h"
+
+namespace warptime::cli {
+
+using namespace models;
+namespace {
+
+constexpr std::size_t text_width = 110;
+
+bool is_quiet(const ModelReport& model) {
+  return model.status == "skipped" || model.status == "unchanged" || model.status == "up to date";
+}
+
+std::string cost_line(const Cost& cost) {
+  const auto sizes = sizes_text(cost.parameters);
+  const auto change = growth(cost);
+  return fmt::format("{} on {}{} (plan {}: {} → {})", change ? growth_text(*change) : "new", cost.gpu,
+                     sizes.empty() ? "" : " at " + sizes, cost.plan,
+                     cost.before_us ? sensible_time(*cost.before_us) : "unknown",
+                     sensible_time(cost.after_us));
+}
+
+// A plan that costs the same everywhere is one line.
+std::string cost_lines(const std::vector<Cost>& costs) {
+  std::string text;
+  for (auto at = costs.begin(); at != costs.end();) {
+    const auto end = std::find_if(at, costs.end(), [&](const Cost& cost) { return cost.plan != at->plan; });
+    const bool same = std::all_of(at, end, [](const Cost& cost) { return growth(cost) == 0.0; });
+    if (same && end - at > 1) {
+      text += fmt::format("  no change on any of these GPUs (plan {})\n", at->plan);
+    } else {
+      for (auto one = at; one != end; ++one) text += fmt::format("  {}\n", cost_line(*one));
+    }
+    at = end;
+  }
+  return text;
+}
+
+std::string text_of(const ModelsReport& report) {
+  std::string text;
+  std::map<std::string, std::vector<std::string>> quiet;
+  std::map<std::string, int> counts;
+  for (const auto& model : report.models) {
+    ++counts[model.status];
+    if (is_quiet(model) && model.changes.empty()) {
+      quiet[model.status].push_back(model.kernel);
+      continue;
+    }
+    const bool otherwise = !model.changes.empty() && report.against != committed_models;
+    text += fmt::format("{} ({}): {}{}\n", model.kernel, model.source, model.status,
+                        otherwise ? ", changed since " + report.against : "");
+    for (const auto& change : model.changes) text += fmt::format("  {}\n", to_text(change));
+    text += cost_lines(model.costs);
+  }
+  for (const auto& [status, kernels] : quiet)
+    text +=
+        wrapped(fmt::format("{}: {}",
+                            status == "skipped" ? "skipped, for nothing that they come from changed" : status,
+                            enumerate(kernels)),
+                text_width) +
+        "\n";
+  for (const auto& remark : report.remarks) text += wrapped(remark, text_width) + "\n";
+  std::vector<std::string> sums;
+  for (const auto& [status, count] : counts) sums.push_back(fmt::format("{} {}", count, status));
+  return text + fmt::format("{}: {}\n", report.folder,
+                            sums.empty() ? "no kernels" : fmt::format("{}", fmt::join(sums, ", ")));
+}
+
+using Json = nlohmann::ordered_json;
+
+Json json_of(const Cost& cost) {
+  Json json;
+  json["plan"] = cost.plan;
+  json["gpu"] = cost.gpu;
+  json["parameters"] = Json::object();
+  for (const auto& [name, value] : cost.parameters) json["parameters"][name] = value;
+  json["before_us"] = cost.before_us ? Json(*cost.before_us) : Json();
+  json["after_us"] = cost.after_us;
+  const auto change = growth(cost);
+  json["growth_percent"] = change ? Json(100 * *change) : Json();
+  return json;
+}
+
+std::string json_of(const ModelsReport& report) {
+  Json json;
+  json["folder"] = report.folder;
+  json["against"] = report.against;
+  json["models"] = Json::array();
+  for (const auto& model : report.models) {
+    Json one;
+    one["kernel"] = model.kernel;
+    one["source"] = model.source;
+    one["model"] = model.model;
+    one["status"] = model.status;
+    one["changes"] = Json::array();
+    for (const auto& change : model.changes)
+      one["changes"].push_back({{"where", change.where}, {"what", change.what}});
+    one["costs"] = Json::array();
+    for (const auto& cost : model.costs) one["costs"].push_back(json_of(cost));
+    json["models"].push_back(std::move(one));
+  }
+  json["remarks"] = report.remarks;
+  return json_text(json, 2) + "\n";
+}
+
+// A line per model and cost; a model that costs nothing has one without.
+std::string csv_of(const ModelsReport& report) {
+  std::string text = csv_line({"kernel", "source", "model", "status", "changes", "plan", "gpu", "sizes",
+                               "before_us", "after_us", "growth_percent"});
+  for (const auto& model : report.models) {
+    std::vector<std::string> changes;
+    for (const auto& change : model.changes) changes.push_back(to_text(change));
+    const std::vector<std::string> start = {model.kernel, model.source, model.model, model.status,
+                                            fmt::format("{}", fmt::join(changes, "; "))};
+    const auto line = [&](std::vector<std::string> rest) {
+      rest.insert(rest.begin(), start.begin(), start.end());
+      text += csv_line(rest);
+    };
+    if (model.costs.empty()) line(std::vector<std::string>(6));
+    for (const auto& cost : model.costs) {
+      const auto change = growth(cost);
+      line({cost.plan, cost.gpu, sizes_text(cost.parameters), cost.before_us ? exact(*cost.before_us) : "",
+            exact(cost.after_us), change ? exact(100 * *change) : ""});
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string models_view(const ModelsReport& report, std::string_view format) {
+  return format == "json" ? json_of(report) : format == "csv" ? csv_of(report) : text_of(report);
+}
+
+}  // namespace warptime::cli

@@ -1,0 +1,35 @@
+// What `warptime models` found and did, as text, JSON and CSV.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/changes.h"
+#include "models/costs.h"
+
+namespace warptime::cli {
+
+inline constexpr char committed_models[] = "the committed models";
+
+struct ModelReport {
+  std::string kernel;
+  std::string source;
+  std::string model;   // its file
+  std::string status;  // update: changed, new, same program, unchanged, skipped, edited, failed
+                       // check: up to date, stale, missing, edited, failed
+  std::vector<models::ProgramChange> changes;
+  std::vector<models::Cost> costs;  // of the change
+};
+
+struct ModelsReport {
+  std::string folder;
+  std::string against;  // what the changes are against: committed_models, or a git revision
+  std::vector<ModelReport> models;
+  std::vector<std::string> remarks;  // which sizes are defaults, say
+};
+
+// format: "text", "json" or "csv".
+std::string models_view(const ModelsReport& report, std::string_view format);
+
+}  // namespace warptime::cli

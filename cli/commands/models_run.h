@@ -1,0 +1,38 @@
+// `warptime models update` and `check` without their command lines.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/commands/models_report.h"
+#include "models/build.h"
+
+namespace warptime::cli {
+
+struct ModelsSettings {
+  std::string folder;
+  models::BuildSettings build;
+  bool force = false;                    // update: also what is up to date, and what was edited by hand
+  std::vector<const Gpu*> gpus;          // that costs are told for
+  std::vector<NamedValues> sizes;        // --param
+  std::optional<double> max_regression;  // check: 0.05 for 5%
+  std::string against;                   // check: a git revision; empty: the committed models
+  std::string mending_command;           // "warptime models update dwt_kernels"
+};
+
+struct ModelsOutcome {
+  ModelsReport report;
+  Diagnostics said;    // warnings and notes
+  Diagnostics errors;  // what makes the command fail
+};
+
+// Writes every model that is not what its kernel makes now. A model that cannot be made, or was edited by
+// hand, stays as it is and is an error. Errors: read_kernel_folder's.
+Result<ModelsOutcome> update_models(const ModelsSettings& settings);
+
+// Writes nothing. A model that is missing or stale is an error, and so is a plan whose predicted time grew by
+// more than max_regression. Errors: read_kernel_folder's, GitRevision::open's.
+Result<ModelsOutcome> check_models(const ModelsSettings& settings);
+
+}  // namespace warptime::cli

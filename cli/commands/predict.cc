@@ -1,0 +1,194 @@
+// warptime predict: a kernel or a plan, GPUs and parameters → times.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/commands/commands.h"
+#include "cli/commands/predict_against.h"
+#include "cli/commands/predict_explain.h"
+#include "cli/commands/predict_plan.h"
+#include "cli/io/report.h"
+#include "cli/options/options.h"
+#include "cli/options/predict_settings.h"
+#include "load/bundled.h"
+#include "load/input.h"
+#include "load/kernel_loader.h"
+#include "load/plan_input.h"
+#include "load/programs.h"
+#include "simulator/base/did_you_mean.h"
+#include "simulator/plan/calibration.h"
+
+namespace warptime::cli {
+namespace {
+
+CommandSyntax predict_syntax() {
+  return {
+      "predict",
+      "the time of a kernel or a plan on each GPU, for each combination of parameters",
+      "[OPTION...] INPUT [-- COMPILER-FLAG...]",
+      "Predicts times. INPUT is a .cu or .ptx, a kernel program, a plan, the name of a bundled plan, or "
+      "- for standard input (any of "
+      "these, told by its text). A kernel also needs its launch (--threads, or --blocks and "
+      "--threads-per-block); a plan has its own.",
+      "  warptime predict dwt_kernels/mtx.cu --threads N --param K=8 --param N=2^20\n"
+      "  warptime predict dwt_kernels/mtx.cu --blocks 256 --threads-per-block 128 --param K=8,10,12 "
+      "--gpu rtx-2080,h200\n"
+      "  warptime predict matrix --gpu gt-720m --gpu rtx-2080 --param K=8,10,12,14 --param N=2^6..2^20 "
+      "--format csv -o matrix.csv\n",
+      {{"What to predict",
+        {{"gpu", "NAME",
+          "on this GPU; repeatable, or several with commas; all is the whole catalogue, fastest first "
+          "(default: all)"},
+         {"against", "PLAN",
+          "another plan beside it: the ratio of their times, and the sizes where the other one becomes the "
+          "quicker"},
+         gpu_dir_option(),
+         {"set", "FIGURE=VALUE",
+          "what if: a GPU's figure for this run, clock=1900 or load.coalesced=300, say; repeatable, or "
+          "several "
+          "with commas. The names are those of `warptime gpus NAME`"},
+         param_option()}},
+       {"The launch of a kernel (a plan has its own)",
+        {{"threads", "EXPR", "that many threads, N or N / 2, say, in blocks that Algorithm 3 chooses"},
+         {"blocks", "EXPR", "that many blocks instead: to predict a launch as your code makes it"},
+         {"threads-per-block", "EXPR", "goes with --blocks"},
+         {"best-launch", "",
+          "look for the quickest blocks of whole warps instead of Algorithm 3's, and say what they gain"},
+         kernel_option()}},
+       {"The model's constants (an option beats a file beats the plan beats the GPU's default)",
+        {{"t-p", "MICROSECONDS",
+          "what a launch costs before the kernel runs, where you have measured or fitted it"},
+         t_m_option(),
+         {"calibration", "FILE", "t_p and t_m by GPU from a calibration file"}}},
+       {"The model",
+        {{"registers", "",
+          "ask ptxas, where a CUDA Toolkit is there, for the registers of each kernel, which limit the "
+          "blocks of an SM"},
+         {"explain", "",
+          "say why: what bounds the kernel, where its time goes by line of the source, and what would "
+          "shorten it"},
+         {"model", "NAME", "puchala (default), luo-suda, or all: the first with the other's times beside it"},
+         {"disagree", "FACTOR", "with --model all: mark rows where they differ by more (default: 2)"},
+         {"jobs", "N", "compute with N threads (default: one per core)"}}},
+       compiler_options(),
+       general_options("text (default), csv or json")},
+      1,
+      1,
+      true,
+      [] { return fmt::format("\nBundled plans: {}.", enumerate(bundled_plan_names())); }};
+}
+
+// A plan of the one launch that the command line describes. Its parameters: those of the kernel's program for
+// any of the GPUs, then the names that the launch uses.
+Result<Plan> plan_of_kernel(const std::string& file, const std::string& kernel,
+                            const PredictSettings& settings, KernelLoader& loader) {
+  PlanLaunch launch;
+  launch.kernel = file;
+  launch.entry = kernel;
+  launch.threads = settings.launch.threads;
+  launch.blocks = settings.launch.blocks;
+  launch.threads_per_block = settings.launch.threads_per_block;
+  Plan plan;
+  plan.steps.push_back({});
+  plan.steps.front().launch = launch;
+  loader.prepare(plan, settings.gpus);
+
+  const auto add = [&](Parameter parameter) {
+    const auto same = [&](const Parameter& other) { return other.name == parameter.name; };
+    if (std::none_of(plan.parameters.begin(), plan.parameters.end(), same))
+      plan.parameters.push_back(std::move(parameter));
+  };
+  for (const auto* gpu : settings.gpus) {
+    const auto loaded = loader.load(plan, launch, *gpu);
+    if (!loaded) return loaded.diagnostics();
+    if (plan.name.empty()) plan.name = kernel_name(*loaded->program, file);
+    for (const auto& name : parameters_to_bind(*loaded->program, settings.parameters))
+      if (!is_launch_dimension(name)) add({name, description_of(*loaded->program, name)});
+  }
+  for (const auto& size : {launch.threads, launch.blocks, launch.threads_per_block})
+    if (size)
+      for (const auto& name : size->names()) add({name, ""});
+  return plan;
+}
+
+// What --calibration gives; one that was fitted with another plan is used, and said to be.
+Result<Calibrations> read_calibration(const Arguments& arguments, const Plan& plan) {
+  const auto file = arguments.value("calibration");
+  if (!file) return Calibrations();
+  const auto text = read_text(*file);
+  if (!text) return text.diagnostics();
+  const auto calibration = read_calibration_file(*text, *file);
+  if (!calibration) return calibration.diagnostics();
+  if (!calibration->plan.empty() && calibration->plan != plan.name)
+    say_note(fmt::format("{} was fitted with the plan {}, not with {}", *file, calibration->plan, plan.name));
+  return calibration->calibrations;
+}
+
+int run_plan(const Arguments& arguments, const Plan& plan, const PredictSettings& settings,
+             KernelLoader& loader) {
+  const auto calibration = read_calibration(arguments, plan);
+  if (!calibration) return fail(wrong_input, calibration.diagnostics());
+  PredictionJob job{plan, settings.gpus, settings.parameters, settings.prediction, {}, settings.format};
+  job.options.calibration_file = *calibration;
+  job.loader = [&](const Plan& of, const PlanLaunch& launch, const Gpu& gpu) {
+    return loader.load(of, launch, gpu);
+  };
+  job.ranks = settings.ranks;
+  job.disagreement = settings.disagreement;
+  job.threads = settings.threads;
+  if (const auto other = arguments.value("against")) return run_against(arguments, job, *other, settings);
+  return arguments.has("explain") ? run_explanation(arguments, job) : run_prediction(arguments, job);
+}
+
+int run_found_plan(const Arguments& arguments, const PlanInput& found, const PredictSettings& settings) {
+  if (settings.launch.given() || arguments.has("kernel"))
+    return fail(wrong_command_line,
+                {error(fmt::format("{} is a plan and has launches of its own", found.plan.name),
+                       "leave out --threads, --blocks, --threads-per-block and --kernel")});
+  KernelLoader loader(found.read, say_each, settings.compile, arguments.has("skip-unsupported"),
+                      arguments.has("registers"));
+  loader.prepare(found.plan, settings.gpus);
+  return run_plan(arguments, found.plan, settings, loader);
+}
+
+int run_kernel(const Arguments& arguments, Input input, const PredictSettings& settings) {
+  if (!settings.launch.given())
+    return fail(wrong_command_line, {error("--threads is missing: how many threads are launched",
+                                           "give it with --threads EXPR (--threads N, say), or --blocks EXPR "
+                                           "and --threads-per-block EXPR")});
+  KernelLoader loader(read_text, say_each, settings.compile, arguments.has("skip-unsupported"),
+                      arguments.has("registers"));
+  const std::string file = input.file;
+  loader.add(std::move(input));
+  const auto plan = plan_of_kernel(file, arguments.value_or("kernel", ""), settings, loader);
+  if (!plan) return fail(wrong_input, plan.diagnostics());
+  return run_plan(arguments, *plan, settings, loader);
+}
+
+int run_predict(const Arguments& arguments) {
+  const auto catalogue = read_catalogue(arguments);
+  if (!catalogue) return fail(wrong_input, catalogue.diagnostics());
+  const auto settings = read_predict_settings(arguments, *catalogue);
+  if (!settings) return fail(wrong_command_line, settings.diagnostics());
+
+  const std::string& file = arguments.positionals().front();
+  if (is_plan_name(file)) {
+    const auto plan = bundled_plan(file);
+    if (!plan) return fail(wrong_input, plan.diagnostics());
+    return run_found_plan(arguments, {*plan, bundled_text}, *settings);
+  }
+  auto input = read_input(file);
+  if (!input) return fail(wrong_input, input.diagnostics());
+  if (input->kind != InputKind::plan) return run_kernel(arguments, std::move(*input), *settings);
+  const auto plan = read_plan(input->text, file);
+  if (!plan) return fail(wrong_input, plan.diagnostics());
+  return run_found_plan(arguments, {*plan, read_text}, *settings);
+}
+
+}  // namespace
+
+Command predict_command() {
+  return {predict_syntax(), run_predict};
+}
+
+}  // namespace warptime::cli

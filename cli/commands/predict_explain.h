@@ -1,0 +1,11 @@
+// warptime predict --explain
+#pragma once
+
+#include "cli/commands/predict_plan.h"
+
+namespace warptime::cli {
+
+// Explains each row of the job, 200 at most, and writes that. Gives the exit status.
+int run_explanation(const Arguments& arguments, const PredictionJob& job);
+
+}  // namespace warptime::cli

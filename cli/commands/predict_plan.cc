@@ -1,0 +1,78 @@
+#include "cli/commands/predict_plan.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "cli/io/interrupt.h"
+#include "cli/io/output.h"
+#include "cli/io/progress.h"
+#include "cli/io/report.h"
+#include "cli/views/prediction_view.h"
+
+namespace warptime::cli {
+namespace {
+
+std::unique_ptr<PredictionView> view_of(const PredictionJob& job) {
+  PredictionColumns columns;
+  columns.ranks = job.ranks;
+  columns.best_launch = job.options.best_launch;
+  columns.both_models = job.options.model == Model::all;
+  columns.disagreement = job.disagreement;
+  auto view = make_prediction_view(job.format, job.plan, columns);
+  return job.ranks ? make_ranking_view(std::move(view), job.gpus.size()) : std::move(view);
+}
+
+// What was written when the user had enough of it.
+int interrupted(Output& output, std::uint64_t rows, std::uint64_t total) {
+  const auto kept = output.finish_with_part();
+  if (!kept) return fail(wrong_input, kept.diagnostics());
+  say_note(fmt::format("interrupted after {} of {} rows{}", rows, total,
+                       kept->empty() ? "" : fmt::format(", which are in {}", *kept)));
+  return interrupted_status;
+}
+
+}  // namespace
+
+int run_prediction(const Arguments& arguments, const PredictionJob& job) {
+  const auto total = sweep_size(job.gpus, job.parameters);
+  if (!total) return fail(wrong_input, total.diagnostics());
+  auto output = Output::open(arguments.value("output"));
+  if (!output) return fail(wrong_input, output.diagnostics());
+  const Interrupt interrupt;
+
+  const auto view = view_of(job);
+  // Rows that go to a terminal one by one show how far it is.
+  const bool rows_at_terminal =
+      job.format != "text" && !arguments.has("output") && ::isatty(STDOUT_FILENO) != 0;
+  Progress progress(*total, ::isatty(STDERR_FILENO) != 0 && !rows_at_terminal);
+  bool begun = false;
+  const auto write = [&](const std::string& text) {
+    if (text.empty()) return true;
+    if (rows_at_terminal || !arguments.has("output")) progress.clear();
+    return (*output)->write(text);
+  };
+  SweepOptions how;
+  how.threads = job.threads;
+  how.gpus_innermost = job.ranks;
+  how.stop = &interrupt.flag();
+  // The heading waits for the first rows, so that an error stands alone.
+  const auto rows = sweep(
+      job.plan, job.gpus, job.parameters, job.options, job.loader, how, [&] { return view->make_batch(); },
+      [&](RowBatch& batch, std::uint64_t count) {
+        progress.step(count);
+        return (std::exchange(begun, true) || write(view->begin())) && write(view->text(batch));
+      });
+  progress.clear();
+  if (begun) write(view->end());
+  if (interrupt.happened() && rows) return interrupted(**output, *rows, *total);
+  if (!rows) {
+    if (!arguments.has("output")) (*output)->finish();  // what was found before the error stays visible
+    return fail(wrong_input, rows.diagnostics());
+  }
+  const auto failures = (*output)->finish();
+  return failures.empty() ? done : fail(wrong_input, failures);
+}
+
+}  // namespace warptime::cli

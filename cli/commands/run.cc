@@ -1,0 +1,374 @@
+// warptime run: a kernel's PTX executed on the CPU.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "analyzer/execute/execute.h"
+#include "analyzer/pipeline.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/run_arguments.h"
+#include "cli/io/output.h"
+#include "cli/io/report.h"
+#include "cli/options/options.h"
+#include "cli/views/table.h"
+#include "load/input.h"
+
+namespace warptime::cli {
+namespace {
+
+constexpr std::size_t numbers_shown = 8;
+
+OptionGroup compiling() {
+  auto group = compiler_options();
+  std::erase_if(group.options, [](const Option& option) { return option.names == "skip-unsupported"; });
+  return group;
+}
+
+CommandSyntax run_syntax() {
+  return {
+      "run",
+      "execute a kernel's PTX on the CPU: its results, what it does wrong, and what its warps executed",
+      "[OPTION...] INPUT [-- COMPILER-FLAG...]",
+      "Runs a kernel of a .cu or .ptx on arrays, without a GPU: warps in lockstep, blocks one after another. "
+      "Accesses out of bounds, misaligned "
+      "and uninitialised, races on shared memory between barriers, and divergent barriers are reported with "
+      "their lines, and make the exit status 1.\n"
+      "An argument is a number (K=8), an array from a file (data=@in.npy, data=raw:f32:in.bin), or a buffer "
+      "(out=zeros:f32:1024, "
+      "out=uninit:f32:1024: reading it before it is written is then reported).",
+      "  warptime run dwt_kernels/mtx.cu --grid 2 --block 32 --arg K=4 --arg N=64 --arg idata=zeros:f32:64 "
+      "--arg odata=uninit:f32:64 --arg "
+      "coefs=zeros:f32:8\n"
+      "  warptime run dwt_kernels/mtx.cu --grid 2 --block 32 --arg K=4 --arg N=64 --arg idata=zeros:f32:64 "
+      "--arg odata=zeros:f32:64 --arg "
+      "coefs=zeros:f32:8 --stream 0:0\n",
+      {{"What to run",
+        {kernel_option(),
+         {"grid", "X[,Y[,Z]]", "how many blocks (default: 1)"},
+         {"block", "X[,Y[,Z]]", "how many threads in each (default: 32)"},
+         {"shared", "BYTES",
+          "dynamic shared memory of each block, for kernels with extern __shared__ arrays (default: 0)"},
+         {"arg", "NAME=VALUE",
+          "an argument of the kernel, by its name in the source; or by its number, from 0. Repeatable"},
+         {"out", "NAME=FILE",
+          "write this argument's buffer to FILE when all is done: .npy, or raw bytes where FILE is named "
+          "otherwise. Repeatable"}}},
+       {"What to look at",
+        {{"stream", "BLOCK:WARP",
+          "write what this warp executed as a kernel program: to compare with what `warptime analyze` says"},
+         {"check", "LEVEL",
+          "memory (default): bounds, alignment, uninitialised memory, races, barriers; bounds: only what "
+          "cannot go on; all: registers without a "
+          "value too, for PTX written by hand"},
+         {"keep-going", "", "go on after a finding: what could not be read is zero"},
+         {"max-instructions", "N", "give up after so many warp instructions (default: 10000000000)"}}},
+       compiling(),
+       general_options("text (default) or json; yaml (default) or json with --stream")},
+      1,
+      1,
+      true};
+}
+
+// Everything that the command line says.
+struct Request {
+  execute::LaunchConfig launch{{1, 1, 1}, {32, 1, 1}, 0};
+  std::vector<GivenArgument> arguments, outputs;
+  execute::Options options;
+  std::optional<execute::WarpId> stream;
+  bool json = false;
+  CompileOptions compile;
+};
+
+Result<std::uint64_t> whole(const Arguments& arguments, std::string_view name, std::uint64_t otherwise) {
+  const auto text = arguments.value(name);
+  if (!text) return otherwise;
+  std::uint64_t number = 0;
+  const auto [end, failure] = std::from_chars(text->data(), text->data() + text->size(), number);
+  if (failure != std::errc() || end != text->data() + text->size())
+    return error_at(fmt::format("--{}", name), 0, 0, fmt::format("`{}` is not a whole number", *text));
+  return number;
+}
+
+Result<std::optional<execute::WarpId>> read_stream(const Arguments& arguments) {
+  const auto text = arguments.value("stream");
+  if (!text) return std::optional<execute::WarpId>();
+  execute::WarpId warp;
+  const char* const end = text->data() + text->size();
+  auto read = std::from_chars(text->data(), end, warp.block);
+  if (read.ec == std::errc() && read.ptr != end && *read.ptr == ':')
+    read = std::from_chars(read.ptr + 1, end, warp.warp);
+  else
+    read.ec = std::errc::invalid_argument;
+  if (read.ec != std::errc() || read.ptr != end)
+    return error_at("--stream", 0, 0, fmt::format("`{}` is not BLOCK:WARP", *text),
+                    "--stream 0:0 is the first warp of the first block");
+  return std::optional(warp);
+}
+
+void add(Diagnostics& errors, const Diagnostics& more) {
+  errors.insert(errors.end(), more.begin(), more.end());
+}
+
+template <class T, class U>
+void take(Diagnostics& errors, const Result<T>& result, U& to) {
+  if (result)
+    to = *result;
+  else
+    add(errors, result.diagnostics());
+}
+
+Result<Request> read_request(const Arguments& arguments) {
+  Request request;
+  Diagnostics errors;
+  if (const auto text = arguments.value("grid"))
+    take(errors, read_dimensions("grid", *text), request.launch.grid);
+  if (const auto text = arguments.value("block"))
+    take(errors, read_dimensions("block", *text), request.launch.block);
+  take(errors, whole(arguments, "shared", 0), request.launch.dynamic_shared_bytes);
+  take(errors, whole(arguments, "max-instructions", request.options.instruction_budget),
+       request.options.instruction_budget);
+  take(errors, read_stream(arguments), request.stream);
+  take(errors, read_compile_options(arguments), request.compile);
+  for (const auto* option : {"arg", "out"})
+    for (const auto& text : arguments.values(option)) {
+      const auto given = split_argument(option, text);
+      if (given)
+        (option == std::string_view("arg") ? request.arguments : request.outputs).push_back(*given);
+      else
+        add(errors, given.diagnostics());
+    }
+  const auto format = request.stream ? read_choice(arguments, "format", {"yaml", "json", "text"})
+                                     : read_choice(arguments, "format", {"text", "json"});
+  if (format)
+    request.json = *format == "json";
+  else
+    add(errors, format.diagnostics());
+  const auto level = read_choice(arguments, "check", {"memory", "bounds", "all"});
+  if (!level)
+    add(errors, level.diagnostics());
+  else if (*level == "bounds")
+    request.options.checks = {false, false, false};
+  else
+    request.options.checks.uninitialised_registers = *level == "all";
+  request.options.stop = !arguments.has("keep-going");
+  if (!errors.empty()) return errors;
+  return request;
+}
+
+// ---- the kernel
+
+struct Loaded {
+  Source source;
+  ptx::Module module;
+  std::string ptx_name;  // for diagnostics about it
+  execute::Code code;
+  std::string kernel;
+  std::vector<ParameterNames> parameters;
+};
+
+Result<Source> source_of(Input input, const CompileOptions& options) {
+  if (input.kind == InputKind::ptx) return ptx_source(input.file, std::move(input.text));
+  if (input.kind == InputKind::cuda) return compile_cuda(input.file, input.text, options);
+  return error_at(input.file, 0, 0, "is no kernel's code", "warptime run takes a .cu or a .ptx");
+}
+
+const KernelSignature* signature_of(const Source& source, std::string_view symbol) {
+  for (const auto& kernel : source.kernels)
+    if (kernel.symbol == symbol) return &kernel;
+  return nullptr;
+}
+
+// By the source's name, where there is a source; else by the PTX's.
+Result<std::uint32_t> choose(const Loaded& loaded, const std::string& name) {
+  for (const auto& kernel : loaded.source.kernels)
+    if (kernel.name == name) return execute::find_kernel(loaded.module, kernel.symbol, loaded.ptx_name);
+  return execute::find_kernel(loaded.module, name, loaded.source.file);
+}
+
+std::vector<ParameterNames> names_of(const Loaded& loaded, const ptx::Function& kernel) {
+  std::vector<ParameterNames> all;
+  const auto* signature = signature_of(loaded.source, kernel.name);
+  const auto prefix = std::string(kernel.name) + "_";
+  for (auto& info : execute::parameters(*loaded.code)) {
+    ParameterNames one;
+    if (signature != nullptr && all.size() < signature->arguments.size())
+      one.names.push_back(signature->arguments[all.size()].name);
+    if (info.name.starts_with(prefix)) one.names.push_back(info.name.substr(prefix.size()));
+    one.names.push_back(info.name);
+    one.names.push_back(std::to_string(all.size()));
+    one.info = std::move(info);
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+Result<std::unique_ptr<Loaded>> load_kernel(Input input, const CompileOptions& options,
+                                            const std::string& name) {
+  auto source = source_of(std::move(input), options);
+  if (!source) return source.diagnostics();
+  auto loaded = std::make_unique<Loaded>();
+  loaded->source = std::move(*source);
+  loaded->ptx_name = loaded->source.text.empty() ? loaded->source.file : loaded->source.file + " (PTX)";
+  say(loaded->source.warnings);
+  for (const auto& note : loaded->source.notes) say_note(note);
+  auto module = ptx::parse(loaded->source.ptx, loaded->ptx_name);
+  if (!module) return module.diagnostics();
+  loaded->module = std::move(*module);
+  const auto kernel = choose(*loaded, name);
+  if (!kernel) return kernel.diagnostics();
+  auto code = execute::load(loaded->module, *kernel, loaded->ptx_name);
+  if (!code) return code.diagnostics();
+  loaded->code = *code;
+  const auto& function = loaded->module.functions[*kernel];
+  const auto* signature = signature_of(loaded->source, function.name);
+  loaded->kernel = signature != nullptr ? signature->name : std::string(function.name);
+  loaded->parameters = names_of(*loaded, function);
+  return loaded;
+}
+
+// ---- what comes out
+
+std::string text_of(const execute::Dimensions& d) {
+  if (d.z != 1) return fmt::format("{} x {} x {}", d.x, d.y, d.z);
+  return d.y != 1 ? fmt::format("{} x {}", d.x, d.y) : fmt::format("{}", d.x);
+}
+
+std::string shape_text(const std::vector<std::uint64_t>& shape) {
+  return fmt::format("{}", fmt::join(shape, "x"));
+}
+
+std::string summary(const Loaded& loaded, const Request& request, const execute::Execution& execution,
+                    const execute::Memory& memory, const BoundArguments& bound) {
+  const auto& counts = execution.counts;
+  std::string text =
+      fmt::format("{}: {} blocks of {} threads{}\n", loaded.kernel, text_of(request.launch.grid),
+                  text_of(request.launch.block), execution.completed ? "" : ", not completed");
+  text += fmt::format("  {} instructions by {} warps, among them {} loads and {} stores of global memory\n",
+                      counts.instructions, counts.warps, counts.loads, counts.stores);
+  for (const auto& buffer : bound.buffers)
+    text += fmt::format("  {} ({} of {}): {}\n", buffer.name, shape_text(buffer.shape), buffer.type,
+                        first_numbers(array_of(memory, buffer), numbers_shown));
+  return text;
+}
+
+nlohmann::ordered_json to_json(const Loaded& loaded, const Request& request,
+                               const execute::Execution& execution) {
+  const auto triple = [](const execute::Dimensions& d) {
+    return nlohmann::ordered_json::array({d.x, d.y, d.z});
+  };
+  nlohmann::ordered_json json;
+  json["kernel"] = loaded.kernel;
+  json["grid"] = triple(request.launch.grid);
+  json["block"] = triple(request.launch.block);
+  json["completed"] = execution.completed;
+  json["instructions"] = execution.counts.instructions;
+  json["thread_instructions"] = execution.counts.lane_instructions;
+  json["warps"] = execution.counts.warps;
+  json["loads"] = execution.counts.loads;
+  json["stores"] = execution.counts.stores;
+  json["findings"] = nlohmann::ordered_json::array();
+  for (const auto& finding : execution.findings)
+    json["findings"].push_back({{"message", finding.message},
+                                {"ptx_line", finding.ptx_line},
+                                {"line", finding.source_line},
+                                {"block", finding.block},
+                                {"thread", finding.thread},
+                                {"count", finding.count}});
+  return json;
+}
+
+std::string stream_text(const Loaded& loaded, const Request& request, const execute::Stream& stream) {
+  auto program = execute::to_program(stream, loaded.module);
+  program.description =
+      fmt::format("what warp {} of block {} executed", request.stream->warp, request.stream->block);
+  program.provenance.kernel = loaded.kernel;
+  program.provenance.symbol =
+      std::string(loaded.module.functions[stream.entries.empty() ? 0 : stream.entries[0].function].name);
+  program.provenance.source = loaded.source.file;
+  program.provenance.compiler = loaded.source.compiler;
+  program.provenance.target = loaded.source.target;
+  program.provenance.flags = loaded.source.flags;
+  return request.json ? warptime::to_json({program}) : to_yaml(program);
+}
+
+// Writes the buffers that --out names. Errors: no such buffer, a file that cannot be written.
+Diagnostics write_buffers(const Request& request, const execute::Memory& memory, const BoundArguments& bound,
+                          const std::vector<ParameterNames>& parameters) {
+  for (const auto& [name, file] : request.outputs) {
+    const auto wanted = std::find_if(
+        bound.buffers.begin(), bound.buffers.end(), [&, &wanted_name = name](const BufferArgument& buffer) {
+          const auto& names = parameters[buffer.parameter].names;
+          return std::find(names.begin(), names.end(), wanted_name) != names.end();
+        });
+    if (wanted == bound.buffers.end())
+      return {error_at("--out", 0, 0, fmt::format("{}: no argument of this name is a buffer", name))};
+    const auto array = array_of(memory, *wanted);
+    auto output = Output::open(file);
+    if (!output) return output.diagnostics();
+    const bool npy = file.ends_with(".npy");
+    (*output)->write(
+        npy ? execute::write_npy(array)
+            : std::string(reinterpret_cast<const char*>(array.bytes.data()), array.bytes.size()));
+    if (auto failures = (*output)->finish(); !failures.empty()) return failures;
+  }
+  return {};
+}
+
+void say_findings(const Loaded& loaded, const execute::Execution& execution) {
+  for (const auto& finding : execution.findings)
+    say(execute::to_diagnostic(finding, loaded.module, loaded.ptx_name));
+  if (execution.findings_left_out > 0) say_note(fmt::format("{} more findings", execution.findings_left_out));
+}
+
+int run_kernel(const Arguments& arguments, Request request, const Loaded& loaded) {
+  auto memory = execute::Memory::create(*loaded.code);
+  if (!memory) return fail(wrong_input, memory.diagnostics());
+  const auto bound = bind_arguments(*loaded.code, *memory, loaded.parameters, request.arguments);
+  if (!bound) return fail(wrong_input, bound.diagnostics());
+  request.options.print = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); };
+  std::optional<execute::StreamRecorder> recorder;
+  if (request.stream) recorder.emplace(std::vector{*request.stream});
+  const auto execution = execute::run(*loaded.code, *memory, request.launch, bound->arguments,
+                                      request.options, recorder ? &*recorder : nullptr);
+  if (!execution) return fail(wrong_input, execution.diagnostics());
+  say_findings(loaded, *execution);
+  if (auto failures = write_buffers(request, *memory, *bound, loaded.parameters); !failures.empty())
+    return fail(wrong_input, failures);
+  std::string text;
+  if (recorder) {
+    const auto& stream = recorder->stream();
+    if (stream.entries.empty())
+      return fail(
+          wrong_input,
+          {error_at("--stream", 0, 0,
+                    fmt::format("no warp {} of block {} ran", request.stream->warp, request.stream->block))});
+    if (stream.truncated) say_note("the warp executed more: its stream is cut");
+    text = stream_text(loaded, request, stream);
+  } else if (request.json) {
+    text = json_text(to_json(loaded, request, *execution), 2) + "\n";
+  } else {
+    text = summary(loaded, request, *execution, *memory, *bound);
+  }
+  const int status = write_result(arguments.value("output"), text);
+  return status == done && !execution->findings.empty() ? wrong_input : status;
+}
+
+int run_command(const Arguments& arguments) {
+  auto request = read_request(arguments);
+  if (!request) return fail(wrong_command_line, request.diagnostics());
+  auto input = read_input(arguments.positionals().front());
+  if (!input) return fail(wrong_input, input.diagnostics());
+  const auto loaded = load_kernel(std::move(*input), request->compile, arguments.value_or("kernel", ""));
+  if (!loaded) return fail(wrong_input, loaded.diagnostics());
+  return run_kernel(arguments, std::move(*request), **loaded);
+}
+
+}  // namespace
+
+Command run_command() {
+  return {run_syntax(), run_command};
+}
+
+}  // namespace warptime::cli

@@ -1,0 +1,55 @@
+// The arguments of a kernel as `warptime run` takes them: NAME=VALUE, NAME=@array.npy, NAME=zeros:f32:1024, …
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/execute/execute.h"
+#include "analyzer/execute/npy.h"
+
+namespace warptime::cli {
+
+// Names by which a parameter may be called: the source's, the PTX's, its number.
+struct ParameterNames {
+  std::vector<std::string> names;  // the first is the one to show
+  execute::ParameterInfo info;
+};
+
+struct GivenArgument {
+  std::string name, value;
+};
+
+// An argument that is a buffer: where it lies, and what it looks like to the user.
+struct BufferArgument {
+  std::size_t parameter = 0;
+  std::uint32_t buffer = 0;  // in the memory
+  std::string name;
+  std::string type;  // numpy's: f4
+  std::vector<std::uint64_t> shape;
+  bool is_input = false;  // came with contents
+};
+
+struct BoundArguments {
+  std::vector<execute::Argument> arguments;
+  std::vector<BufferArgument> buffers;
+};
+
+// `text`: NAME=VALUE. Errors: no `=`.
+Result<GivenArgument> split_argument(const std::string& option, const std::string& text);
+// "8", "256,2", "16,16,4". Errors: no numbers, zero, more than three.
+Result<execute::Dimensions> read_dimensions(const std::string& option, const std::string& text);
+
+// Puts the arguments into memory. Errors: an unknown name, one that is missing, a value that is none or does
+// not fit its parameter, a file that cannot be read.
+Result<BoundArguments> bind_arguments(const execute::Program& program, execute::Memory& memory,
+                                      const std::vector<ParameterNames>& parameters,
+                                      const std::vector<GivenArgument>& given);
+
+// A buffer as an array, for a file or to show.
+execute::Array array_of(const execute::Memory& memory, const BufferArgument& buffer);
+// Its first numbers: "0.5 1 1.5 …".
+std::string first_numbers(const execute::Array& array, std::size_t most);
+
+}  // namespace warptime::cli

@@ -1,0 +1,165 @@
+#include "cli/options/options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "simulator/base/did_you_mean.h"
+
+namespace warptime::cli {
+namespace {
+
+std::string named(std::string_view option) {
+  return fmt::format("--{}", option);
+}
+
+Diagnostic wrong_value(std::string_view option, std::string message, std::string hint = {}) {
+  return error_at(named(option), 0, 0, std::move(message), std::move(hint));
+}
+
+// Diagnostics about an option's text, made to point into it.
+Diagnostics about_option(Diagnostics diagnostics, std::string_view option, const std::string& text) {
+  for (auto& diagnostic : diagnostics) {
+    diagnostic.file = named(option);
+    if (diagnostic.column > 0) diagnostic.source_line = text;
+    diagnostic.line = diagnostic.column > 0 ? 1 : 0;
+  }
+  return diagnostics;
+}
+
+}  // namespace
+
+std::vector<std::string> split_at_commas(const std::string& text) {
+  std::vector<std::string> words;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const auto comma = std::min(text.find(',', begin), text.size());
+    words.push_back(text.substr(begin, comma - begin));
+    begin = comma + 1;
+  }
+  return words;
+}
+
+OptionGroup compiler_options() {
+  return {
+      "Compiling a .cu",
+      {{"compiler", "NAME",
+        "clang (built in, needs no CUDA Toolkit), or nvcc to analyse what your own build will run (default: "
+        "clang)"},
+       {"arch", "sm_XX", "the target to compile for, where it is not to be each GPU's own (analyze: sm_75)"},
+       {"rolled", "",
+        "keep loops as written: for a program that is easy to read and to check against the source"},
+       {"skip-unsupported", "", "go on where an instruction is not known, and say what share was modelled"}}};
+}
+
+Option param_option() {
+  return {"param", "NAME=VALUES",
+          "a parameter's value: 64; a list 8,10,12; powers of two 2^6..2^20; a stepped range 64..1024:64. "
+          "Repeatable, or several in one "
+          "with commas"};
+}
+
+Option kernel_option() {
+  return {"kernel", "NAME", "this kernel, where the input has several"};
+}
+
+Option gpu_dir_option() {
+  return {"gpu-dir", "DIR",
+          "also read the GPU files (*.yaml) of this folder: a GPU that is not bundled, or other figures"};
+}
+
+Option t_m_option() {
+  return {"t-m", "CYCLES",
+          "for how long one memory access holds the core package, where you have measured or fitted it"};
+}
+
+OptionGroup general_options(std::string formats) {
+  return {"General",
+          {{"format", "FORMAT", std::move(formats)},
+           {"o,output", "FILE", "write the result to FILE, which is replaced only when all went well"},
+           {"h,help", "", "this text"}}};
+}
+
+Result<CompileOptions> read_compile_options(const Arguments& arguments) {
+  const auto compiler = read_choice(arguments, "compiler", {"clang", "nvcc"});
+  if (!compiler) return compiler.diagnostics();
+  CompileOptions options;
+  options.compiler = *compiler == "nvcc" ? Compiler::nvcc : Compiler::clang;
+  options.arch = arguments.value_or("arch", "");
+  options.rolled = arguments.has("rolled");
+  options.flags = arguments.compiler_flags();
+  return options;
+}
+
+Result<std::vector<NamedValues>> read_parameters(const Arguments& arguments) {
+  std::vector<NamedValues> all;
+  for (const auto& text : arguments.values("param")) {
+    auto parsed = parse_parameters(text);
+    if (!parsed) return about_option(parsed.diagnostics(), "param", text);
+    for (auto& one : *parsed) {
+      const bool again =
+          std::any_of(all.begin(), all.end(), [&](const auto& other) { return other.name == one.name; });
+      if (again)
+        return wrong_value("param", fmt::format("`{}` is given twice", one.name),
+                           fmt::format("several values are a list: --param {}=8,10,12", one.name));
+      all.push_back(std::move(one));
+    }
+  }
+  return all;
+}
+
+Result<std::optional<double>> read_number(const Arguments& arguments, std::string_view name) {
+  const auto text = arguments.value(name);
+  if (!text) return std::optional<double>();
+  double number = 0;
+  const auto [end, failure] = std::from_chars(text->data(), text->data() + text->size(), number);
+  if (failure != std::errc() || end != text->data() + text->size() || !std::isfinite(number))
+    return wrong_value(name, fmt::format("`{}` is not a number", *text));
+  if (number < 0) return wrong_value(name, fmt::format("{} is negative", *text));
+  return std::optional(number);
+}
+
+Result<std::optional<Expression>> read_expression(const Arguments& arguments, std::string_view name) {
+  const auto text = arguments.value(name);
+  if (!text) return std::optional<Expression>();
+  auto parsed = Expression::parse(*text);
+  if (!parsed) return about_option(parsed.diagnostics(), name, *text);
+  return std::optional(*parsed);
+}
+
+Result<std::string> read_choice(const Arguments& arguments, std::string_view name,
+                                const std::vector<std::string>& allowed) {
+  const auto given = arguments.value(name);
+  if (!given) return allowed.front();
+  if (std::find(allowed.begin(), allowed.end(), *given) != allowed.end()) return *given;
+  const std::string near = nearest(*given, allowed);
+  return wrong_value(name, fmt::format("`{}` is none of {}", *given, enumerate(allowed)),
+                     near.empty() ? "" : fmt::format("did you mean {}?", near));
+}
+
+Result<GpuCatalogue> read_catalogue(const Arguments& arguments) {
+  if (const auto folder = arguments.value("gpu-dir")) return GpuCatalogue::with_folder(*folder);
+  return GpuCatalogue::bundled();
+}
+
+Result<std::vector<const Gpu*>> read_gpus(const Arguments& arguments, const GpuCatalogue& catalogue) {
+  std::vector<const Gpu*> gpus;
+  const auto add = [&](const Gpu* gpu) {
+    if (std::find(gpus.begin(), gpus.end(), gpu) == gpus.end()) gpus.push_back(gpu);
+  };
+  for (const auto& text : arguments.values("gpu")) {
+    for (const auto& name : split_at_commas(text)) {
+      if (name == "all") {
+        for (const auto* gpu : catalogue.with_core_packages()) add(gpu);
+        continue;
+      }
+      const auto found = catalogue.find(name);
+      if (!found) return found.diagnostics();
+      add(*found);
+    }
+  }
+  return gpus;
+}
+
+}  // namespace warptime::cli

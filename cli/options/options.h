@@ -1,0 +1,44 @@
+// The options that mean the same in every command, and what their values are read as. Errors here are of the
+// command line: each names the option, as the file of its diagnostic.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/compile/compile.h"
+#include "cli/options/arguments.h"
+#include "simulator/gpu/gpu.h"
+#include "simulator/predict/prediction.h"
+
+namespace warptime::cli {
+
+// For CommandSyntax::groups.
+OptionGroup compiler_options();
+Option param_option();
+Option kernel_option();
+Option gpu_dir_option();
+Option t_m_option();
+OptionGroup general_options(std::string formats);  // --format (formats: what it may be), -o, --help
+
+// --compiler, --arch, --rolled and what followed `--`.
+Result<CompileOptions> read_compile_options(const Arguments& arguments);
+// Every --param, in order. Errors: a value that is no number or does not fit 64 bits, a name given twice.
+Result<std::vector<NamedValues>> read_parameters(const Arguments& arguments);
+// A number that is not negative: --t-m, --t-p.
+Result<std::optional<double>> read_number(const Arguments& arguments, std::string_view name);
+// --threads, --blocks, …
+Result<std::optional<Expression>> read_expression(const Arguments& arguments, std::string_view name);
+// --format, or the first of `allowed` where it is not given.
+Result<std::string> read_choice(const Arguments& arguments, std::string_view name,
+                                const std::vector<std::string>& allowed);
+// The bundled GPUs and those of --gpu-dir. Errors are of the folder's files: input.
+Result<GpuCatalogue> read_catalogue(const Arguments& arguments);
+// --gpu, repeatable and with commas; `all` is every GPU of the catalogue. Each GPU once, in the order given.
+Result<std::vector<const Gpu*>> read_gpus(const Arguments& arguments, const GpuCatalogue& catalogue);
+
+// "a,b" -> a and b.
+std::vector<std::string> split_at_commas(const std::string& text);
+
+}  // namespace warptime::cli

@@ -1,0 +1,175 @@
+#include "cli/options/predict_settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "cli/io/report.h"
+#include "cli/options/options.h"
+#include "simulator/base/did_you_mean.h"
+#include "simulator/model/luo_suda/luo_suda.h"
+
+namespace warptime::cli {
+namespace {
+
+Result<LaunchOptions> read_launch(const Arguments& arguments) {
+  const auto threads = read_expression(arguments, "threads");
+  if (!threads) return threads.diagnostics();
+  const auto blocks = read_expression(arguments, "blocks");
+  if (!blocks) return blocks.diagnostics();
+  const auto threads_per_block = read_expression(arguments, "threads-per-block");
+  if (!threads_per_block) return threads_per_block.diagnostics();
+  if (*threads && (*blocks || *threads_per_block))
+    return error("--threads does not go with --blocks and --threads-per-block", "give the one or the others");
+  if (blocks->has_value() != threads_per_block->has_value())
+    return error(fmt::format("--{} is missing", *blocks ? "threads-per-block" : "blocks"),
+                 "--blocks and --threads-per-block go together");
+  return LaunchOptions{*threads, *blocks, *threads_per_block};
+}
+
+Result<Model> read_model(const Arguments& arguments) {
+  const auto model = read_choice(arguments, "model", {"puchala", "luo-suda", "all"});
+  if (!model) return model.diagnostics();
+  return *model == "puchala" ? Model::puchala : *model == "luo-suda" ? Model::luo_suda : Model::all;
+}
+
+// Whether a GPU can be predicted with the model.
+Diagnostics check_gpu(const Gpu& gpu, Model model) {
+  if (model != Model::luo_suda) {
+    if (auto wrong = check_core_packages(gpu); !wrong.empty()) return wrong;
+  }
+  return model == Model::puchala ? Diagnostics{} : check_luo_suda(gpu);
+}
+
+// The catalogue without those that the model cannot have, which are named where it was asked for.
+std::vector<const Gpu*> all_gpus(const GpuCatalogue& catalogue, Model model, bool asked) {
+  std::vector<const Gpu*> gpus;
+  std::vector<std::string> left_out;
+  for (const Gpu& gpu : catalogue.gpus()) {
+    const bool known = model == Model::puchala || gpu.memory_bandwidth_gb_s.has_value();
+    const bool good = known && (model == Model::luo_suda || check_core_packages(gpu).empty());
+    if (good) {
+      gpus.push_back(&gpu);
+    } else {
+      left_out.push_back(gpu.name);
+    }
+  }
+  if (!left_out.empty() && asked)
+    say_note(fmt::format("left out of all GPUs, as the model does not hold there: {}", enumerate(left_out)),
+             "`--gpu NAME` says why");
+  return gpus;
+}
+
+// The GPUs that were asked for; sets `ranks` where that is the whole catalogue.
+Result<std::vector<const Gpu*>> choose_gpus(const Arguments& arguments, const GpuCatalogue& catalogue,
+                                            Model model, bool& ranks) {
+  const auto asked = arguments.values("gpu");
+  ranks = asked.empty() || std::find(asked.begin(), asked.end(), "all") != asked.end();
+  if (ranks) return all_gpus(catalogue, model, !asked.empty());
+  return read_gpus(arguments, catalogue);
+}
+
+// `--set clock=1900`, for each GPU.
+Diagnostics set_figures(const Arguments& arguments, PredictSettings& settings) {
+  for (const auto& all : arguments.values("set")) {
+    for (const auto& text : split_at_commas(all)) {
+      const auto equals = text.find('=');
+      double value = 0;
+      const char* const end = text.data() + text.size();
+      bool good = equals != std::string::npos && equals > 0 && equals + 1 < text.size();
+      if (good) {
+        const auto [stopped, failure] = std::from_chars(text.data() + equals + 1, end, value);
+        good = failure == std::errc() && stopped == end;
+      }
+      if (!good)
+        return {error_at("--set", 0, 0, fmt::format("`{}` is no figure of a GPU with its value", text),
+                         "--set clock=1900, say; `warptime gpus NAME` lists the figures")};
+      const std::string name = text.substr(0, equals);
+      for (const Gpu*& gpu : settings.gpus) {
+        auto changed = with_figure(*gpu, name, value);
+        if (!changed) return changed.diagnostics();
+        settings.changed.push_back(std::move(*changed));
+        gpu = &settings.changed.back();
+        settings.prediction.gpu_notes[gpu->name].push_back(fmt::format("{} by --set", text));
+      }
+    }
+  }
+  return {};
+}
+
+// Luo and Suda measured their figures on one GPU. Others are predicted with those, and say so.
+Diagnostics borrow_luo_suda_figures(const GpuCatalogue& catalogue, PredictSettings& settings) {
+  const auto from = catalogue.find("gtx-260");
+  for (const Gpu*& gpu : settings.gpus) {
+    if (gpu->luo_suda || !from || !(*from)->luo_suda) continue;
+    Gpu borrowing = *gpu;
+    borrowing.luo_suda = (*from)->luo_suda;
+    if (auto wrong = check_luo_suda(borrowing); !wrong.empty()) return wrong;
+    settings.changed.push_back(std::move(borrowing));
+    gpu = &settings.changed.back();
+    settings.prediction.gpu_notes[gpu->name].push_back(
+        "Luo and Suda's figures are those of the GTX 260: nobody has measured them on this GPU");
+  }
+  return {};
+}
+
+Diagnostics read_gpu_settings(const Arguments& arguments, const GpuCatalogue& catalogue,
+                              PredictSettings& settings) {
+  const auto model = read_model(arguments);
+  if (!model) return model.diagnostics();
+  settings.prediction.model = *model;
+  auto gpus = choose_gpus(arguments, catalogue, *model, settings.ranks);
+  if (!gpus) return gpus.diagnostics();
+  settings.gpus = std::move(*gpus);
+  if (*model != Model::puchala) {
+    if (auto wrong = borrow_luo_suda_figures(catalogue, settings); !wrong.empty()) return wrong;
+  }
+  if (auto wrong = set_figures(arguments, settings); !wrong.empty()) return wrong;
+  for (const Gpu* gpu : settings.gpus) {
+    if (auto wrong = check_gpu(*gpu, *model); !wrong.empty()) return wrong;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<PredictSettings> read_predict_settings(const Arguments& arguments, const GpuCatalogue& catalogue) {
+  PredictSettings settings;
+  const auto format = read_choice(arguments, "format", {"text", "csv", "json"});
+  if (!format) return format.diagnostics();
+  settings.format = *format;
+  if (auto wrong = read_gpu_settings(arguments, catalogue, settings); !wrong.empty()) return wrong;
+  auto parameters = read_parameters(arguments);
+  if (!parameters) return parameters.diagnostics();
+  settings.parameters = std::move(*parameters);
+  auto launch = read_launch(arguments);
+  if (!launch) return launch.diagnostics();
+  settings.launch = std::move(*launch);
+  settings.prediction.best_launch = arguments.has("best-launch");
+  if (settings.prediction.best_launch && settings.launch.blocks)
+    return error("--best-launch does not go with --blocks and --threads-per-block",
+                 "give the threads that are needed in all with --threads");
+  auto compile = read_compile_options(arguments);
+  if (!compile) return compile.diagnostics();
+  settings.compile = std::move(*compile);
+  const auto t_p = read_number(arguments, "t-p");
+  if (!t_p) return t_p.diagnostics();
+  settings.prediction.t_p_us = *t_p;
+  const auto t_m = read_number(arguments, "t-m");
+  if (!t_m) return t_m.diagnostics();
+  settings.prediction.t_m_cycles = *t_m;
+  const auto disagreement = read_number(arguments, "disagree");
+  if (!disagreement) return disagreement.diagnostics();
+  settings.disagreement = disagreement->value_or(2);
+  if (settings.disagreement < 1) return error_at("--disagree", 0, 0, "a factor of 1 or more is needed");
+  const auto jobs = read_number(arguments, "jobs");
+  if (!jobs) return jobs.diagnostics();
+  if (*jobs && (**jobs < 1 || **jobs > 1024 || **jobs != std::floor(**jobs)))
+    return error_at("--jobs", 0, 0, "1 to 1024 threads can be had");
+  settings.threads = static_cast<unsigned>(jobs->value_or(0));
+  return settings;
+}
+
+}  // namespace warptime::cli

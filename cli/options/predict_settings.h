@@ -1,0 +1,37 @@
+// What the command line of `warptime predict` says, read and checked.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/compile/compile.h"
+#include "cli/options/arguments.h"
+#include "simulator/predict/prediction.h"
+
+namespace warptime::cli {
+
+// What the command line alone says of the launch.
+struct LaunchOptions {
+  std::optional<Expression> threads, blocks, threads_per_block;
+  bool given() const { return threads || blocks || threads_per_block; }
+};
+
+struct PredictSettings {
+  std::string format;
+  std::vector<const Gpu*> gpus;
+  std::deque<Gpu> changed;  // those that `gpus` has in place of the catalogue's
+  bool ranks = false;
+  std::vector<NamedValues> parameters;
+  LaunchOptions launch;
+  CompileOptions compile;
+  PredictionOptions prediction;
+  double disagreement = 2;
+  unsigned threads = 0;
+};
+
+// Errors: those of the command line.
+Result<PredictSettings> read_predict_settings(const Arguments& arguments, const GpuCatalogue& catalogue);
+
+}  // namespace warptime::cli

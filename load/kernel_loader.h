@@ -1,0 +1,63 @@
+// Gives predictions their kernel programs: reads them, or compiles and analyses the code of a .cu or .ptx.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "analyzer/compile/compile.h"
+#include "analyzer/compile/targets.h"
+#include "load/input.h"
+#include "simulator/predict/prediction.h"
+
+namespace warptime {
+
+// Each file is read once, and compiled and analysed once for each target. Warnings and notes of the compiler
+// and the analysis go to `report`, each message once.
+class KernelLoader {
+ public:
+  using Reader = std::function<Result<std::string>(const std::string& file)>;
+  using DiagnosticHandler = std::function<void(const Diagnostic&)>;
+
+  // compile.arch, where it is not empty, is taken in place of each GPU's own target.
+  // registers: ask ptxas how many a thread takes (AnalyzeOptions::registers).
+  KernelLoader(Reader read, DiagnosticHandler report, CompileOptions compile, bool skip_unsupported,
+               bool registers = false);
+
+  // A file that was read already.
+  void add(Input input);
+  // Compiles the plan's .cu files for the targets of `gpus` ahead, several at a time. Errors wait for load().
+  void prepare(const Plan& plan, const std::vector<const Gpu*>& gpus);
+  // The kernel of a launch: its file is relative to the plan's. Errors: those of reading, compiling and
+  // analysing; several kernels and none named.
+  Result<LoadedProgram> load(const Plan& plan, const PlanLaunch& launch, const Gpu& gpu);
+
+ private:
+  using Target = compiling::TargetChoice;
+  Result<const Input*> input_of(const std::string& file);
+  Target target_of(const Gpu& gpu);
+  std::unique_ptr<Result<Source>> compile(const Input& input, const std::string& target) const;
+  // The program of one kernel; target: empty where nothing is compiled.
+  Result<LoadedProgram> make(const Input& input, const std::string& kernel, const std::string& target);
+  Result<LoadedProgram> analysed(const Result<Source>& source, const std::string& kernel);
+  void report_once(const Diagnostics& diagnostics);
+
+  Reader read_;
+  DiagnosticHandler report_;
+  CompileOptions compile_;
+  bool skip_unsupported_, registers_;
+  std::map<std::string, Input> inputs_;
+  std::map<std::string, Target> targets_;  // by the one asked for
+  std::map<std::pair<std::string, std::string>, std::unique_ptr<Result<Source>>>
+      sources_;  // by file and target
+  std::map<std::tuple<std::string, std::string, std::string>, LoadedProgram>
+      programs_;  // by file, kernel and target
+  std::set<std::string> reported_;
+};
+
+}  // namespace warptime

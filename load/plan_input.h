@@ -1,0 +1,19 @@
+// A plan that the user names: a file, or a bundled plan, with how the files that it names are read.
+#pragma once
+
+#include <string>
+
+#include "load/kernel_loader.h"
+#include "simulator/plan/plan.h"
+
+namespace warptime {
+
+struct PlanInput {
+  Plan plan;
+  KernelLoader::Reader read;
+};
+
+// Errors: no such file or bundled plan, an input that is no plan, those of read_plan.
+Result<PlanInput> read_plan_input(const std::string& input);
+
+}  // namespace warptime

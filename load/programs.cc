@@ -1,0 +1,132 @@
+#include "load/programs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "simulator/base/did_you_mean.h"
+
+namespace warptime {
+namespace {
+
+bool leaves_open(const Items& items) {
+  return std::any_of(items.begin(), items.end(), [](const Item& item) {
+    if (const auto* access = std::get_if<MemoryAccess>(&item.what)) return !access->cycles;
+    if (const auto* repeat = std::get_if<Repeat>(&item.what)) return leaves_open(repeat->body);
+    if (const auto* when = std::get_if<When>(&item.what))
+      return leaves_open(when->then_items) || leaves_open(when->else_items);
+    return false;
+  });
+}
+
+std::string file_stem(const std::string& file) {
+  const std::string name = std::filesystem::path(file).filename().string();
+  return file == "-" ? "kernel" : name.substr(0, name.find('.'));
+}
+
+std::vector<std::string> names_of(const std::vector<KernelProgram>& programs, const std::string& file) {
+  std::vector<std::string> names;
+  for (const auto& program : programs) names.push_back(kernel_name(program, file));
+  return names;
+}
+
+}  // namespace
+
+std::string kernel_name(const KernelProgram& program, const std::string& file) {
+  if (!program.provenance.kernel.empty()) return program.provenance.kernel;
+  if (!program.provenance.symbol.empty()) return program.provenance.symbol;
+  return file_stem(file);
+}
+
+Result<std::vector<KernelProgram>> select_kernels(std::vector<KernelProgram> programs,
+                                                  const std::string& kernel, const std::string& file) {
+  if (kernel.empty()) return programs;
+  const auto names = names_of(programs, file);
+  std::vector<KernelProgram> selected;
+  for (auto& program : programs)
+    if (kernel == kernel_name(program, file) || kernel == program.provenance.symbol)
+      selected.push_back(std::move(program));
+  if (selected.empty()) {
+    const auto near = nearest(kernel, names);
+    return error_at(file, 0, 0, fmt::format("no kernel `{}`; there are: {}", kernel, fmt::join(names, ", ")),
+                    near.empty() ? "" : fmt::format("did you mean {}?", near));
+  }
+  return selected;
+}
+
+Result<KernelProgram> only_kernel(std::vector<KernelProgram> programs, const std::string& file) {
+  if (programs.size() == 1) return std::move(programs.front());
+  return error_at(file, 0, 0,
+                  fmt::format("there are several kernels: {}", enumerate(names_of(programs, file))),
+                  "say which with --kernel NAME");
+}
+
+bool leaves_durations_open(const KernelProgram& program) {
+  return leaves_open(program.program);
+}
+
+std::string modelled_share(const KernelProgram& program) {
+  const auto& modelled = program.instructions_modelled;
+  const auto& total = program.instructions_total;
+  if (!modelled || !total || *modelled == *total) return {};
+  return fmt::format("{} of {} instructions are modelled", *modelled, *total);
+}
+
+std::vector<std::string> parameters_to_bind(const KernelProgram& program,
+                                            const std::vector<NamedValues>& given) {
+  auto names = parameter_names(program);
+  const auto used = used_names(program);
+  std::erase_if(names, [&](const std::string& name) {
+    return std::find(used.begin(), used.end(), name) == used.end() &&
+           std::none_of(given.begin(), given.end(), [&](const NamedValues& one) { return one.name == name; });
+  });
+  return names;
+}
+
+std::string description_of(const KernelProgram& program, const std::string& name) {
+  for (const auto& parameter : program.parameters)
+    if (parameter.name == name) return parameter.description;
+  return {};
+}
+
+Diagnostics unknown_parameters(const std::vector<KernelProgram>& programs,
+                               const std::vector<NamedValues>& given) {
+  std::vector<std::string> known;
+  for (const auto& program : programs)
+    for (const auto& name : parameter_names(program))
+      if (std::find(known.begin(), known.end(), name) == known.end()) known.push_back(name);
+  Diagnostics wrong;
+  for (const auto& one : given)
+    if (std::find(known.begin(), known.end(), one.name) == known.end())
+      wrong.push_back(error(fmt::format("there is no parameter `{}`", one.name),
+                            known.empty() ? "the program has no parameters"
+                                          : fmt::format("the parameters are {}", enumerate(known))));
+  return wrong;
+}
+
+Result<ParameterSweep> ParameterSweep::of(const KernelProgram& program,
+                                          const std::vector<NamedValues>& given) {
+  ParameterSweep sweep;
+  for (const auto& name : parameter_names(program)) {
+    const auto found =
+        std::find_if(given.begin(), given.end(), [&](const auto& one) { return one.name == name; });
+    if (found == given.end()) continue;
+    if (__builtin_mul_overflow(sweep.size_, found->values.size(), &sweep.size_))
+      return error("more combinations of parameters than fit 64 bits");
+    sweep.axes_.push_back(*found);
+  }
+  return sweep;
+}
+
+std::vector<std::pair<std::string, std::int64_t>> ParameterSweep::at(std::uint64_t index) const {
+  std::vector<std::pair<std::string, std::int64_t>> values(axes_.size());
+  for (auto i = axes_.size(); i-- > 0;) {
+    const auto& axis = axes_[i];
+    values[i] = {axis.name, axis.values.at(index % axis.values.size())};
+    index /= axis.values.size();
+  }
+  return values;
+}
+
+}  // namespace warptime

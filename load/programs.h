@@ -1,0 +1,58 @@
+// Kernel programs as the commands deal with them: which of several, what they are called, which parameters
+// they get.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "simulator/predict/prediction.h"
+#include "simulator/program/kernel_program.h"
+
+namespace warptime {
+
+// The kernel's own name; the file's, without folder and extensions, for a program written by hand.
+std::string kernel_name(const KernelProgram& program, const std::string& file);
+
+// The one that `kernel` names (by source name or symbol); all of them where it is empty. Error: an unknown
+// name (says which there are).
+Result<std::vector<KernelProgram>> select_kernels(std::vector<KernelProgram> programs,
+                                                  const std::string& kernel, const std::string& file);
+
+// The only one. Error: several (says which).
+Result<KernelProgram> only_kernel(std::vector<KernelProgram> programs, const std::string& file);
+
+// Whether a load or store leaves its duration to a GPU's file.
+bool leaves_durations_open(const KernelProgram& program);
+
+// "97 of 100 instructions are modelled", where not all are; otherwise nothing.
+std::string modelled_share(const KernelProgram& program);
+
+// The program's parameters that get a value: those that its expressions use, and of the others those that are
+// given one.
+std::vector<std::string> parameters_to_bind(const KernelProgram& program,
+                                            const std::vector<NamedValues>& given);
+
+// What the program says of a parameter; may be empty.
+std::string description_of(const KernelProgram& program, const std::string& parameter);
+
+// The parameters given that none of the programs has are errors.
+Diagnostics unknown_parameters(const std::vector<KernelProgram>& programs,
+                               const std::vector<NamedValues>& given);
+
+// Every combination of the values given to a program's parameters, the last one innermost.
+class ParameterSweep {
+ public:
+  // Errors: more combinations than fit 64 bits.
+  static Result<ParameterSweep> of(const KernelProgram& program, const std::vector<NamedValues>& given);
+  std::uint64_t size() const { return size_; }
+  std::vector<std::pair<std::string, std::int64_t>> at(std::uint64_t index) const;
+
+ private:
+  std::vector<NamedValues> axes_;
+  std::uint64_t size_ = 1;
+};
+
+}  // namespace warptime

@@ -1,0 +1,39 @@
+// A folder of kernels as `warptime models` sees it: its plans, the sources of their kernels, and where the
+// models of these are.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "load/input.h"
+#include "simulator/plan/plan.h"
+
+namespace warptime::models {
+
+struct KernelSource {
+  std::string file;                  // as it is opened: dwt_kernels/mtx.cu
+  std::string models;                // the folder of its models: dwt_kernels/models
+  InputKind kind = InputKind::cuda;  // or ptx
+  bool launched = false;             // by a plan
+};
+
+struct KernelFolder {
+  std::string folder;
+  std::vector<Plan> plans;            // by file
+  std::vector<KernelSource> sources;  // by file
+  Diagnostics errors;                 // plans that cannot be read, kernels that are not there
+};
+
+// The plans (*.plan.yaml) of `folder` and of the folders below it that have any, every .cu beside them, and
+// whatever else of code the plans launch. Folders called `models` and hidden ones are left out. Models are in
+// models/ beside their source, or in that of `folder` for a source outside of it. Errors: no such folder,
+// neither plans nor kernels in it.
+Result<KernelFolder> read_kernel_folder(const std::string& folder);
+
+// The file that a launch of the plan names.
+std::string launched_file(const Plan& plan, const PlanLaunch& launch);
+
+// Every launch of the plan, in order, those in groups too.
+std::vector<const PlanLaunch*> launches_of(const Plan& plan);
+
+}  // namespace warptime::models

@@ -1,0 +1,16 @@
+// Lists of names in messages, and the "did you mean" of a name that is unknown.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warptime {
+
+// The candidate nearest to `wanted` (edit distance), or an empty string where none is near.
+std::string nearest(std::string_view wanted, const std::vector<std::string>& candidates);
+
+// "a, b and c"
+std::string enumerate(const std::vector<std::string>& words);
+
+}  // namespace warptime

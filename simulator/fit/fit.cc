@@ -1,0 +1,326 @@
+#include "simulator/fit/fit.h"
+
+#include <fmt/format.h>
+#include <nlopt.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+namespace warptime {
+namespace {
+
+constexpr double kMostCycles = 1e7;        // that t_m can be
+constexpr int kGlobalEvaluations = 150;    // in one dimension
+constexpr int kGlobalPerDimension = 1500;  // in several
+constexpr int kLocalEvaluations = 250;     // for each dimension
+constexpr double kAsGood = 1.01;           // an error up to this many times the best …
+constexpr double kAsGoodAtLeast = 1e-5;    // … and this much is as good
+constexpr unsigned long kSeed = 20220317;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+struct Trial {
+  double t_p_us = 0;
+  double error = kInfinity;  // mean absolute percentage error, as a share
+};
+
+// The minimum of sum weight |x - point| over x >= 0: the middle of the weighted medians.
+double weighted_median(std::vector<std::pair<double, double>> points_and_weights) {
+  std::sort(points_and_weights.begin(), points_and_weights.end());
+  double total = 0;
+  for (const auto& [point, weight] : points_and_weights) total += weight;
+  double below = 0;
+  for (std::size_t i = 0; i < points_and_weights.size(); ++i) {
+    below += points_and_weights[i].second;
+    if (below < total / 2 * (1 - 1e-12)) continue;
+    double median = points_and_weights[i].first;
+    const bool flat = below <= total / 2 * (1 + 1e-12) && i + 1 < points_and_weights.size();
+    if (flat) median = (median + points_and_weights[i + 1].first) / 2;
+    return std::max(0.0, median);
+  }
+  return 0;
+}
+
+// A point of the search: each coordinate between 0 and 1. t_m grows as an exponential of its coordinate, so
+// that small ones are told apart as well as large ones.
+class Search {
+ public:
+  Search(const RowTimes& times, const std::vector<std::size_t>& which, const std::vector<double>& measured,
+         const FitOptions& options)
+      : times_(times), which_(which), measured_(measured), options_(options) {
+    for (const std::size_t index : which) launches_.push_back(times.launches()[index]);
+  }
+
+  Result<Fit> run() {
+    find_upper_t_m();
+    std::vector<double> best(dimensions(), 0.5);
+    if (dimensions() > 0) minimise(best);
+    const Trial trial = at(best);
+    if (!failure_.empty()) return failure_;
+    return describe(best, trial);
+  }
+
+ private:
+  bool fits_t_m() const { return !options_.t_m_cycles; }
+  std::size_t dimensions() const { return (fits_t_m() ? 1 : 0) + options_.durations.size(); }
+
+  double t_m_of(const std::vector<double>& x) const {
+    return fits_t_m() ? std::expm1(x.front() * std::log1p(upper_t_m_)) : *options_.t_m_cycles;
+  }
+  MemoryDurations durations_of(const std::vector<double>& x) const {
+    MemoryDurations durations = times_.gpu_durations();
+    for (std::size_t i = 0; i < options_.durations.size(); ++i) {
+      const DurationBounds& bounds = options_.durations[i];
+      duration(durations, bounds.name) =
+          bounds.low_cycles + x[i + (fits_t_m() ? 1 : 0)] * (bounds.high_cycles - bounds.low_cycles);
+    }
+    return durations;
+  }
+
+  std::vector<double> rest_at(double t_m, const MemoryDurations& durations) {
+    ++evaluations_;
+    auto rest = times_.rest_us(t_m, durations);
+    if (!rest) {
+      if (failure_.empty()) failure_ = rest.diagnostics();
+      return {};
+    }
+    std::vector<double> chosen;
+    for (const std::size_t index : which_) chosen.push_back((*rest)[index]);
+    return chosen;
+  }
+
+  double error_of(double t_p, const std::vector<double>& rest) const {
+    double sum = 0;
+    for (std::size_t i = 0; i < rest.size(); ++i)
+      sum += std::abs(1 - (t_p * launches_[i] + rest[i]) / measured_[i]);
+    return sum / static_cast<double>(rest.size());
+  }
+
+  double best_t_p(const std::vector<double>& rest) const {
+    if (options_.t_p_us) return *options_.t_p_us;
+    std::vector<std::pair<double, double>> points;
+    for (std::size_t i = 0; i < rest.size(); ++i) {
+      if (launches_[i] > 0)
+        points.emplace_back((measured_[i] - rest[i]) / launches_[i], launches_[i] / measured_[i]);
+    }
+    return weighted_median(std::move(points));
+  }
+
+  Trial at(const std::vector<double>& x) {
+    const auto rest = rest_at(t_m_of(x), durations_of(x));
+    if (rest.empty()) return {};
+    const double t_p = best_t_p(rest);
+    return {t_p, error_of(t_p, rest)};
+  }
+
+  // Beyond it each row takes twice what was measured, and no t_p mends that.
+  void find_upper_t_m() {
+    std::vector<double> x(dimensions(), 0);
+    upper_t_m_ = 16;
+    if (!fits_t_m()) return;
+    for (; upper_t_m_ < kMostCycles; upper_t_m_ *= 2) {
+      x.front() = 1;
+      const auto rest = rest_at(t_m_of(x), durations_of(x));
+      bool beyond = true;
+      for (std::size_t i = 0; i < rest.size(); ++i) beyond = beyond && rest[i] >= 2 * measured_[i];
+      if (beyond) return;
+    }
+  }
+
+  static double objective(unsigned count, const double* x, double*, void* data) {
+    auto& search = *static_cast<Search*>(data);
+    const double error = search.at({x, x + count}).error;
+    if (!search.failure_.empty()) nlopt_force_stop(search.optimiser_);
+    return std::isfinite(error) ? error : 1e30;
+  }
+
+  void stage(nlopt_algorithm algorithm, int evaluations, double first_step, std::vector<double>& x) {
+    const auto count = static_cast<unsigned>(x.size());
+    const std::unique_ptr<std::remove_pointer_t<nlopt_opt>, void (*)(nlopt_opt)> optimiser(
+        nlopt_create(algorithm, count), nlopt_destroy);
+    optimiser_ = optimiser.get();
+    nlopt_set_lower_bounds1(optimiser_, 0);
+    nlopt_set_upper_bounds1(optimiser_, 1);
+    nlopt_set_min_objective(optimiser_, objective, this);
+    nlopt_set_maxeval(optimiser_, evaluations);
+    if (first_step > 0) {
+      nlopt_set_initial_step1(optimiser_, first_step);
+      nlopt_set_xtol_abs1(optimiser_, 1e-12);
+    }
+    // A stage that ends early, for whatever reason, leaves the best point that it saw.
+    std::vector<double> found = x;
+    double value = kInfinity;
+    const double before = at(x).error;
+    nlopt_optimize(optimiser_, found.data(), &value);
+    if (value <= before) x = found;
+    optimiser_ = nullptr;
+  }
+
+  void minimise(std::vector<double>& x) {
+    nlopt_srand(kSeed);
+    const auto count = static_cast<int>(dimensions());
+    if (count == 1) {
+      stage(NLOPT_GN_DIRECT_L, kGlobalEvaluations, 0, x);
+    } else {
+      stage(NLOPT_GN_CRS2_LM, kGlobalPerDimension * count, 0, x);
+    }
+    stage(NLOPT_LN_SBPLX, kLocalEvaluations * count, 0.02, x);
+    stage(NLOPT_LN_SBPLX, kLocalEvaluations * count, 0.001, x);
+  }
+
+  double as_good(const Trial& best) const {
+    return std::max(best.error * kAsGood, best.error + kAsGoodAtLeast);
+  }
+
+  // How far coordinate `i` can go down (step < 0) or up, the others but t_p as they are. Remembers the t_p.
+  double reach(const std::vector<double>& best, std::size_t i, double step, double limit, FitRange& t_p) {
+    const double end = step < 0 ? 0 : 1;
+    const auto good = [&](double at_x) {
+      std::vector<double> x = best;
+      x[i] = at_x;
+      const Trial trial = at(x);
+      if (!(trial.error <= limit)) return false;
+      t_p.low = std::min(t_p.low, trial.t_p_us);
+      t_p.high = std::max(t_p.high, trial.t_p_us);
+      return true;
+    };
+    double inside = best[i], outside = end;
+    while (true) {
+      const double next = step < 0 ? std::max(end, inside + step) : std::min(end, inside + step);
+      if (!good(next)) {
+        outside = next;
+        break;
+      }
+      inside = next;
+      if (next == end) return end;
+      step *= 2;
+    }
+    for (int i_bisection = 0; i_bisection < 20; ++i_bisection) {
+      const double middle = (inside + outside) / 2;
+      (good(middle) ? inside : outside) = middle;
+    }
+    return inside;
+  }
+
+  // The same for t_p, where the error is convex.
+  double reach_t_p(double best_t_p, double direction, double limit, const std::vector<double>& rest) const {
+    double inside = 0, outside = std::max(1e-3, best_t_p * 1e-3);
+    const auto good = [&](double away) {
+      return best_t_p + direction * away >= 0 && error_of(best_t_p + direction * away, rest) <= limit;
+    };
+    while (good(outside) && outside < 1e9) {
+      inside = outside;
+      outside *= 2;
+    }
+    for (int i = 0; i < 40; ++i) {
+      const double middle = (inside + outside) / 2;
+      (good(middle) ? inside : outside) = middle;
+    }
+    return best_t_p + direction * inside;
+  }
+
+  Result<Fit> describe(const std::vector<double>& best, const Trial& trial) {
+    Fit fit;
+    fit.t_p_us = trial.t_p_us;
+    fit.t_m_cycles = t_m_of(best);
+    fit.t_p_fitted = !options_.t_p_us;
+    fit.t_m_fitted = fits_t_m();
+    fit.memory_cycles = durations_of(best);
+    const auto rest = rest_at(fit.t_m_cycles, fit.memory_cycles);
+    if (rest.empty()) return failure_;
+    std::vector<double> predicted;
+    for (std::size_t i = 0; i < rest.size(); ++i) predicted.push_back(fit.t_p_us * launches_[i] + rest[i]);
+    fit.errors = errors_of(predicted, measured_);
+
+    const double limit = as_good(trial);
+    fit.t_p_range = {reach_t_p(fit.t_p_us, -1, limit, rest), reach_t_p(fit.t_p_us, 1, limit, rest), false};
+    for (std::size_t i = 0; i < best.size(); ++i) {
+      std::vector<double> low = best, high = best;
+      low[i] = reach(best, i, -1e-4, limit, fit.t_p_range);
+      high[i] = reach(best, i, 1e-4, limit, fit.t_p_range);
+      const bool open = high[i] >= 1;
+      if (fits_t_m() && i == 0) {
+        fit.t_m_range = {t_m_of(low), t_m_of(high), open};
+        continue;
+      }
+      const DurationName name = options_.durations[i - (fits_t_m() ? 1 : 0)].name;
+      auto lowest = durations_of(low), highest = durations_of(high);
+      fit.durations.push_back(
+          {name, duration(fit.memory_cycles, name), {duration(lowest, name), duration(highest, name), open}});
+    }
+    if (!failure_.empty()) return failure_;
+    fit.evaluations = evaluations_;
+    return fit;
+  }
+
+  const RowTimes& times_;
+  const std::vector<std::size_t>& which_;
+  const std::vector<double>& measured_;
+  const FitOptions& options_;
+  std::vector<double> launches_;
+  double upper_t_m_ = 0;
+  std::size_t evaluations_ = 0;
+  Diagnostics failure_;
+  nlopt_opt optimiser_ = nullptr;
+};
+
+Diagnostics check_durations(const RowTimes& times, const std::vector<DurationBounds>& durations) {
+  Diagnostics wrong;
+  const auto open = times.open_durations();
+  std::string names;
+  for (const DurationName name : open) names += (names.empty() ? "" : ", ") + to_string(name);
+  for (const DurationBounds& bounds : durations) {
+    if (std::find(open.begin(), open.end(), bounds.name) == open.end()) {
+      wrong.push_back(error(
+          fmt::format("the plan's programs do not leave the duration of {} open", to_string(bounds.name)),
+          open.empty() ? "their durations are all written down: only t_p and t_m can be fitted"
+                       : fmt::format("they leave {}", names)));
+    }
+    if (!(bounds.low_cycles >= 0 && bounds.low_cycles < bounds.high_cycles)) {
+      wrong.push_back(error(fmt::format("the bounds of {} are {} to {} cycles", to_string(bounds.name),
+                                        bounds.low_cycles, bounds.high_cycles)));
+    }
+  }
+  return wrong;
+}
+
+}  // namespace
+
+bool hardly_determined(const FitRange& range, double floor) {
+  const double width = range.high - range.low;
+  return range.open || (width > floor && width > (range.high + range.low) / 4);
+}
+
+Result<Fit> fit(const RowTimes& times, const std::vector<std::size_t>& which,
+                const std::vector<double>& measured_us, std::size_t different, const FitOptions& options) {
+  const std::size_t parameters =
+      (options.t_p_us ? 0 : 1) + (options.t_m_cycles ? 0 : 1) + options.durations.size();
+  if (parameters == 0) return error("there is nothing to fit: t_p and t_m are both given");
+  if (auto wrong = check_durations(times, options.durations); !wrong.empty()) return wrong;
+  if (different < parameters) {
+    return error(fmt::format("{} measurement{} with different parameters cannot fit {} constants", different,
+                             different == 1 ? "" : "s", parameters),
+                 "measure more sizes, or give one of the constants with --t-p or --t-m");
+  }
+  return Search(times, which, measured_us, options).run();
+}
+
+Result<std::vector<double>> predicted_us(const RowTimes& times, const std::vector<std::size_t>& which,
+                                         const Fit& fit) {
+  auto rest = times.rest_us(fit.t_m_cycles, fit.memory_cycles);
+  if (!rest) return rest.diagnostics();
+  std::vector<double> predicted;
+  for (const std::size_t index : which)
+    predicted.push_back(fit.t_p_us * times.launches()[index] + (*rest)[index]);
+  return predicted;
+}
+
+std::vector<bool> hold_out(std::size_t count, double fraction) {
+  std::vector<bool> held(count);
+  const auto upto = [&](std::size_t i) { return std::floor(static_cast<double>(i) * fraction + 1e-9); };
+  for (std::size_t i = 0; i < count; ++i) held[i] = upto(i + 1) > upto(i);
+  return held;
+}
+
+}  // namespace warptime

@@ -1,0 +1,87 @@
+// What NVIDIA's profilers write about kernels, read and matched to a plan's launches:
+//
+//   nsys stats --report cuda_gpu_trace --format csv    one line per kernel, with its grid and its device
+//   nsys stats --report cuda_gpu_kern_sum --format csv one line per kernel's name: means only
+//   ncu --csv                                          one line per metric of a kernel; `--page raw`: per
+//   kernel nvprof --csv --print-gpu-trace                     one line per kernel (Puchala et al. 2022,
+//   Listing 5); a
+//                                                      summary (no --print-gpu-trace): means only
+//
+// Columns are found by their titles, units where the profiler puts them (in the title, in a second heading,
+// in a column of their own). What stands before the heading is skipped.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "simulator/fit/measurements.h"
+#include "simulator/predict/prediction.h"
+
+namespace warptime {
+
+enum class Profiler : std::uint8_t { nsys, ncu, nvprof };
+std::string_view to_string(Profiler profiler);  // "nsys", …
+
+struct ProfiledKernel {
+  std::string name;    // as written: mangled, demangled, with or without its arguments
+  std::string device;  // "NVIDIA H200"; empty where the file does not say
+  double duration_us = 0;
+  std::int64_t instances = 1;                             // of a summary, of which duration_us is the mean
+  std::optional<std::int64_t> blocks, threads_per_block;  // of all three dimensions
+  int line = 0;
+};
+
+struct ProfilerCsv {
+  Profiler profiler = Profiler::nsys;
+  std::string file;
+  bool summary = false;                 // means by name, not launch by launch
+  std::vector<ProfiledKernel> kernels;  // in the order in which they started
+  // What is no kernel (copies, API calls) or no line of the table, by name, with how often and where first.
+  struct Other {
+    std::string name;
+    std::size_t count = 0;
+    int line = 0;
+  };
+  std::vector<Other> others;
+};
+
+// By a line of `text` that is a profiler's heading. Nothing: none is.
+std::optional<Profiler> recognise_profiler(std::string_view text);
+// Errors: no heading of that profiler, a heading without durations (says what to ask the profiler for), a
+// duration that is no number or not positive, a unit that is not known, CSV that is none.
+Result<ProfilerCsv> read_profiler_csv(std::string_view text, const std::string& file, Profiler profiler);
+
+// The name alone: `mtx` of `_Z3mtxiiPf`, `void dwt::mtx<float>(int, float*)`, `mtx(int, float*) [109]`.
+std::string kernel_base_name(std::string_view name);
+
+// The launches of one run of a plan with given parameters.
+struct RunShape {
+  struct Kernel {
+    std::vector<std::string> names;  // base names, any of which is this kernel
+    std::int64_t count = 0;          // launches
+  };
+  std::vector<std::int64_t> values;
+  std::vector<Kernel> kernels;
+  std::int64_t launches = 0;
+  Launch first;  // as the plan launches it
+};
+// Errors: those of predict(), with the row's parameters.
+Result<std::vector<RunShape>> run_shapes(const Plan& plan, const Gpu& gpu,
+                                         const std::vector<std::vector<std::int64_t>>& rows,
+                                         const ProgramLoader& loader);
+
+struct MatchedRuns {
+  std::vector<Measured> rows;  // one for each shape: median and interquartile range of its runs
+  Diagnostics notes;           // warnings: launches that are not as the plan makes them, kernels left over
+};
+// The launches of `device` in `csv`, cut into runs: the first shape's runs, then the second's, …, each shape
+// run equally often. Errors: none of the plan's kernels is there (says which are), launches that are no whole
+// number of runs, a run whose kernels are not the plan's, a summary and several shapes.
+Result<MatchedRuns> match_runs(const ProfilerCsv& csv, const std::string& device, const Plan& plan,
+                               const std::vector<RunShape>& shapes);
+
+}  // namespace warptime

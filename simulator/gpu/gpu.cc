@@ -1,0 +1,244 @@
+#include "simulator/gpu/gpu.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <tuple>
+
+#include "simulator/base/did_you_mean.h"
+#include "simulator/base/embedded.h"
+#include "simulator/gpu/gpu_range.h"
+#include "simulator/program/yaml_reader.h"
+
+namespace warptime {
+
+extern const EmbeddedFile bundled_gpus[];
+extern const std::size_t bundled_gpus_count;
+
+namespace {
+
+using yaml::Fields;
+using yaml::Node;
+using yaml::Reader;
+
+// The keys of a file: what is no figure, then the figures that stand alone.
+std::vector<std::string> known_fields() {
+  std::vector<std::string> fields = {
+      "name", "title", "description", "validated", "compute_capability", "memory_cycles", "luo_suda"};
+  for (const GpuFigure& figure : gpu_figures())
+    if (figure.name.find('.') == std::string::npos) fields.push_back(figure.name);
+  return fields;
+}
+
+class GpuReader {
+ public:
+  GpuReader(Reader& reader, const Node& document)
+      : reader_(reader), fields_(reader, document, known_fields(), "a GPU") {}
+
+  Gpu read() {
+    if (const Node* node = fields_.require("name")) read_name(*node);
+    if (const Node* node = fields_.require("title")) gpu_.title = reader_.text(*node, "`title`");
+    if (const Node* node = fields_.find("description"))
+      gpu_.description = reader_.text(*node, "`description`");
+    if (const Node* node = fields_.find("validated")) read_validated(*node);
+    read_compute_capability();
+    for (const GpuFigure& figure : gpu_figures())
+      if (figure.name.find('.') == std::string::npos) read_figure(figure);
+    gpu_.durations = paper_durations();
+    if (const Node* node = fields_.find("memory_cycles")) read_durations(*node);
+    if (const Node* node = fields_.find("luo_suda"))
+      gpu_.luo_suda = read_luo_suda_figures(reader_, *node, gpu_.sources);
+    return std::move(gpu_);
+  }
+
+ private:
+  void read_name(const Node& node) {
+    gpu_.name = reader_.text(node, "`name`");
+    const bool good = !gpu_.name.empty() && gpu_.name.find_first_not_of(
+                                                "abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
+    if (!good)
+      reader_.error(node, fmt::format("`{}` is no name for a GPU", gpu_.name),
+                    "lower case letters, digits and hyphens");
+  }
+
+  void read_validated(const Node& node) {
+    gpu_.validated = node.text == "true";
+    if (node.text != "true" && node.text != "false") reader_.error(node, "`validated` is `true` or `false`");
+  }
+
+  // The value of `field: {value: …, source: …}`; null (and, where it has to be there, an error) where it is
+  // not.
+  const Node* value_of(const std::string& field, bool required) {
+    const Node* node = required ? fields_.require(field) : fields_.find(field);
+    if (node == nullptr) return nullptr;
+    const std::string what = fmt::format("`{}`", field);
+    if (node->kind == Node::Kind::scalar) {
+      reader_.error(
+          *node, fmt::format("{} has no source", what),
+          fmt::format("{}: {{value: {}, source: \"where the figure comes from\"}}", field, node->text));
+      return nullptr;
+    }
+    Fields parts(reader_, *node, {"value", "source"}, what);
+    read_source(parts, field);
+    return parts.require("value");
+  }
+
+  void read_source(Fields& parts, const std::string& field) {
+    const Node* source = parts.require("source");
+    if (source == nullptr) return;
+    const std::string text = reader_.text(*source, "`source`");
+    if (text.empty()) reader_.error(*source, fmt::format("the source of `{}` is empty", field));
+    gpu_.sources[field] = text;
+  }
+
+  void read_compute_capability() {
+    const Node* node = value_of("compute_capability", true);
+    if (node == nullptr) return;
+    ComputeCapability& into = gpu_.compute_capability;
+    const char* const end = node->text.data() + node->text.size();
+    const auto [dot, major_status] = std::from_chars(node->text.data(), end, into.major);
+    if (major_status == std::errc() && dot != end && *dot == '.') {
+      const auto [stopped, minor_status] = std::from_chars(dot + 1, end, into.minor);
+      if (minor_status == std::errc() && stopped == end && into.major >= 1 && into.minor >= 0) return;
+    }
+    reader_.error(*node, "`compute_capability` is written like 7.5");
+  }
+
+  void read_figure(const GpuFigure& figure) {
+    const Node* node = value_of(figure.name, figure.required);
+    if (node == nullptr) return;
+    const auto value = reader_.number(*node, fmt::format("`{}`", figure.name));
+    if (!value) return;
+    if (const std::string wrong = out_of_range(figure, *value); !wrong.empty())
+      reader_.error(*node, wrong);
+    else
+      figure.set(gpu_, *value);
+  }
+
+  void read_durations(const Node& node) {
+    Fields parts(reader_, node, {"load", "store", "source"}, "`memory_cycles`");
+    read_source(parts, "memory_cycles");
+    if (const Node* load = parts.require("load")) read_durations(*load, gpu_.durations.load, "`load`");
+    if (const Node* store = parts.require("store")) read_durations(*store, gpu_.durations.store, "`store`");
+  }
+
+  void read_durations(const Node& node, std::array<double, 4>& into, std::string_view what) {
+    Fields patterns(reader_, node, {"uniform", "coalesced", "strided", "scattered"}, what);
+    for (const Access access : {Access::uniform, Access::coalesced, Access::strided, Access::scattered}) {
+      const Node* cycles = patterns.require(to_string(access));
+      if (cycles == nullptr) continue;
+      const auto value = reader_.number(*cycles, fmt::format("`{}`", to_string(access)));
+      if (value && *value < 0)
+        reader_.error(*cycles, fmt::format("`{}` is negative: {}", to_string(access), *value));
+      if (value) into[static_cast<std::size_t>(access)] = *value;
+    }
+  }
+
+  Reader& reader_;
+  Fields fields_;
+  Gpu gpu_;
+};
+
+std::optional<std::string> read_whole(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::string text;
+  std::array<char, 4096> buffer;
+  while (stream.read(buffer.data(), buffer.size()) || stream.gcount() > 0) {
+    text.append(buffer.data(), static_cast<std::size_t>(stream.gcount()));
+  }
+  if (!stream.eof() || stream.bad()) return std::nullopt;
+  return text;
+}
+
+}  // namespace
+
+Result<Gpu> read_gpu(std::string_view text, const std::string& file) {
+  const auto documents = yaml::parse(text, file);
+  if (!documents) return documents.diagnostics();
+  if (documents->size() != 1 || documents->front().kind == Node::Kind::null) {
+    return error_at(file, 0, 0, fmt::format("a GPU's file is one YAML document, not {}", documents->size()));
+  }
+  Reader reader(text, file);
+  Gpu gpu = GpuReader(reader, documents->front()).read();
+  if (reader.failed()) return reader.take();
+  return gpu;
+}
+
+const GpuCatalogue& GpuCatalogue::bundled() {
+  static const GpuCatalogue catalogue = [] {
+    GpuCatalogue made;
+    for (std::size_t i = 0; i < bundled_gpus_count; ++i) {
+      auto gpu = read_gpu(bundled_gpus[i].text, std::string(bundled_gpus[i].name));
+      assert(gpu);
+      if (gpu) made.add(std::move(*gpu));
+    }
+    return made;
+  }();
+  return catalogue;
+}
+
+Result<GpuCatalogue> GpuCatalogue::with_folder(const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::error_code status;
+  fs::directory_iterator entries(folder, status);
+  if (status) return error(fmt::format("cannot read the folder {}: {}", folder, status.message()));
+  std::vector<fs::path> files;
+  for (; entries != fs::directory_iterator(); entries.increment(status)) {
+    if (entries->path().extension() == ".yaml") files.push_back(entries->path());
+  }
+  if (status) return error(fmt::format("cannot read the folder {}: {}", folder, status.message()));
+  std::sort(files.begin(), files.end());
+  GpuCatalogue catalogue = bundled();
+  Diagnostics wrong;
+  for (const fs::path& file : files) {
+    const auto text = read_whole(file);
+    if (!text) {
+      wrong.push_back(error_at(file.string(), 0, 0, "cannot be read"));
+      continue;
+    }
+    auto gpu = read_gpu(*text, file.string());
+    if (gpu) {
+      catalogue.add(std::move(*gpu));
+    } else {
+      wrong.insert(wrong.end(), gpu.diagnostics().begin(), gpu.diagnostics().end());
+    }
+  }
+  if (!wrong.empty()) return wrong;
+  return catalogue;
+}
+
+std::vector<const Gpu*> GpuCatalogue::with_core_packages() const {
+  std::vector<const Gpu*> fit;
+  for (const Gpu& gpu : gpus_)
+    if (check_core_packages(gpu).empty()) fit.push_back(&gpu);
+  return fit;
+}
+
+Result<const Gpu*> GpuCatalogue::find(std::string_view name) const {
+  std::vector<std::string> known;
+  for (const Gpu& gpu : gpus_) {
+    if (gpu.name == name) return &gpu;
+    known.push_back(gpu.name);
+  }
+  const std::string near = nearest(name, known);
+  return error(fmt::format("unknown GPU `{}`", name), near.empty()
+                                                          ? fmt::format("there are {}", yaml::list_of(known))
+                                                          : fmt::format("did you mean `{}`?", near));
+}
+
+void GpuCatalogue::add(Gpu gpu) {
+  std::erase_if(gpus_, [&](const Gpu& known) { return known.name == gpu.name; });
+  const auto before = [](const Gpu& a, const Gpu& b) {
+    return std::tie(a.compute_capability, a.name) < std::tie(b.compute_capability, b.name);
+  };
+  gpus_.insert(std::upper_bound(gpus_.begin(), gpus_.end(), gpu, before), std::move(gpu));
+}
+
+}  // namespace warptime

@@ -1,0 +1,117 @@
+// The GPU catalogue: one YAML file per GPU in gpus/, compiled into the library, extendable by a folder of the
+// user's.
+//
+//   name: rtx-2080                     # lower case, digits and hyphens
+//   title: NVIDIA GeForce RTX 2080
+//   description: …                     # optional: what a reader should know about the figures
+//   validated: true                    # optional, false: whether measurements of this GPU stand behind t_p
+//                                      # and t_m
+//   compute_capability: {value: 7.5, source: "…"}
+//   clock_mhz: {value: 1545, source: "…"}
+//   …                                  # the same for the other figures of gpu_figures()
+//   memory_cycles:                     # optional: default durations; paper_durations() where absent
+//     load: {uniform: 10, coalesced: 120, strided: 120, scattered: 160}
+//     store: {uniform: 100, coalesced: 100, strided: 100, scattered: 100}
+//     source: "…"
+//   luo_suda: …                        # optional: luo_suda_figures.h
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "simulator/gpu/luo_suda_figures.h"
+#include "simulator/program/schedule.h"
+
+namespace warptime {
+
+struct ComputeCapability {
+  int major = 0;
+  int minor = 0;
+  friend auto operator<=>(const ComputeCapability&, const ComputeCapability&) = default;
+};
+
+struct Gpu {
+  std::string name;         // rtx-2080
+  std::string title;        // NVIDIA GeForce RTX 2080
+  std::string description;  // a note for the reader, may be empty
+  ComputeCapability compute_capability;
+  // Table 3's columns, with Puchala et al.'s symbols:
+  double clock_mhz = 0;              // F
+  int sms = 0;                       // N_sm
+  int cores_per_sm = 0;              // N_c/sm
+  int max_blocks_per_sm = 0;         // L_b/sm
+  int max_warps_per_sm = 0;          // L_w/sm
+  int warp_size = 32;                // N_t/w
+  int max_threads_per_block = 1024;  // L_t/b
+  // Of the SM, where the file says so; else compute_limits() (occupancy.h) knows them by compute capability.
+  std::optional<std::int64_t> registers_per_sm;        // of 32 bits
+  std::optional<std::int64_t> shared_bytes_per_sm;     // shared memory, the most that can be configured
+  std::optional<std::int64_t> shared_bytes_per_block;  // the most that one block can ask for
+  std::optional<double> memory_bandwidth_gb_s;         // peak of the device memory, 10^9 bytes per second
+  std::optional<std::int64_t> l2_bytes;
+  // Defaults for kernels that nobody has calibrated.
+  double t_p_us = 0;
+  double t_m_cycles = 0;
+  MemoryDurations durations;
+  bool validated = false;                  // whether measurements of this GPU stand behind its t_p and t_m
+  std::optional<LuoSudaFigures> luo_suda;  // for the second model; absent: it has no predictions of this GPU
+  std::map<std::string, std::string> sources;  // field name as in the file -> where the figure comes from
+
+  // Whole ones: 48 cores are one. None where there are fewer than 32 cores: see check_core_packages.
+  int core_packages_per_sm() const { return cores_per_sm / 32; }
+};
+
+// One figure of a GPU: its name in the file, in JSON and in CSV, and what it may be.
+struct GpuFigure {
+  enum class Range : std::uint8_t { positive, not_negative, count, bytes };
+  std::string name;        // clock_mhz, load.coalesced
+  std::string short_name;  // clock: for the command line; empty: none
+  std::string unit;        // MHz, µs, cycles, bytes, …; empty: a count
+  Range range = Range::positive;
+  bool required = true;                                // whether a file must have it
+  std::optional<double> (*get)(const Gpu&) = nullptr;  // nothing: the file does not say
+  void (*set)(Gpu&, double) = nullptr;
+};
+// Table 3's first, in its order, with t_p and t_m; then those of the SM and of memory; the memory durations
+// (load.uniform, …, store.scattered: parts of the file's `memory_cycles`) last.
+std::span<const GpuFigure> gpu_figures();
+
+// Errors (with line and column): not YAML, a missing or unknown field, a figure without a source, one that is
+// not a positive number (t_p and t_m may be 0), a warp size other than 32.
+Result<Gpu> read_gpu(std::string_view text, const std::string& file);
+
+// `gpu` with one figure changed, its source "set on the command line"; one that was validated is so no more.
+// `name` is that of gpu_figures() or its short form (clock, t_p, t_m), or "luo_suda." with one of
+// luo_suda_figures(). Errors: an unknown name (the nearest
+// one as the hint), a value that a file could not have either.
+Result<Gpu> with_figure(Gpu gpu, std::string_view name, double value);
+
+// Errors: an SM of fewer than 32 cores (compute capability 1.x has 8), which takes more than one cycle to
+// issue an instruction of a warp. The core package of Puchala et al. (2022), section 4, is 32 cores that
+// issue one per cycle, so that the model does not hold there. Otherwise empty.
+Diagnostics check_core_packages(const Gpu& gpu);
+
+class GpuCatalogue {
+ public:
+  // The GPUs that are compiled in.
+  static const GpuCatalogue& bundled();
+  // The bundled ones and every *.yaml of `folder` (one of the same name replaces the bundled one).
+  static Result<GpuCatalogue> with_folder(const std::string& folder);
+
+  const std::vector<Gpu>& gpus() const { return gpus_; }  // by compute capability, then name
+  // Those that check_core_packages has nothing against, in the same order.
+  std::vector<const Gpu*> with_core_packages() const;
+  // Error: an unknown name, with the nearest known one as the hint.
+  Result<const Gpu*> find(std::string_view name) const;
+
+ private:
+  void add(Gpu gpu);
+  std::vector<Gpu> gpus_;
+};
+
+}  // namespace warptime

@@ -1,0 +1,78 @@
+#include "simulator/model/puchala/core_package_times.h"
+
+#include <bit>
+
+namespace warptime {
+namespace {
+
+constexpr std::uint64_t kMostRemembered = 1 << 15;  // steps and times: what fits a cache
+
+std::uint64_t size_of(const std::vector<Schedule::Step>& steps) {
+  std::uint64_t size = steps.size();
+  for (const Schedule::Step& step : steps) {
+    if (step.loop) size += step.loop->body.size();
+  }
+  return size;
+}
+
+}  // namespace
+
+std::size_t CorePackageTimes::KeyHash::operator()(const Key& key) const {
+  std::uint64_t hash = std::bit_cast<std::uintptr_t>(key.program);
+  for (const std::int64_t value : key.values) {
+    hash = (hash ^ static_cast<std::uint64_t>(value)) * 0x9E3779B97F4A7C15u;
+    hash ^= hash >> 29;
+  }
+  return hash;
+}
+
+Result<CorePackageTime> CorePackageTimes::Instance::time(std::int64_t warps) {
+  if (const CorePackageTime* known = find(warps)) return *known;
+  const auto index = static_cast<std::size_t>(warps);
+  const auto time =
+      owner_->simulation_.time(rounds_, *schedule_, warps, t_m_cycles_, owner_->options_.step_limit);
+  if (time && index < kRemembered) {
+    if (known_ < kFew) {
+      few_[known_] = *time;
+    } else {
+      more_.push_back(*time);
+    }
+    place_[index] = ++known_;
+    ++owner_->remembered_;
+  }
+  return time;
+}
+
+Result<CorePackageTimes::Instance*> CorePackageTimes::find(const TimedProgram& program,
+                                                           const std::vector<std::int64_t>& values,
+                                                           double t_m_cycles) {
+  if (remembered_ > kMostRemembered) {
+    scheduled_.clear();
+    remembered_ = 0;
+    ++generation_;
+  }
+  Scheduled& scheduled = scheduled_[Key{&program, values}];
+  if (!scheduled.schedule) {
+    Bindings bindings;
+    for (std::size_t i = 0; i < values.size(); ++i) bindings[program.names[i]] = values[i];
+    auto made = make_schedule_of_bound(*program.program, std::move(bindings), program.durations);
+    if (!made) {
+      scheduled_.erase(Key{&program, values});
+      return made.diagnostics();
+    }
+    scheduled.schedule = std::make_shared<const Schedule>(std::move(*made));
+    remembered_ += 16 + size_of(scheduled.schedule->steps);
+  }
+  for (Instance& instance : scheduled.instances) {
+    if (instance.t_m_cycles_ == t_m_cycles) return &instance;
+  }
+  Instance& instance = scheduled.instances.emplace_front();
+  instance.owner_ = this;
+  instance.t_m_cycles_ = t_m_cycles;
+  instance.schedule_ = scheduled.schedule;
+  instance.rounds_ = make_rounds(*scheduled.schedule, t_m_cycles);
+  remembered_ += 8 + instance.rounds_.steps.size();
+  return &instance;
+}
+
+}  // namespace warptime

@@ -1,0 +1,83 @@
+// T_c, the time of one core package, computed once for each (program, values of its names, t_m, warps).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <forward_list>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "simulator/model/puchala/kernel_time.h"
+#include "simulator/model/puchala/round_simulation.h"
+
+namespace warptime {
+
+// A program as it is simulated: with durations for the accesses that leave theirs open. Lives as long as what
+// points to it.
+struct TimedProgram {
+  std::shared_ptr<const KernelProgram> program;
+  MemoryDurations durations;
+  std::vector<std::string> names;  // that its expressions use: what it needs values for
+};
+
+// Memory of a bounded size; one thread at a time.
+class CorePackageTimes {
+ public:
+  explicit CorePackageTimes(const CorePackageOptions& options) : options_(options) {}
+
+  // One program with values and t_m: its times by warps.
+  class Instance : public CorePackageModel {
+   public:
+    Result<CorePackageTime> time(std::int64_t warps) override;
+    // Where it is remembered; null elsewhere. Good until the next call of time().
+    const CorePackageTime* find(std::int64_t warps) const {
+      const auto index = static_cast<std::uint64_t>(warps);
+      if (index >= kRemembered || place_[index] == 0) return nullptr;
+      const std::size_t place = place_[index] - 1u;
+      return place < kFew ? &few_[place] : &more_[place - kFew];
+    }
+    const Schedule& schedule() const { return *schedule_; }
+    const RoundSchedule& rounds() const { return rounds_; }
+
+   private:
+    friend class CorePackageTimes;
+    static constexpr std::size_t kRemembered = 96;  // more warps on a core package are not remembered
+    CorePackageTimes* owner_ = nullptr;
+    double t_m_cycles_ = 0;
+    std::shared_ptr<const Schedule> schedule_;
+    RoundSchedule rounds_;
+    static constexpr std::size_t kFew = 10;  // that most launches come to
+    std::array<CorePackageTime, kFew> few_;
+    std::vector<CorePackageTime> more_;
+    std::uint8_t known_ = 0;                         // how many times it holds, in few_ and then in more_
+    std::array<std::uint8_t, kRemembered> place_{};  // by warps: which of them, from 1 on; 0: none
+  };
+
+  // values: of program.names. The instance is good until the next call. Errors: make_schedule's.
+  Result<Instance*> find(const TimedProgram& program, const std::vector<std::int64_t>& values,
+                         double t_m_cycles);
+  std::uint64_t generation() const { return generation_; }  // changes when instances are forgotten
+
+ private:
+  struct Key {
+    const TimedProgram* program = nullptr;
+    std::vector<std::int64_t> values;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const;
+  };
+  struct Scheduled {
+    std::shared_ptr<const Schedule> schedule;
+    std::forward_list<Instance> instances;  // by t_m
+  };
+
+  CorePackageOptions options_;
+  RoundSimulation simulation_;
+  std::unordered_map<Key, Scheduled, KeyHash> scheduled_;
+  std::uint64_t remembered_ = 0;  // steps and times, all together
+  std::uint64_t generation_ = 0;
+};
+
+}  // namespace warptime

@@ -1,0 +1,59 @@
+// The arrays of a plan: what its kernels' pointers point to. Only who runs a plan needs them; a prediction
+// does not.
+//
+//   arrays:
+//     idata: N                                          # elements; 32-bit floats between -1 and 1
+//     odata: {elements: N, fill: zeros}
+//     coefs: {elements: 2 * K, type: f64, fill: 0.5}    # all of them 0.5
+//     table: {elements: l, type: i32, fill: cycle_leaders, of: C / b}
+//
+// Pointer arguments are bound by name, as others are; or by an expression over the arrays' names, in elements
+// as in C: `low: x + N / 2`, `in: if(level % 2 == 0, a, b)`. An array that has the name of a module variable
+// (__constant__ float coefs[…]) is that variable's contents.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "simulator/program/expression/expression.h"
+
+namespace warptime {
+
+namespace yaml {
+class Reader;
+struct Node;
+}  // namespace yaml
+
+enum class ElementType : std::uint8_t { f32, f64, i8, i16, i32, i64 };
+std::string_view to_string(ElementType type);  // "f32"
+std::uint32_t bytes_of(ElementType type);
+
+enum class ArrayFill : std::uint8_t {
+  random,  // floats between -1 and 1, whole numbers between 0 and 99; the same ones each time
+  zeros,
+  iota,      // 0, 1, 2, …
+  constant,  // PlanArray::value
+  // The least element of every cycle of i -> 2 i mod (n - 1) over 1 … n - 2, ascending: the representative
+  // elements of Ikuzawa et al. (2017), Algorithm 3, n being the number of chunks, `of`.
+  cycle_leaders,
+};
+std::string_view to_string(ArrayFill fill);
+
+struct PlanArray {
+  std::string name;
+  Expression elements;  // over the plan's parameters
+  ElementType type = ElementType::f32;
+  ArrayFill fill = ArrayFill::random;
+  double value = 0;  // of a constant
+  Expression of;     // of cycle_leaders
+  int line = 0;      // in the plan's file
+};
+
+// The plan's `arrays`. `parameters`: what the expressions may use. Errors: no mapping, an array that is there
+// twice or is called as a parameter is, an unknown type or fill, an expression with other names.
+std::vector<PlanArray> read_plan_arrays(yaml::Reader& reader, const yaml::Node& node,
+                                        const std::vector<std::string>& parameters);
+
+}  // namespace warptime

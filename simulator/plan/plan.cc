@@ -1,0 +1,249 @@
+#include "simulator/plan/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "simulator/base/did_you_mean.h"
+#include "simulator/program/yaml_reader.h"
+
+namespace warptime {
+namespace {
+
+using yaml::Entry;
+using yaml::Fields;
+using yaml::Node;
+using yaml::Reader;
+
+constexpr int kDeepestNesting = 100;
+constexpr std::array<std::string_view, 6> kLaunchDimensions = {"blockDim.x", "blockDim.y", "blockDim.z",
+                                                               "gridDim.x",  "gridDim.y",  "gridDim.z"};
+
+class PlanReader {
+ public:
+  PlanReader(Reader& reader, std::string file) : reader_(reader), file_(std::move(file)) {}
+
+  Plan read(const Node& document) {
+    Plan plan;
+    plan.file = file_;
+    Fields fields(
+        reader_, document,
+        {"warptime", "name", "description", "parameters", "typical", "launches", "arrays", "calibrations"},
+        "a plan");
+    yaml::check_version(reader_, fields, Plan::format_version);
+    if (const Node* node = fields.require("name")) plan.name = read_plan_name(*node);
+    if (const Node* node = fields.find("description"))
+      plan.description = reader_.text(*node, "`description`");
+    if (const Node* node = fields.find("parameters")) plan.parameters = read_parameters(*node);
+    if (const Node* node = fields.find("typical")) plan.typical = read_typical(*node);
+    if (const Node* node = fields.find("arrays")) plan.arrays = read_plan_arrays(reader_, *node, scope_);
+    for (const auto& array : plan.arrays) arrays_.push_back(array.name);
+    if (const Node* node = fields.require("launches")) plan.steps = read_steps(*node, 1);
+    if (const Node* node = fields.find("calibrations")) plan.calibrations = read_calibrations(reader_, *node);
+    return plan;
+  }
+
+ private:
+  std::string read_plan_name(const Node& node) {
+    std::string name = reader_.text(node, "`name`");
+    if (name.empty()) reader_.error(node, "`name` is empty");
+    return name;
+  }
+
+  std::vector<Parameter> read_parameters(const Node& node) {
+    std::vector<Parameter> parameters;
+    const auto add = [&](const Node& name, std::string description) {
+      const std::string text = reader_.text(name, "a parameter's name");
+      bring_into_scope(name, text, "parameter");
+      parameters.push_back({text, std::move(description)});
+    };
+    if (node.kind == Node::Kind::sequence) {
+      for (const Node& name : node.items) add(name, {});
+    } else if (node.kind == Node::Kind::mapping) {
+      for (const Entry& entry : node.entries)
+        add(entry.key, reader_.text(entry.value, "a parameter's description"));
+    } else if (node.kind != Node::Kind::null) {
+      reader_.error(node, "`parameters` is a list of names, or a mapping from names to descriptions");
+    }
+    return parameters;
+  }
+
+  std::vector<std::pair<std::string, std::int64_t>> read_typical(const Node& node) {
+    std::vector<std::pair<std::string, std::int64_t>> values;
+    if (node.kind == Node::Kind::null) return values;
+    if (node.kind != Node::Kind::mapping) {
+      reader_.error(node, "`typical` is a mapping from parameters to values", "typical: {K: 8, N: 2^20}");
+      return values;
+    }
+    std::set<std::string> seen;
+    for (const Entry& entry : node.entries) {
+      const std::string name = reader_.text(entry.key, "a parameter's name");
+      if (std::find(scope_.begin(), scope_.end(), name) == scope_.end()) {
+        const std::string near = nearest(name, scope_);
+        reader_.error(entry.key, fmt::format("`{}` is no parameter of the plan", name),
+                      near.empty() ? "" : fmt::format("did you mean `{}`?", near));
+      }
+      if (!seen.insert(name).second) reader_.error(entry.key, fmt::format("`{}` is there twice", name));
+      const auto value = reader_.expression(entry.value, fmt::format("`{}`", name), Reader::Constant::count);
+      const auto count = evaluate_count(value, {});
+      if (count) {
+        values.emplace_back(name, *count);
+      } else if (!value.names().empty()) {
+        reader_.error(entry.value, fmt::format("the typical `{}` is not a number", name),
+                      "such as 8 or 2^20");
+      }
+    }
+    return values;
+  }
+
+  void bring_into_scope(const Node& where, const std::string& name, std::string_view what) {
+    if (!is_name(name) || is_launch_dimension(name)) {
+      reader_.error(where, fmt::format("`{}` is no name for a {}", name, what),
+                    "letters, digits and `_`, no digit first");
+    } else if (std::find(scope_.begin(), scope_.end(), name) != scope_.end()) {
+      reader_.error(where, fmt::format("there is a parameter or counter `{}` already", name));
+    } else if (is_array(name)) {
+      reader_.error(where, fmt::format("there is an array `{}` already", name));
+    }
+    scope_.push_back(name);
+  }
+
+  std::vector<PlanStep> read_steps(const Node& node, int depth) {
+    std::vector<PlanStep> steps;
+    if (depth > kDeepestNesting) {
+      reader_.error(node, fmt::format("launches are nested more than {} deep", kDeepestNesting));
+    } else if (node.kind != Node::Kind::sequence || node.items.empty()) {
+      reader_.error(node, "`launches` is a list of launches", "- {kernel: mtx.cu, threads: N}");
+    } else {
+      for (const Node& item : node.items) steps.push_back(read_step(item, depth));
+    }
+    return steps;
+  }
+
+  PlanStep read_step(const Node& node, int depth) {
+    PlanStep step;
+    step.line = node.line;
+    const bool group = std::any_of(node.entries.begin(), node.entries.end(),
+                                   [](const Entry& entry) { return entry.key.text == "launches"; });
+    const std::vector<std::string> group_keys = {"repeat", "counter", "launches"};
+    const std::vector<std::string> launch_keys = {
+        "kernel", "entry", "arguments", "threads", "blocks", "threads_per_block", "repeat", "counter"};
+    Fields fields(reader_, node, group ? group_keys : launch_keys,
+                  group ? "a group of launches" : "a launch");
+    if (const Node* repeat = fields.find("repeat")) step.repeat = expression(*repeat, "`repeat`", false);
+    if (const Node* counter = fields.find("counter")) {
+      step.counter = reader_.text(*counter, "`counter`");
+      bring_into_scope(*counter, step.counter, "counter");
+    }
+    if (group) {
+      step.steps = read_steps(*fields.find("launches"), depth + 1);
+    } else {
+      step.launch = read_launch(fields);
+    }
+    if (fields.find("counter") != nullptr) scope_.pop_back();
+    return step;
+  }
+
+  PlanLaunch read_launch(Fields& fields) {
+    PlanLaunch launch;
+    if (const Node* node = fields.require("kernel")) {
+      launch.kernel = reader_.text(*node, "`kernel`");
+      if (launch.kernel.empty()) reader_.error(*node, "`kernel` is empty: it is the kernel's file");
+    }
+    if (const Node* node = fields.find("entry")) launch.entry = reader_.text(*node, "`entry`");
+    if (const Node* node = fields.find("arguments")) read_arguments(*node, launch);
+    if (const Node* node = fields.find("threads")) launch.threads = expression(*node, "`threads`", false);
+    if (const Node* node = fields.find("blocks")) launch.blocks = expression(*node, "`blocks`", false);
+    if (const Node* node = fields.find("threads_per_block")) {
+      launch.threads_per_block = expression(*node, "`threads_per_block`", false);
+    }
+    check_size(fields, launch);
+    return launch;
+  }
+
+  void check_size(const Fields& fields, const PlanLaunch& launch) {
+    if (fields.node().kind != Node::Kind::mapping) return;
+    const bool blocks = launch.blocks || launch.threads_per_block;
+    if (launch.threads && blocks) {
+      reader_.error(fields.node(), "a launch has either `threads`, or `blocks` and `threads_per_block`");
+    } else if (!launch.threads && !blocks) {
+      reader_.error(fields.node(), "a launch has neither `threads` nor `blocks` and `threads_per_block`");
+    } else if (blocks && !(launch.blocks && launch.threads_per_block)) {
+      reader_.error(fields.node(), launch.blocks ? "a launch with `blocks` needs `threads_per_block`"
+                                                 : "a launch with `threads_per_block` needs `blocks`");
+    }
+  }
+
+  void read_arguments(const Node& node, PlanLaunch& launch) {
+    if (node.kind == Node::Kind::null) return;
+    if (node.kind != Node::Kind::mapping)
+      return reader_.error(node, "`arguments` is a mapping from names to expressions");
+    std::set<std::string> seen;
+    for (const Entry& entry : node.entries) {
+      const std::string name = reader_.text(entry.key, "an argument's name");
+      if (!is_name(name)) reader_.error(entry.key, fmt::format("`{}` is no name for an argument", name));
+      if (!seen.insert(name).second) reader_.error(entry.key, fmt::format("`{}` is there twice", name));
+      auto value = expression(entry.value, fmt::format("`{}`", name), true);
+      auto& arguments = is_data(value) ? launch.data : launch.arguments;
+      arguments.emplace_back(name, std::move(value));
+    }
+  }
+
+  bool is_array(const std::string& name) const {
+    return std::find(arrays_.begin(), arrays_.end(), name) != arrays_.end();
+  }
+  bool is_data(const Expression& value) const {
+    if (value.op() == Expression::Operator::name) return is_array(value.name_text());
+    if (value.op() == Expression::Operator::decimal)
+      return value.decimal_value() != std::floor(value.decimal_value());
+    const auto& operands = value.operands();
+    return std::any_of(operands.begin(), operands.end(), [&](const auto& one) { return is_data(one); });
+  }
+
+  Expression expression(const Node& node, std::string_view what, bool argument) {
+    const Expression read =
+        reader_.expression(node, what, argument ? Reader::Constant::any : Reader::Constant::count);
+    for (const std::string& name : read.names()) {
+      if (std::find(scope_.begin(), scope_.end(), name) != scope_.end()) continue;
+      if (argument && (is_launch_dimension(name) || is_array(name))) continue;
+      const std::string near = nearest(name, scope_);
+      std::string hint = near.empty() ? "" : fmt::format("did you mean `{}`?", near);
+      if (scope_.empty()) hint = fmt::format("`parameters: [{}]` declares it", name);
+      reader_.error(
+          node, fmt::format("{}: `{}` is neither a parameter of the plan nor a counter", what, name), hint);
+    }
+    return read;
+  }
+
+  Reader& reader_;
+  std::string file_;
+  std::vector<std::string> arrays_;
+  std::vector<std::string> scope_;  // parameters, and the counters of the groups around
+};
+
+}  // namespace
+
+bool is_launch_dimension(std::string_view name) {
+  return std::find(kLaunchDimensions.begin(), kLaunchDimensions.end(), name) != kLaunchDimensions.end();
+}
+
+Result<Plan> read_plan(std::string_view text, const std::string& file) {
+  const auto documents = yaml::parse(text, file);
+  if (!documents) return documents.diagnostics();
+  if (documents->size() != 1 || documents->front().kind == Node::Kind::null) {
+    return error_at(file, 0, 0, fmt::format("a plan is one YAML document, not {}", documents->size()));
+  }
+  Reader reader(text, file);
+  Plan plan = PlanReader(reader, file).read(documents->front());
+  if (reader.failed()) return reader.take();
+  return plan;
+}
+
+bool looks_like_plan(std::string_view text) {
+  return yaml::top_level_has(text, "launches") && !yaml::top_level_has(text, "program");
+}
+
+}  // namespace warptime

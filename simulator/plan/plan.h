@@ -1,0 +1,89 @@
+// A plan: what is launched, in which order, how often. Equations 17 and 18 of Puchala et al. (2022) are two
+// of these.
+//
+//   warptime: 1                        # optional: the version of the format
+//   name: lattice
+//   description: …                     # optional
+//   parameters: {N: length of the transform, K: length of the filter}   # or a list of names; in this order
+//   they are shown launches:
+//     - kernel: listing_9.yaml         # .cu, .ptx or a kernel program, relative to this file
+//       entry: ltt                     # where the file has several kernels
+//       arguments: {L: K / 2}          # the rest is bound by name to the plan's parameters and counters;
+//       expressions here may
+//                                      # use blockDim.x and gridDim.x of the launch
+//       threads: N / 2                 # or: blocks: …, threads_per_block: …
+//       repeat: K / 2 + 1              # optional
+//       counter: k                     # optional: counts 0, 1, …
+//     - repeat: K                      # a group of launches
+//       counter: i
+//       launches: […]
+//   arrays: {idata: N, odata: N, coefs: 2 * K}   # optional, to run it: what pointers point to (plan_arrays.h)
+//   typical: {N: 2^20, K: 8}           # optional: sizes that stand for all, where one time is to be told
+//   calibrations:                      # optional, by GPU
+//     gtx-1070: {t_p: 5.8, t_m: 19, source: "…"}     # microseconds, cycles
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "simulator/plan/arrays.h"
+#include "simulator/plan/calibration.h"
+#include "simulator/program/expression/expression.h"
+#include "simulator/program/kernel_program.h"
+
+namespace warptime {
+
+struct PlanStep;
+
+struct PlanLaunch {
+  std::string kernel;  // file of the kernel (.cu, .ptx or a kernel program), relative to the plan's file
+  std::string entry;   // the kernel's name in that file; empty: the only one
+  std::vector<std::pair<std::string, Expression>>
+      arguments;  // the program's parameters; unnamed ones are the plan's own
+  // Arguments that no count of a model depends on: over the names of arrays, or with a decimal. For who runs
+  // it.
+  std::vector<std::pair<std::string, Expression>> data;
+  std::optional<Expression> threads;  // either this (Algorithm 3 chooses blocks and threads per block), …
+  std::optional<Expression> blocks;   // … or both of these
+  std::optional<Expression> threads_per_block;
+};
+
+// One launch, or several steps, repeated. `counter` names a variable that counts 0, 1, …, for the expressions
+// inside.
+struct PlanStep {
+  Expression repeat = 1;
+  std::string counter;  // may be empty
+  std::optional<PlanLaunch> launch;
+  std::vector<PlanStep> steps;  // where there is no launch
+  int line = 0;                 // in the plan's file
+};
+
+struct Plan {
+  static constexpr int format_version = 1;
+  std::string name;
+  std::string description;
+  std::string file;  // where it was read from; empty: made on the command line
+  std::vector<Parameter> parameters;
+  std::vector<std::pair<std::string, std::int64_t>> typical;  // of some of the parameters
+  std::vector<PlanStep> steps;
+  std::vector<PlanArray> arrays;  // for who runs it
+  Calibrations calibrations;
+};
+
+// The names that a launch itself gives to its arguments and to kernel programs: blockDim.x, gridDim.x, and
+// their .y and .z, which are 1.
+bool is_launch_dimension(std::string_view name);
+
+// Errors carry line and column: not YAML, unknown keys, both or neither of threads and blocks, an expression
+// that does not parse or uses a name that is no parameter, counter or launch constant, a typical value that
+// is not a whole number or of no parameter.
+Result<Plan> read_plan(std::string_view text, const std::string& file);
+// True where the YAML's top level says that it is a plan (it has `launches`), not a kernel program
+// (`program`).
+bool looks_like_plan(std::string_view text);
+
+}  // namespace warptime

@@ -1,0 +1,265 @@
+#include "simulator/predict/plan_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "simulator/base/did_you_mean.h"
+#include "simulator/program/yaml_reader.h"
+
+namespace warptime {
+namespace {
+
+const Expression* find_argument(const PlanLaunch& launch, std::string_view name) {
+  for (const auto& [argument, value] : launch.arguments) {
+    if (argument == name) return &value;
+  }
+  return nullptr;
+}
+
+// Thrown nowhere else than here and caught in PreparedPlan::make.
+struct Failed {
+  Diagnostics diagnostics;
+};
+
+class Preparation {
+ public:
+  Preparation(const Plan& plan, const PredictionOptions& options, const ProgramLoader& loader,
+              PreparedPlan& prepared)
+      : plan_(plan), options_(options), loader_(loader), prepared_(prepared) {
+    for (const Parameter& parameter : plan.parameters) add_slot(parameter.name);
+    number_counters(plan.steps);
+    prepared_.threads_per_block_slot = prepared_.slots.size();
+    prepared_.blocks_slot = prepared_.threads_per_block_slot + 1;
+    prepared_.one_slot = prepared_.threads_per_block_slot + 2;
+    for (const char* name : {"blockDim.x", "gridDim.x", "1"}) prepared_.slots.emplace_back(name);
+    for (std::size_t i = 0; i < plan.parameters.size(); ++i) scope_.emplace_back(plan.parameters[i].name, i);
+  }
+
+  PreparedGpu prepare(const Gpu& gpu) {
+    PreparedGpu prepared(gpu);
+    gpu_ = &gpu;
+    into_ = &prepared;
+    if (const auto notes = options_.gpu_notes.find(gpu.name); notes != options_.gpu_notes.end())
+      prepared.notes = notes->second;
+    calibrate(prepared);
+    prepared.steps = prepare(plan_.steps);
+    return prepared;
+  }
+
+ private:
+  std::size_t add_slot(const std::string& name) {
+    prepared_.slots.push_back(name);
+    return prepared_.slots.size() - 1;
+  }
+
+  void number_counters(const std::vector<PlanStep>& steps) {
+    for (const PlanStep& step : steps) {
+      if (!step.counter.empty()) counter_slots_[&step] = add_slot(step.counter);
+      number_counters(step.steps);
+    }
+  }
+
+  void calibrate(PreparedGpu& prepared) {
+    durations_ = prepared.gpu->durations;
+    if (options_.model == Model::luo_suda) {
+      prepared.t_p_source = prepared.t_m_source = ParameterSource::not_used;
+      return;
+    }
+    const Gpu& gpu = *prepared.gpu;
+    const auto calibration = [&gpu](const Calibrations& from) {
+      const auto found = from.find(gpu.name);
+      return found == from.end() ? Calibration{} : found->second;
+    };
+    const Calibration file = calibration(options_.calibration_file), plan = calibration(plan_.calibrations);
+    const auto choose = [](std::optional<double> option, std::optional<double> of_file,
+                           std::optional<double> of_plan, double of_gpu, double& value,
+                           ParameterSource& source) {
+      source = option    ? ParameterSource::option
+               : of_file ? ParameterSource::calibration_file
+               : of_plan ? ParameterSource::plan
+                         : ParameterSource::gpu_default;
+      value = option ? *option : of_file ? *of_file : of_plan ? *of_plan : of_gpu;
+    };
+    for (const auto* from : {&plan, &file}) {
+      for (const auto& [name, cycles] : from->memory_cycles) {
+        if (double* const duration = find_duration(durations_, name)) *duration = cycles;
+      }
+    }
+    choose(options_.t_p_us, file.t_p_us, plan.t_p_us, gpu.t_p_us, prepared.t_p_us, prepared.t_p_source);
+    choose(options_.t_m_cycles, file.t_m_cycles, plan.t_m_cycles, gpu.t_m_cycles, prepared.t_m_cycles,
+           prepared.t_m_source);
+  }
+
+  std::vector<PreparedStep> prepare(const std::vector<PlanStep>& steps) {
+    std::vector<PreparedStep> prepared;
+    prepared.reserve(steps.size());
+    for (const PlanStep& step : steps) prepared.push_back(prepare(step));
+    return prepared;
+  }
+
+  PreparedStep prepare(const PlanStep& step) {
+    PreparedStep prepared{&step, compile(step.repeat, false), -1, false, -1, {}};
+    if (!step.counter.empty()) {
+      const std::size_t slot = counter_slots_.at(&step);
+      prepared.counter_slot = static_cast<int>(slot);
+      scope_.emplace_back(step.counter, slot);
+    }
+    if (step.launch) {
+      prepared.launch = static_cast<int>(into_->launches.size());
+      into_->launches.push_back(prepare_launch(step));
+    } else {
+      prepared.steps = prepare(step.steps);
+    }
+    if (!step.counter.empty()) {
+      scope_.pop_back();
+      std::vector<std::string> names;
+      collect_names(prepared, true, names);
+      prepared.counted = std::find(names.begin(), names.end(), step.counter) != names.end();
+    }
+    return prepared;
+  }
+
+  // What the step launches, how, and with which values of its program's names.
+  void collect_names(const PreparedStep& prepared, bool outermost, std::vector<std::string>& names) const {
+    if (!outermost) prepared.step->repeat.collect_names(names);
+    for (const PreparedStep& inner : prepared.steps) collect_names(inner, false, names);
+    if (prepared.launch < 0) return;
+    const PlanLaunch& launch = *prepared.step->launch;
+    for (const auto& size : {launch.threads, launch.blocks, launch.threads_per_block}) {
+      if (size) size->collect_names(names);
+    }
+    for (const std::string& name :
+         into_->launches[static_cast<std::size_t>(prepared.launch)].program->names) {
+      const Expression* argument = find_argument(launch, name);
+      (argument != nullptr ? *argument : Expression::name(name)).collect_names(names);
+    }
+  }
+
+  PreparedLaunch prepare_launch(const PlanStep& step) {
+    const PlanLaunch& launch = *step.launch;
+    auto loaded = loader_(plan_, launch, *gpu_);
+    if (!loaded) throw Failed{loaded.diagnostics()};
+    PreparedLaunch prepared;
+    prepared.step = &step;
+    prepared.program = intern(loaded->program);
+    if (auto wrong = check_names(step, *prepared.program); !wrong.empty())
+      throw Failed{at_step(plan_, step, std::move(wrong))};
+    add_notes(*loaded, launch);
+    if (launch.threads) prepared.threads = compile(*launch.threads, false);
+    if (launch.blocks) prepared.blocks = compile(*launch.blocks, false);
+    if (launch.threads_per_block) prepared.threads_per_block = compile(*launch.threads_per_block, false);
+    for (const std::string& name : prepared.program->names) {
+      const Expression* argument = find_argument(launch, name);
+      prepared.values.push_back(compile(argument != nullptr ? *argument : Expression::name(name), true));
+    }
+    return prepared;
+  }
+
+  CompiledExpression compile(const Expression& expression, bool with_dimensions) const {
+    return {expression, [&](const std::string& name) { return slot_of(name, with_dimensions); }};
+  }
+
+  int slot_of(const std::string& name, bool with_dimensions) const {
+    for (auto at = scope_.rbegin(); at != scope_.rend(); ++at) {
+      if (at->first == name) return static_cast<int>(at->second);
+    }
+    if (!with_dimensions || !is_launch_dimension(name)) return -1;
+    return static_cast<int>(name == "blockDim.x"  ? prepared_.threads_per_block_slot
+                            : name == "gridDim.x" ? prepared_.blocks_slot
+                                                  : prepared_.one_slot);
+  }
+
+  const TimedProgram* intern(const std::shared_ptr<const KernelProgram>& program) {
+    for (const auto& known : prepared_.programs) {
+      if ((known->program == program || *known->program == *program) &&
+          known->durations.load == durations_.load && known->durations.store == durations_.store) {
+        return known.get();
+      }
+    }
+    prepared_.programs.push_back(
+        std::make_unique<TimedProgram>(TimedProgram{program, durations_, used_names(*program)}));
+    return prepared_.programs.back().get();
+  }
+
+  Diagnostics check_names(const PlanStep& step, const TimedProgram& program) const {
+    Diagnostics wrong;
+    for (const std::string& name : program.names) {
+      if (find_argument(*step.launch, name) != nullptr || slot_of(name, true) >= 0) continue;
+      std::string description;
+      for (const Parameter& parameter : program.program->parameters) {
+        if (parameter.name == name && !parameter.description.empty())
+          description = fmt::format(" ({})", parameter.description);
+      }
+      std::vector<std::string> given;
+      for (const auto& [argument, value] : step.launch->arguments) given.push_back(argument);
+      for (const auto& [bound, slot] : scope_) given.push_back(bound);
+      const std::string near = nearest(name, given);
+      wrong.push_back(error(
+          fmt::format("nothing gives a value to `{}`{}, which {} uses", name, description, kernel_of(step)),
+          near.empty() ? "" : fmt::format("did you mean `{}` by `{}`?", name, near)));
+    }
+    return wrong;
+  }
+
+  static std::string kernel_of(const PlanStep& step) {
+    return step.launch->entry.empty() ? step.launch->kernel
+                                      : fmt::format("{} of {}", step.launch->entry, step.launch->kernel);
+  }
+
+  void add_notes(const LoadedProgram& loaded, const PlanLaunch& launch) {
+    for (const std::string& note : loaded.notes) add_note(note);
+    // The arguments of a kernel that was compiled need not have survived; in a program written by hand it is
+    // a slip.
+    if (!loaded.program->provenance.symbol.empty()) return;
+    const auto names = parameter_names(*loaded.program);
+    for (const auto& [argument, value] : launch.arguments) {
+      if (std::find(names.begin(), names.end(), argument) == names.end())
+        add_note(fmt::format("{} does not use the argument `{}`", launch.kernel, argument));
+    }
+  }
+
+  void add_note(const std::string& note) {
+    auto& notes = into_->notes;
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+  }
+
+  const Plan& plan_;
+  const PredictionOptions& options_;
+  const ProgramLoader& loader_;
+  PreparedPlan& prepared_;
+  std::map<const PlanStep*, std::size_t> counter_slots_;
+  std::vector<std::pair<std::string, std::size_t>> scope_;  // names that have a value here, outermost first
+  const Gpu* gpu_ = nullptr;
+  MemoryDurations durations_;  // its own, with what calibrations say
+  PreparedGpu* into_ = nullptr;
+};
+
+}  // namespace
+
+Diagnostics at_step(const Plan& plan, const PlanStep& step, Diagnostics wrong) {
+  for (Diagnostic& diagnostic : wrong) {
+    if (!diagnostic.file.empty() || plan.file.empty()) continue;
+    diagnostic.file = plan.file;
+    diagnostic.line = step.line;
+    diagnostic.column = 0;
+    diagnostic.source_line.clear();
+  }
+  return wrong;
+}
+
+Result<PreparedPlan> PreparedPlan::make(const Plan& plan, const std::vector<const Gpu*>& gpus,
+                                        const PredictionOptions& options, const ProgramLoader& loader) {
+  PreparedPlan prepared;
+  prepared.plan = &plan;
+  try {
+    Preparation preparation(plan, options, loader, prepared);
+    prepared.gpus.reserve(gpus.size());
+    for (const Gpu* gpu : gpus) prepared.gpus.push_back(preparation.prepare(*gpu));
+  } catch (Failed& failed) {
+    return std::move(failed.diagnostics);
+  }
+  return prepared;
+}
+
+}  // namespace warptime

@@ -1,0 +1,331 @@
+#include "simulator/predict/prediction.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "simulator/base/did_you_mean.h"
+#include "simulator/predict/explanation.h"
+#include "simulator/predict/plan_model.h"
+#include "simulator/program/yaml_reader.h"
+
+namespace warptime {
+
+std::string_view to_string(ParameterSource source) {
+  static constexpr std::array<std::string_view, 5> kNames = {"option", "calibration file", "plan",
+                                                             "gpu default", "not used"};
+  return kNames[static_cast<std::size_t>(source)];
+}
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kBatchTime = std::chrono::milliseconds(10);  // that a batch should take
+constexpr auto kAloneTime = std::chrono::milliseconds(3);   // a sweep that is done by then needs no threads
+constexpr std::uint64_t kLargestBatch = 1 << 13;            // rows
+constexpr std::size_t kBatchesAhead = 4;                    // of each thread, that wait to be delivered
+
+// The values in the plan's order. Errors: see predict.
+Result<std::vector<const ParameterValues*>> in_plan_order(const Plan& plan,
+                                                          const std::vector<NamedValues>& parameters) {
+  std::vector<std::string> known;
+  for (const Parameter& parameter : plan.parameters) known.push_back(parameter.name);
+  Diagnostics wrong;
+  std::map<std::string, const ParameterValues*> by_name;
+  for (const NamedValues& named : parameters) {
+    if (std::find(known.begin(), known.end(), named.name) == known.end()) {
+      const std::string near = nearest(named.name, known);
+      std::string hint = near.empty() ? fmt::format("it has {}", yaml::list_of(known))
+                                      : fmt::format("did you mean `{}`?", near);
+      if (known.empty()) hint = "it has none";
+      wrong.push_back(error(fmt::format("{} has no parameter `{}`", plan.name, named.name), hint));
+    } else if (!by_name.emplace(named.name, &named.values).second) {
+      wrong.push_back(error(fmt::format("the parameter `{}` is given twice", named.name),
+                            fmt::format("several values: `{}=8,10`", named.name)));
+    }
+  }
+  std::vector<const ParameterValues*> values;
+  for (const Parameter& parameter : plan.parameters) {
+    const auto found = by_name.find(parameter.name);
+    if (found == by_name.end()) {
+      const std::string description =
+          parameter.description.empty() ? "" : fmt::format(" ({})", parameter.description);
+      wrong.push_back(error(fmt::format("the parameter `{}`{} has no value", parameter.name, description),
+                            fmt::format("`--param {}=VALUES`", parameter.name)));
+    } else {
+      values.push_back(found->second);
+    }
+  }
+  if (!wrong.empty()) return wrong;
+  return values;
+}
+
+// The rows of a sweep by their number.
+class Rows {
+ public:
+  Rows(std::size_t gpus, std::vector<const ParameterValues*> values, bool gpus_innermost)
+      : gpus_(gpus), values_(std::move(values)), gpus_innermost_(gpus_innermost) {
+    for (const ParameterValues* one : values_) combinations_ *= one->size();
+  }
+
+  std::uint64_t size() const { return combinations_ * gpus_; }
+
+  // Goes through rows one by one.
+  class Cursor {
+   public:
+    Cursor(const Rows& rows, std::uint64_t first) : rows_(rows), values(rows.values_.size()) {
+      indices_.resize(values.size());
+      std::uint64_t combination = rows.gpus_innermost_ ? first / rows.gpus_ : first % rows.combinations_;
+      gpu = static_cast<std::size_t>(rows.gpus_innermost_ ? first % rows.gpus_ : first / rows.combinations_);
+      for (std::size_t i = values.size(); i-- > 0;) {
+        indices_[i] = combination % rows.values_[i]->size();
+        combination /= rows.values_[i]->size();
+        values[i] = rows.values_[i]->at(indices_[i]);
+      }
+    }
+
+    void next() {
+      if (rows_.gpus_innermost_) {
+        if (++gpu < rows_.gpus_) return;
+        gpu = 0;
+        next_combination();
+      } else if (next_combination()) {
+        ++gpu;
+      }
+    }
+
+   private:
+    // True where it begins again.
+    bool next_combination() {
+      for (std::size_t i = values.size(); i-- > 0;) {
+        const bool again = ++indices_[i] == rows_.values_[i]->size();
+        if (again) indices_[i] = 0;
+        values[i] = rows_.values_[i]->at(indices_[i]);
+        if (!again) return false;
+      }
+      return true;
+    }
+
+    const Rows& rows_;
+    std::vector<std::uint64_t> indices_;
+
+   public:
+    std::size_t gpu = 0;
+    std::vector<std::int64_t> values;
+  };
+
+ private:
+  std::size_t gpus_;
+  std::vector<const ParameterValues*> values_;
+  bool gpus_innermost_;
+  std::uint64_t combinations_ = 1;
+};
+
+// A stretch of the rows, computed.
+struct Batch {
+  std::unique_ptr<RowBatch> rows;
+  std::uint64_t count = 0;
+  bool cut = false;   // it was stopped before its end
+  Diagnostics wrong;  // after these rows
+};
+
+class Sweep {
+ public:
+  Sweep(const PreparedPlan& plan, const Rows& rows, const PredictionOptions& options, const SweepOptions& how,
+        const std::function<std::unique_ptr<RowBatch>()>& make_batch,
+        const std::function<bool(RowBatch&, std::uint64_t)>& on_batch)
+      : plan_(plan),
+        rows_(rows),
+        options_(options),
+        how_(how),
+        make_batch_(make_batch),
+        on_batch_(on_batch) {}
+
+  Result<std::uint64_t> run() {
+    const auto begin = Clock::now();
+    Worker worker(plan_, options_);
+    while (going() && Clock::now() - begin < kAloneTime) {
+      const std::uint64_t first = next_;
+      next_ += std::min(worker.batch, rows_.size() - first);
+      deliver(compute(worker, first, next_));
+    }
+    if (going()) run_threads();
+    if (!wrong_.empty()) return std::move(wrong_);
+    return delivered_;
+  }
+
+ private:
+  struct Worker {
+    Worker(const PreparedPlan& plan, const PredictionOptions& options) : model(plan, options) {}
+    RowModel model;
+    PredictionRow row;
+    std::uint64_t batch = 16;
+  };
+
+  bool stopped() const { return how_.stop != nullptr && how_.stop->load(std::memory_order_relaxed); }
+  bool going() const { return !done_ && next_ < rows_.size() && !stopped(); }
+
+  Batch compute(Worker& worker, std::uint64_t first, std::uint64_t end) const {
+    const auto begin = Clock::now();
+    Batch batch{make_batch_(), 0, false, {}};
+    Rows::Cursor cursor(rows_, first);
+    for (std::uint64_t at = first; at < end; ++at, cursor.next()) {
+      batch.wrong = worker.model.row(cursor.gpu, cursor.values, worker.row);
+      if (!batch.wrong.empty()) break;
+      batch.rows->add(worker.row);
+      ++batch.count;
+      if (stopped()) {
+        batch.cut = at + 1 < end;
+        break;
+      }
+    }
+    const auto took = Clock::now() - begin;
+    if (took < kBatchTime / 2) worker.batch = std::min(worker.batch * 2, kLargestBatch);
+    if (took > kBatchTime * 2) worker.batch = std::max<std::uint64_t>(worker.batch / 2, 1);
+    return batch;
+  }
+
+  void deliver(Batch batch) {
+    if (batch.count > 0 && !on_batch_(*batch.rows, batch.count)) done_ = true;
+    delivered_ += batch.count;
+    if (batch.cut) done_ = true;
+    if (batch.wrong.empty() || done_) return;
+    wrong_ = std::move(batch.wrong);
+    done_ = true;
+  }
+
+  void run_threads() {
+    const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+    const unsigned count = how_.threads > 0 ? how_.threads : cores;
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < count; ++i) threads.emplace_back([this, count] { work(count); });
+    std::unique_lock lock(mutex_);
+    while (true) {
+      ready_.wait(lock, [&] {
+        return (!waiting_.empty() && waiting_.begin()->first == to_deliver_) || ended_ == count;
+      });
+      if (waiting_.empty() || waiting_.begin()->first != to_deliver_) break;
+      Batch batch = std::move(waiting_.begin()->second);
+      waiting_.erase(waiting_.begin());
+      ++to_deliver_;
+      lock.unlock();
+      if (!done_) deliver(std::move(batch));
+      lock.lock();
+      room_.notify_all();
+    }
+    lock.unlock();
+    for (std::thread& thread : threads) thread.join();
+  }
+
+  void work(unsigned count) {
+    Worker worker(plan_, options_);
+    worker.batch = 256;
+    std::unique_lock lock(mutex_);
+    while (true) {
+      room_.wait(lock, [&] { return !going() || taken_ - to_deliver_ < kBatchesAhead * count; });
+      if (!going()) break;
+      const std::uint64_t first = next_, number = taken_++;
+      next_ += std::min(worker.batch, rows_.size() - first);
+      const std::uint64_t end = next_;
+      lock.unlock();
+      Batch batch = compute(worker, first, end);
+      lock.lock();
+      if (!batch.wrong.empty()) next_ = rows_.size();  // nothing after it is wanted
+      waiting_.emplace(number, std::move(batch));
+      ready_.notify_one();
+    }
+    ++ended_;
+    ready_.notify_one();
+    room_.notify_all();
+  }
+
+  const PreparedPlan& plan_;
+  const Rows& rows_;
+  const PredictionOptions& options_;
+  const SweepOptions& how_;
+  const std::function<std::unique_ptr<RowBatch>()>& make_batch_;
+  const std::function<bool(RowBatch&, std::uint64_t)>& on_batch_;
+  std::mutex mutex_;
+  std::condition_variable ready_, room_;
+  std::atomic<bool> done_ = false;  // nothing more is wanted
+  std::uint64_t next_ = 0;          // the first row that nobody computes yet
+  std::uint64_t taken_ = 0, to_deliver_ = 0;
+  std::map<std::uint64_t, Batch> waiting_;  // by number
+  unsigned ended_ = 0;
+  std::uint64_t delivered_ = 0;
+  Diagnostics wrong_;
+};
+
+}  // namespace
+
+Result<std::uint64_t> sweep_size(const std::vector<const Gpu*>& gpus,
+                                 const std::vector<NamedValues>& parameters) {
+  std::uint64_t size = gpus.size();
+  for (const NamedValues& named : parameters) {
+    if (__builtin_mul_overflow(size, named.values.size(), &size)) {
+      return error("the sweep has more rows than fit 64 bits");
+    }
+  }
+  return size;
+}
+
+Result<std::uint64_t> predict(const Plan& plan, const std::vector<const Gpu*>& gpus,
+                              const std::vector<NamedValues>& parameters, const PredictionOptions& options,
+                              const ProgramLoader& loader,
+                              const std::function<bool(const PredictionRow&)>& on_row) {
+  auto values = in_plan_order(plan, parameters);
+  if (!values) return values.diagnostics();
+  if (const auto size = sweep_size(gpus, parameters); !size) return size.diagnostics();
+  const auto prepared = PreparedPlan::make(plan, gpus, options, loader);
+  if (!prepared) return prepared.diagnostics();
+  const Rows rows(gpus.size(), std::move(*values), false);
+  RowModel model(*prepared, options);
+  PredictionRow row;
+  Rows::Cursor cursor(rows, 0);
+  for (std::uint64_t at = 0; at < rows.size(); ++at, cursor.next()) {
+    if (auto wrong = model.row(cursor.gpu, cursor.values, row); !wrong.empty()) return wrong;
+    if (!on_row(row)) return at + 1;
+  }
+  return rows.size();
+}
+
+Result<std::vector<Explanation>> explain_all(const Plan& plan, const std::vector<const Gpu*>& gpus,
+                                             const std::vector<NamedValues>& parameters,
+                                             const PredictionOptions& options, const ProgramLoader& loader) {
+  auto values = in_plan_order(plan, parameters);
+  if (!values) return values.diagnostics();
+  if (const auto size = sweep_size(gpus, parameters); !size) return size.diagnostics();
+  const auto prepared = PreparedPlan::make(plan, gpus, options, loader);
+  if (!prepared) return prepared.diagnostics();
+  const Rows rows(gpus.size(), std::move(*values), false);
+  Rows::Cursor cursor(rows, 0);
+  std::vector<Explanation> explanations;
+  for (std::uint64_t at = 0; at < rows.size(); ++at, cursor.next()) {
+    auto explanation = explain(*prepared, cursor.gpu, cursor.values, options);
+    if (!explanation) return explanation.diagnostics();
+    explanations.push_back(std::move(*explanation));
+  }
+  return explanations;
+}
+
+Result<std::uint64_t> sweep(const Plan& plan, const std::vector<const Gpu*>& gpus,
+                            const std::vector<NamedValues>& parameters, const PredictionOptions& options,
+                            const ProgramLoader& loader, const SweepOptions& how,
+                            const std::function<std::unique_ptr<RowBatch>()>& make_batch,
+                            const std::function<bool(RowBatch& batch, std::uint64_t rows)>& on_batch) {
+  auto values = in_plan_order(plan, parameters);
+  if (!values) return values.diagnostics();
+  if (const auto size = sweep_size(gpus, parameters); !size) return size.diagnostics();
+  const auto prepared = PreparedPlan::make(plan, gpus, options, loader);
+  if (!prepared) return prepared.diagnostics();
+  const Rows rows(gpus.size(), std::move(*values), how.gpus_innermost);
+  return Sweep(*prepared, rows, options, how, make_batch, on_batch).run();
+}
+
+}  // namespace warptime

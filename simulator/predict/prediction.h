@@ -1,0 +1,113 @@
+// Predictions: a plan, GPUs and parameters in, a time with its breakdown out.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "simulator/gpu/gpu.h"
+#include "simulator/model/puchala/kernel_time.h"
+#include "simulator/plan/parameter_values.h"
+#include "simulator/plan/plan.h"
+
+namespace warptime {
+
+enum class ParameterSource : std::uint8_t { option, calibration_file, plan, gpu_default, not_used };
+// "option", "calibration file", "plan", "gpu default", "not used" (by the model)
+std::string_view to_string(ParameterSource source);
+
+struct PredictionRow {
+  std::string plan;
+  std::string gpu;
+  std::vector<std::pair<std::string, std::int64_t>> parameters;  // in the plan's order
+  Launch first_launch;
+  std::int64_t launches = 0;
+  KernelTime time;  // summed over the launches; the run counts and warps are the first launch's
+  double t_p_us = 0;
+  double t_m_cycles = 0;
+  ParameterSource t_p_source = ParameterSource::gpu_default;
+  ParameterSource t_m_source = ParameterSource::gpu_default;
+  std::vector<std::string> notes;  // "analysed for sm_75, the oldest target of nvcc 13.0", …
+  // Where the best launches were looked for: the time with those of Algorithm 3.
+  std::optional<double> algorithm_3_us;
+  // Where both models were asked: what Luo and Suda's says.
+  std::optional<double> luo_suda_us;
+  std::uint64_t rank = 0;  // among the GPUs for these parameters, 1: the fastest; 0: nobody has ranked it
+};
+
+// Gives the kernel program of a launch's kernel: reads it, or compiles and analyses it (the simulator knows
+// not how). The notes are shown with every row that uses the program.
+struct LoadedProgram {
+  LoadedProgram(KernelProgram of, std::vector<std::string> with_notes)
+      : program(std::make_shared<const KernelProgram>(std::move(of))), notes(std::move(with_notes)) {}
+  LoadedProgram(std::shared_ptr<const KernelProgram> of, std::vector<std::string> with_notes)
+      : program(std::move(of)), notes(std::move(with_notes)) {}
+  std::shared_ptr<const KernelProgram> program;  // not null
+  std::vector<std::string> notes;
+};
+using ProgramLoader =
+    std::function<Result<LoadedProgram>(const Plan& plan, const PlanLaunch& launch, const Gpu& gpu)>;
+
+// A launch and its program must agree on names: what the program's expressions use is, in this order, an
+// argument of the launch, a counter or parameter of the plan with the same name, or a dimension of the launch
+// (blockDim.x, gridDim.x, …).
+
+// Whose model: Puchala et al. (2022) or Luo and Suda (2011). `all`: the first, with the other's time beside
+// it.
+enum class Model : std::uint8_t { puchala, luo_suda, all };
+
+struct PredictionOptions {
+  Model model = Model::puchala;
+  std::optional<double> t_p_us;      // --t-p
+  std::optional<double> t_m_cycles;  // --t-m
+  Calibrations calibration_file;     // --calibration
+  // Of each launch of so many threads, take the quickest blocks of whole warps instead of Algorithm 3's.
+  bool best_launch = false;
+  std::map<std::string, std::vector<std::string>> gpu_notes;  // by GPU name: for all its rows
+  CorePackageOptions core_package;                            // its listener is not used
+};
+
+// How many rows a sweep has; fails where that does not fit 64 bits.
+Result<std::uint64_t> sweep_size(const std::vector<const Gpu*>& gpus,
+                                 const std::vector<NamedValues>& parameters);
+
+// One row per GPU and combination of parameters: GPUs outermost, the plan's last parameter innermost.
+// `on_row` is called in that order as rows are ready and returns false to stop; the row is good during the
+// call. All programs are loaded first, each once per GPU; T_c is computed once for equal (program, bindings,
+// warps, t_m). Errors: a parameter of the plan that has no values (says which), one that the plan does not
+// have, a name that a kernel program needs and nobody gives, a launch that the GPU does not take, launches
+// that differ with a counter for more than 2^22 turns, and what the loader and the simulation say, with the
+// row's parameters. Returns the number of rows that on_row was called for.
+Result<std::uint64_t> predict(const Plan& plan, const std::vector<const Gpu*>& gpus,
+                              const std::vector<NamedValues>& parameters, const PredictionOptions& options,
+                              const ProgramLoader& loader,
+                              const std::function<bool(const PredictionRow&)>& on_row);
+
+// Rows that follow each other, as some thread is done with them.
+class RowBatch {
+ public:
+  virtual ~RowBatch() = default;
+  virtual void add(const PredictionRow& row) = 0;
+};
+
+struct SweepOptions {
+  unsigned threads = 0;                     // 0: as many as there are cores
+  bool gpus_innermost = false;              // rows of equal parameters follow each other
+  const std::atomic<bool>* stop = nullptr;  // asked now and then; true ends the sweep with what it has
+};
+
+// predict() on all cores, in constant memory. make_batch is called in any thread, add() in the thread that
+// computed the rows, on_batch in the calling thread: with the batches in the order of the rows, as they are
+// ready. A batch that ends with a row that fails comes without it, then the error.
+Result<std::uint64_t> sweep(const Plan& plan, const std::vector<const Gpu*>& gpus,
+                            const std::vector<NamedValues>& parameters, const PredictionOptions& options,
+                            const ProgramLoader& loader, const SweepOptions& how,
+                            const std::function<std::unique_ptr<RowBatch>()>& make_batch,
+                            const std::function<bool(RowBatch& batch, std::uint64_t rows)>& on_batch);
+
+}  // namespace warptime

@@ -1,0 +1,175 @@
+#include "simulator/program/kernel_program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <charconv>
+
+namespace warptime {
+
+void LineSet::add(int first, int last) {
+  assert(first >= 1 && first <= last);
+  // Lines come in order, mostly.
+  if (ranges_.empty() || first - 1 > ranges_.back().second) {
+    ranges_.emplace_back(first, last);
+    return;
+  }
+  if (first >= ranges_.back().first) {
+    ranges_.back().second = std::max(ranges_.back().second, last);
+    return;
+  }
+  std::vector<std::pair<int, int>> merged;
+  for (const auto& range : ranges_) {
+    if (range.second < first - 1) {
+      merged.push_back(range);
+    } else if (range.first - 1 <= last) {  // overlaps or touches
+      first = std::min(first, range.first);
+      last = std::max(last, range.second);
+    }
+  }
+  merged.emplace_back(first, last);
+  for (const auto& range : ranges_) {
+    if (range.first - 1 > last) merged.push_back(range);
+  }
+  ranges_ = std::move(merged);
+}
+
+void LineSet::add(const LineSet& other) {
+  for (const auto& [first, last] : other.ranges_) add(first, last);
+}
+
+bool LineSet::contains(int line) const {
+  return std::any_of(ranges_.begin(), ranges_.end(),
+                     [line](const auto& range) { return range.first <= line && line <= range.second; });
+}
+
+std::string to_string(const LineSet& lines) {
+  std::string text;
+  for (const auto& [first, last] : lines.ranges()) {
+    if (!text.empty()) text += ",";
+    text += first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last);
+  }
+  return text;
+}
+
+namespace {
+
+// Takes a line number off the front of `text`; 0: there is none.
+int take_line(std::string_view& text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  int line = 0;
+  const auto [stopped, status] = std::from_chars(text.data(), text.data() + text.size(), line);
+  if (status != std::errc() || line < 1) return 0;
+  text.remove_prefix(static_cast<std::size_t>(stopped - text.data()));
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  return line;
+}
+
+}  // namespace
+
+Result<LineSet> parse_line_set(std::string_view text) {
+  const auto wrong = [text] {
+    return error(fmt::format("`{}` is no set of lines", text), "lines are written like 5-7,12");
+  };
+  LineSet lines;
+  std::string_view rest = text;
+  while (true) {
+    const int first = take_line(rest);
+    int last = first;
+    if (first > 0 && !rest.empty() && rest.front() == '-') {
+      rest.remove_prefix(1);
+      last = take_line(rest);
+    }
+    if (first == 0 || last < first) return wrong();
+    lines.add(first, last);
+    if (rest.empty()) return lines;
+    if (rest.front() != ',') return wrong();
+    rest.remove_prefix(1);
+  }
+}
+
+std::string_view to_string(Access access) {
+  static constexpr std::array<std::string_view, 4> kNames = {"uniform", "coalesced", "strided", "scattered"};
+  return kNames[static_cast<std::size_t>(access)];
+}
+
+bool operator==(const Repeat& a, const Repeat& b) {
+  return a.count == b.count && a.counter == b.counter && a.body == b.body;
+}
+
+bool operator==(const When& a, const When& b) {
+  return a.condition == b.condition && a.then_items == b.then_items && a.else_items == b.else_items;
+}
+
+bool operator==(const Item& a, const Item& b) {
+  return a.what == b.what && a.lines == b.lines && a.ptx == b.ptx;
+}
+
+bool operator==(const KernelProgram& a, const KernelProgram& b) {
+  return a.provenance == b.provenance && a.description == b.description && a.parameters == b.parameters &&
+         a.assumptions == b.assumptions && a.not_modelled == b.not_modelled &&
+         a.instructions_modelled == b.instructions_modelled && a.instructions_total == b.instructions_total &&
+         a.resources == b.resources && a.program == b.program;
+}
+
+namespace {
+
+// Collects the names that items use; a counter hides a parameter of its name inside its body.
+class NameCollector {
+ public:
+  explicit NameCollector(std::vector<std::string>& names) : names_(names) {}
+
+  void collect(const Items& items) {
+    for (const Item& item : items) {
+      if (const auto* calculation = std::get_if<Calculation>(&item.what)) collect(calculation->cycles);
+      if (const auto* instructions = std::get_if<Instructions>(&item.what)) collect(instructions->count);
+      if (const auto* access = std::get_if<MemoryAccess>(&item.what)) {
+        if (access->cycles) collect(*access->cycles);
+      }
+      if (const auto* repeat = std::get_if<Repeat>(&item.what)) collect(*repeat);
+      if (const auto* when = std::get_if<When>(&item.what)) {
+        collect(when->condition);
+        collect(when->then_items);
+        collect(when->else_items);
+      }
+    }
+  }
+
+ private:
+  void collect(const Repeat& repeat) {
+    collect(repeat.count);
+    if (!repeat.counter.empty()) counters_.push_back(repeat.counter);
+    collect(repeat.body);
+    if (!repeat.counter.empty()) counters_.pop_back();
+  }
+
+  void collect(const Expression& expression) {
+    for (std::string& name : expression.names()) {
+      const bool counter = std::find(counters_.begin(), counters_.end(), name) != counters_.end();
+      const bool known = std::find(names_.begin(), names_.end(), name) != names_.end();
+      if (!counter && !known) names_.push_back(std::move(name));
+    }
+  }
+
+  std::vector<std::string>& names_;
+  std::vector<std::string> counters_;
+};
+
+}  // namespace
+
+std::vector<std::string> parameter_names(const KernelProgram& program) {
+  std::vector<std::string> names;
+  for (const Parameter& parameter : program.parameters) names.push_back(parameter.name);
+  NameCollector(names).collect(program.program);
+  return names;
+}
+
+std::vector<std::string> used_names(const KernelProgram& program) {
+  std::vector<std::string> names;
+  NameCollector(names).collect(program.program);
+  return names;
+}
+
+}  // namespace warptime

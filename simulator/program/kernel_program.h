@@ -1,0 +1,155 @@
+// The narrow waist of warptime: what the analyzer produces and the simulator consumes. A kernel program is
+// the sequence of calculation and memory access periods of one warp (Puchala et al. 2022, section 5.2:
+// "kernel_program"), with repeats and conditions whose counts are expressions over parameters. Nothing here
+// knows PTX.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "simulator/base/diagnostic.h"
+#include "simulator/program/expression/expression.h"
+
+namespace warptime {
+
+// Closed ranges of 1-based line numbers, sorted and disjoint: "5-7,12".
+class LineSet {
+ public:
+  void add(int line) { add(line, line); }
+  void add(int first, int last);
+  void add(const LineSet& other);
+  bool empty() const { return ranges_.empty(); }
+  bool contains(int line) const;
+  const std::vector<std::pair<int, int>>& ranges() const { return ranges_; }
+  friend bool operator==(const LineSet&, const LineSet&) = default;
+
+ private:
+  std::vector<std::pair<int, int>> ranges_;
+};
+std::string to_string(const LineSet& lines);
+Result<LineSet> parse_line_set(std::string_view text);
+
+// How the 32 threads of a warp spread over memory in one access.
+enum class Access : std::uint8_t { uniform, coalesced, strided, scattered };
+std::string_view to_string(Access access);
+
+struct Calculation {  // `calc: 33`: a calculation period of that many cycles, taken as it stands
+  Expression cycles;
+  friend bool operator==(const Calculation&, const Calculation&) = default;
+};
+struct Instructions {  // `instructions: 24`: executed instructions of calculation; runs that meet are one
+                       // period of n - 1 + 10
+  Expression count;
+  friend bool operator==(const Instructions&, const Instructions&) = default;
+};
+struct MemoryAccess {  // `load: …`, `store: …`: a memory access period
+  enum class Kind : std::uint8_t { load, store } kind = Kind::load;
+  std::optional<Expression> cycles;     // absent: from the GPU's file or a calibration, by `access`
+  std::optional<Access> access;         // at least one of `cycles` and `access` is there
+  std::optional<std::int64_t> bytes;    // per thread
+  std::optional<std::int64_t> sectors;  // 32-byte sectors that one warp's request touches
+  std::string stride;                   // bytes between neighbouring threads, as an expression; empty: none
+  // Bytes that the whole launch touches here, each counted once; over parameters and launch dimensions, which
+  // no result needs: they are none of parameter_names. Absent: not known.
+  std::optional<Expression> footprint = {};
+  std::string note;  // "atomic", "cp.async", "generic address, taken as global", …; empty: none
+  friend bool operator==(const MemoryAccess&, const MemoryAccess&) = default;
+};
+
+struct Item;
+using Items = std::vector<Item>;
+
+struct Repeat {  // `repeat: K` with `body`; `counter: i` names a variable that counts 0, 1, … for expressions
+                 // in the body
+  Expression count;
+  std::string counter;  // may be empty
+  Items body;
+  friend bool operator==(const Repeat& a, const Repeat& b);
+};
+struct When {  // `when: k < L - 1` with `then`, `else`
+  Expression condition;
+  Items then_items;
+  Items else_items;
+  friend bool operator==(const When& a, const When& b);
+};
+
+struct Item {
+  std::variant<Calculation, Instructions, MemoryAccess, Repeat, When> what;
+  LineSet lines = {};  // of the source (.cu), `lines`; may be empty
+  LineSet ptx = {};    // of the PTX, `ptx`; may be empty
+  friend bool operator==(const Item& a, const Item& b);
+};
+
+struct Parameter {
+  std::string name;
+  std::string description;  // "argument 0 (int K)", "blockDim.x", "trips of the loop at mtx.cu:12", …
+  friend bool operator==(const Parameter&, const Parameter&) = default;
+};
+
+struct Assumption {
+  int line = 0;      // of the source; 0: unknown
+  int ptx_line = 0;  // of the PTX; 0: unknown
+  std::string text;  // "`id >= N` does not return: the guard is taken to pass"
+  friend bool operator==(const Assumption&, const Assumption&) = default;
+};
+
+// Where a program that `analyze` wrote came from; all empty for one written by hand.
+struct Provenance {
+  std::string kernel;    // the source's name: mtx
+  std::string symbol;    // the PTX's name: _Z3mtxiiPfS_S_
+  std::string source;    // mtx.cu
+  std::string compiler;  // "clang 19.1.7", "nvcc 13.0.88"
+  std::string target;    // sm_75
+  std::string flags;     // as given: "-O3 --rolled"
+  friend bool operator==(const Provenance&, const Provenance&) = default;
+};
+
+// What a thread and a block of the kernel take of an SM, and what it was compiled for: see occupancy.h.
+struct KernelResources {
+  std::optional<int> registers_per_thread;  // absent: not known
+  std::int64_t shared_bytes_static = 0;     // of a block, declared in the kernel
+  std::int64_t shared_bytes_dynamic = 0;    // of a block, asked for at the launch
+  bool dynamic_shared_unknown = false;      // it takes memory that the launch asks for: how much is not known
+  std::optional<int> max_threads;           // .maxntid: the most threads of a block
+  std::optional<int> required_threads;      // .reqntid: the threads of a block
+  std::optional<int> min_blocks_per_sm;     // .minnctapersm: what the compiler kept the registers low for
+  friend bool operator==(const KernelResources&, const KernelResources&) = default;
+};
+
+struct KernelProgram {
+  static constexpr int format_version = 2;
+  Provenance provenance;
+  std::string description;
+  std::vector<Parameter> parameters;  // declared; a hand-written program need declare none
+  std::vector<Assumption> assumptions;
+  std::vector<std::string> not_modelled;  // what the kernel uses and the model does not tell apart, in words
+  std::optional<std::int64_t> instructions_modelled;  // of the kernel's static instructions, …
+  std::optional<std::int64_t> instructions_total;     // … of how many
+  std::optional<KernelResources> resources;           // absent: none that is known
+  Items program;
+  friend bool operator==(const KernelProgram& a, const KernelProgram& b);
+};
+
+// The declared parameters, then the names its expressions use beyond these (counters left out), in order of
+// appearance.
+std::vector<std::string> parameter_names(const KernelProgram& program);
+// Only the names that its expressions use (counters left out), in order of appearance: what make_schedule
+// needs values for.
+std::vector<std::string> used_names(const KernelProgram& program);
+
+// Reads one YAML (or JSON) stream of one or more kernel programs. `file` is for the diagnostics, which carry
+// line and column. Errors: not YAML, an unknown item or key, a negative constant duration or count, an
+// expression that does not parse, a newer format version, nesting deeper than 200.
+Result<std::vector<KernelProgram>> read_kernel_programs(std::string_view text, const std::string& file);
+
+// What read_kernel_programs reads back to an equal value; several programs are several YAML documents.
+std::string to_yaml(const KernelProgram& program);
+std::string to_yaml(const std::vector<KernelProgram>& programs);
+std::string to_json(const std::vector<KernelProgram>& programs);  // an object for one, an array for several
+
+}  // namespace warptime

@@ -1,0 +1,353 @@
+// YAML -> kernel programs: the format of the header, key by key.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <set>
+
+#include "simulator/base/did_you_mean.h"
+#include "simulator/program/kernel_program.h"
+#include "simulator/program/yaml_reader.h"
+
+namespace warptime {
+namespace {
+
+using yaml::Entry;
+using yaml::Fields;
+using yaml::Node;
+using yaml::Reader;
+
+constexpr int kDeepestItems = 200;
+// Of a kernel's resources: far beyond any GPU's.
+constexpr std::int64_t kMostPerThread = 65'536, kMostThreads = std::numeric_limits<int>::max(),
+                       kMostBytes = 1'000'000'000'000;
+const std::vector<std::string> kKinds = {"calc", "instructions", "load", "store", "repeat", "when"};
+
+class ProgramReader {
+ public:
+  explicit ProgramReader(Reader& reader) : reader_(reader) {}
+
+  KernelProgram read(const Node& document) {
+    KernelProgram program;
+    if (document.kind != Node::Kind::mapping) {
+      reader_.error(document, "a kernel program is a mapping with a `program`",
+                    "the smallest one: `program: [calc: 10]`");
+      return program;
+    }
+    Fields fields(reader_, document,
+                  {"warptime", "kernel", "symbol", "source", "compiler", "target", "flags", "description",
+                   "parameters", "assumptions", "not_modelled", "coverage", "resources", "program"},
+                  "a kernel program");
+    yaml::check_version(reader_, fields, KernelProgram::format_version);
+    read_provenance(fields, program.provenance);
+    if (const Node* node = fields.find("description"))
+      program.description = reader_.text(*node, "`description`");
+    if (const Node* node = fields.find("parameters")) read_parameters(*node, program.parameters);
+    if (const Node* node = fields.find("not_modelled")) read_texts(*node, program.not_modelled);
+    if (const Node* node = fields.find("assumptions")) read_assumptions(*node, program.assumptions);
+    if (const Node* node = fields.find("coverage")) read_coverage(*node, program);
+    if (const Node* node = fields.find("resources")) program.resources = read_resources(*node);
+    if (const Node* node = fields.require("program")) program.program = read_items(*node, "`program`", 1);
+    return program;
+  }
+
+ private:
+  void read_provenance(const Fields& fields, Provenance& provenance) {
+    const std::array<std::pair<const char*, std::string*>, 6> texts = {{{"kernel", &provenance.kernel},
+                                                                        {"symbol", &provenance.symbol},
+                                                                        {"source", &provenance.source},
+                                                                        {"compiler", &provenance.compiler},
+                                                                        {"target", &provenance.target},
+                                                                        {"flags", &provenance.flags}}};
+    for (const auto& [key, into] : texts) {
+      if (const Node* node = fields.find(key)) *into = reader_.text(*node, fmt::format("`{}`", key));
+    }
+  }
+
+  void read_parameters(const Node& node, std::vector<Parameter>& parameters) {
+    if (node.kind == Node::Kind::null) return;
+    std::set<std::string> seen;
+    const auto add = [&](const Node& name, std::string description) {
+      const std::string text = reader_.text(name, "a parameter's name");
+      if (!is_name(text)) {
+        reader_.error(name, fmt::format("`{}` is no name for a parameter", text),
+                      "letters, digits and `_`, no digit first");
+      } else if (!seen.insert(text).second) {
+        reader_.error(name, fmt::format("the parameter `{}` is there twice", text));
+      }
+      parameters.push_back({text, std::move(description)});
+    };
+    if (node.kind == Node::Kind::sequence) {
+      for (const Node& name : node.items) add(name, {});
+    } else if (node.kind == Node::Kind::mapping) {
+      for (const Entry& entry : node.entries)
+        add(entry.key, reader_.text(entry.value, "a parameter's description"));
+    } else {
+      reader_.error(node, "`parameters` is a list of names, or a mapping from names to descriptions");
+    }
+  }
+
+  void read_texts(const Node& node, std::vector<std::string>& texts) {
+    if (node.kind != Node::Kind::sequence) return reader_.error(node, "`not_modelled` is a list");
+    for (const Node& item : node.items) texts.push_back(reader_.text(item, "`not_modelled`"));
+  }
+
+  void read_assumptions(const Node& node, std::vector<Assumption>& assumptions) {
+    if (node.kind == Node::Kind::null) return;
+    if (node.kind != Node::Kind::sequence) return reader_.error(node, "`assumptions` is a list");
+    for (const Node& item : node.items) {
+      Assumption assumption;
+      if (item.kind == Node::Kind::scalar) {
+        assumption.text = item.text;
+      } else {
+        Fields fields(reader_, item, {"line", "ptx", "text"}, "an assumption");
+        if (const Node* line = fields.find("line")) assumption.line = read_line(*line);
+        if (const Node* line = fields.find("ptx")) assumption.ptx_line = read_line(*line);
+        if (const Node* text = fields.require("text")) assumption.text = reader_.text(*text, "`text`");
+      }
+      assumptions.push_back(std::move(assumption));
+    }
+  }
+
+  int read_line(const Node& node) {
+    const auto line = reader_.integer(node, "a line");
+    if (line && (*line < 1 || *line > std::numeric_limits<int>::max()))
+      reader_.error(node, fmt::format("there is no line {}", *line));
+    return line && *line >= 1 && *line <= std::numeric_limits<int>::max() ? static_cast<int>(*line) : 0;
+  }
+
+  void read_coverage(const Node& node, KernelProgram& program) {
+    Fields fields(reader_, node, {"modelled", "instructions"}, "`coverage`");
+    if (const Node* count = fields.require("modelled"))
+      program.instructions_modelled = read_count(*count, "`modelled`");
+    if (const Node* count = fields.require("instructions")) {
+      program.instructions_total = read_count(*count, "`instructions`");
+    }
+  }
+
+  KernelResources read_resources(const Node& node) {
+    KernelResources resources;
+    if (node.kind != Node::Kind::mapping) {
+      reader_.error(node, "`resources` is a mapping", "resources: {registers: 32, shared_bytes: 4096}");
+      return resources;
+    }
+    Fields fields(reader_, node,
+                  {"registers", "shared_bytes", "dynamic_shared_bytes", "max_threads_per_block",
+                   "required_threads_per_block", "min_blocks_per_sm"},
+                  "`resources`");
+    const auto figure = [&](const char* key, std::int64_t at_least, std::int64_t at_most) {
+      const Node* value = fields.find(key);
+      return value == nullptr ? std::nullopt : read_in_range(*value, key, at_least, at_most);
+    };
+    resources.registers_per_thread = figure("registers", 0, kMostPerThread);
+    resources.shared_bytes_static = figure("shared_bytes", 0, kMostBytes).value_or(0);
+    const Node* dynamic = fields.find("dynamic_shared_bytes");
+    resources.dynamic_shared_unknown = dynamic != nullptr && dynamic->text == "unknown";
+    if (!resources.dynamic_shared_unknown)
+      resources.shared_bytes_dynamic = figure("dynamic_shared_bytes", 0, kMostBytes).value_or(0);
+    resources.max_threads = figure("max_threads_per_block", 1, kMostThreads);
+    resources.required_threads = figure("required_threads_per_block", 1, kMostThreads);
+    resources.min_blocks_per_sm = figure("min_blocks_per_sm", 0, kMostThreads);
+    return resources;
+  }
+
+  std::optional<std::int64_t> read_in_range(const Node& node, std::string_view key, std::int64_t at_least,
+                                            std::int64_t at_most) {
+    const auto value = reader_.integer(node, fmt::format("`{}`", key));
+    if (!value || (*value >= at_least && *value <= at_most)) return value;
+    reader_.error(node, fmt::format("`{}` is {}: it is {} to {}", key, *value, at_least, at_most));
+    return std::nullopt;
+  }
+
+  std::optional<std::int64_t> read_count(const Node& node, std::string_view what) {
+    const auto count = reader_.integer(node, what);
+    if (count && *count < 0) reader_.error(node, fmt::format("{} is negative: {}", what, *count));
+    return count;
+  }
+
+  Items read_items(const Node& node, std::string_view what, int depth) {
+    Items items;
+    if (depth > kDeepestItems) {
+      reader_.error(node, fmt::format("items are nested more than {} deep", kDeepestItems));
+    } else if (node.kind != Node::Kind::sequence) {
+      reader_.error(node, fmt::format("{} is a list of items (`- calc: 10` lines)", what));
+    } else {
+      items.reserve(node.items.size());
+      for (const Node& item : node.items) read_item(item, items, depth);
+    }
+    return items;
+  }
+
+  void read_item(const Node& node, Items& items, int depth) {
+    if (node.kind != Node::Kind::mapping) {
+      return reader_.error(node, "an item is a mapping such as `calc: 33`");
+    }
+    std::vector<const Entry*> kinds;
+    for (const Entry& entry : node.entries) {
+      if (std::find(kKinds.begin(), kKinds.end(), entry.key.text) != kKinds.end()) kinds.push_back(&entry);
+    }
+    if (kinds.empty()) return unknown_item(node);
+    const std::string& kind = kinds[0]->key.text;
+    if (kinds.size() > 1 && kinds[1]->key.text != kind) {
+      return reader_.error(kinds[1]->key,
+                           fmt::format("an item is one thing, not `{}` and `{}`", kind, kinds[1]->key.text),
+                           "begin the second with a `-` of its own");
+    }
+    std::vector<std::string> known = {kind, "lines", "ptx"};
+    if (kind == "repeat") known.insert(known.end(), {"counter", "body"});
+    if (kind == "when") known.insert(known.end(), {"then", "else"});
+    Fields fields(reader_, node, std::move(known), fmt::format("`{}`", kind));
+    Item item{read_what(kind, kinds[0]->value, fields, depth)};
+    if (const Node* lines = fields.find("lines")) item.lines = read_lines(*lines, "`lines`");
+    if (const Node* lines = fields.find("ptx")) item.ptx = read_lines(*lines, "`ptx`");
+    items.push_back(std::move(item));
+  }
+
+  void unknown_item(const Node& node) {
+    if (node.entries.empty())
+      return reader_.error(node, fmt::format("an empty item; there are {}", yaml::list_of(kKinds)));
+    const Node& key = node.entries[0].key;
+    const std::string near = nearest(key.text, kKinds);
+    reader_.error(key, fmt::format("unknown item `{}`", key.text),
+                  near.empty() ? fmt::format("there are {}", yaml::list_of(kKinds))
+                               : fmt::format("did you mean `{}`?", near));
+  }
+
+  decltype(Item::what) read_what(const std::string& kind, const Node& value, Fields& fields, int depth) {
+    if (kind == "calc") return Calculation{reader_.expression(value, "`calc`", Reader::Constant::number)};
+    if (kind == "instructions") {
+      return Instructions{reader_.expression(value, "`instructions`", Reader::Constant::count)};
+    }
+    if (kind == "load") return read_access(value, MemoryAccess::Kind::load, "`load`");
+    if (kind == "store") return read_access(value, MemoryAccess::Kind::store, "`store`");
+    if (kind == "repeat") return read_repeat(value, fields, depth);
+    return read_when(value, fields, depth);
+  }
+
+  MemoryAccess read_access(const Node& value, MemoryAccess::Kind kind, std::string_view what) {
+    MemoryAccess access;
+    access.kind = kind;
+    if (value.kind != Node::Kind::mapping) {
+      access.cycles = reader_.expression(value, what, Reader::Constant::number);
+      if (value.kind == Node::Kind::scalar && find_access(value.text)) {
+        reader_.error(value, fmt::format("{} has a duration, or a mapping", what),
+                      fmt::format("{{access: {}}}", value.text));
+      }
+      return access;
+    }
+    Fields fields(reader_, value, {"access", "cycles", "bytes", "sectors", "stride", "footprint", "touched", "note"},
+                  what);
+    if (const Node* node = fields.find("access")) access.access = read_pattern(*node);
+    if (const Node* node = fields.find("cycles")) {
+      access.cycles = reader_.expression(*node, "`cycles`", Reader::Constant::number);
+    }
+    if (const Node* node = fields.find("bytes")) access.bytes = read_count(*node, "`bytes`");
+    if (const Node* node = fields.find("sectors")) access.sectors = read_count(*node, "`sectors`");
+    if (const Node* node = fields.find("stride")) access.stride = reader_.text(*node, "`stride`");
+    // Format 1 calls it `touched`.
+    for (const char* key : {"touched", "footprint"}) {
+      if (const Node* node = fields.find(key))
+        access.footprint = reader_.expression(*node, fmt::format("`{}`", key), Reader::Constant::count);
+    }
+    if (const Node* node = fields.find("note")) access.note = reader_.text(*node, "`note`");
+    if (fields.find("access") == nullptr && fields.find("cycles") == nullptr) {
+      reader_.error(value, fmt::format("{} has neither `access` nor `cycles`", what));
+    }
+    return access;
+  }
+
+  static std::optional<Access> find_access(std::string_view text) {
+    for (const Access access : {Access::uniform, Access::coalesced, Access::strided, Access::scattered}) {
+      if (to_string(access) == text) return access;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Access> read_pattern(const Node& node) {
+    const auto access = find_access(node.text);
+    if (!access) {
+      const std::vector<std::string> known = {"uniform", "coalesced", "strided", "scattered"};
+      const std::string near = nearest(node.text, known);
+      reader_.error(node, fmt::format("unknown access `{}`", node.text),
+                    near.empty() ? fmt::format("there are {}", yaml::list_of(known))
+                                 : fmt::format("did you mean `{}`?", near));
+    }
+    return access;
+  }
+
+  Repeat read_repeat(const Node& value, Fields& fields, int depth) {
+    Repeat repeat;
+    repeat.count = reader_.expression(value, "`repeat`", Reader::Constant::count);
+    if (const Node* node = fields.find("counter")) {
+      repeat.counter = reader_.text(*node, "`counter`");
+      if (!is_name(repeat.counter))
+        reader_.error(*node, fmt::format("`{}` is no name for a counter", repeat.counter));
+    }
+    if (const Node* node = fields.require("body")) repeat.body = read_items(*node, "`body`", depth + 1);
+    return repeat;
+  }
+
+  When read_when(const Node& value, Fields& fields, int depth) {
+    When when;
+    when.condition = reader_.expression(value, "`when`");
+    if (const Node* node = fields.find("then")) when.then_items = read_items(*node, "`then`", depth + 1);
+    if (const Node* node = fields.find("else")) when.else_items = read_items(*node, "`else`", depth + 1);
+    if (fields.find("then") == nullptr && fields.find("else") == nullptr) {
+      reader_.error(fields.node(), "`when` has neither `then` nor `else`");
+    }
+    return when;
+  }
+
+  LineSet read_lines(const Node& node, std::string_view what) {
+    const auto lines = parse_line_set(reader_.text(node, what));
+    if (lines) return *lines;
+    if (node.kind == Node::Kind::scalar || node.kind == Node::Kind::null) {
+      reader_.error(node, lines.diagnostics().front().message, lines.diagnostics().front().hint);
+    }
+    return {};
+  }
+
+  Reader& reader_;
+};
+
+bool is_plan(const Node& document) {
+  bool launches = false, program = false;
+  for (const Entry& entry : document.entries) {
+    launches = launches || entry.key.text == "launches";
+    program = program || entry.key.text == "program";
+  }
+  return launches && !program;
+}
+
+}  // namespace
+
+Result<std::vector<KernelProgram>> read_kernel_programs(std::string_view text, const std::string& file) {
+  const auto documents = yaml::parse(text, file);
+  if (!documents) return documents.diagnostics();
+  std::vector<const Node*> found;
+  for (const Node& document : *documents) {
+    if (document.kind == Node::Kind::sequence) {  // how JSON holds several
+      for (const Node& item : document.items) found.push_back(&item);
+    } else if (document.kind != Node::Kind::null) {
+      found.push_back(&document);
+    }
+  }
+  if (found.empty())
+    return error_at(file, 0, 0, "there is no kernel program in it",
+                    "the smallest one: `program: [calc: 10]`");
+  Reader reader(text, file);
+  ProgramReader program_reader(reader);
+  std::vector<KernelProgram> programs;
+  for (const Node* document : found) {
+    if (is_plan(*document)) {
+      reader.error(*document, "this is a plan, not a kernel program", "plans are for `warptime predict`");
+      break;
+    }
+    programs.push_back(program_reader.read(*document));
+  }
+  if (reader.failed()) return reader.take();
+  return programs;
+}
+
+}  // namespace warptime

@@ -1,0 +1,21 @@
+// Durations of memory accesses that a kernel program leaves open, by access pattern.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace warptime {
+
+// Default durations in cycles by access pattern, for accesses whose program gives none.
+struct MemoryDurations {
+  // indexed by Access: uniform, coalesced, strided, scattered
+  std::array<double, 4> load{};
+  std::array<double, 4> store{};
+};
+// The duration that a GPU's file calls load.coalesced, store.scattered and the like; null: no such name.
+double* find_duration(MemoryDurations& durations, std::string_view name);
+// What `simulate` uses when no GPU is named, and the starting point of every GPU's file: Listings 7 and 9 of
+// Puchala et al. (loads: uniform 10, coalesced and strided 120, scattered 160; stores: 100).
+const MemoryDurations& paper_durations();
+
+}  // namespace warptime
