@@ -8,6 +8,7 @@
 #include "cli/commands/modelled.h"
 #include "cli/io/output.h"
 #include "cli/io/report.h"
+#include "cli/options/model_option.h"
 #include "cli/options/options.h"
 #include "cli/views/calibration_view.h"
 #include "load/bundled.h"
@@ -30,16 +31,18 @@ CommandSyntax calibrate_syntax() {
       "measure` "
       "writes (plan,gpu, the parameters, time_us) or a CSV of nsys, ncu or nvprof; - is standard input.\n"
       "The report is itself a calibration file; with -o that file is written besides.",
-      "  warptime calibrate mtx measured.csv -o mtx.yaml\n"
+      "  warptime calibrate mtx measured.csv -o mtx.calibration.yaml\n"
       "  warptime calibrate matrix data/stokfiszewski2022_rtx2080ti.csv --rows-of gpu_dwt_m1_ww_ref "
       "--hold-out N=2^21..2^23\n"
-      "  warptime calibrate my.plan.yaml trace.csv --gpu rtx-2080 --param N=2^10..2^20 -o my.yaml\n",
+      "  warptime calibrate my.plan.yaml trace.csv --gpu rtx-2080 --param N=2^10..2^20 -o "
+      "my.calibration.yaml\n",
       {{"What to fit",
         {{"t-p", "MICROSECONDS", "take this t_p, and fit the rest: where you have measured it"},
          {"t-m", "CYCLES", "take this t_m, and fit the rest"},
          {"durations", "BOUNDS",
           "fit memory durations too: LOW..HIGH in cycles for all that the kernels leave open, or "
           "load.coalesced=50..400,store.coalesced=20..200 for some"},
+         model_option(false),
          {"hold-out", "WHICH",
           "leave these rows out of the fit, and say how well they are predicted: a fraction (0.25, spread "
           "evenly "
@@ -72,6 +75,7 @@ struct CalibrateSettings {
   std::string format;
   MeasuredSettings measured;
   CompileOptions compile;
+  const Model* model = nullptr;
   FitOptions fit;
   std::optional<Bounds> all_durations;
   HoldOut hold_out;
@@ -109,13 +113,6 @@ Result<Bounds> read_bounds(const std::string& text) {
   return bounds;
 }
 
-std::optional<DurationName> duration_named(const std::string& text) {
-  for (const bool store : {false, true})
-    for (int access = 0; access < 4; ++access)
-      if (to_string(DurationName{store, access}) == text) return DurationName{store, access};
-  return std::nullopt;
-}
-
 Diagnostics read_durations(const Arguments& arguments, CalibrateSettings& settings) {
   const auto text = arguments.value("durations");
   if (!text) return {};
@@ -129,7 +126,7 @@ Diagnostics read_durations(const Arguments& arguments, CalibrateSettings& settin
     const auto end = std::min(text->find(',', begin), text->size());
     const std::string one = text->substr(begin, end - begin);
     const auto equals = std::min(one.find('='), one.size());
-    const auto name = duration_named(one.substr(0, equals));
+    const auto name = find_duration_name(one.substr(0, equals));
     if (!name)
       return {option_error(
           "--durations", fmt::format("`{}` is no memory duration", one.substr(0, equals)),
@@ -156,6 +153,12 @@ Result<CalibrateSettings> read_calibrate_settings(const Arguments& arguments, co
   auto compile = read_compile_options(arguments);
   if (!compile) return compile.diagnostics();
   settings.compile = std::move(*compile);
+  const auto model = read_model(arguments);
+  if (!model) return model.diagnostics();
+  settings.model = *model;
+  if (!settings.model->has_constants())
+    return option_error("--model", fmt::format("{} has no constants that could be fitted", settings.model->name()),
+                        "`warptime compare --model` says how well it does without");
   const auto t_p = read_number(arguments, "t-p");
   if (!t_p) return t_p.diagnostics();
   settings.fit.t_p_us = *t_p;
@@ -266,8 +269,10 @@ int run_calibrate(const Arguments& arguments) {
   if (!measured) return fail(wrong_input, measured.diagnostics());
 
   std::vector<GpuFit> fits;
+  PredictionOptions options;
+  options.model = settings->model;
   for (auto& on : *measured) {
-    auto modelled = model_rows(plan, std::move(on), loader);
+    auto modelled = model_rows(plan, std::move(on), options, loader);
     if (!modelled) return fail(wrong_input, modelled.diagnostics());
     auto fitted = GpuCalibration(plan, *settings, std::move(*modelled)).run();
     if (!fitted) return fail(wrong_input, fitted.diagnostics());

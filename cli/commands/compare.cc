@@ -9,6 +9,7 @@
 #include "cli/commands/modelled.h"
 #include "cli/io/output.h"
 #include "cli/io/report.h"
+#include "cli/options/model_option.h"
 #include "cli/options/options.h"
 #include "cli/views/comparison.h"
 #include "cli/views/comparison_svg.h"
@@ -32,7 +33,7 @@ CommandSyntax compare_syntax() {
       "bundled one. MEASUREMENTS is what `warptime measure` writes or a CSV of nsys, ncu or nvprof; - is "
       "standard "
       "input. With --against, it also compares how the plans' times compare.",
-      "  warptime compare mtx measured.csv --calibration mtx.yaml\n"
+      "  warptime compare mtx measured.csv --calibration mtx.calibration.yaml\n"
       "  warptime compare gpu_dwt_m2_nw data/stokfiszewski2022_rtx2080ti.csv --against gpu_dwt_l2_nw\n"
       "  warptime compare matrix measured.csv --rows-of mtx --against lattice=ltt --svg plots\n",
       {{"What to compare",
@@ -45,6 +46,7 @@ CommandSyntax compare_syntax() {
           "also compare this plan, and its times with those of PLAN; repeatable. PLAN=ROWS: with the rows "
           "that the "
           "file has of another plan"},
+         model_option(false),
          {"over", "NAME", "the parameter that experiments run over (default: the one with the most values)"},
          {"svg", "DIR", "write plots there: ratio against size, and times on logarithmic axes"}}},
        measurement_options(),
@@ -60,6 +62,7 @@ struct CompareSettings {
   std::string format;
   MeasuredSettings measured;
   CompileOptions compile;
+  const Model* model = nullptr;
   std::optional<double> t_p_us, t_m_cycles;
 };
 
@@ -74,6 +77,9 @@ Result<CompareSettings> read_compare_settings(const Arguments& arguments, const 
   auto compile = read_compile_options(arguments);
   if (!compile) return compile.diagnostics();
   settings.compile = std::move(*compile);
+  const auto model = read_model(arguments);
+  if (!model) return model.diagnostics();
+  settings.model = *model;
   const auto t_p = read_number(arguments, "t-p");
   if (!t_p) return t_p.diagnostics();
   settings.t_p_us = *t_p;
@@ -83,19 +89,14 @@ Result<CompareSettings> read_compare_settings(const Arguments& arguments, const 
   return settings;
 }
 
-struct NamedCalibration {
-  CalibrationFile calibration;
-  std::string file;
-};
-
-Result<std::vector<NamedCalibration>> read_calibration_files(const Arguments& arguments) {
-  std::vector<NamedCalibration> files;
+Result<std::vector<CalibrationFile>> read_calibration_files(const Arguments& arguments) {
+  std::vector<CalibrationFile> files;
   for (const auto& file : arguments.values("calibration")) {
     const auto text = read_text(file);
     if (!text) return text.diagnostics();
     auto calibration = read_calibration_file(*text, file);
     if (!calibration) return calibration.diagnostics();
-    files.push_back({std::move(*calibration), file});
+    files.push_back(std::move(*calibration));
   }
   return files;
 }
@@ -104,7 +105,7 @@ Result<std::vector<NamedCalibration>> read_calibration_files(const Arguments& ar
 class Method {
  public:
   Method(const Arguments& arguments, const CompareSettings& settings, const GpuCatalogue& catalogue,
-         const std::vector<NamedCalibration>& calibrations)
+         const std::vector<CalibrationFile>& calibrations)
       : arguments_(arguments), settings_(settings), catalogue_(catalogue), calibrations_(calibrations) {}
 
   // rows_of: empty for the plan's own.
@@ -125,8 +126,17 @@ class Method {
     method.plan = input->plan;
     method.rows_of = rows_of.empty() ? input->plan.name : rows_of;
     std::vector<ComparedRow> rows;
+    PredictionOptions options;
+    options.model = settings_.model;
+    options.constants = {settings_.t_p_us, settings_.t_m_cycles, calibrations_of(input->plan.name)};
     for (auto& on : *measured) {
-      auto modelled = model_rows(input->plan, std::move(on), loader);
+      const auto borrowed = options.model->borrow(*on.gpu, catalogue_);
+      if (borrowed) {
+        on.gpu = &borrowed->gpu;
+        method.notes.push_back(fmt::format("{}: {}", on.gpu->name, borrowed->note));
+      }
+      if (auto wrong = options.model->check(*on.gpu); !wrong.empty()) return wrong;
+      auto modelled = model_rows(input->plan, std::move(on), options, loader);
       if (!modelled) return modelled.diagnostics();
       if (auto wrong = add(*modelled, method, rows); !wrong.empty()) return wrong;
     }
@@ -139,40 +149,28 @@ class Method {
   }
 
  private:
-  const NamedCalibration* file_of(const std::string& plan, const std::string& gpu) const {
-    const NamedCalibration* found = nullptr;
-    for (const auto& one : calibrations_) {
-      if (!one.calibration.plan.empty() && one.calibration.plan != plan) continue;
-      if (one.calibration.calibrations.contains(gpu)) found = &one;
+  // What the files say of the plan, by GPU; of a GPU that several name, the last one.
+  Calibrations calibrations_of(const std::string& plan) const {
+    Calibrations found;
+    for (const auto& file : calibrations_) {
+      if (!file.plan.empty() && file.plan != plan) continue;
+      for (const auto& [gpu, calibration] : file.calibrations) found[gpu] = calibration;
     }
     return found;
   }
 
-  Diagnostics add(const ModelledRows& modelled, ComparedMethod& method, std::vector<ComparedRow>& rows) {
+  static Diagnostics add(const ModelledRows& modelled, ComparedMethod& method,
+                         std::vector<ComparedRow>& rows) {
     const std::string& gpu = modelled.gpu->name;
     const RowTimes& times = *modelled.times;
-    ComparedConstants constants{gpu, times.t_p_us(), times.t_m_cycles(),
+    const auto predicted = times.times_us();
+    if (!predicted) return predicted.diagnostics();
+    const auto took = times.prediction_us();
+    for (std::size_t i = 0; i < modelled.rows.size(); ++i)
+      rows.push_back({gpu, modelled.rows[i].values, modelled.rows[i].time_us, (*predicted)[i], took[i]});
+    method.constants.push_back({gpu, times.t_p_us(), times.t_m_cycles(),
                                 std::string(to_string(times.t_p_source())),
-                                std::string(to_string(times.t_m_source()))};
-    const auto* file = file_of(method.plan.name, gpu);
-    const Calibration calibration = file == nullptr ? Calibration{} : file->calibration.calibrations.at(gpu);
-    const auto choose = [](double& value, std::string& source, std::optional<double> of_file,
-                           std::optional<double> option) {
-      if (of_file || option) {
-        value = option ? *option : *of_file;
-        source = option ? "option" : "calibration file";
-      }
-    };
-    choose(constants.t_p_us, constants.t_p_source, calibration.t_p_us, settings_.t_p_us);
-    choose(constants.t_m_cycles, constants.t_m_source, calibration.t_m_cycles, settings_.t_m_cycles);
-    const auto rest = times.rest_us(constants.t_m_cycles, times.gpu_durations());
-    if (!rest) return rest.diagnostics();
-    const auto took = times.prediction_us(constants.t_m_cycles);
-    for (std::size_t i = 0; i < modelled.rows.size(); ++i) {
-      rows.push_back({gpu, modelled.rows[i].values, modelled.rows[i].time_us,
-                      constants.t_p_us * times.launches()[i] + (*rest)[i], took[i]});
-    }
-    method.constants.push_back(std::move(constants));
+                                std::string(to_string(times.t_m_source())), times.model().has_constants()});
     for (const auto& note : modelled.notes) method.notes.push_back(note);
     return {};
   }
@@ -192,7 +190,7 @@ class Method {
   const Arguments& arguments_;
   const CompareSettings& settings_;
   const GpuCatalogue& catalogue_;
-  const std::vector<NamedCalibration>& calibrations_;
+  const std::vector<CalibrationFile>& calibrations_;
 };
 
 // The plans' first letters as in the paper (M for matrix, L for lattice) where these tell them apart; R is

@@ -71,13 +71,14 @@ void keep_good(ModelledRows& modelled, const Plan& plan) {
 
 }  // namespace
 
-Result<ModelledRows> model_rows(const Plan& plan, MeasuredRows measured, const ProgramLoader& loader) {
+Result<ModelledRows> model_rows(const Plan& plan, MeasuredRows measured, const PredictionOptions& options,
+                                const ProgramLoader& loader) {
   ModelledRows modelled;
   modelled.gpu = measured.gpu;
   modelled.rows = std::move(measured.rows);
   modelled.plan_ = std::make_unique<Plan>(plan);
   auto values = values_of(modelled.rows);
-  auto times = RowTimes::make(*modelled.plan_, *modelled.gpu, values, loader);
+  auto times = RowTimes::make(*modelled.plan_, *modelled.gpu, values, options, loader);
   if (!times) return times.diagnostics();
   modelled.times = std::move(*times);
   keep_good(modelled, plan);
@@ -102,7 +103,7 @@ Result<ModelledRows> model_rows(const Plan& plan, MeasuredRows measured, const P
   modelled.notes.push_back(
       fmt::format("{} of {} rows were launched in other blocks than {} launches on {}: {}", others,
                   other.size(), plan.name, modelled.gpu->name, how));
-  times = RowTimes::make(*modelled.plan_, *modelled.gpu, values, loader);
+  times = RowTimes::make(*modelled.plan_, *modelled.gpu, values, options, loader);
   if (!times) return times.diagnostics();
   modelled.times = std::move(*times);
   keep_good(modelled, plan);

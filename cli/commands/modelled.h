@@ -16,7 +16,8 @@ struct ModelledRows {
   std::vector<std::string> notes;  // on the rows: left out, launched otherwise
 
  private:
-  friend Result<ModelledRows> model_rows(const Plan&, MeasuredRows, const ProgramLoader&);
+  friend Result<ModelledRows> model_rows(const Plan&, MeasuredRows, const PredictionOptions&,
+                                         const ProgramLoader&);
   std::unique_ptr<Plan> plan_;  // that `times` refers to
 };
 
@@ -24,7 +25,8 @@ struct ModelledRows {
 // was launched in other blocks than the plan's, and the plan has one launch (repeated or not), the row is
 // predicted with the blocks that it was measured with; of a plan of several launches such rows are left out.
 // Errors: the loader's, no row with a prediction.
-Result<ModelledRows> model_rows(const Plan& plan, MeasuredRows measured, const ProgramLoader& loader);
+Result<ModelledRows> model_rows(const Plan& plan, MeasuredRows measured, const PredictionOptions& options,
+                                const ProgramLoader& loader);
 
 // How many different combinations of parameters these rows have.
 std::size_t different_rows(const std::vector<Measured>& rows, const std::vector<std::size_t>& which);

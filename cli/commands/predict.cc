@@ -8,6 +8,7 @@
 #include "cli/commands/predict_explain.h"
 #include "cli/commands/predict_plan.h"
 #include "cli/io/report.h"
+#include "cli/options/model_option.h"
 #include "cli/options/options.h"
 #include "cli/options/predict_settings.h"
 #include "load/bundled.h"
@@ -67,7 +68,7 @@ CommandSyntax predict_syntax() {
          {"explain", "",
           "say why: what bounds the kernel, where its time goes by line of the source, and what would "
           "shorten it"},
-         {"model", "NAME", "puchala (default), luo-suda, or all: the first with the other's times beside it"},
+         model_option(true),
          {"disagree", "FACTOR", "with --model all: mark rows where they differ by more (default: 2)"},
          {"jobs", "N", "compute with N threads (default: one per core)"}}},
        compiler_options(),
@@ -129,7 +130,11 @@ int run_plan(const Arguments& arguments, const Plan& plan, const PredictSettings
   const auto calibration = read_calibration(arguments, plan);
   if (!calibration) return fail(wrong_input, calibration.diagnostics());
   PredictionJob job{plan, settings.gpus, settings.parameters, settings.prediction, {}, settings.format};
-  job.options.calibration_file = *calibration;
+  job.options.constants.calibration_file = *calibration;
+  if (!settings.excluded.empty())
+    say_note(
+        fmt::format("not in the ranking, as the model does not hold there: {}", enumerate(settings.excluded)),
+        "`--gpu NAME` says why");
   job.loader = [&](const Plan& of, const PlanLaunch& launch, const Gpu& gpu) {
     return loader.load(of, launch, gpu);
   };

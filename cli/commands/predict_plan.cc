@@ -18,7 +18,8 @@ std::unique_ptr<PredictionView> view_of(const PredictionJob& job) {
   PredictionColumns columns;
   columns.ranks = job.ranks;
   columns.best_launch = job.options.best_launch;
-  columns.both_models = job.options.model == Model::all;
+  columns.model = job.options.model;
+  columns.beside = job.options.beside;
   columns.disagreement = job.disagreement;
   auto view = make_prediction_view(job.format, job.plan, columns);
   return job.ranks ? make_ranking_view(std::move(view), job.gpus.size()) : std::move(view);

@@ -6,10 +6,9 @@
 #include <charconv>
 #include <cmath>
 
-#include "cli/io/report.h"
+#include "cli/options/model_option.h"
 #include "cli/options/options.h"
 #include "simulator/base/did_you_mean.h"
-#include "simulator/model/luo_suda/luo_suda.h"
 
 namespace warptime::cli {
 namespace {
@@ -29,46 +28,61 @@ Result<LaunchOptions> read_launch(const Arguments& arguments) {
   return LaunchOptions{*threads, *blocks, *threads_per_block};
 }
 
-Result<Model> read_model(const Arguments& arguments) {
-  const auto model = read_choice(arguments, "model", {"puchala", "luo-suda", "all"});
-  if (!model) return model.diagnostics();
-  return *model == "puchala" ? Model::puchala : *model == "luo-suda" ? Model::luo_suda : Model::all;
-}
-
-// Whether a GPU can be predicted with the model.
-Diagnostics check_gpu(const Gpu& gpu, Model model) {
-  if (model != Model::luo_suda) {
-    if (auto wrong = check_core_packages(gpu); !wrong.empty()) return wrong;
+// The GPU as the models take it, with figures that it borrows from others of the catalogue; null: one of the models has no
+// prediction for it, and `why` says the reason.
+const Gpu* usable_gpu(const Gpu& of, const ChosenModels& chosen, const GpuCatalogue& catalogue,
+                      PredictSettings& settings, Diagnostics& why) {
+  const Gpu* gpu = &of;
+  std::vector<std::string> notes;
+  std::vector<Gpu> borrowed;
+  for (const Model* model : chosen.all()) {
+    if (auto with = model->borrow(*gpu, catalogue)) {
+      settings.changed.push_back(std::move(with->gpu));
+      gpu = &settings.changed.back();
+      notes.push_back(std::move(with->note));
+    }
+    if (why = model->check(*gpu); !why.empty()) return nullptr;
   }
-  return model == Model::puchala ? Diagnostics{} : check_luo_suda(gpu);
+  auto& of_rows = settings.prediction.gpu_notes[gpu->name];
+  of_rows.insert(of_rows.end(), notes.begin(), notes.end());
+  return gpu;
 }
 
-// The catalogue without those that the model cannot have, which are named where it was asked for.
-std::vector<const Gpu*> all_gpus(const GpuCatalogue& catalogue, Model model, bool asked) {
+// The catalogue without those that the models do not hold for.
+std::vector<const Gpu*> all_gpus(const GpuCatalogue& catalogue, const ChosenModels& chosen,
+                                 PredictSettings& settings) {
   std::vector<const Gpu*> gpus;
-  std::vector<std::string> left_out;
+  std::vector<std::string> missing;
   for (const Gpu& gpu : catalogue.gpus()) {
-    const bool known = model == Model::puchala || gpu.memory_bandwidth_gb_s.has_value();
-    const bool good = known && (model == Model::luo_suda || check_core_packages(gpu).empty());
-    if (good) {
-      gpus.push_back(&gpu);
+    Diagnostics why;
+    if (const Gpu* usable = usable_gpu(gpu, chosen, catalogue, settings, why)) {
+      gpus.push_back(usable);
     } else {
-      left_out.push_back(gpu.name);
+      missing.push_back(gpu.name);
     }
   }
-  if (!left_out.empty() && asked)
-    say_note(fmt::format("left out of all GPUs, as the model does not hold there: {}", enumerate(left_out)),
-             "`--gpu NAME` says why");
+  settings.excluded = std::move(missing);
   return gpus;
 }
 
-// The GPUs that were asked for; sets `ranks` where that is the whole catalogue.
-Result<std::vector<const Gpu*>> choose_gpus(const Arguments& arguments, const GpuCatalogue& catalogue,
-                                            Model model, bool& ranks) {
+// Fills in the GPUs that were asked for, and `ranks` where that is the whole catalogue.
+Diagnostics choose_gpus(const Arguments& arguments, const GpuCatalogue& catalogue, const ChosenModels& chosen,
+                        PredictSettings& settings) {
   const auto asked = arguments.values("gpu");
-  ranks = asked.empty() || std::find(asked.begin(), asked.end(), "all") != asked.end();
-  if (ranks) return all_gpus(catalogue, model, !asked.empty());
-  return read_gpus(arguments, catalogue);
+  settings.ranks = asked.empty() || std::find(asked.begin(), asked.end(), "all") != asked.end();
+  if (settings.ranks) {
+    settings.gpus = all_gpus(catalogue, chosen, settings);
+    return {};
+  }
+  const auto gpus = read_gpus(arguments, catalogue);
+  if (!gpus) return gpus.diagnostics();
+  for (const Gpu* gpu : *gpus) {
+    Diagnostics why;
+    const Gpu* usable = usable_gpu(*gpu, chosen, catalogue, settings, why);
+    if (usable == nullptr) return why;
+    settings.gpus.push_back(usable);
+  }
+  return {};
 }
 
 // `--set clock=1900`, for each GPU.
@@ -99,36 +113,18 @@ Diagnostics set_figures(const Arguments& arguments, PredictSettings& settings) {
   return {};
 }
 
-// Luo and Suda measured their figures on one GPU. Others are predicted with those, and say so.
-Diagnostics borrow_luo_suda_figures(const GpuCatalogue& catalogue, PredictSettings& settings) {
-  const auto from = catalogue.find("gtx-260");
-  for (const Gpu*& gpu : settings.gpus) {
-    if (gpu->luo_suda || !from || !(*from)->luo_suda) continue;
-    Gpu borrowing = *gpu;
-    borrowing.luo_suda = (*from)->luo_suda;
-    if (auto wrong = check_luo_suda(borrowing); !wrong.empty()) return wrong;
-    settings.changed.push_back(std::move(borrowing));
-    gpu = &settings.changed.back();
-    settings.prediction.gpu_notes[gpu->name].push_back(
-        "Luo and Suda's figures are those of the GTX 260: nobody has measured them on this GPU");
-  }
-  return {};
-}
-
 Diagnostics read_gpu_settings(const Arguments& arguments, const GpuCatalogue& catalogue,
                               PredictSettings& settings) {
-  const auto model = read_model(arguments);
-  if (!model) return model.diagnostics();
-  settings.prediction.model = *model;
-  auto gpus = choose_gpus(arguments, catalogue, *model, settings.ranks);
-  if (!gpus) return gpus.diagnostics();
-  settings.gpus = std::move(*gpus);
-  if (*model != Model::puchala) {
-    if (auto wrong = borrow_luo_suda_figures(catalogue, settings); !wrong.empty()) return wrong;
-  }
+  const auto chosen = read_models(arguments);
+  if (!chosen) return chosen.diagnostics();
+  settings.prediction.model = chosen->model;
+  settings.prediction.beside = chosen->beside;
+  if (auto wrong = choose_gpus(arguments, catalogue, *chosen, settings); !wrong.empty()) return wrong;
   if (auto wrong = set_figures(arguments, settings); !wrong.empty()) return wrong;
   for (const Gpu* gpu : settings.gpus) {
-    if (auto wrong = check_gpu(*gpu, *model); !wrong.empty()) return wrong;
+    for (const Model* model : chosen->all()) {
+      if (auto wrong = model->check(*gpu); !wrong.empty()) return wrong;
+    }
   }
   return {};
 }
@@ -156,18 +152,18 @@ Result<PredictSettings> read_predict_settings(const Arguments& arguments, const 
   settings.compile = std::move(*compile);
   const auto t_p = read_number(arguments, "t-p");
   if (!t_p) return t_p.diagnostics();
-  settings.prediction.t_p_us = *t_p;
+  settings.prediction.constants.t_p_us = *t_p;
   const auto t_m = read_number(arguments, "t-m");
   if (!t_m) return t_m.diagnostics();
-  settings.prediction.t_m_cycles = *t_m;
+  settings.prediction.constants.t_m_cycles = *t_m;
   const auto disagreement = read_number(arguments, "disagree");
   if (!disagreement) return disagreement.diagnostics();
   settings.disagreement = disagreement->value_or(2);
-  if (settings.disagreement < 1) return error_at("--disagree", 0, 0, "a factor of 1 or more is needed");
+  if (settings.disagreement < 1) return error_at("--disagree", 0, 0, "the factor must be at least 1");
   const auto jobs = read_number(arguments, "jobs");
   if (!jobs) return jobs.diagnostics();
   if (*jobs && (**jobs < 1 || **jobs > 1024 || **jobs != std::floor(**jobs)))
-    return error_at("--jobs", 0, 0, "1 to 1024 threads can be had");
+    return error_at("--jobs", 0, 0, "the number of threads must be 1 to 1024");
   settings.threads = static_cast<unsigned>(jobs->value_or(0));
   return settings;
 }

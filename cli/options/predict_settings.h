@@ -21,7 +21,8 @@ struct LaunchOptions {
 struct PredictSettings {
   std::string format;
   std::vector<const Gpu*> gpus;
-  std::deque<Gpu> changed;  // those that `gpus` has in place of the catalogue's
+  std::vector<std::string> excluded;  // GPUs of the catalogue for which the model does not hold
+  std::deque<Gpu> changed;            // those that `gpus` has in place of the catalogue's
   bool ranks = false;
   std::vector<NamedValues> parameters;
   LaunchOptions launch;

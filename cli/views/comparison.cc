@@ -47,10 +47,12 @@ std::string method_text(const ComparedMethod& method) {
   if (method.rows_of != method.plan.name)
     text += fmt::format(", compared with measurements of {}", method.rows_of);
   text += "\n";
-  for (const auto& constants : method.constants)
+  for (const auto& constants : method.constants) {
+    if (!constants.used) continue;
     text +=
         fmt::format("  {}: t_p {} µs ({}), t_m {} cycles ({})\n", constants.gpu, sensible(constants.t_p_us),
                     constants.t_p_source, sensible(constants.t_m_cycles), constants.t_m_source);
+  }
   for (const auto& note : method.notes) text += fmt::format("  note: {}\n", note);
   auto columns = experiment_columns(method.plan, method.size_parameter);
   for (const char* title : {"shortest", "longest", "mean error", "maximum"}) columns.push_back({title});

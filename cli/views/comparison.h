@@ -15,6 +15,7 @@ struct ComparedConstants {
   std::string gpu;
   double t_p_us = 0, t_m_cycles = 0;
   std::string t_p_source, t_m_source;
+  bool used = true;  // whether the model has such constants
 };
 
 // One plan ("method") over all its measurements.

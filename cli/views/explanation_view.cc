@@ -10,15 +10,21 @@
 namespace warptime::cli {
 namespace {
 
-struct LinePart {
-  const char* name;
-  const char* title;
-  double LineShare::*microseconds;
+// Indices of the parts that lines have shares in, and of those that they have none in.
+struct PartsByLine {
+  std::vector<std::size_t> of_lines, of_launches;
 };
-constexpr LinePart line_parts[] = {{"calculation_us", "calc", &LineShare::calculation_us},
-                                   {"issue_us", "issue", &LineShare::issue_us},
-                                   {"waiting_us", "wait", &LineShare::waiting_us},
-                                   {"tail_us", "tail", &LineShare::tail_us}};
+
+PartsByLine parts_by_line(const Explanation& explanation) {
+  PartsByLine by_line;
+  const auto parts = explanation.row.model->parts();
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].kind == TimePart::Kind::further) continue;
+    const bool of_launches = parts[i].kind == TimePart::Kind::launch || explanation.lines.empty();
+    (of_launches ? by_line.of_launches : by_line.of_lines).push_back(i);
+  }
+  return by_line;
+}
 
 std::string title_of(const PredictionRow& row) {
   std::string text = fmt::format("{} on {}", row.plan, row.gpu);
@@ -26,19 +32,20 @@ std::string title_of(const PredictionRow& row) {
   return fmt::format("{}: {}\n\n", text, sensible_time(row.time.total_us));
 }
 
-// The rest of the time is the launches' preparation.
+// The time by line, then what no line has a share in.
 std::string table_of(const Explanation& explanation) {
-  if (explanation.lines.empty()) return {};
   const double total = explanation.row.time.total_us;
+  const auto parts = explanation.row.model->parts();
+  const PartsByLine by_line = parts_by_line(explanation);
   const bool several =
       std::any_of(explanation.lines.begin(), explanation.lines.end(),
                   [&](const LineShare& line) { return line.kernel != explanation.lines.front().kernel; });
   std::vector<Column> columns;
   if (several) columns.push_back({"kernel", Align::left});
   columns.push_back({"where", Align::left});
-  for (const char* title : {"time", "of it"}) columns.push_back({title});
-  for (const LinePart& part : line_parts) columns.push_back({part.title});
-  columns.push_back({"accesses of a warp"});
+  for (const char* title : {"time", "share"}) columns.push_back({title});
+  for (const std::size_t part : by_line.of_lines) columns.push_back({std::string(parts[part].title)});
+  if (!explanation.lines.empty()) columns.push_back({"accesses per warp"});
   Table table(columns);
   const auto share = [&](double part) {
     return total > 0 ? fmt::format("{:.1f}%", 100 * part / total) : "-";
@@ -49,15 +56,16 @@ std::string table_of(const Explanation& explanation) {
     cells.push_back(line.where);
     cells.push_back(sensible_time(line.total_us()));
     cells.push_back(share(line.total_us()));
-    for (const LinePart& part : line_parts) cells.push_back(share(line.*part.microseconds));
+    for (const std::size_t part : by_line.of_lines) cells.push_back(share(line.us[part]));
     cells.push_back(line.accesses > 0 ? sensible(line.accesses) : "");
     table.add(std::move(cells));
   }
-  const double preparation = explanation.row.time.preparation_us;
-  if (preparation > 0) {
+  for (const std::size_t part : by_line.of_launches) {
+    const double time = explanation.row.time.us[part];
+    if (!(time > 0)) continue;
     std::vector<std::string> cells;
     if (several) cells.emplace_back();
-    cells.insert(cells.end(), {"preparing launches", sensible_time(preparation), share(preparation)});
+    cells.insert(cells.end(), {std::string(parts[part].meaning), sensible_time(time), share(time)});
     cells.resize(columns.size());
     table.add(std::move(cells));
   }
@@ -84,7 +92,7 @@ std::string explanations_json(const std::vector<Explanation>& explanations) {
   for (const Explanation& explanation : explanations) {
     const PredictionRow& row = explanation.row;
     nlohmann::ordered_json json = row_json(row);
-    json["preparation_us"] = exact_json(row.time.preparation_us);
+    add_parts(row, json);
     json["claims"] = nlohmann::ordered_json::array();
     for (const Claim& claim : explanation.claims) {
       nlohmann::ordered_json one{{"kind", to_string(claim.kind)}, {"text", claim.text}};
@@ -96,7 +104,8 @@ std::string explanations_json(const std::vector<Explanation>& explanations) {
     for (const LineShare& line : explanation.lines) {
       nlohmann::ordered_json one{{"kernel", line.kernel}, {"where", line.where}};
       if (!line.lines.empty()) one["lines"] = to_string(line.lines);
-      for (const LinePart& part : line_parts) one[part.name] = exact_json(line.*part.microseconds);
+      for (const std::size_t part : parts_by_line(explanation).of_lines)
+        one[std::string(row.model->parts()[part].key)] = exact_json(line.us[part]);
       one["accesses_of_a_warp"] = exact_json(line.accesses);
       json["lines"].push_back(std::move(one));
     }

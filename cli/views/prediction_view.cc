@@ -12,34 +12,32 @@
 namespace warptime::cli {
 namespace {
 
-struct Part {
-  const char* name;   // in JSON and CSV
-  const char* title;  // in text
-  double KernelTime::*microseconds;
-};
+// A model's parts that sum to the time, and those that show it from another side: CSV and JSON have these too.
+bool sums(const TimePart& part) {
+  return part.kind != TimePart::Kind::further;
+}
 
-// In the order of every view; they sum to the total.
-constexpr Part parts[] = {
-    {"preparation_us", "prepare", &KernelTime::preparation_us},
-    {"calculation_us", "calc", &KernelTime::calculation_us},
-    {"issue_us", "issue", &KernelTime::issue_us},
-    {"waiting_us", "wait", &KernelTime::waiting_us},
-    {"tail_us", "tail", &KernelTime::tail_us},
-};
-
-// The same time without the preparation, by runs: CSV and JSON only.
-constexpr Part runs[] = {
-    {"full_runs_us", "", &KernelTime::full_runs_us},
-    {"remaining_run_us", "", &KernelTime::remaining_run_us},
-};
+// "luo_suda_us" of "luo-suda"
+std::string time_key(const Model& model) {
+  std::string key(model.name());
+  std::replace(key.begin(), key.end(), '-', '_');
+  return key + "_us";
+}
 
 constexpr char default_t_m_footnote[] =
     "* t_m is only the GPU's default, not fitted to this kernel: give --t-m CYCLES or --calibration FILE\n";
 
-constexpr char legend[] =
-    "Blocks and threads per block are those of the first launch. Shares of the time: preparing launches "
-    "(t_p), calculation,\n"
-    "issuing loads and stores (t_m), waiting for loads, waiting for the last transactions.\n";
+std::string legend(const Model& model) {
+  std::string meanings;
+  for (const TimePart& part : model.parts()) {
+    if (sums(part))
+      meanings += fmt::format("{}{} = {}", meanings.empty() ? "" : ", ", part.title, part.meaning);
+  }
+  return wrapped("Blocks and threads per block are those of the first launch. Shares of the time: " +
+                     meanings + ".",
+                 110, 0) +
+         "\n";
+}
 
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
@@ -48,9 +46,10 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 bool disagree(const PredictionRow& row, const PredictionColumns& columns) {
-  if (!row.luo_suda_us) return false;
-  const double a = row.time.total_us, b = *row.luo_suda_us;
-  return std::max(a, b) > columns.disagreement * std::min(a, b);
+  return std::any_of(row.beside_us.begin(), row.beside_us.end(), [&](double other) {
+    const double own = row.time.total_us;
+    return std::max(own, other) > columns.disagreement * std::min(own, other);
+  });
 }
 
 // What Algorithm 3's launches take longer than the best ones, in percent of theirs.
@@ -62,7 +61,8 @@ double gain_percent(const PredictionRow& row) {
 // Lines of text, added to by the thread that computed the rows.
 class CsvBatch : public RowBatch {
  public:
-  explicit CsvBatch(const PredictionColumns& columns) : columns_(columns) {}
+  explicit CsvBatch(const PredictionColumns& columns)
+      : columns_(columns), parts_(columns.model->parts().size()) {}
 
   void add(const PredictionRow& row) override {
     if (row.gpu != gpu_ || row.notes != notes_ || row.plan != plan_) prepare(row);
@@ -73,18 +73,13 @@ class CsvBatch : public RowBatch {
                    row.launches);
     add(row.time.total_us);
     lines += constants_;
-    for (const auto& part : parts) add(row.time.*part.microseconds);
-    for (const auto& part : runs) add(row.time.*part.microseconds);
+    for (std::size_t i = 0; i < parts_; ++i) add(row.time.us[i]);
     if (columns_.best_launch) {
       add(row.algorithm_3_us.value_or(row.time.total_us));
       add(gain_percent(row));
     }
-    if (columns_.both_models) {
-      if (row.luo_suda_us) {
-        add(*row.luo_suda_us);
-      } else {
-        lines += ',';
-      }
+    if (!columns_.beside.empty()) {
+      for (const double other : row.beside_us) add(other);
       lines += disagree(row, columns_) ? "true," : "false,";
     }
     if (columns_.ranks && row.rank > 0) fmt::format_to(out, FMT_COMPILE("{}"), row.rank);
@@ -113,6 +108,7 @@ class CsvBatch : public RowBatch {
   }
 
   const PredictionColumns& columns_;
+  std::size_t parts_;
   std::string plan_, gpu_;
   std::vector<std::string> notes_;
   std::string begin_, constants_, end_;
@@ -128,10 +124,10 @@ class CsvView : public PredictionView {
     for (const char* name : {"blocks", "threads_per_block", "launches", "time_us", "t_p_us", "t_p_source",
                              "t_m_cycles", "t_m_source"})
       fields.emplace_back(name);
-    for (const auto& part : parts) fields.emplace_back(part.name);
-    for (const auto& part : runs) fields.emplace_back(part.name);
+    for (const TimePart& part : columns_.model->parts()) fields.emplace_back(part.key);
     if (columns_.best_launch) fields.insert(fields.end(), {"algorithm_3_us", "gain_percent"});
-    if (columns_.both_models) fields.insert(fields.end(), {"luo_suda_us", "models_disagree"});
+    for (const Model* model : columns_.beside) fields.push_back(time_key(*model));
+    if (!columns_.beside.empty()) fields.emplace_back("models_disagree");
     if (columns_.ranks) fields.emplace_back("rank");
     fields.emplace_back("notes");
     return csv_line(fields);
@@ -156,16 +152,14 @@ class JsonBatch : public RowBatch {
     json["t_p_source"] = to_string(row.t_p_source);
     json["t_m_cycles"] = exact_json(row.t_m_cycles);
     json["t_m_source"] = to_string(row.t_m_source);
-    for (const auto& part : parts) json[part.name] = exact_json(row.time.*part.microseconds);
-    for (const auto& part : runs) json[part.name] = exact_json(row.time.*part.microseconds);
+    add_parts(row, json);
     if (columns_.best_launch) {
       json["algorithm_3_us"] = exact_json(row.algorithm_3_us.value_or(row.time.total_us));
       json["gain_percent"] = exact_json(gain_percent(row));
     }
-    if (columns_.both_models) {
-      json["luo_suda_us"] = row.luo_suda_us ? exact_json(*row.luo_suda_us) : nlohmann::ordered_json();
-      json["models_disagree"] = disagree(row, columns_);
-    }
+    for (std::size_t i = 0; i < columns_.beside.size(); ++i)
+      json[time_key(*columns_.beside[i])] = exact_json(row.beside_us[i]);
+    if (!columns_.beside.empty()) json["models_disagree"] = disagree(row, columns_);
     if (columns_.ranks)
       json["rank"] = row.rank > 0 ? nlohmann::ordered_json(row.rank) : nlohmann::ordered_json();
     json["notes"] = row.notes;
@@ -227,7 +221,7 @@ class TextView : public PredictionView {
     if (disagree_)
       text += fmt::format("! the models differ by more than a factor of {}\n", exact(columns_.disagreement));
     for (std::size_t i = 0; i < notes_.size(); ++i) text += fmt::format("[{}] {}\n", i + 1, notes_[i]);
-    return text + legend;
+    return text + legend(*columns_.model);
   }
 
  private:
@@ -246,8 +240,10 @@ class TextView : public PredictionView {
       columns.push_back({"Algorithm 3"});
       columns.push_back({"gain"});
     }
-    if (columns_.both_models) columns.push_back({"Luo-Suda"});
-    for (const auto& part : parts) columns.push_back({part.title});
+    for (const Model* model : columns_.beside) columns.push_back({std::string(model->title())});
+    for (const TimePart& part : columns_.model->parts()) {
+      if (sums(part)) columns.push_back({std::string(part.title)});
+    }
     columns.push_back({"", Align::left});
     return columns;
   }
@@ -271,9 +267,12 @@ class TextView : public PredictionView {
       cells.push_back(sensible_time(row.algorithm_3_us.value_or(row.time.total_us)));
       cells.push_back(fmt::format("{:.1f}%", gain_percent(row)));
     }
-    if (columns_.both_models) cells.push_back(row.luo_suda_us ? sensible_time(*row.luo_suda_us) : "-");
+    for (const double other : row.beside_us) cells.push_back(sensible_time(other));
     std::vector<double> microseconds;
-    for (const auto& part : parts) microseconds.push_back(row.time.*part.microseconds);
+    const auto parts = columns_.model->parts();
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (sums(parts[i])) microseconds.push_back(row.time.us[i]);
+    }
     for (auto& share : percentages(microseconds, row.time.total_us)) cells.push_back(std::move(share));
     cells.push_back(marks(row));
     table_.add(std::move(cells));
@@ -281,7 +280,7 @@ class TextView : public PredictionView {
 
   std::string marks(const PredictionRow& row) {
     std::string text;
-    if (row.t_m_source == ParameterSource::gpu_default) {
+    if (row.t_m_source == ConstantSource::gpu_default) {
       default_t_m_ = true;
       text += "*";
     }
@@ -347,6 +346,11 @@ class RankingView : public PredictionView {
 };
 
 }  // namespace
+
+void add_parts(const PredictionRow& row, nlohmann::ordered_json& json) {
+  const auto parts = row.model->parts();
+  for (std::size_t i = 0; i < parts.size(); ++i) json[std::string(parts[i].key)] = exact_json(row.time.us[i]);
+}
 
 nlohmann::ordered_json row_json(const PredictionRow& row) {
   nlohmann::ordered_json json;

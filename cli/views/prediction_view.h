@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "simulator/predict/prediction.h"
 
@@ -15,8 +16,9 @@ namespace warptime::cli {
 struct PredictionColumns {
   bool ranks = false;        // how the row's GPU does among all, fastest first
   bool best_launch = false;  // what Algorithm 3's launches would take
-  bool both_models = false;  // what the other model says, …
-  double disagreement = 2;   // … and whether they disagree by more than this factor
+  const Model* model = nullptr;      // whose parts the columns are
+  std::vector<const Model*> beside;  // what other models say, …
+  double disagreement = 2;           // … and whether one of them disagrees by more than this factor
 };
 
 class PredictionView {
@@ -33,6 +35,8 @@ class PredictionView {
 
 // What every JSON row begins with: plan, gpu, parameters, blocks, threads_per_block, launches, time_us.
 nlohmann::ordered_json row_json(const PredictionRow& row);
+// The parts of the row's time, under their keys.
+void add_parts(const PredictionRow& row, nlohmann::ordered_json& json);
 
 // format: "text", "csv" or "json".
 std::unique_ptr<PredictionView> make_prediction_view(std::string_view format, const Plan& plan,

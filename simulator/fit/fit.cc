@@ -69,7 +69,7 @@ class Search {
     return fits_t_m() ? std::expm1(x.front() * std::log1p(upper_t_m_)) : *options_.t_m_cycles;
   }
   MemoryDurations durations_of(const std::vector<double>& x) const {
-    MemoryDurations durations = times_.gpu_durations();
+    MemoryDurations durations = times_.durations();
     for (std::size_t i = 0; i < options_.durations.size(); ++i) {
       const DurationBounds& bounds = options_.durations[i];
       duration(durations, bounds.name) =
@@ -267,6 +267,8 @@ class Search {
 
 Diagnostics check_durations(const RowTimes& times, const std::vector<DurationBounds>& durations) {
   Diagnostics wrong;
+  if (!times.model().has_constants())
+    return {error(fmt::format("the model {} has no constants that could be fitted", times.model().name()))};
   const auto open = times.open_durations();
   std::string names;
   for (const DurationName name : open) names += (names.empty() ? "" : ", ") + to_string(name);

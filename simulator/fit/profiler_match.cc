@@ -10,7 +10,7 @@
 
 #include "simulator/base/text.h"
 #include "simulator/fit/profiler_csv.h"
-#include "simulator/predict/plan_model.h"
+#include "simulator/predict/row_model.h"
 #include "simulator/program/yaml_reader.h"
 
 namespace warptime {
@@ -314,7 +314,7 @@ Result<std::vector<RunShape>> run_shapes(const Plan& plan, const Gpu& gpu,
         return error(fmt::format("a run of {} with {} has too many launches to be matched", plan.name,
                                  parameters_text(plan, values)));
       const auto count = static_cast<std::int64_t>(term.times);
-      if (shape.kernels.empty()) shape.first = term.size;
+      if (shape.kernels.empty()) shape.first = term.shape;
       shape.launches += count;
       const auto same = std::find_if(shape.kernels.begin(), shape.kernels.end(), [&](const auto& kernel) {
         return kernel.names.front() == names.front();

@@ -1,5 +1,6 @@
-// What the model says for given runs of a plan on one GPU, as a function of what is fitted. A plan's time is
-// t_p * launches + rest(t_m, durations), because t_p enters Algorithm 1 once per launch and nowhere else.
+// What a model says for given runs of a plan on one GPU, as a function of what is fitted. With a model that has
+// constants, a plan's time is t_p * launches + rest(t_m, durations): t_p enters once per launch and nowhere else
+// (Algorithm 1). With another it is the rest alone, and there is nothing to fit.
 #pragma once
 
 #include <memory>
@@ -7,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "simulator/predict/plan_model.h"
 #include "simulator/predict/prediction.h"
+#include "simulator/predict/prepare.h"
 
 namespace warptime {
 
@@ -18,15 +19,6 @@ struct FailedRow {
   Diagnostics why;
 };
 
-// One of the GPU's memory durations: "load.coalesced".
-struct DurationName {
-  bool store = false;
-  int access = 0;  // index into MemoryDurations::load or store
-  friend bool operator==(const DurationName&, const DurationName&) = default;
-};
-std::string to_string(DurationName name);
-double& duration(MemoryDurations& durations, DurationName name);
-
 class RowTimes {
  public:
   // rows: values of the plan's parameters, in its order. The plan, the GPU and `rows` are copied or kept
@@ -35,26 +27,31 @@ class RowTimes {
   // name that nobody gives a value.
   static Result<std::unique_ptr<RowTimes>> make(const Plan& plan, const Gpu& gpu,
                                                 std::vector<std::vector<std::int64_t>> rows,
+                                                const PredictionOptions& options,
                                                 const ProgramLoader& loader);
 
+  const Model& model() const { return *options_.model; }
   const std::vector<FailedRow>& failed() const { return failed_; }
   const std::vector<std::size_t>& rows() const { return good_; }     // indices into the rows given
   const std::vector<double>& launches() const { return launches_; }  // of rows(), same order
   const std::vector<Launch>& first_launches() const { return first_launches_; }
-  const MemoryDurations& gpu_durations() const { return gpu_->durations; }
-  double t_p_us() const { return t_p_us_; }          // without a fit: the plan's, or the GPU's default
-  double t_m_cycles() const { return t_m_cycles_; }  // the same
-  ParameterSource t_p_source() const { return prepared_->gpus.front().t_p_source; }
-  ParameterSource t_m_source() const { return prepared_->gpus.front().t_m_source; }
+  // Without a fit: what the options, the plan or the GPU say (constants.h).
+  double t_p_us() const { return t_p_us_; }
+  double t_m_cycles() const { return t_m_cycles_; }
+  const MemoryDurations& durations() const { return durations_; }
+  ConstantSource t_p_source() const { return prepared_->gpus.front().t_p_source; }
+  ConstantSource t_m_source() const { return prepared_->gpus.front().t_m_source; }
   const std::vector<std::string>& notes() const { return prepared_->gpus.front().notes; }
 
   // The durations that the plan's programs leave to the GPU, which a fit can therefore change.
   std::vector<DurationName> open_durations() const;
   // Microseconds of each of rows() with t_p = 0. Errors: what a simulation says that went well in make().
   Result<std::vector<double>> rest_us(double t_m_cycles, const MemoryDurations& durations) const;
+  // The same with t_m_cycles() and durations(), and with t_p.
+  Result<std::vector<double>> times_us() const;
   // How many microseconds of this machine one prediction of each of rows() takes, nothing remembered from
   // another (T of equation 20).
-  std::vector<double> prediction_us(double t_m_cycles) const;
+  std::vector<double> prediction_us() const;
 
  private:
   RowTimes() = default;
@@ -62,11 +59,11 @@ class RowTimes {
                                           const std::vector<std::size_t>& which,
                                           std::vector<FailedRow>& failed) const;
 
-  const Gpu* gpu_ = nullptr;
   std::vector<std::vector<std::int64_t>> values_;
   PredictionOptions options_;
   std::unique_ptr<PreparedPlan> prepared_;  // changed during a call: t_m and durations are written into it
   double t_p_us_ = 0, t_m_cycles_ = 0;
+  MemoryDurations durations_;
   std::vector<std::size_t> good_;
   std::vector<double> launches_;
   std::vector<Launch> first_launches_;

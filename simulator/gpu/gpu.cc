@@ -129,15 +129,15 @@ class GpuReader {
     if (const Node* store = parts.require("store")) read_durations(*store, gpu_.durations.store, "`store`");
   }
 
-  void read_durations(const Node& node, std::array<double, 4>& into, std::string_view what) {
-    Fields patterns(reader_, node, {"uniform", "coalesced", "strided", "scattered"}, what);
-    for (const Access access : {Access::uniform, Access::coalesced, Access::strided, Access::scattered}) {
-      const Node* cycles = patterns.require(to_string(access));
+  void read_durations(const Node& node, std::array<double, kAccesses>& into, std::string_view what) {
+    Fields patterns(reader_, node, {access_names().begin(), access_names().end()}, what);
+    for (std::size_t i = 0; i < kAccesses; ++i) {
+      const std::string_view access = access_names()[i];
+      const Node* cycles = patterns.require(access);
       if (cycles == nullptr) continue;
-      const auto value = reader_.number(*cycles, fmt::format("`{}`", to_string(access)));
-      if (value && *value < 0)
-        reader_.error(*cycles, fmt::format("`{}` is negative: {}", to_string(access), *value));
-      if (value) into[static_cast<std::size_t>(access)] = *value;
+      const auto value = reader_.number(*cycles, fmt::format("`{}`", access));
+      if (value && *value < 0) reader_.error(*cycles, fmt::format("`{}` is negative: {}", access, *value));
+      if (value) into[i] = *value;
     }
   }
 

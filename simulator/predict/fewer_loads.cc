@@ -2,6 +2,7 @@
 #include <set>
 
 #include "simulator/predict/explanation.h"
+#include "simulator/program/place.h"
 
 namespace warptime {
 namespace {
@@ -91,7 +92,7 @@ class Halving {
     }
   }
 
-  // The loads that a turn has once are left out of every second turn.
+  // Of the loads that an iteration has once, those of every second iteration are elided.
   void append_repeat(Items& result, const Item& item, const Repeat& repeat) {
     std::set<const Item*> once;
     const Items body = halved(repeat.body, once);
@@ -109,9 +110,10 @@ class Halving {
     for (Item& one : of_counter(Expression::make(Operator::add, {twice, 1}), without(body, once)))
       pair.push_back(std::move(one));
     result.push_back(
-        {Repeat{Expression::make(Operator::divide, {repeat.count, 2}), repeat.counter, std::move(pair)}, item.lines,
-         item.ptx});
-    const Expression odd = Expression::make(Operator::equal, {Expression::make(Operator::modulo, {repeat.count, 2}), 1});
+        {Repeat{Expression::make(Operator::divide, {repeat.count, 2}), repeat.counter, std::move(pair)},
+         item.lines, item.ptx});
+    const Expression odd =
+        Expression::make(Operator::equal, {Expression::make(Operator::modulo, {repeat.count, 2}), 1});
     const Expression last = Expression::make(Operator::subtract, {repeat.count, 1});
     result.push_back({When{odd, of_counter(last, body), {}}, item.lines, item.ptx});
   }

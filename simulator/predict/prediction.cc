@@ -12,16 +12,10 @@
 
 #include "simulator/base/did_you_mean.h"
 #include "simulator/predict/explanation.h"
-#include "simulator/predict/plan_model.h"
+#include "simulator/predict/row_model.h"
 #include "simulator/program/yaml_reader.h"
 
 namespace warptime {
-
-std::string_view to_string(ParameterSource source) {
-  static constexpr std::array<std::string_view, 5> kNames = {"option", "calibration file", "plan",
-                                                             "gpu default", "not used"};
-  return kNames[static_cast<std::size_t>(source)];
-}
 
 namespace {
 

@@ -11,15 +11,12 @@
 #include <vector>
 
 #include "simulator/gpu/gpu.h"
-#include "simulator/model/puchala/kernel_time.h"
 #include "simulator/plan/parameter_values.h"
 #include "simulator/plan/plan.h"
+#include "simulator/predict/constants.h"
+#include "simulator/predict/models.h"
 
 namespace warptime {
-
-enum class ParameterSource : std::uint8_t { option, calibration_file, plan, gpu_default, not_used };
-// "option", "calibration file", "plan", "gpu default", "not used" (by the model)
-std::string_view to_string(ParameterSource source);
 
 struct PredictionRow {
   std::string plan;
@@ -27,16 +24,16 @@ struct PredictionRow {
   std::vector<std::pair<std::string, std::int64_t>> parameters;  // in the plan's order
   Launch first_launch;
   std::int64_t launches = 0;
-  KernelTime time;  // summed over the launches; the run counts and warps are the first launch's
+  const Model* model = nullptr;  // whose time it is
+  TimeBreakdown time;            // summed over the launches
   double t_p_us = 0;
   double t_m_cycles = 0;
-  ParameterSource t_p_source = ParameterSource::gpu_default;
-  ParameterSource t_m_source = ParameterSource::gpu_default;
+  ConstantSource t_p_source = ConstantSource::gpu_default;
+  ConstantSource t_m_source = ConstantSource::gpu_default;
   std::vector<std::string> notes;  // "analysed for sm_75, the oldest target of nvcc 13.0", …
   // Where the best launches were looked for: the time with those of Algorithm 3.
   std::optional<double> algorithm_3_us;
-  // Where both models were asked: what Luo and Suda's says.
-  std::optional<double> luo_suda_us;
+  std::vector<double> beside_us;  // what the models of PredictionOptions::beside say, in their order
   std::uint64_t rank = 0;  // among the GPUs for these parameters, 1: the fastest; 0: nobody has ranked it
 };
 
@@ -57,19 +54,14 @@ using ProgramLoader =
 // argument of the launch, a counter or parameter of the plan with the same name, or a dimension of the launch
 // (blockDim.x, gridDim.x, …).
 
-// Whose model: Puchala et al. (2022) or Luo and Suda (2011). `all`: the first, with the other's time beside
-// it.
-enum class Model : std::uint8_t { puchala, luo_suda, all };
-
 struct PredictionOptions {
-  Model model = Model::puchala;
-  std::optional<double> t_p_us;      // --t-p
-  std::optional<double> t_m_cycles;  // --t-m
-  Calibrations calibration_file;     // --calibration
+  const Model* model = &default_model();
+  std::vector<const Model*> beside;  // other models, whose times rows have too
+  GivenConstants constants;
   // Of each launch of so many threads, take the quickest blocks of whole warps instead of Algorithm 3's.
   bool best_launch = false;
   std::map<std::string, std::vector<std::string>> gpu_notes;  // by GPU name: for all its rows
-  CorePackageOptions core_package;                            // its listener is not used
+  ModelOptions model_options;
 };
 
 // How many rows a sweep has; fails where that does not fit 64 bits.
@@ -81,7 +73,7 @@ Result<std::uint64_t> sweep_size(const std::vector<const Gpu*>& gpus,
 // call. All programs are loaded first, each once per GPU; T_c is computed once for equal (program, bindings,
 // warps, t_m). Errors: a parameter of the plan that has no values (says which), one that the plan does not
 // have, a name that a kernel program needs and nobody gives, a launch that the GPU does not take, launches
-// that differ with a counter for more than 2^22 turns, and what the loader and the simulation say, with the
+// that differ with a counter for more than 2^22 iterations, and what the loader and the simulation say, with the
 // row's parameters. Returns the number of rows that on_row was called for.
 Result<std::uint64_t> predict(const Plan& plan, const std::vector<const Gpu*>& gpus,
                               const std::vector<NamedValues>& parameters, const PredictionOptions& options,

@@ -1,43 +1,17 @@
+#include "simulator/predict/row_model.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "simulator/gpu/occupancy.h"
-#include "simulator/predict/plan_model.h"
 
 namespace warptime {
 namespace {
 
-constexpr std::uint64_t kMostTurns = std::uint64_t{1}
-                                     << 22;  // of repeats whose launches differ from turn to turn, per row
-
-// The times of a KernelTime, but not its numbers of runs and warps.
-constexpr std::array kTimes = {&KernelTime::total_us,       &KernelTime::preparation_us,
-                               &KernelTime::calculation_us, &KernelTime::issue_us,
-                               &KernelTime::waiting_us,     &KernelTime::tail_us,
-                               &KernelTime::full_runs_us,   &KernelTime::remaining_run_us};
-
-void add_times(KernelTime& into, const KernelTime& time, double times) {
-  for (const auto member : kTimes) into.*member += times * time.*member;
-}
-
-void multiply(KernelTime& time, double times) {
-  for (const auto member : kTimes) time.*member *= times;
-}
-
-// The other model's time in the terms of this one: it knows calculation and waiting.
-KernelTime as_kernel_time(const LuoSudaTime& luo_suda) {
-  KernelTime time;
-  time.total_us = luo_suda.total_us;
-  time.calculation_us = luo_suda.computation_us;
-  time.waiting_us = luo_suda.waiting_previous_us + luo_suda.waiting_current_us;
-  time.full_runs_us = luo_suda.full_runs_us;
-  time.remaining_run_us = luo_suda.remaining_run_us;
-  time.full_runs = luo_suda.full_runs;
-  return time;
-}
+// Of repeats whose launches differ from iteration to iteration, per row.
+constexpr std::uint64_t kMostLaunchIterations = std::uint64_t{1} << 22;
 
 Diagnostics prefixed(std::string_view what, Diagnostics wrong) {
   wrong.front().message = fmt::format("{}: {}", what, wrong.front().message);
@@ -49,10 +23,11 @@ Diagnostics prefixed(std::string_view what, Diagnostics wrong) {
 RowModel::RowModel(const PreparedPlan& plan, const PredictionOptions& options)
     : plan_(plan),
       options_(options),
-      times_(options.core_package),
+      session_(options.model->session(options.model_options)),
       slots_(plan.slots.size(), 0),
       bound_(plan.slots.size(), false) {
   slots_[plan.one_slot] = 1;
+  for (const Model* model : options.beside) beside_.push_back(model->session(options.model_options));
 }
 
 void RowModel::start(std::size_t gpu, const std::vector<std::int64_t>& values) {
@@ -61,10 +36,12 @@ void RowModel::start(std::size_t gpu, const std::vector<std::int64_t>& values) {
     gpu_ = next;
     last_.resize(gpu_->launches.size());
     for (Last& last : last_) last.forget();
+    session_->start(*gpu_, gpu_->launches.size());
+    for (const auto& session : beside_) session->start(*gpu_, gpu_->launches.size());
   }
   for (std::size_t i = 0; i < values.size(); ++i) slots_[i] = values[i];
-  turns_ = 0;
-  plain_us_ = 0;
+  iterations_ = 0;
+  algorithm_3_us_ = 0;
 }
 
 Diagnostics RowModel::row(std::size_t gpu, const std::vector<std::int64_t>& values, PredictionRow& row) {
@@ -76,8 +53,9 @@ Diagnostics RowModel::row(std::size_t gpu, const std::vector<std::int64_t>& valu
     row.gpu = gpu_->gpu->name;
     row.parameters.clear();
     for (const Parameter& parameter : plan_.plan->parameters) row.parameters.emplace_back(parameter.name, 0);
-    row.t_p_us = gpu_->t_p_us;
-    row.t_m_cycles = gpu_->t_m_cycles;
+    row.model = options_.model;
+    row.t_p_us = gpu_->constants.t_p_us;
+    row.t_m_cycles = gpu_->constants.t_m_cycles;
     row.t_p_source = gpu_->t_p_source;
     row.t_m_source = gpu_->t_m_source;
     row.notes = gpu_->notes;
@@ -85,18 +63,17 @@ Diagnostics RowModel::row(std::size_t gpu, const std::vector<std::int64_t>& valu
   for (std::size_t i = 0; i < values.size(); ++i) row.parameters[i].second = values[i];
   row_ = &row;
   row.launches = 0;
-  luo_suda_us_ = 0;
+  row.beside_us.assign(beside_.size(), 0);
   try {
     run(gpu_->steps, 1);
   } catch (Failed& failed) {
     return with_row(std::move(failed.diagnostics));
   }
   if (row.launches == 0) {
-    row.time = KernelTime{};
+    row.time = TimeBreakdown{};
     row.first_launch = Launch{};
   }
-  if (options_.best_launch) row.algorithm_3_us = plain_us_;
-  if (options_.model == Model::all) row.luo_suda_us = luo_suda_us_;
+  if (options_.best_launch) row.algorithm_3_us = algorithm_3_us_;
   if (!(row.time.total_us <= std::numeric_limits<double>::max())) {
     return with_row({error("the time is out of the range of numbers")});
   }
@@ -157,67 +134,63 @@ void RowModel::once(const PreparedStep& step, std::int64_t times) {
   launch(gpu_->launches[index], index, times);
 }
 
-// Turns that are all the same are computed once.
+// Iterations that are all the same are computed once.
 void RowModel::repeated(const PreparedStep& step, std::int64_t count, std::int64_t times) {
   if (__builtin_mul_overflow(times, count, &times)) too_many_launches(*step.step);
   once(step, times);
 }
 
 void RowModel::counted(const PreparedStep& step, std::int64_t count, std::int64_t times) {
-  turns_ += static_cast<std::uint64_t>(std::min<std::int64_t>(count, kMostTurns + 1));
-  if (turns_ > kMostTurns) {
+  iterations_ += static_cast<std::uint64_t>(std::min<std::int64_t>(count, kMostLaunchIterations + 1));
+  if (iterations_ > kMostLaunchIterations) {
     fail(
         *step.step,
         {error(fmt::format("`repeat: {}` is {}: launches that differ with the counter `{}` can be {} at most",
-                           to_string(step.step->repeat), count, step.step->counter, kMostTurns))});
+                           to_string(step.step->repeat), count, step.step->counter, kMostLaunchIterations))});
   }
-  for (std::int64_t turn = 0; turn < count; ++turn) {
-    slots_[static_cast<std::size_t>(step.counter_slot)] = turn;
+  for (std::int64_t iteration = 0; iteration < count; ++iteration) {
+    slots_[static_cast<std::size_t>(step.counter_slot)] = iteration;
     once(step, times);
   }
 }
 
 void RowModel::launch(const PreparedLaunch& launch, std::size_t index, std::int64_t times) {
-  Sized& chosen = sized(launch, index);
-  Launch size = chosen.size;
-  KernelTime time = time_of(launch, index, chosen);
+  Launch shape = shape_of(launch, index);
+  time_of(*session_, launch, index, shape, time_);
   const auto number = static_cast<double>(times);
   if (options_.best_launch) {
-    plain_us_ += number * time.total_us;
+    algorithm_3_us_ += number * time_.total_us;
     if (launch.threads) {
-      const Launch best = best_size(launch, index, size, time.total_us);
-      if (best != size) {
-        size = best;
-        Sized other{0, best, {}};
-        time = time_of(launch, index, other);
-      }
+      const Launch best = best_shape(launch, index, shape, time_.total_us);
+      shape = best;
+      time_of(*session_, launch, index, shape, time_);
     }
   }
   if (row_->launches == 0) {
-    row_->first_launch = size;
-    row_->time = time;
-    if (times != 1) multiply(row_->time, number);
+    row_->first_launch = shape;
+    row_->time = time_;
+    if (times != 1) row_->time.multiply(number);
   } else {
-    add_times(row_->time, time, number);
+    row_->time.add(time_, number);
   }
   if (__builtin_add_overflow(row_->launches, times, &row_->launches)) too_many_launches(*launch.step);
-  if (terms_ != nullptr) add_term(launch, index, size, time, number);
-  if (options_.model == Model::all) luo_suda_us_ += number * luo_suda_time_of(launch, index, size).total_us;
+  if (terms_ != nullptr) add_term(launch, index, shape, time_, number);
+  if (!beside_.empty()) times_beside(launch, index, shape, number);
 }
 
-void RowModel::add_term(const PreparedLaunch& launch, std::size_t index, const Launch& size,
-                        const KernelTime& time, double times) {
+void RowModel::add_term(const PreparedLaunch& launch, std::size_t index, const Launch& shape,
+                        const TimeBreakdown& time, double times) {
   const std::vector<std::int64_t>& values = last_[index].values;
   for (LaunchTerm& term : *terms_) {
-    if (term.launch != &launch || term.size != size || term.values != values) continue;
+    if (term.launch != &launch || term.shape != shape || term.values != values) continue;
     term.times += times;
     return;
   }
-  terms_->push_back({&launch, size, values, times, time, last_[index].active_blocks});
+  terms_->push_back({&launch, shape, values, times, time, last_[index].active_blocks});
 }
 
 // Good until the next call.
-RowModel::Sized& RowModel::sized(const PreparedLaunch& launch, std::size_t index) {
+const Launch& RowModel::shape_of(const PreparedLaunch& launch, std::size_t index) {
   const PlanStep& step = *launch.step;
   const Gpu& gpu = *gpu_->gpu;
   Last& last = last_[index];
@@ -225,28 +198,26 @@ RowModel::Sized& RowModel::sized(const PreparedLaunch& launch, std::size_t index
     const std::int64_t threads = evaluate(*launch.threads, *step.launch->threads, step, "`threads`");
     constexpr std::uint64_t golden = 0x9E3779B97F4A7C15u;
     Sized& known = last.sized[(static_cast<std::uint64_t>(threads) * golden) >> 59];
-    if (known.threads == threads && threads >= 1) return known;
-    Launch size;
-    if (threads >= 1) size = algorithm_3(gpu, gpu_->divisors, threads);
-    if (!fits(gpu, size)) fail(step, choose_launch(gpu, threads).diagnostics());
-    known = {threads, size, {}};
-    return known;
+    if (known.threads == threads && threads >= 1) return known.shape;
+    Launch shape;
+    if (threads >= 1) shape = algorithm_3(gpu, gpu_->divisors, threads);
+    if (!fits(gpu, shape)) fail(step, choose_launch(gpu, threads).diagnostics());
+    known = {threads, shape};
+    return known.shape;
   }
   if (!launch.blocks || !launch.threads_per_block) fail(step, {error("the launch has no size")});
-  Launch size;
-  size.blocks = evaluate(*launch.blocks, *step.launch->blocks, step, "`blocks`");
-  size.threads_per_block =
+  Launch& shape = last.sized.front().shape;
+  shape.blocks = evaluate(*launch.blocks, *step.launch->blocks, step, "`blocks`");
+  shape.threads_per_block =
       evaluate(*launch.threads_per_block, *step.launch->threads_per_block, step, "`threads_per_block`");
-  if (!fits(gpu, size)) fail(step, check_launch(gpu, size.blocks, size.threads_per_block).diagnostics());
-  Sized& only = last.sized.front();
-  if (only.size != size) only = {0, size, {}};
-  return only;
+  if (!fits(gpu, shape)) fail(step, check_launch(gpu, shape.blocks, shape.threads_per_block).diagnostics());
+  return shape;
 }
 
 // The quickest of all blocks of whole warps that have at least the launch's threads; `chosen`, which takes
 // chosen_us, where none is quicker.
-Launch RowModel::best_size(const PreparedLaunch& launch, std::size_t index, const Launch& chosen,
-                           double chosen_us) {
+Launch RowModel::best_shape(const PreparedLaunch& launch, std::size_t index, const Launch& chosen,
+                            double chosen_us) {
   const std::int64_t threads =
       evaluate(*launch.threads, *launch.step->launch->threads, *launch.step, "`threads`");
   const Gpu& gpu = *gpu_->gpu;
@@ -255,97 +226,64 @@ Launch RowModel::best_size(const PreparedLaunch& launch, std::size_t index, cons
   for (std::int64_t size = gpu.warp_size; size <= gpu.max_threads_per_block; size += gpu.warp_size) {
     const Launch candidate{threads / size + (threads % size != 0 ? 1 : 0), size};
     if (candidate == chosen || !fits(gpu, candidate)) continue;
-    double candidate_us = 0;
+    TimeBreakdown time;
     try {
-      Sized sized{0, candidate, {}};
-      candidate_us = time_of(launch, index, sized).total_us;
+      time_of(*session_, launch, index, candidate, time);
     } catch (Failed&) {
       continue;  // not one such block fits the SM, say
     }
-    if (candidate_us >= best_us) continue;
+    if (time.total_us >= best_us) continue;
     best = candidate;
-    best_us = candidate_us;
+    best_us = time.total_us;
   }
   return best;
 }
 
-// Finds what a launch of that size is simulated with.
-RowModel::Last& RowModel::prepare(const PreparedLaunch& launch, std::size_t index, const Launch& size) {
-  slots_[plan_.threads_per_block_slot] = size.threads_per_block;
-  slots_[plan_.blocks_slot] = size.blocks;
-  Last& last = last_[index];
+// Gives the program's names their values for a launch of that shape.
+void RowModel::prepare(const PreparedLaunch& launch, Last& last, const Launch& shape) {
+  slots_[plan_.threads_per_block_slot] = shape.threads_per_block;
+  slots_[plan_.blocks_slot] = shape.blocks;
   last.values.resize(launch.values.size());
-  bool same = last.instance != nullptr && last.generation == times_.generation();
+  bool same = last.revision != 0;
   for (std::size_t i = 0; i < launch.values.size(); ++i) {
     std::int64_t value = 0;
     if (!launch.values[i].evaluate(slots_.data(), value)) fail_argument(launch, i);
     same = same && value == last.values[i];
     last.values[i] = value;
   }
-  if (!same) {
-    last.instance = nullptr;
-    const auto found = times_.find(*launch.program, last.values, gpu_->t_m_cycles);
-    if (!found) fail(*launch.step, found.diagnostics());
-    last.instance = *found;
-    last.generation = times_.generation();
-    last.luo_suda.reset();
-  }
-  const auto& resources = launch.program->program->resources;
-  if (resources && last.threads_per_block != size.threads_per_block) {
-    const Occupancy occupied = occupancy(*gpu_->gpu, size.threads_per_block, *resources);
-    if (occupied.active_blocks < 1) {
-      const std::string why = occupied.notes.empty() ? "" : ": " + occupied.notes.back();
-      fail(*launch.step, {error(fmt::format("not one block of {} threads fits an SM of {}{}",
-                                            size.threads_per_block, gpu_->gpu->name, why))});
-    }
-    last.threads_per_block = size.threads_per_block;
-    last.active_blocks = occupied.active_blocks;
-  }
-  return last;
+  if (!same) last.revision = ++revisions_;
+  if (launch.program->program->resources && last.threads_per_block != shape.threads_per_block)
+    find_active_blocks(launch, last, shape);
 }
 
-KernelTime RowModel::time_of(const PreparedLaunch& launch, std::size_t index, Sized& sized) {
-  Last& last = prepare(launch, index, sized.size);
-  if (options_.model == Model::luo_suda) return as_kernel_time(luo_suda_time_of(launch, index, sized.size));
-  const Gpu& gpu = *gpu_->gpu;
-  if (!gpu_->has_core_packages) fail(*launch.step, check_core_packages(gpu));
-  if (sized.runs.full == 0) sized.runs = runs_of(gpu, gpu_->divisors, sized.size, last.active_blocks);
-  const Runs& runs = sized.runs;
-  static constexpr CorePackageTime nothing;
-  const CorePackageTime* full = last.instance->find(runs.warps_per_core_package);
-  if (full == nullptr) full = simulate(launch, last, runs.warps_per_core_package, own_full_);
-  const CorePackageTime* rest = &nothing;
-  if (runs.remaining_warps_per_core_package > 0) {
-    rest = last.instance->find(runs.remaining_warps_per_core_package);
-    if (rest == nullptr) {
-      own_full_ = *full;  // it may have to move
-      full = &own_full_;
-      rest = simulate(launch, last, runs.remaining_warps_per_core_package, own_rest_);
-    }
+void RowModel::find_active_blocks(const PreparedLaunch& launch, Last& last, const Launch& shape) const {
+  const Occupancy occupied =
+      occupancy(*gpu_->gpu, shape.threads_per_block, *launch.program->program->resources);
+  if (occupied.active_blocks < 1) {
+    const std::string why = occupied.notes.empty() ? "" : ": " + occupied.notes.back();
+    fail(*launch.step, {error(fmt::format("not one block of {} threads fits an SM of {}{}",
+                                          shape.threads_per_block, gpu_->gpu->name, why))});
   }
-  return time_of_runs(gpu_->cycle_us, runs, gpu_->t_p_us, *full, *rest);
+  last.threads_per_block = shape.threads_per_block;
+  last.active_blocks = occupied.active_blocks;
 }
 
-const CorePackageTime* RowModel::simulate(const PreparedLaunch& launch, Last& last, std::int64_t warps,
-                                          CorePackageTime& own) const {
-  const auto time = last.instance->time(warps);
-  if (!time) fail(*launch.step, time.diagnostics());
-  own = *time;
-  return &own;
-}
-
-// After prepare().
-LuoSudaTime RowModel::luo_suda_time_of(const PreparedLaunch& launch, std::size_t index, const Launch& size) {
+void RowModel::time_of(ModelSession& session, const PreparedLaunch& launch, std::size_t index,
+                       const Launch& shape, TimeBreakdown& time) {
   Last& last = last_[index];
-  if (auto wrong = check_luo_suda(*gpu_->gpu); !wrong.empty()) fail(*launch.step, std::move(wrong));
-  if (!last.luo_suda) {
-    auto made = make_luo_suda_program(last.instance->schedule(), *gpu_->gpu->luo_suda);
-    if (!made) fail(*launch.step, made.diagnostics());
-    last.luo_suda = std::move(*made);
+  prepare(launch, last, shape);
+  auto wrong =
+      session.time(index, {launch.program, &last.values, last.revision, shape, last.active_blocks}, time);
+  if (!wrong.empty()) fail(*launch.step, std::move(wrong));
+}
+
+void RowModel::times_beside(const PreparedLaunch& launch, std::size_t index, const Launch& shape,
+                            double times) {
+  for (std::size_t i = 0; i < beside_.size(); ++i) {
+    TimeBreakdown time;
+    time_of(*beside_[i], launch, index, shape, time);
+    row_->beside_us[i] += times * time.total_us;
   }
-  const auto time = luo_suda_time(*gpu_->gpu, size, *last.luo_suda, last.active_blocks);
-  if (!time) fail(*launch.step, time.diagnostics());
-  return *time;
 }
 
 void RowModel::fail_argument(const PreparedLaunch& launch, std::size_t index) const {

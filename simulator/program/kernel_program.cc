@@ -7,6 +7,8 @@
 #include <cassert>
 #include <charconv>
 
+#include "simulator/program/walk.h"
+
 namespace warptime {
 
 void LineSet::add(int first, int last) {
@@ -90,9 +92,25 @@ Result<LineSet> parse_line_set(std::string_view text) {
   }
 }
 
+namespace {
+
+constexpr std::array<std::string_view, kAccesses> kAccessNames = {"uniform", "coalesced", "strided",
+                                                                  "scattered"};
+
+}  // namespace
+
 std::string_view to_string(Access access) {
-  static constexpr std::array<std::string_view, 4> kNames = {"uniform", "coalesced", "strided", "scattered"};
-  return kNames[static_cast<std::size_t>(access)];
+  return kAccessNames[static_cast<std::size_t>(access)];
+}
+
+std::span<const std::string_view> access_names() {
+  return kAccessNames;
+}
+
+std::optional<Access> find_access(std::string_view name) {
+  const auto found = std::find(kAccessNames.begin(), kAccessNames.end(), name);
+  if (found == kAccessNames.end()) return std::nullopt;
+  return static_cast<Access>(found - kAccessNames.begin());
 }
 
 bool operator==(const Repeat& a, const Repeat& b) {
@@ -117,34 +135,27 @@ bool operator==(const KernelProgram& a, const KernelProgram& b) {
 namespace {
 
 // Collects the names that items use; a counter hides a parameter of its name inside its body.
-class NameCollector {
+class NameCollector : public ItemWalker<NameCollector> {
  public:
   explicit NameCollector(std::vector<std::string>& names) : names_(names) {}
 
-  void collect(const Items& items) {
-    for (const Item& item : items) {
-      if (const auto* calculation = std::get_if<Calculation>(&item.what)) collect(calculation->cycles);
-      if (const auto* instructions = std::get_if<Instructions>(&item.what)) collect(instructions->count);
-      if (const auto* access = std::get_if<MemoryAccess>(&item.what)) {
-        if (access->cycles) collect(*access->cycles);
-      }
-      if (const auto* repeat = std::get_if<Repeat>(&item.what)) collect(*repeat);
-      if (const auto* when = std::get_if<When>(&item.what)) {
-        collect(when->condition);
-        collect(when->then_items);
-        collect(when->else_items);
-      }
-    }
+  void on(const Item&, const Calculation& calculation) { collect(calculation.cycles); }
+  void on(const Item&, const Instructions& instructions) { collect(instructions.count); }
+  void on(const Item&, const MemoryAccess& access) {
+    if (access.cycles) collect(*access.cycles);
+  }
+  void on(const Item&, const Repeat& repeat) {
+    collect(repeat.count);
+    if (!repeat.counter.empty()) counters_.push_back(repeat.counter);
+    walk(repeat.body);
+    if (!repeat.counter.empty()) counters_.pop_back();
+  }
+  void on(const Item& item, const When& when) {
+    collect(when.condition);
+    ItemWalker::on(item, when);
   }
 
  private:
-  void collect(const Repeat& repeat) {
-    collect(repeat.count);
-    if (!repeat.counter.empty()) counters_.push_back(repeat.counter);
-    collect(repeat.body);
-    if (!repeat.counter.empty()) counters_.pop_back();
-  }
-
   void collect(const Expression& expression) {
     for (std::string& name : expression.names()) {
       const bool counter = std::find(counters_.begin(), counters_.end(), name) != counters_.end();
@@ -162,13 +173,13 @@ class NameCollector {
 std::vector<std::string> parameter_names(const KernelProgram& program) {
   std::vector<std::string> names;
   for (const Parameter& parameter : program.parameters) names.push_back(parameter.name);
-  NameCollector(names).collect(program.program);
+  NameCollector(names).walk(program.program);
   return names;
 }
 
 std::vector<std::string> used_names(const KernelProgram& program) {
   std::vector<std::string> names;
-  NameCollector(names).collect(program.program);
+  NameCollector(names).walk(program.program);
   return names;
 }
 

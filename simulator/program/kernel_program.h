@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,7 +37,10 @@ Result<LineSet> parse_line_set(std::string_view text);
 
 // How the 32 threads of a warp spread over memory in one access.
 enum class Access : std::uint8_t { uniform, coalesced, strided, scattered };
+inline constexpr std::size_t kAccesses = 4;
 std::string_view to_string(Access access);
+std::span<const std::string_view> access_names();  // in the order of Access
+std::optional<Access> find_access(std::string_view name);
 
 struct Calculation {  // `calc: 33`: a calculation period of that many cycles, taken as it stands
   Expression cycles;

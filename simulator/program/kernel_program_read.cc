@@ -236,8 +236,8 @@ class ProgramReader {
       }
       return access;
     }
-    Fields fields(reader_, value, {"access", "cycles", "bytes", "sectors", "stride", "footprint", "touched", "note"},
-                  what);
+    Fields fields(reader_, value,
+                  {"access", "cycles", "bytes", "sectors", "stride", "footprint", "touched", "note"}, what);
     if (const Node* node = fields.find("access")) access.access = read_pattern(*node);
     if (const Node* node = fields.find("cycles")) {
       access.cycles = reader_.expression(*node, "`cycles`", Reader::Constant::number);
@@ -257,17 +257,10 @@ class ProgramReader {
     return access;
   }
 
-  static std::optional<Access> find_access(std::string_view text) {
-    for (const Access access : {Access::uniform, Access::coalesced, Access::strided, Access::scattered}) {
-      if (to_string(access) == text) return access;
-    }
-    return std::nullopt;
-  }
-
   std::optional<Access> read_pattern(const Node& node) {
     const auto access = find_access(node.text);
     if (!access) {
-      const std::vector<std::string> known = {"uniform", "coalesced", "strided", "scattered"};
+      const std::vector<std::string> known(access_names().begin(), access_names().end());
       const std::string near = nearest(node.text, known);
       reader_.error(node, fmt::format("unknown access `{}`", node.text),
                     near.empty() ? fmt::format("there are {}", yaml::list_of(known))

@@ -1,6 +1,6 @@
 #include "simulator/program/memory_durations.h"
 
-#include "simulator/program/kernel_program.h"
+#include <fmt/format.h>
 
 namespace warptime {
 
@@ -9,14 +9,27 @@ const MemoryDurations& paper_durations() {
   return durations;
 }
 
+std::string to_string(DurationName name) {
+  return fmt::format("{}.{}", name.store ? "store" : "load",
+                     access_names()[static_cast<std::size_t>(name.access)]);
+}
+
+std::optional<DurationName> find_duration_name(std::string_view text) {
+  const auto dot = text.find('.');
+  if (dot == std::string_view::npos) return std::nullopt;
+  const auto access = find_access(text.substr(dot + 1));
+  const std::string_view kind = text.substr(0, dot);
+  if (!access || (kind != "load" && kind != "store")) return std::nullopt;
+  return DurationName{kind == "store", static_cast<int>(*access)};
+}
+
+double& duration(MemoryDurations& durations, DurationName name) {
+  return (name.store ? durations.store : durations.load).at(static_cast<std::size_t>(name.access));
+}
+
 double* find_duration(MemoryDurations& durations, std::string_view name) {
-  const bool load = name.substr(0, 5) == "load.", store = name.substr(0, 6) == "store.";
-  if (!load && !store) return nullptr;
-  for (const Access access : {Access::uniform, Access::coalesced, Access::strided, Access::scattered}) {
-    if (name.substr(load ? 5 : 6) == to_string(access))
-      return &(load ? durations.load : durations.store)[static_cast<std::size_t>(access)];
-  }
-  return nullptr;
+  const auto found = find_duration_name(name);
+  return found ? &duration(durations, *found) : nullptr;
 }
 
 }  // namespace warptime

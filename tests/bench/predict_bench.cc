@@ -8,8 +8,9 @@
 #include <map>
 #include <sstream>
 
-#include "simulator/predict/plan_model.h"
+#include "simulator/model/puchala/core_package.h"
 #include "simulator/predict/prediction.h"
+#include "simulator/predict/row_model.h"
 
 namespace warptime {
 namespace {

@@ -72,7 +72,7 @@ std::vector<std::vector<std::int64_t>> sizes_of(const Plan& plan) {
 }
 
 std::unique_ptr<RowTimes> times_of(const Plan& plan, std::vector<std::vector<std::int64_t>> sizes) {
-  auto times = RowTimes::make(plan, **GpuCatalogue::bundled().find("rtx-2080"), std::move(sizes), load);
+  auto times = RowTimes::make(plan, **GpuCatalogue::bundled().find("rtx-2080"), std::move(sizes), {}, load);
   EXPECT_TRUE(times) << to_text(times.diagnostics());
   return times ? std::move(*times) : nullptr;
 }
@@ -86,7 +86,7 @@ std::vector<std::size_t> all_of(const RowTimes& times) {
 // What the model says with the t_p and t_m above, each time changed by up to `noise` of it.
 std::vector<double> made(const RowTimes& times, double noise) {
   std::mt19937 random(7);
-  const auto rest = times.rest_us(t_m_cycles, times.gpu_durations());
+  const auto rest = times.rest_us(t_m_cycles, times.durations());
   EXPECT_TRUE(rest);
   std::vector<double> measured;
   for (std::size_t i = 0; i < rest->size(); ++i) {
@@ -137,7 +137,7 @@ TEST_P(FitOfPlan, FindsItThroughNoiseOfTwoPercent) {
   Fit truth;
   truth.t_p_us = t_p_us;
   truth.t_m_cycles = t_m_cycles;
-  truth.memory_cycles = times->gpu_durations();
+  truth.memory_cycles = times->durations();
   const auto predicted = predicted_us(*times, all_of(*times), truth);
   ASSERT_TRUE(predicted);
   EXPECT_LE(fitted->errors.mean, errors_of(*predicted, measured).mean + 1e-9);
@@ -170,7 +170,7 @@ TEST_F(MatrixFit, FindsDurationsToo) {
   ASSERT_TRUE(times);
   const auto open = times->open_durations();
   ASSERT_FALSE(open.empty());
-  MemoryDurations durations = times->gpu_durations();
+  MemoryDurations durations = times->durations();
   FitOptions options;
   for (const DurationName name : open) {
     duration(durations, name) *= 1.5;

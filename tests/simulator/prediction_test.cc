@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "test_files.h"
+#include "test_plan.h"
 
 namespace warptime {
 namespace {
@@ -97,10 +98,11 @@ TEST(PaperGrid, All720RowsAgree) {
       ASSERT_EQ(expected.count(key), 1u) << key;
       EXPECT_NEAR(row.time.total_us, expected[key], expected[key] * 1e-9) << key;
       EXPECT_NEAR(row.time.total_us,
-                  row.time.preparation_us + row.time.calculation_us + row.time.issue_us +
-                      row.time.waiting_us + row.time.tail_us,
+                  test::part(row, "launch_overhead_us") + test::part(row, "calculation_us") +
+                      test::part(row, "issue_us") + test::part(row, "waiting_us") +
+                      test::part(row, "tail_us"),
                   row.time.total_us * 1e-12);
-      EXPECT_EQ(row.t_m_source, ParameterSource::plan);
+      EXPECT_EQ(row.t_m_source, ConstantSource::plan);
       ++compared;
     }
   }
@@ -120,7 +122,7 @@ TEST(Predict, RowsComeWithGpusOutermostAndTheLastParameterInnermost) {
   EXPECT_EQ(shown(outcome.rows[1]), "gtx-1070 K=5 N=2");
   EXPECT_EQ(shown(outcome.rows[2]), "gtx-1070 K=6 N=1");
   EXPECT_EQ(shown(outcome.rows[7]), "h200 K=6 N=2");
-  EXPECT_DOUBLE_EQ(outcome.rows[0].time.calculation_us, 501 / 1760.0);
+  EXPECT_DOUBLE_EQ(test::part(outcome.rows[0], "calculation_us"), 501 / 1760.0);
   EXPECT_EQ(programs.loaded, 2) << "once per GPU";
   EXPECT_EQ(outcome.rows[0].notes, std::vector<std::string>{"note of k.yaml"});
 }
@@ -143,25 +145,25 @@ TEST(Predict, AnOptionBeatsAFileBeatsThePlanBeatsTheGpu) {
   Programs programs(Programs::Texts{{"k.yaml", "program: [load: 100]"}});
   PredictionOptions options;
   const auto row = [&] { return run(plan, {"gtx-1070"}, {}, programs.loader(), options).rows.at(0); };
-  const auto check = [&](double t_p, ParameterSource t_p_source, double t_m, ParameterSource t_m_source) {
+  const auto check = [&](double t_p, ConstantSource t_p_source, double t_m, ConstantSource t_m_source) {
     const PredictionRow got = row();
     EXPECT_EQ(got.t_p_us, t_p);
     EXPECT_EQ(got.t_m_cycles, t_m);
     EXPECT_EQ(to_string(got.t_p_source), to_string(t_p_source));
     EXPECT_EQ(to_string(got.t_m_source), to_string(t_m_source));
-    EXPECT_DOUBLE_EQ(got.time.preparation_us, t_p);
-    EXPECT_DOUBLE_EQ(got.time.issue_us, t_m / 1760);
+    EXPECT_DOUBLE_EQ(test::part(got, "launch_overhead_us"), t_p);
+    EXPECT_DOUBLE_EQ(test::part(got, "issue_us"), t_m / 1760);
   };
-  check(3, ParameterSource::plan, 33, ParameterSource::plan);
-  options.calibration_file = {{"gtx-1070", {{}, 22.0, ""}}, {"h200", {1.0, 1.0, ""}}};
-  check(3, ParameterSource::plan, 22, ParameterSource::calibration_file);  // each of the two for itself
-  options.t_p_us = 0;
-  check(0, ParameterSource::option, 22, ParameterSource::calibration_file);
-  options.t_m_cycles = 11;
-  check(0, ParameterSource::option, 11, ParameterSource::option);
+  check(3, ConstantSource::plan, 33, ConstantSource::plan);
+  options.constants.calibration_file = {{"gtx-1070", {{}, 22.0, ""}}, {"h200", {1.0, 1.0, ""}}};
+  check(3, ConstantSource::plan, 22, ConstantSource::calibration_file);  // each of the two for itself
+  options.constants.t_p_us = 0;
+  check(0, ConstantSource::option, 22, ConstantSource::calibration_file);
+  options.constants.t_m_cycles = 11;
+  check(0, ConstantSource::option, 11, ConstantSource::option);
   options = {};
   plan.calibrations.clear();
-  check(6.05, ParameterSource::gpu_default, 18.75, ParameterSource::gpu_default);
+  check(6.05, ConstantSource::gpu_default, 18.75, ConstantSource::gpu_default);
 }
 
 TEST(Predict, LaunchesAddUp) {
@@ -179,7 +181,7 @@ launches:
       - {kernel: a.yaml, blocks: 1, threads_per_block: 32, repeat: i}
 )");
   PredictionOptions options;
-  options.t_p_us = 1000;
+  options.constants.t_p_us = 1000;
   const Outcome outcome = run(plan, {"gtx-1070"}, parameters("K=0,1,4"), programs.loader(), options);
   ASSERT_EQ(outcome.rows.size(), 3u) << outcome.errors;
   EXPECT_EQ(outcome.rows[0].launches, 1);
@@ -197,7 +199,7 @@ TEST(Predict, ParametersAndCountersAreBoundByName) {
       plan_of("name: p\nparameters: [K]\nlaunches: [{kernel: k.yaml, threads: 1, repeat: 3, counter: k}]\n");
   const Outcome outcome = run(plan, {"gtx-1070"}, parameters("K=2"), programs.loader());
   ASSERT_EQ(outcome.rows.size(), 1u) << outcome.errors;
-  EXPECT_DOUBLE_EQ(outcome.rows[0].time.calculation_us, (6000 + 0 + 1 + 2) / 1760.0);
+  EXPECT_DOUBLE_EQ(test::part(outcome.rows[0], "calculation_us"), (6000 + 0 + 1 + 2) / 1760.0);
 }
 
 TEST(Predict, LaunchDimensionsAreBoundWhereNobodyElseDoes) {
@@ -208,11 +210,11 @@ TEST(Predict, LaunchDimensionsAreBoundWhereNobodyElseDoes) {
       "* gridDim.x}}]\n");
   const Outcome outcome = run(plan, {"gtx-1070"}, {}, programs.loader());
   ASSERT_EQ(outcome.rows.size(), 1u) << outcome.errors;
-  EXPECT_DOUBLE_EQ(outcome.rows[0].time.calculation_us, (3000 + 64 + 1 + 1 + 192) / 1760.0);
+  EXPECT_DOUBLE_EQ(test::part(outcome.rows[0], "calculation_us"), (3000 + 64 + 1 + 1 + 192) / 1760.0);
   const Plan bound = plan_of(
       "name: p\nlaunches: [{kernel: k.yaml, blocks: 3, threads_per_block: 64, arguments: {total: 0, "
       "blockDim.x: 7}}]\n");
-  EXPECT_DOUBLE_EQ(run(bound, {"gtx-1070"}, {}, programs.loader()).rows.at(0).time.calculation_us,
+  EXPECT_DOUBLE_EQ(test::part(run(bound, {"gtx-1070"}, {}, programs.loader()).rows.at(0), "calculation_us"),
                    (3000 + 7 + 1 + 1) / 1760.0);
 }
 
@@ -221,7 +223,7 @@ TEST(Predict, ATrillionEqualLaunchesAreQuick) {
   const Plan plan =
       plan_of("name: p\nlaunches: [{kernel: k.yaml, threads: 1, repeat: 10 ^ 12, counter: k}]\n");
   PredictionOptions options;
-  options.t_p_us = 1;
+  options.constants.t_p_us = 1;
   const Outcome outcome = run(plan, {"gtx-1070"}, {}, programs.loader(), options);
   ASSERT_EQ(outcome.rows.size(), 1u) << outcome.errors;
   EXPECT_EQ(outcome.rows[0].launches, 1'000'000'000'000);
@@ -271,7 +273,7 @@ TEST_P(BadPrediction, SaysWhatIsWrong) {
       {"args.yaml", "parameters: {M: argument 2 (int M)}\nprogram: [calc: M]"}});
   const Plan plan = plan_of(std::string("name: p\nparameters: [K, N]\n") + GetParam().plan);
   PredictionOptions options;
-  options.core_package.step_limit = 100'000;
+  options.model_options.step_limit = 100'000;
   const Outcome outcome =
       run(plan, {"gtx-1070"}, parameters(GetParam().parameters), programs.loader(), options);
   EXPECT_EQ(outcome.errors, GetParam().errors);

@@ -22,7 +22,7 @@ std::string text_of(const PredictionRow& row) {
   std::string text = row.gpu;
   for (const auto& [name, value] : row.parameters) text += fmt::format(" {}={}", name, value);
   return fmt::format("{} {}x{} {} {} {}\n", text, row.first_launch.blocks, row.first_launch.threads_per_block,
-                     row.launches, row.time.total_us, row.time.waiting_us);
+                     row.launches, row.time.total_us, test::part(row, "waiting_us"));
 }
 
 class Lines : public RowBatch {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 
 #include "simulator/predict/prediction.h"
 
@@ -20,6 +21,13 @@ inline ProgramLoader loader_of(const KernelProgram& program) {
   return [program](const Plan&, const PlanLaunch&, const Gpu&) -> Result<LoadedProgram> {
     return LoadedProgram{program, {}};
   };
+}
+
+// One part of a row's time; fails the test where the row's model has none of this key.
+inline double part(const PredictionRow& row, std::string_view key) {
+  const auto index = find_part(*row.model, key);
+  EXPECT_TRUE(index) << key;
+  return index ? row.time.us[*index] : 0;
 }
 
 }  // namespace warptime::test

@@ -10,16 +10,9 @@
 
 #include "simulator/model/puchala/kernel_time.h"
 #include "simulator/model/puchala/round_simulation.h"
+#include "simulator/model/timed_program.h"
 
 namespace warptime {
-
-// A program as it is simulated: with durations for the accesses that leave theirs open. Lives as long as what
-// points to it.
-struct TimedProgram {
-  std::shared_ptr<const KernelProgram> program;
-  MemoryDurations durations;
-  std::vector<std::string> names;  // that its expressions use: what it needs values for
-};
 
 // Memory of a bounded size; one thread at a time.
 class CorePackageTimes {

@@ -1,4 +1,4 @@
-#include "simulator/predict/plan_model.h"
+#include "simulator/predict/prepare.h"
 
 #include <fmt/format.h>
 
@@ -42,7 +42,12 @@ class Preparation {
     into_ = &prepared;
     if (const auto notes = options_.gpu_notes.find(gpu.name); notes != options_.gpu_notes.end())
       prepared.notes = notes->second;
-    calibrate(prepared);
+    const ChosenConstants chosen =
+        choose_constants(*options_.model, gpu, plan_.calibrations, options_.constants);
+    prepared.constants = chosen.values;
+    prepared.t_p_source = chosen.t_p_source;
+    prepared.t_m_source = chosen.t_m_source;
+    prepared.durations = durations_ = chosen.durations;
     prepared.steps = prepare(plan_.steps);
     return prepared;
   }
@@ -58,37 +63,6 @@ class Preparation {
       if (!step.counter.empty()) counter_slots_[&step] = add_slot(step.counter);
       number_counters(step.steps);
     }
-  }
-
-  void calibrate(PreparedGpu& prepared) {
-    durations_ = prepared.gpu->durations;
-    if (options_.model == Model::luo_suda) {
-      prepared.t_p_source = prepared.t_m_source = ParameterSource::not_used;
-      return;
-    }
-    const Gpu& gpu = *prepared.gpu;
-    const auto calibration = [&gpu](const Calibrations& from) {
-      const auto found = from.find(gpu.name);
-      return found == from.end() ? Calibration{} : found->second;
-    };
-    const Calibration file = calibration(options_.calibration_file), plan = calibration(plan_.calibrations);
-    const auto choose = [](std::optional<double> option, std::optional<double> of_file,
-                           std::optional<double> of_plan, double of_gpu, double& value,
-                           ParameterSource& source) {
-      source = option    ? ParameterSource::option
-               : of_file ? ParameterSource::calibration_file
-               : of_plan ? ParameterSource::plan
-                         : ParameterSource::gpu_default;
-      value = option ? *option : of_file ? *of_file : of_plan ? *of_plan : of_gpu;
-    };
-    for (const auto* from : {&plan, &file}) {
-      for (const auto& [name, cycles] : from->memory_cycles) {
-        if (double* const duration = find_duration(durations_, name)) *duration = cycles;
-      }
-    }
-    choose(options_.t_p_us, file.t_p_us, plan.t_p_us, gpu.t_p_us, prepared.t_p_us, prepared.t_p_source);
-    choose(options_.t_m_cycles, file.t_m_cycles, plan.t_m_cycles, gpu.t_m_cycles, prepared.t_m_cycles,
-           prepared.t_m_source);
   }
 
   std::vector<PreparedStep> prepare(const std::vector<PlanStep>& steps) {

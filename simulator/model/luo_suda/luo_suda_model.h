@@ -1,0 +1,20 @@
+// The model of Luo and Suda (2011) behind the seam.
+#pragma once
+
+#include "simulator/model/model.h"
+
+namespace warptime {
+
+class LuoSudaModel : public Model {
+ public:
+  std::string_view name() const override { return "luo-suda"; }
+  std::string_view title() const override { return "Luo-Suda"; }
+  std::span<const TimePart> parts() const override;
+  Diagnostics check(const Gpu& gpu) const override;
+  // Luo and Suda measured their figures on one GPU, the GTX 260: others borrow them.
+  std::optional<BorrowedFigures> borrow(const Gpu& gpu, const GpuCatalogue& catalogue) const override;
+  Result<TimeBreakdown> time(const Schedule& schedule, const ModelGpu& gpu,
+                             const ModelLaunch& launch) const override;
+};
+
+}  // namespace warptime

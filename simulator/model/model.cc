@@ -1,0 +1,92 @@
+#include "simulator/model/model.h"
+
+#include <array>
+
+namespace warptime {
+namespace {
+
+// The session of a model that remembers nothing itself: it keeps the last schedule of each launch.
+class PlainSession : public ModelSession {
+ public:
+  explicit PlainSession(const Model& model) : model_(model) {}
+
+  void start(const ModelGpu& gpu, std::size_t launches) override {
+    gpu_ = &gpu;
+    kept_.assign(launches, {});
+  }
+
+  Diagnostics time(std::size_t number, const ModelLaunch& launch, TimeBreakdown& time) override {
+    Kept& kept = kept_[number];
+    if (!kept.schedule || kept.revision != launch.revision) {
+      kept.schedule.reset();
+      const TimedProgram& program = *launch.program;
+      Bindings bindings;
+      for (std::size_t i = 0; i < program.names.size(); ++i) bindings[program.names[i]] = (*launch.values)[i];
+      auto schedule = make_schedule_of_bound(*program.program, std::move(bindings), program.durations);
+      if (!schedule) return schedule.diagnostics();
+      kept.schedule = std::move(*schedule);
+      kept.revision = launch.revision;
+    }
+    auto result = model_.time(*kept.schedule, *gpu_, launch);
+    if (!result) return result.diagnostics();
+    time = *result;
+    return {};
+  }
+
+ private:
+  struct Kept {
+    std::optional<Schedule> schedule;
+    std::uint64_t revision = 0;
+  };
+  const Model& model_;
+  const ModelGpu* gpu_ = nullptr;
+  std::vector<Kept> kept_;  // by the launch's number
+};
+
+}  // namespace
+
+Diagnostics Model::check(const Gpu&) const {
+  return {};
+}
+
+std::optional<BorrowedFigures> Model::borrow(const Gpu&, const GpuCatalogue&) const {
+  return std::nullopt;
+}
+
+std::unique_ptr<ModelSession> Model::session(const ModelOptions&) const {
+  return std::make_unique<PlainSession>(*this);
+}
+
+Result<std::vector<LineShare>> Model::line_shares(const ExplainedRow&) const {
+  return std::vector<LineShare>();
+}
+
+std::vector<Claim> Model::claims(const ExplainedRow&) const {
+  return {};
+}
+
+std::string Model::about_bound(const TimePart&, const ExplainedRow&) const {
+  return {};
+}
+
+double LineShare::total_us() const {
+  double total = 0;
+  for (const double one : us) total += one;
+  return total;
+}
+
+std::optional<std::size_t> find_part(const Model& model, std::string_view key) {
+  const auto parts = model.parts();
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].key == key) return i;
+  }
+  return std::nullopt;
+}
+
+std::string_view to_string(Claim::Kind kind) {
+  static constexpr std::array<std::string_view, 6> kNames = {"bound",       "occupancy",   "more warps",
+                                                             "partial run", "best launch", "fewer loads"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+}  // namespace warptime

@@ -1,0 +1,28 @@
+// The model of Puchala, Stokfiszewski and Wieloch (2022) behind the seam: Algorithm 1 (runs of active blocks)
+// around Algorithm 2 (the simulation of a core package).
+#pragma once
+
+#include "simulator/model/model.h"
+
+namespace warptime {
+
+class PuchalaModel : public Model {
+ public:
+  // Indices into parts().
+  enum Part : std::size_t { launch_overhead, calculation, issue, waiting, tail, full_runs, remaining_run };
+
+  std::string_view name() const override { return "puchala"; }
+  std::string_view title() const override { return "Puchala"; }
+  std::span<const TimePart> parts() const override;
+  bool has_constants() const override { return true; }
+  Diagnostics check(const Gpu& gpu) const override;
+  Result<TimeBreakdown> time(const Schedule& schedule, const ModelGpu& gpu,
+                             const ModelLaunch& launch) const override;
+  // Remembers schedules, and times of core packages by warps.
+  std::unique_ptr<ModelSession> session(const ModelOptions& options) const override;
+  Result<std::vector<LineShare>> line_shares(const ExplainedRow& row) const override;
+  std::vector<Claim> claims(const ExplainedRow& row) const override;
+  std::string about_bound(const TimePart& part, const ExplainedRow& row) const override;
+};
+
+}  // namespace warptime

@@ -1,0 +1,107 @@
+// Rows of a sweep: the launches of a plan with given parameters, summed. Launches of equal times are computed once.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "simulator/predict/prepare.h"
+
+namespace warptime {
+
+// One launch of a row, and how often the row has it like this.
+struct LaunchTerm {
+  const PreparedLaunch* launch = nullptr;
+  Launch shape;
+  std::vector<std::int64_t> values;  // of the program's names
+  double times = 0;
+  TimeBreakdown time;                         // of one
+  std::optional<std::int64_t> active_blocks;  // per SM, that the kernel's resources allow
+};
+
+// Computes rows. One thread at a time; several may share a plan.
+class RowModel {
+ public:
+  RowModel(const PreparedPlan& plan, const PredictionOptions& options);
+
+  // Fills in what depends on the parameters (values in the plan's order); the rest of `row` is set where it
+  // is another GPU's than the last one. Errors: see predict(), with the row's parameters.
+  Diagnostics row(std::size_t gpu, const std::vector<std::int64_t>& values, PredictionRow& row);
+  // The launches of one row, equal ones taken together; row.time is their sum.
+  Result<std::vector<LaunchTerm>> terms(std::size_t gpu, const std::vector<std::int64_t>& values);
+
+ private:
+  // The shape of a launch of so many threads: sweeps ask for the same ones again and again.
+  struct Sized {
+    std::int64_t threads = 0;  // 0: none yet
+    Launch shape;
+  };
+  struct Last {                  // of one launch: what it was computed with last
+    std::uint64_t revision = 0;  // of the values; 0: there are none
+    std::vector<std::int64_t> values;
+    std::int64_t threads_per_block = 0;  // that the next is for
+    std::optional<std::int64_t> active_blocks;
+    std::array<Sized, 32> sized;  // by a hash of their threads; the newest stay
+    void forget() {
+      revision = 0;
+      threads_per_block = 0;
+      active_blocks.reset();
+      for (Sized& known : sized) known.threads = known.shape.blocks = 0;
+    }
+  };
+  struct Failed {
+    Diagnostics diagnostics;
+  };
+  void start(std::size_t gpu, const std::vector<std::int64_t>& values);
+  Diagnostics with_row(Diagnostics wrong) const;
+  void run(const std::vector<PreparedStep>& steps, std::int64_t times);
+  void run(const PreparedStep& step, std::int64_t times);
+  void once(const PreparedStep& step, std::int64_t times);
+  void repeated(const PreparedStep& step, std::int64_t count, std::int64_t times);
+  void counted(const PreparedStep& step, std::int64_t count, std::int64_t times);
+  void launch(const PreparedLaunch& launch, std::size_t index, std::int64_t times);
+  const Launch& shape_of(const PreparedLaunch& launch, std::size_t index);
+  [[gnu::noinline]] Launch best_shape(const PreparedLaunch& launch, std::size_t index, const Launch& chosen,
+                                      double chosen_us);
+  [[gnu::noinline]] void add_term(const PreparedLaunch& launch, std::size_t index, const Launch& shape,
+                                  const TimeBreakdown& time, double times);
+  void time_of(ModelSession& session, const PreparedLaunch& launch, std::size_t index, const Launch& shape,
+               TimeBreakdown& time);
+  [[gnu::noinline]] void times_beside(const PreparedLaunch& launch, std::size_t index, const Launch& shape,
+                                      double times);
+  [[gnu::noinline]] void find_active_blocks(const PreparedLaunch& launch, Last& last,
+                                            const Launch& shape) const;
+  void prepare(const PreparedLaunch& launch, Last& last, const Launch& shape);
+  std::int64_t evaluate(const CompiledExpression& compiled, const Expression& expression,
+                        const PlanStep& step, const char* what) const {
+    std::int64_t value = 0;
+    if (!compiled.evaluate(slots_.data(), value)) fail_expression(expression, step, what);
+    return value;
+  }
+  [[noreturn, gnu::noinline, gnu::cold]] void fail_expression(const Expression& expression,
+                                                              const PlanStep& step, const char* what) const;
+  [[noreturn, gnu::noinline, gnu::cold]] void fail_argument(const PreparedLaunch& launch,
+                                                            std::size_t index) const;
+  [[gnu::noinline]] Bindings bindings() const;
+  [[noreturn, gnu::noinline, gnu::cold]] void fail(const PlanStep& step, Diagnostics wrong) const;
+  [[noreturn, gnu::noinline, gnu::cold]] void too_many_launches(const PlanStep& step) const;
+
+  const PreparedPlan& plan_;
+  const PredictionOptions& options_;
+  std::unique_ptr<ModelSession> session_;
+  std::vector<std::unique_ptr<ModelSession>> beside_;  // of options_.beside
+  const PreparedGpu* gpu_ = nullptr;
+  std::vector<std::int64_t> slots_;
+  std::vector<bool> bound_;  // counters that are counting
+  std::uint64_t iterations_ = 0;
+  std::uint64_t revisions_ = 0;  // given to values so far
+  std::vector<Last> last_;
+  std::vector<LaunchTerm>* terms_ = nullptr;
+  PredictionRow* row_ = nullptr;           // that is being computed
+  TimeBreakdown time_;                     // of the launch that is being computed
+  double algorithm_3_us_ = 0;              // with Algorithm 3's launches
+  const PredictionRow* filled_ = nullptr;  // what does not depend on parameters is filled in for gpu_
+};
+
+}  // namespace warptime
