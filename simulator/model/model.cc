@@ -15,7 +15,7 @@ class PlainSession : public ModelSession {
     kept_.assign(launches, {});
   }
 
-  Diagnostics time(std::size_t number, const ModelLaunch& launch, TimeBreakdown& time) override {
+  bool time(std::size_t number, const ModelLaunch& launch, TimeBreakdown& time, Diagnostics& why) override {
     Kept& kept = kept_[number];
     if (!kept.schedule || kept.revision != launch.revision) {
       kept.schedule.reset();
@@ -23,14 +23,20 @@ class PlainSession : public ModelSession {
       Bindings bindings;
       for (std::size_t i = 0; i < program.names.size(); ++i) bindings[program.names[i]] = (*launch.values)[i];
       auto schedule = make_schedule_of_bound(*program.program, std::move(bindings), program.durations);
-      if (!schedule) return schedule.diagnostics();
+      if (!schedule) {
+        why = schedule.diagnostics();
+        return false;
+      }
       kept.schedule = std::move(*schedule);
       kept.revision = launch.revision;
     }
     auto result = model_.time(*kept.schedule, *gpu_, launch);
-    if (!result) return result.diagnostics();
+    if (!result) {
+      why = result.diagnostics();
+      return false;
+    }
     time = *result;
-    return {};
+    return true;
   }
 
  private:

@@ -49,6 +49,9 @@ struct ModelLaunch {
   Launch shape;
   std::optional<std::int64_t>
       active_blocks_per_sm;  // that registers and shared memory allow; nothing: unknown
+  // A place under which a session may remember what it knows of the shape. Several shapes may share one.
+  static constexpr std::size_t kShapeSlots = 32;
+  std::size_t shape_slot = 0;
 };
 
 struct ModelOptions {
@@ -63,9 +66,10 @@ class ModelSession {
   // Another GPU, or other constants. Launches are numbered from 0; those of one number have the same program
   // until the next call.
   virtual void start(const ModelGpu& gpu, std::size_t launches) = 0;
-  // The time of a launch with this number. Errors: what the model does not take (the GPU, the launch), a
-  // program that cannot be flattened, a time beyond the range of numbers.
-  virtual Diagnostics time(std::size_t number, const ModelLaunch& launch, TimeBreakdown& time) = 0;
+  // The time of a launch with this number; false: there is none, and `why` says the reason: what the model does not
+  // take (the GPU, the launch), a program that cannot be flattened, a time beyond the range of numbers. (Not a Result:
+  // sweeps call this ten million times a second.)
+  virtual bool time(std::size_t number, const ModelLaunch& launch, TimeBreakdown& time, Diagnostics& why) = 0;
 };
 
 // A row's launch as explanations need it.

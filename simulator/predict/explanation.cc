@@ -170,7 +170,8 @@ class Claims {
       TimeBreakdown time;
       const ModelLaunch changed{&timed, &launch.values, ++revision, launch.shape,
                                 launch.active_blocks_per_sm};
-      if (!session->time(0, changed, time).empty()) return std::nullopt;
+      Diagnostics why;
+      if (!session->time(0, changed, time, why)) return std::nullopt;
       total += launch.times * (time.total_us - launch.time.total_us);
     }
     return total;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "simulator/gpu/occupancy.h"
 
@@ -35,7 +36,11 @@ void RowModel::start(std::size_t gpu, const std::vector<std::int64_t>& values) {
   if (gpu_ != next) {
     gpu_ = next;
     last_.resize(gpu_->launches.size());
-    for (Last& last : last_) last.forget();
+    for (std::size_t i = 0; i < last_.size(); ++i) {
+      last_[i].forget();
+      last_[i].model_launch.program = gpu_->launches[i].program;
+      last_[i].model_launch.values = &last_[i].values;
+    }
     session_->start(*gpu_, gpu_->launches.size());
     for (const auto& session : beside_) session->start(*gpu_, gpu_->launches.size());
   }
@@ -63,7 +68,7 @@ Diagnostics RowModel::row(std::size_t gpu, const std::vector<std::int64_t>& valu
   for (std::size_t i = 0; i < values.size(); ++i) row.parameters[i].second = values[i];
   row_ = &row;
   row.launches = 0;
-  row.beside_us.assign(beside_.size(), 0);
+  if (!beside_.empty()) row.beside_us.assign(beside_.size(), 0);
   try {
     run(gpu_->steps, 1);
   } catch (Failed& failed) {
@@ -156,26 +161,26 @@ void RowModel::counted(const PreparedStep& step, std::int64_t count, std::int64_
 
 void RowModel::launch(const PreparedLaunch& launch, std::size_t index, std::int64_t times) {
   Launch shape = shape_of(launch, index);
-  time_of(*session_, launch, index, shape, time_);
+  const bool first = row_->launches == 0;
+  TimeBreakdown& time = first ? row_->time : time_;
+  time_of(*session_, launch, index, shape, time);
   const auto number = static_cast<double>(times);
   if (options_.best_launch) {
-    algorithm_3_us_ += number * time_.total_us;
+    algorithm_3_us_ += number * time.total_us;
     if (launch.threads) {
-      const Launch best = best_shape(launch, index, shape, time_.total_us);
-      shape = best;
-      time_of(*session_, launch, index, shape, time_);
+      shape = best_shape(launch, index, shape, time.total_us);
+      time_of(*session_, launch, index, shape, time);
     }
   }
-  if (row_->launches == 0) {
-    row_->first_launch = shape;
-    row_->time = time_;
-    if (times != 1) row_->time.multiply(number);
-  } else {
-    row_->time.add(time_, number);
-  }
   if (__builtin_add_overflow(row_->launches, times, &row_->launches)) too_many_launches(*launch.step);
-  if (terms_ != nullptr) add_term(launch, index, shape, time_, number);
+  if (terms_ != nullptr) add_term(launch, index, shape, time, number);
   if (!beside_.empty()) times_beside(launch, index, shape, number);
+  if (!first) {
+    row_->time.add(time, number);
+    return;
+  }
+  row_->first_launch = shape;
+  if (times != 1) time.multiply(number);
 }
 
 void RowModel::add_term(const PreparedLaunch& launch, std::size_t index, const Launch& shape,
@@ -186,7 +191,7 @@ void RowModel::add_term(const PreparedLaunch& launch, std::size_t index, const L
     term.times += times;
     return;
   }
-  terms_->push_back({&launch, shape, values, times, time, last_[index].active_blocks});
+  terms_->push_back({&launch, shape, values, times, time, last_[index].model_launch.active_blocks_per_sm});
 }
 
 // Good until the next call.
@@ -197,7 +202,10 @@ const Launch& RowModel::shape_of(const PreparedLaunch& launch, std::size_t index
   if (launch.threads) {
     const std::int64_t threads = evaluate(*launch.threads, *step.launch->threads, step, "`threads`");
     constexpr std::uint64_t golden = 0x9E3779B97F4A7C15u;
-    Sized& known = last.sized[(static_cast<std::uint64_t>(threads) * golden) >> 59];
+    static_assert(ModelLaunch::kShapeSlots == 1 << 5);
+    const std::size_t slot = (static_cast<std::uint64_t>(threads) * golden) >> (64 - 5);
+    last.model_launch.shape_slot = slot;
+    Sized& known = last.sized[slot];
     if (known.threads == threads && threads >= 1) return known.shape;
     Launch shape;
     if (threads >= 1) shape = algorithm_3(gpu, gpu_->divisors, threads);
@@ -244,14 +252,14 @@ void RowModel::prepare(const PreparedLaunch& launch, Last& last, const Launch& s
   slots_[plan_.threads_per_block_slot] = shape.threads_per_block;
   slots_[plan_.blocks_slot] = shape.blocks;
   last.values.resize(launch.values.size());
-  bool same = last.revision != 0;
+  bool same = last.model_launch.revision != 0;
   for (std::size_t i = 0; i < launch.values.size(); ++i) {
     std::int64_t value = 0;
     if (!launch.values[i].evaluate(slots_.data(), value)) fail_argument(launch, i);
     same = same && value == last.values[i];
     last.values[i] = value;
   }
-  if (!same) last.revision = ++revisions_;
+  if (!same) last.model_launch.revision = ++revisions_;
   if (launch.program->program->resources && last.threads_per_block != shape.threads_per_block)
     find_active_blocks(launch, last, shape);
 }
@@ -265,16 +273,15 @@ void RowModel::find_active_blocks(const PreparedLaunch& launch, Last& last, cons
                                           shape.threads_per_block, gpu_->gpu->name, why))});
   }
   last.threads_per_block = shape.threads_per_block;
-  last.active_blocks = occupied.active_blocks;
+  last.model_launch.active_blocks_per_sm = occupied.active_blocks;
 }
 
 void RowModel::time_of(ModelSession& session, const PreparedLaunch& launch, std::size_t index,
                        const Launch& shape, TimeBreakdown& time) {
   Last& last = last_[index];
   prepare(launch, last, shape);
-  auto wrong =
-      session.time(index, {launch.program, &last.values, last.revision, shape, last.active_blocks}, time);
-  if (!wrong.empty()) fail(*launch.step, std::move(wrong));
+  last.model_launch.shape = shape;
+  if (!session.time(index, last.model_launch, time, why_)) fail(*launch.step, std::exchange(why_, {}));
 }
 
 void RowModel::times_beside(const PreparedLaunch& launch, std::size_t index, const Launch& shape,

@@ -37,16 +37,15 @@ class RowModel {
     std::int64_t threads = 0;  // 0: none yet
     Launch shape;
   };
-  struct Last {                  // of one launch: what it was computed with last
-    std::uint64_t revision = 0;  // of the values; 0: there are none
+  struct Last {                // of one launch: what it was computed with last
+    ModelLaunch model_launch;  // revision 0: there are no values
     std::vector<std::int64_t> values;
-    std::int64_t threads_per_block = 0;  // that the next is for
-    std::optional<std::int64_t> active_blocks;
-    std::array<Sized, 32> sized;  // by a hash of their threads; the newest stay
+    std::int64_t threads_per_block = 0;                 // that active_blocks_per_sm is for
+    std::array<Sized, ModelLaunch::kShapeSlots> sized;  // by a hash of their threads; the newest stay
     void forget() {
-      revision = 0;
+      model_launch.revision = 0;
       threads_per_block = 0;
-      active_blocks.reset();
+      model_launch.active_blocks_per_sm.reset();
       for (Sized& known : sized) known.threads = known.shape.blocks = 0;
     }
   };
@@ -100,6 +99,7 @@ class RowModel {
   std::vector<LaunchTerm>* terms_ = nullptr;
   PredictionRow* row_ = nullptr;           // that is being computed
   TimeBreakdown time_;                     // of the launch that is being computed
+  Diagnostics why_;                        // there is no time
   double algorithm_3_us_ = 0;              // with Algorithm 3's launches
   const PredictionRow* filled_ = nullptr;  // what does not depend on parameters is filled in for gpu_
 };

@@ -62,8 +62,8 @@ Result<KernelTime> kernel_time(const Gpu& gpu, const Launch& launch, double t_p_
 
 // ---- What is computed a million times a second.
 
-inline Runs runs_of(const Gpu& gpu, const GpuDivisors& divisors, const Launch& launch,
-                    std::optional<std::int64_t> active_blocks_per_sm) {
+[[gnu::always_inline]] inline Runs runs_of(const Gpu& gpu, const GpuDivisors& divisors, const Launch& launch,
+                                           std::optional<std::int64_t> active_blocks_per_sm) {
   const std::int64_t blocks_per_sm = divisors.sms.up(launch.blocks);                // N_sb/sm
   const std::int64_t warps_per_block = warps_of_threads(launch.threads_per_block);  // N_w/b
   const std::int64_t active_blocks =                                                // N_ab/sm

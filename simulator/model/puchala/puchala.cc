@@ -38,7 +38,7 @@ class PlainCorePackage : public CorePackageModel {
   double t_m_cycles_;
 };
 
-class PuchalaSession : public ModelSession {
+class PuchalaSession final : public ModelSession {
  public:
   explicit PuchalaSession(const ModelOptions& options) : times_(core_package_options(options)) {}
 
@@ -49,19 +49,21 @@ class PuchalaSession : public ModelSession {
     for (Kept& kept : kept_) kept.forget();
   }
 
-  Diagnostics time(std::size_t number, const ModelLaunch& launch, TimeBreakdown& time) override {
+  bool time(std::size_t number, const ModelLaunch& launch, TimeBreakdown& time, Diagnostics& why) override {
     Kept& kept = kept_[number];
-    if (!has_core_packages_) return check_core_packages(*gpu_->gpu);
+    if (!has_core_packages_) {
+      why = check_core_packages(*gpu_->gpu);
+      return false;
+    }
     if (kept.instance == nullptr || kept.revision != launch.revision ||
         kept.generation != times_.generation()) {
-      if (auto wrong = find_instance(launch, kept); !wrong.empty()) return wrong;
+      if (!find_instance(launch, kept, why)) return false;
     }
     const Runs& runs = runs_for(launch, kept);
     static constexpr CorePackageTime nothing;
     const CorePackageTime* full = kept.instance->find(runs.warps_per_core_package);
     if (full == nullptr) {
-      auto wrong = simulate(kept, runs.warps_per_core_package, own_full_);
-      if (!wrong.empty()) return wrong;
+      if (!simulate(kept, runs.warps_per_core_package, own_full_, why)) return false;
       full = &own_full_;
     }
     const CorePackageTime* rest = &nothing;
@@ -70,13 +72,12 @@ class PuchalaSession : public ModelSession {
       if (rest == nullptr) {
         own_full_ = *full;  // it may have to move
         full = &own_full_;
-        auto wrong = simulate(kept, runs.remaining_warps_per_core_package, own_rest_);
-        if (!wrong.empty()) return wrong;
+        if (!simulate(kept, runs.remaining_warps_per_core_package, own_rest_, why)) return false;
         rest = &own_rest_;
       }
     }
     set_breakdown(time_of_runs(gpu_->cycle_us, runs, gpu_->constants.t_p_us, *full, *rest), time);
-    return {};
+    return true;
   }
 
  private:
@@ -88,7 +89,7 @@ class PuchalaSession : public ModelSession {
   struct Kept {  // of one launch, from its last time
     CorePackageTimes::Instance* instance = nullptr;
     std::uint64_t revision = 0, generation = 0;
-    std::array<KnownRuns, 32> runs;  // by a hash of the shape; the newest stay
+    std::array<KnownRuns, ModelLaunch::kShapeSlots> runs;  // by ModelLaunch::shape_slot; the newest stay
     void forget() {
       instance = nullptr;
       for (KnownRuns& known : runs) known.runs.full = 0;
@@ -101,33 +102,36 @@ class PuchalaSession : public ModelSession {
     return core_package;
   }
 
-  [[gnu::noinline]] Diagnostics find_instance(const ModelLaunch& launch, Kept& kept) {
+  [[gnu::noinline]] bool find_instance(const ModelLaunch& launch, Kept& kept, Diagnostics& why) {
     kept.instance = nullptr;
     const auto found = times_.find(*launch.program, *launch.values, gpu_->constants.t_m_cycles);
-    if (!found) return found.diagnostics();
+    if (!found) {
+      why = found.diagnostics();
+      return false;
+    }
     kept.instance = *found;
     kept.revision = launch.revision;
     kept.generation = times_.generation();
-    return {};
+    return true;
   }
 
   const Runs& runs_for(const ModelLaunch& launch, Kept& kept) const {
-    constexpr std::uint64_t golden = 0x9E3779B97F4A7C15u;
-    const auto hash = (static_cast<std::uint64_t>(launch.shape.blocks) +
-                       (static_cast<std::uint64_t>(launch.shape.threads_per_block) << 32)) *
-                      golden;
-    KnownRuns& known = kept.runs[hash >> 59];
+    KnownRuns& known = kept.runs[launch.shape_slot];
     if (known.runs.full == 0 || known.shape != launch.shape) {
       known = {launch.shape, runs_of(*gpu_->gpu, gpu_->divisors, launch.shape, launch.active_blocks_per_sm)};
     }
     return known.runs;
   }
 
-  [[gnu::noinline]] static Diagnostics simulate(Kept& kept, std::int64_t warps, CorePackageTime& own) {
+  [[gnu::noinline]] static bool simulate(Kept& kept, std::int64_t warps, CorePackageTime& own,
+                                         Diagnostics& why) {
     const auto time = kept.instance->time(warps);
-    if (!time) return time.diagnostics();
+    if (!time) {
+      why = time.diagnostics();
+      return false;
+    }
     own = *time;
-    return {};
+    return true;
   }
 
   CorePackageTimes times_;
