@@ -222,7 +222,8 @@ def updated(expected, actual):
                 elif line_matches(expected[i - 1], actual[j - 1]):
                     ways.append((best[i - 1][j - 1][0], "same"))
                 else:
-                    ways.append((best[i - 1][j - 1][0] + 1.2 - similar(expected[i - 1], actual[j - 1]), "changed"))
+                    cost = min(0.9, 1.2 - similar(expected[i - 1], actual[j - 1]))
+                    ways.append((best[i - 1][j - 1][0] + cost, "changed"))
             best[i][j] = min(ways, key=lambda way: way[0])
     lines, i, j = [], rows, columns
     while i or j:
@@ -243,7 +244,7 @@ def scratch_copy(folder, warptime):
     for name in COPIED:
         source, target = os.path.join(ROOT, name), os.path.join(folder, name)
         if os.path.isdir(source):
-            shutil.copytree(source, target)
+            shutil.copytree(source, target, copy_function=shutil.copy)  # no old times: models are newer than warptime
         elif os.path.exists(source):
             shutil.copy(source, target)
     os.makedirs(os.path.join(folder, "build"))
