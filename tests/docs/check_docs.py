@@ -18,7 +18,8 @@ On a page,
   A script that a span or block names must exist.
 - relative links must lead to a file, and prose must fit 100 columns.
 
-All commands of a page run in the order of the page, in one scratch copy of the folders that a reader has.
+All commands of a page run in the order of the page, in one scratch copy of the folders that a reader has; outputs
+name it ~/warptime.
 not_run.txt lists the commands that are not run, each with the reason.
 """
 import argparse
@@ -38,6 +39,7 @@ ROOT = os.path.normpath(os.path.join(HERE, "..", ".."))
 COPIED = ["README.md", "data", "docs", "dwt_kernels", "samples", "simulator/gpu/catalogue", "tests/ptx/data"]
 COLUMNS = 100
 SECONDS_PER_COMMAND = 120
+CLONE = "~/warptime"  # stands for the scratch folder in outputs
 SPAN_IS_COMMAND = re.compile(r"(warptime|scripts/[\w-]+|tests/[\w-]+/[\w.-]+)\s+\S")
 SCRIPT_ALONE = re.compile(r"scripts/[\w-]+$")
 PLACEHOLDER = re.compile(r"(?<![\w.-])[A-Z][A-Z_-]{2,}\b|…")
@@ -264,7 +266,8 @@ def run(text, folder):
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
             return 124, [f"(took more than {SECONDS_PER_COMMAND} s)"]
-    return process.returncode, [line.rstrip() for line in out.decode("utf-8", "replace").splitlines()]
+    text = out.decode("utf-8", "replace").replace(os.path.realpath(folder), CLONE)
+    return process.returncode, [line.rstrip() for line in text.splitlines()]
 
 
 class Page:
