@@ -109,9 +109,10 @@ class Halving {
     for (Item& one : of_counter(Expression::make(Operator::add, {twice, 1}), without(body, once)))
       pair.push_back(std::move(one));
     result.push_back(
-        {Repeat{Expression::make(Operator::divide, {repeat.count, 2}), repeat.counter, std::move(pair)}, item.lines,
-         item.ptx});
-    const Expression odd = Expression::make(Operator::equal, {Expression::make(Operator::modulo, {repeat.count, 2}), 1});
+        {Repeat{Expression::make(Operator::divide, {repeat.count, 2}), repeat.counter, std::move(pair)},
+         item.lines, item.ptx});
+    const Expression odd =
+        Expression::make(Operator::equal, {Expression::make(Operator::modulo, {repeat.count, 2}), 1});
     const Expression last = Expression::make(Operator::subtract, {repeat.count, 1});
     result.push_back({When{odd, of_counter(last, body), {}}, item.lines, item.ptx});
   }

@@ -236,8 +236,8 @@ class ProgramReader {
       }
       return access;
     }
-    Fields fields(reader_, value, {"access", "cycles", "bytes", "sectors", "stride", "footprint", "touched", "note"},
-                  what);
+    Fields fields(reader_, value,
+                  {"access", "cycles", "bytes", "sectors", "stride", "footprint", "touched", "note"}, what);
     if (const Node* node = fields.find("access")) access.access = read_pattern(*node);
     if (const Node* node = fields.find("cycles")) {
       access.cycles = reader_.expression(*node, "`cycles`", Reader::Constant::number);
