@@ -15,13 +15,13 @@ struct Cupti {
   Library library{{"libcupti.so.13", "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so.13",
                    "/usr/local/cuda/lib64/libcupti.so.13", "libcupti.so",
                    "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so", "/usr/local/cuda/lib64/libcupti.so"}};
-#define WARPTIME_CUPTI_FUNCTIONS(X)                                                           \
-  X(cuptiGetVersion)                                                                          \
-  X(cuptiActivityRegisterCallbacks)                                                           \
-  X(cuptiActivityEnable)                                                                      \
-  X(cuptiActivityDisable)                                                                     \
-  X(cuptiActivityFlushAll) X(cuptiActivityGetNextRecord) X(cuptiActivityGetNumDroppedRecords) \
-      X(cuptiGetResultString)
+#define WARPTIME_CUPTI_FUNCTIONS(X) \
+  X(cuptiGetVersion)                \
+  X(cuptiActivityRegisterCallbacks) \
+  X(cuptiActivityEnable)            \
+  X(cuptiActivityDisable)           \
+  X(cuptiActivityFlushAll)          \
+  X(cuptiActivityGetNextRecord) X(cuptiActivityGetNumDroppedRecords) X(cuptiGetResultString)
 #define WARPTIME_DECLARE(name) decltype(&::name) name##_ = nullptr;
   WARPTIME_CUPTI_FUNCTIONS(WARPTIME_DECLARE)
 #undef WARPTIME_DECLARE

@@ -84,7 +84,8 @@ void check_arguments(const Program& program, const std::vector<Argument>& argume
                             wanted[i].name, wanted[i].type, wanted[i].bytes)));
 }
 
-Diagnostics check(const Program& program, const LaunchConfig& launch, const std::vector<Argument>& arguments) {
+Diagnostics check(const Program& program, const LaunchConfig& launch,
+                  const std::vector<Argument>& arguments) {
   Diagnostics errors;
   check_dimensions(launch, errors);
   check_directives(program.module->functions[program.kernel], launch, errors);

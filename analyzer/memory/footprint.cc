@@ -276,8 +276,8 @@ class Footprint {
 }  // namespace
 
 std::optional<ExprId> footprint_bytes(Evaluator& evaluator, LoopAnalysis& loops, ExprId address,
-                                    std::uint32_t block, std::int64_t bytes,
-                                    const std::vector<PathCondition>& conditions) {
+                                      std::uint32_t block, std::int64_t bytes,
+                                      const std::vector<PathCondition>& conditions) {
   return Footprint(evaluator, loops, block, conditions).bytes(address, bytes);
 }
 

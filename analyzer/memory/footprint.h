@@ -22,7 +22,7 @@ struct PathCondition {
 // An index with step s and range r makes a run of w bytes one of w + s·(r - 1), where s <= w; where s is
 // beyond the whole run, r of them.
 std::optional<ExprId> footprint_bytes(Evaluator& evaluator, LoopAnalysis& loops, ExprId address,
-                                    std::uint32_t block, std::int64_t bytes,
-                                    const std::vector<PathCondition>& conditions);
+                                      std::uint32_t block, std::int64_t bytes,
+                                      const std::vector<PathCondition>& conditions);
 
 }  // namespace warptime::analysis

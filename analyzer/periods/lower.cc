@@ -280,7 +280,7 @@ void Lowering::note_footprint(std::uint32_t i, std::uint32_t loop, const Facts& 
   const auto address = flow_.loops.resolve(flow_.evaluator.address(i, role.operand), loop);
   const auto bytes =
       analysis::footprint_bytes(flow_.evaluator, flow_.loops, address, flow_.evaluator.block_of(i),
-                              access.bytes.value_or(0), conditions);
+                                access.bytes.value_or(0), conditions);
   if (!bytes) return;
   analysis::Assumptions taken;
   const auto expression = analysis::to_expression(exprs_, facts.simplify(*bytes), naming_, &taken);

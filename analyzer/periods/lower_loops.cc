@@ -32,8 +32,9 @@ Expression less_one(const Expression& count) {
   const auto& parts = count.operands();
   // `K + 1 - 1` reads K.
   if (count.op() == E::Operator::add && parts[1].is_integer() && parts[1].integer_value() > INT64_MIN)
-    return parts[1].integer_value() == 1 ? parts[0]
-                                         : E::make(E::Operator::add, {parts[0], E(parts[1].integer_value() - 1)});
+    return parts[1].integer_value() == 1
+               ? parts[0]
+               : E::make(E::Operator::add, {parts[0], E(parts[1].integer_value() - 1)});
   if (count.op() == E::Operator::subtract && parts[1].is_integer() && parts[1].integer_value() < INT64_MAX)
     return E::make(E::Operator::subtract, {parts[0], E(parts[1].integer_value() + 1)});
   return E::make(E::Operator::subtract, {count, E(1)});

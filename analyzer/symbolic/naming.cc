@@ -225,7 +225,8 @@ class Writer {
     if (!all) return E(number);
     if (number_done || number == 0) return all;
     if (number == INT64_MIN) return std::nullopt;
-    return E::make(number > 0 ? E::Operator::add : E::Operator::subtract, {*all, E(number > 0 ? number : -number)});
+    return E::make(number > 0 ? E::Operator::add : E::Operator::subtract,
+                   {*all, E(number > 0 ? number : -number)});
   }
 
   SymbolicExprs& exprs_;

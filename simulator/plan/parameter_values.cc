@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <limits>
+#include <optional>
 
 #include "simulator/base/text.h"
 #include "simulator/program/expression/expression.h"

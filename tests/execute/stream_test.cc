@@ -26,8 +26,8 @@ struct Recorded {
   Outcome outcome;
 };
 
-Recorded record(const std::string& body, const std::string& before = {}, const LaunchConfig& how = {{1}, {32}},
-                WarpId which = {0, 0}, std::uint64_t limit = 1 << 20) {
+Recorded record(const std::string& body, const std::string& before = {},
+                const LaunchConfig& how = {{1}, {32}}, WarpId which = {0, 0}, std::uint64_t limit = 1 << 20) {
   const auto loaded = load_text(kernel_text(".param .u64 out", std::string(head) + body, before));
   StreamRecorder recorder({which}, limit);
   Recorded recorded;
