@@ -1,14 +1,31 @@
-# cmake --install: the command, the libraries, their headers as `simulator/…` and `analyzer/…` under include/warptime, and the
+# cmake --install: the command, the libraries, their public headers as `simulator/…` and `analyzer/…` under include/warptime, and the
 # package that find_package(warptime) finds.
 foreach(library warptime_simulator warptime_analyzer)
   target_compile_features(${library} PUBLIC cxx_std_20)  # the headers ask it of those who include them
 endforeach()
 install(TARGETS warptime RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS warptime_simulator warptime_analyzer EXPORT warptime_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-foreach(room simulator analyzer)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${room} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/warptime
-    FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "cuda_headers" EXCLUDE PATTERN "gpus" EXCLUDE)
-endforeach()
+# The public headers, and what they include; the others are nobody's business outside.
+set(public_headers
+  simulator/base/csv.h simulator/fit/fit.h simulator/fit/measurements.h simulator/gpu/gpu.h simulator/gpu/occupancy.h
+  simulator/model/model.h simulator/model/puchala/core_package.h simulator/model/luo_suda/luo_suda.h
+  simulator/plan/plan.h simulator/predict/explanation.h simulator/predict/prediction.h
+  simulator/program/kernel_program.h simulator/program/schedule.h simulator/program/walk.h
+  analyzer/compile/compile.h analyzer/execute/execute.h analyzer/execute/npy.h analyzer/pipeline.h)
+set(pending ${public_headers})
+while(pending)
+  list(POP_FRONT pending header)
+  get_filename_component(folder ${header} DIRECTORY)
+  install(FILES ${PROJECT_SOURCE_DIR}/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/warptime/${folder})
+  file(STRINGS ${PROJECT_SOURCE_DIR}/${header} includes REGEX "^#include \"")
+  foreach(include IN LISTS includes)
+    string(REGEX REPLACE "^#include \"([^\"]+)\".*" "\\1" included "${include}")
+    if(NOT included IN_LIST public_headers)
+      list(APPEND public_headers ${included})
+      list(APPEND pending ${included})
+    endif()
+  endforeach()
+endwhile()
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/warptime)
 install(EXPORT warptime_targets NAMESPACE warptime:: FILE warptimeTargets.cmake DESTINATION ${package_folder})

@@ -157,7 +157,8 @@ Result<CalibrateSettings> read_calibrate_settings(const Arguments& arguments, co
   if (!model) return model.diagnostics();
   settings.model = *model;
   if (!settings.model->has_constants())
-    return option_error("--model", fmt::format("{} has no constants that could be fitted", settings.model->name()),
+    return option_error("--model",
+                        fmt::format("{} has no constants that could be fitted", settings.model->name()),
                         "`warptime compare --model` says how well it does without");
   const auto t_p = read_number(arguments, "t-p");
   if (!t_p) return t_p.diagnostics();

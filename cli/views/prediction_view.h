@@ -14,8 +14,8 @@ namespace warptime::cli {
 
 // What the rows of a run have beside what all rows have.
 struct PredictionColumns {
-  bool ranks = false;        // how the row's GPU does among all, fastest first
-  bool best_launch = false;  // what Algorithm 3's launches would take
+  bool ranks = false;                // how the row's GPU does among all, fastest first
+  bool best_launch = false;          // what Algorithm 3's launches would take
   const Model* model = nullptr;      // whose parts the columns are
   std::vector<const Model*> beside;  // what other models say, …
   double disagreement = 2;           // … and whether one of them disagrees by more than this factor

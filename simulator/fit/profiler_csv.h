@@ -1,11 +1,11 @@
 // What NVIDIA's profilers write about kernels, read and matched to a plan's launches:
 //
-//   nsys stats --report cuda_gpu_trace --format csv    one line per kernel, with its grid and its device
-//   nsys stats --report cuda_gpu_kern_sum --format csv one line per kernel's name: means only
-//   ncu --csv                                          one line per metric of a kernel; `--page raw`: per
-//   kernel nvprof --csv --print-gpu-trace                     one line per kernel (Puchala et al. 2022,
-//   Listing 5); a
-//                                                      summary (no --print-gpu-trace): means only
+//   nsys stats --report cuda_gpu_trace --format csv      a line for each kernel, with its grid and its device
+//   nsys stats --report cuda_gpu_kern_sum --format csv   a line for each kernel's name: means only
+//   ncu --csv                                            a line for each metric of a kernel
+//   ncu --csv --page raw                                 a line for each kernel
+//   nvprof --csv --print-gpu-trace                       a line for each kernel (Puchala et al. 2022, Listing 5)
+//   nvprof --csv                                         a summary: means only
 //
 // Columns are found by their titles, units where the profiler puts them (in the title, in a second heading,
 // in a column of their own). What stands before the heading is skipped.

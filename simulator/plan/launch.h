@@ -28,7 +28,7 @@ Launch algorithm_3(const Gpu& gpu, const GpuDivisors& divisors, std::int64_t thr
 // Whether check_launch has nothing against it.
 bool fits(const Gpu& gpu, const Launch& launch);
 
-// Algorithm 3, read as reference/plain_model.py does: where the even number of SMs does not divide the
+// Algorithm 3, read as tests/reference/plain_model.py does: where the even number of SMs does not divide the
 // threads, threads per block (or the number of blocks) is rounded up. Errors: threads < 1.
 Result<Launch> choose_launch(const Gpu& gpu, std::int64_t threads);
 

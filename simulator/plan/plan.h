@@ -4,13 +4,14 @@
 //   warptime: 1                        # optional: the version of the format
 //   name: lattice
 //   description: …                     # optional
-//   parameters: {N: length of the transform, K: length of the filter}   # or a list of names; in this order
-//   they are shown launches:
+//   # Or a list of names. They are shown in this order.
+//   parameters: {N: length of the transform, K: length of the filter}
+//   launches:
 //     - kernel: listing_9.yaml         # .cu, .ptx or a kernel program, relative to this file
 //       entry: ltt                     # where the file has several kernels
-//       arguments: {L: K / 2}          # the rest is bound by name to the plan's parameters and counters;
-//       expressions here may
-//                                      # use blockDim.x and gridDim.x of the launch
+//       # The rest is bound by name to the plan's parameters and counters. Expressions here may use
+//       # blockDim.x and gridDim.x of the launch.
+//       arguments: {L: K / 2}
 //       threads: N / 2                 # or: blocks: …, threads_per_block: …
 //       repeat: K / 2 + 1              # optional
 //       counter: k                     # optional: counts 0, 1, …

@@ -49,7 +49,8 @@ class Roofline : public Model {
                              const ModelLaunch& launch) const override {
     const Gpu& gpu = *on.gpu;
     const Work work = work_of(schedule, schedule.steps);
-    const auto warps = static_cast<double>(launch.shape.blocks * warps_of_threads(launch.shape.threads_per_block));
+    const auto warps =
+        static_cast<double>(launch.shape.blocks * warps_of_threads(launch.shape.threads_per_block));
     const double core_packages = gpu.sms * gpu.core_packages_per_sm();
     const double calculation = warps * work.cycles / core_packages * on.cycle_us;
     const double bandwidth = warps * work.bytes / (*gpu.memory_bandwidth_gb_s * 1000);

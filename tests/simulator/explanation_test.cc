@@ -153,11 +153,8 @@ TEST(Explanation, SaysWhatBoundsTheKernel) {
   EXPECT_EQ(bound("program: [calc: 1]", "K=1,N=32").find("launch-bound: "), 0u);
   EXPECT_EQ(bound("program: [calc: 100000]", "K=1,N=32").find("compute-bound: "), 0u);
   EXPECT_EQ(
-      bound("program: [{repeat: 1000, body: [load: 400, calc: 5]}]", "K=1,N=32").find("latency-bound: "),
-      0u);
-  EXPECT_EQ(
-      bound("program: [{repeat: 10000, body: [store: 4]}]", "K=1,N=2^20").find("issue-bound: "),
-      0u);
+      bound("program: [{repeat: 1000, body: [load: 400, calc: 5]}]", "K=1,N=32").find("latency-bound: "), 0u);
+  EXPECT_EQ(bound("program: [{repeat: 10000, body: [store: 4]}]", "K=1,N=2^20").find("issue-bound: "), 0u);
 }
 
 struct HalfCase {
