@@ -212,6 +212,8 @@ std::string ending_note(const Timeline& timeline) {
 
 double round_step(double least) {
   if (!(least > 0)) return 1;
+  // Powers of ten that are neither 0 nor infinite as numbers.
+  if (least < 1e-300 || least > 1e300) return least;
   double power = std::pow(10.0, std::floor(std::log10(least)));
   for (;; power *= 10)
     for (const double digit : {1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0})

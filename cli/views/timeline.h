@@ -92,7 +92,8 @@ std::string timeline_title(const Timeline& timeline);  // "112 cycles: mtx, 3 wa
 std::string gap_note(const Timeline& timeline, const Timeline::Gap& gap);
 // What a timeline that ended early lacks; empty for others.
 std::string ending_note(const Timeline& timeline);
-// 1, 2, 3, 4, 5, 6 or 8 times a power of ten: not below `least`.
+// 1, 2, 3, 4, 5, 6 or 8 times a power of ten: not below `least`. (`least` itself where it is below 1e-300 or
+// above 1e300.)
 double round_step(double least);
 std::string cycles_text(double cycles);  // 12, 1.5, 1.234e+18
 
