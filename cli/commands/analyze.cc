@@ -112,7 +112,9 @@ int run_analyze(const Arguments& arguments) {
                arguments.value_or("region", ""), *emit != Emit::program, arguments.has("registers")});
   if (!analysis) return fail(wrong_input, analysis.diagnostics());
   say(analysis->diagnostics);
-  // What came to a program is written also where other kernels of the file did not.
+  // What came to a program goes to standard output also where other kernels did not; no file is replaced.
+  if (!analysis->errors.empty() && arguments.value_or("output", "-") != "-")
+    return fail(wrong_input, analysis->errors);
   const int status = write_result(arguments.value("output"),
                                   *as_json ? emit_json(*analysis, *emit) : emit_text(*analysis, *emit));
   return analysis->errors.empty() ? status : fail(wrong_input, analysis->errors);

@@ -30,7 +30,7 @@ CommandSyntax calibrate_syntax() {
       "measure` "
       "writes (plan,gpu, the parameters, time_us) or a CSV of nsys, ncu or nvprof; - is standard input.\n"
       "The report is itself a calibration file; with -o that file is written besides.",
-      "  warptime calibrate mtx measured.csv -o mtx.yaml\n"
+      "  warptime calibrate mtx measured.csv -o mtx.calibration.yaml\n"
       "  warptime calibrate matrix data/stokfiszewski2022_rtx2080ti.csv --rows-of gpu_dwt_m1_ww_ref "
       "--hold-out N=2^21..2^23\n"
       "  warptime calibrate my.plan.yaml trace.csv --gpu rtx-2080 --param N=2^10..2^20 -o my.yaml\n",
@@ -48,8 +48,8 @@ CommandSyntax calibrate_syntax() {
        compiler_options(),
        {"General",
         {{"format", "FORMAT", "of the report: text (default; a calibration file with comments), json or csv"},
-         {"o,output", "FILE",
-          "write the calibration file to FILE, which is replaced only when all went well"},
+         {"o,output", "FILE", "write the calibration file to FILE, which is replaced only when all went well",
+          Names::output},
          {"h,help", "", "this text"}}}},
       2,
       1 << 20,
@@ -273,13 +273,14 @@ int run_calibrate(const Arguments& arguments) {
     if (!fitted) return fail(wrong_input, fitted.diagnostics());
     fits.push_back(std::move(*fitted));
   }
-  if (const auto file = arguments.value("output")) {
-    const int status = write_result(file, calibration_yaml(plan, fits, true));
-    if (status != done || *file == "-") return status;
-  }
-  return write_result(std::nullopt, settings->format == "json"  ? calibration_json(plan, fits)
-                                    : settings->format == "csv" ? calibration_csv(plan, fits)
-                                                                : calibration_yaml(plan, fits, true));
+  const auto file = arguments.value("output");
+  std::vector<ResultFile> results;
+  if (file) results.push_back({file, calibration_yaml(plan, fits, true)});
+  if (!file || *file != "-")
+    results.push_back({std::nullopt, settings->format == "json"  ? calibration_json(plan, fits)
+                                     : settings->format == "csv" ? calibration_csv(plan, fits)
+                                                                 : calibration_yaml(plan, fits, true)});
+  return write_results(results);
 }
 
 }  // namespace

@@ -19,7 +19,10 @@ CommandSyntax gpus_syntax() {
           "  warptime gpus --format csv\n",
           {{"Which GPUs", {gpu_dir_option()}}, general_options("text (default), json or csv")},
           0,
-          1};
+          1,
+          false,
+          nullptr,
+          false};
 }
 
 int run_gpus(const Arguments& arguments) {

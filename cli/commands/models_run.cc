@@ -14,11 +14,16 @@
 #include "simulator/base/did_you_mean.h"
 
 namespace warptime::cli {
-
-using namespace models;
 namespace {
 
 namespace fs = std::filesystem;
+using models::BuildSettings;
+using models::BuiltModel;
+using models::BuiltSource;
+using models::FoundModel;
+using models::GitRevision;
+using models::KernelFolder;
+using models::Programs;
 using KernelKey = Programs::key_type;
 
 KernelKey key_of(const BuiltSource& built, const BuiltModel& model) {
@@ -46,7 +51,7 @@ Diagnostic note_at(const std::string& file, std::string message, std::string hin
 
 // Why a model is not what its kernel makes now, apart from the program itself.
 std::string reason(const BuiltModel& model) {
-  const FoundModel now = read_model(model.text, model.file);
+  const FoundModel now = models::read_model(model.text, model.file);
   const auto& before = model.found->heading.inputs;
   std::vector<std::string> changed;
   for (const auto& input : now.heading.inputs)
@@ -57,7 +62,8 @@ std::string reason(const BuiltModel& model) {
       changed.push_back(input.file);
   if (!changed.empty()) return fmt::format("{} changed since it was made", enumerate(changed));
   if (model.found->program) {
-    const auto changes = provenance_changes(model.found->program->provenance, model.program->provenance);
+    const auto changes =
+        models::provenance_changes(model.found->program->provenance, model.program->provenance);
     if (!changes.empty()) return fmt::format("it was made otherwise: {}", to_text(changes.front()));
   }
   if (model.found->heading.tool != now.heading.tool)
@@ -121,7 +127,7 @@ class Run {
   }
 
   void build_all(const BuildSettings& build) {
-    built_ = build_models(folder_, build);
+    built_ = models::build_models(folder_, build);
     for (const auto& built : built_) {
       outcome_.said.insert(outcome_.said.end(), built.said.begin(), built.said.end());
       fail(built.errors);
@@ -147,9 +153,9 @@ class Run {
     const auto key = key_of(built, model);
     const auto was = before_.find(key);
     if (was == before_.end()) return;
-    report.changes = program_changes(was->second, *model.program);
+    report.changes = models::program_changes(was->second, *model.program);
     const bool costs = !report.changes.empty();
-    for (auto& change : provenance_changes(was->second.provenance, model.program->provenance))
+    for (auto& change : models::provenance_changes(was->second.provenance, model.program->provenance))
       report.changes.push_back(std::move(change));
     if (costs) add_costs(key, report);
   }
@@ -161,8 +167,8 @@ class Run {
     Programs with = without;
     with[key] = after_.at(key);
     for (const auto& plan : folder_.plans) {
-      if (!launches_kernel(plan, after_, key)) continue;
-      auto costs = costs_of(plan, settings_.gpus, sizes(plan), &without, with);
+      if (!models::launches_kernel(plan, after_, key)) continue;
+      auto costs = models::costs_of(plan, settings_.gpus, sizes(plan), &without, with);
       for (auto& problem : costs.problems) {
         problem.severity = Severity::note;
         outcome_.said.push_back(std::move(problem));
@@ -173,7 +179,7 @@ class Run {
 
   std::vector<NamedValues> sizes(const Plan& plan) {
     std::vector<std::string> defaulted;
-    auto values = sizes_of(plan, settings_.sizes, &defaulted);
+    auto values = models::sizes_of(plan, settings_.sizes, &defaulted);
     if (!defaulted.empty()) defaulted_[plan.file] = std::move(defaulted);
     return values;
   }
@@ -182,7 +188,8 @@ class Run {
     for (const auto& [file, names] : defaulted_)
       outcome_.report.remarks.push_back(fmt::format(
           "{} says no typical {}: {} was taken; `typical: {{{}: …}}` in the plan says which", file,
-          enumerate(names), sizes_text({{names.front(), default_size}}).substr(names.front().size() + 1),
+          enumerate(names),
+          models::sizes_text({{names.front(), models::default_size}}).substr(names.front().size() + 1),
           names.front()));
   }
 
@@ -215,7 +222,7 @@ class Run {
     fs::create_directories(fs::path(model.file).parent_path(), failed);
     if (failed)
       return {error_at(model.file, 0, 0, fmt::format("its folder cannot be made: {}", failed.message()))};
-    auto output = Output::open(model.file);
+    auto output = Output::open(model.file, OverInput::replace);
     if (!output) return output.diagnostics();
     (*output)->write(model.text);
     return (*output)->finish();
@@ -266,7 +273,7 @@ class Run {
           missing = true;
           continue;
         }
-        auto found = read_model(std::move(**text), model.file);
+        auto found = models::read_model(std::move(**text), model.file);
         if (!found.program)
           return {error_at(model.file, 0, 0, fmt::format("cannot be read as {} has it", revision.name()))};
         before_[key_of(built, model)] = std::move(*found.program);
@@ -311,7 +318,7 @@ class Run {
     for (const auto& plan : folder_.plans) {
       bool changed = false, complete = true;
       for (const auto& [key, program] : after_) {
-        if (!launches_kernel(plan, after_, key)) continue;
+        if (!models::launches_kernel(plan, after_, key)) continue;
         const auto was = before_.find(key);
         if (was == before_.end())
           complete = false;
@@ -327,16 +334,16 @@ class Run {
   }
 
   void check_regression(const Plan& plan) {
-    const auto costs = costs_of(plan, settings_.gpus, sizes(plan), &before_, after_);
+    const auto costs = models::costs_of(plan, settings_.gpus, sizes(plan), &before_, after_);
     fail(costs.problems);
     for (const auto& cost : costs.costs) {
-      const auto grown = growth(cost);
+      const auto grown = models::growth(cost);
       if (!grown || *grown <= *settings_.max_regression) continue;
       fail({error_at(plan.file, 0, 0,
                      fmt::format("{} is slower by {} on {} at {} ({} → {}), and {}% are allowed", plan.name,
-                                 growth_text(*grown).substr(1), cost.gpu, sizes_text(cost.parameters),
-                                 sensible_time(*cost.before_us), sensible_time(cost.after_us),
-                                 sensible(100 * *settings_.max_regression)))});
+                                 models::growth_text(*grown).substr(1), cost.gpu,
+                                 models::sizes_text(cost.parameters), sensible_time(*cost.before_us),
+                                 sensible_time(cost.after_us), sensible(100 * *settings_.max_regression)))});
     }
   }
 
@@ -365,7 +372,7 @@ Diagnostics unknown_sizes(const ModelsSettings& settings, const KernelFolder& fo
 
 template <class Do>
 Result<ModelsOutcome> with_folder(const ModelsSettings& settings, Do what) {
-  auto folder = read_kernel_folder(settings.folder);
+  auto folder = models::read_kernel_folder(settings.folder);
   if (!folder) return folder.diagnostics();
   if (auto wrong = unknown_sizes(settings, *folder); !wrong.empty()) return wrong;
   return what(Run(settings, std::move(*folder)));

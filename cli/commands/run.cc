@@ -51,10 +51,12 @@ CommandSyntax run_syntax() {
          {"shared", "BYTES",
           "dynamic shared memory of each block, for kernels with extern __shared__ arrays (default: 0)"},
          {"arg", "NAME=VALUE",
-          "an argument of the kernel, by its name in the source; or by its number, from 0. Repeatable"},
+          "an argument of the kernel, by its name in the source; or by its number, from 0. Repeatable",
+          Names::input_in_value},
          {"out", "NAME=FILE",
-          "write this argument's buffer to FILE when all is done: .npy, or raw bytes where FILE is named "
-          "otherwise. Repeatable"}}},
+          "write this argument's buffer to FILE once the kernel has run to its end: as .npy where FILE is "
+          "named so, else as raw bytes. Repeatable",
+          Names::output_in_value}}},
        {"What to look at",
         {{"stream", "BLOCK:WARP",
           "write what this warp executed as a kernel program: to compare with what `warptime analyze` says"},
@@ -293,9 +295,11 @@ std::string stream_text(const Loaded& loaded, const Request& request, const exec
   return request.json ? warptime::to_json({program}) : to_yaml(program);
 }
 
-// Writes the buffers that --out names. Errors: no such buffer, a file that cannot be written.
-Diagnostics write_buffers(const Request& request, const execute::Memory& memory, const BoundArguments& bound,
-                          const std::vector<ParameterNames>& parameters) {
+// The buffers that --out names, as they are written. Errors: no such buffer.
+Result<std::vector<ResultFile>> buffer_files(const Request& request, const execute::Memory& memory,
+                                             const BoundArguments& bound,
+                                             const std::vector<ParameterNames>& parameters) {
+  std::vector<ResultFile> files;
   for (const auto& [name, file] : request.outputs) {
     const auto wanted = std::find_if(
         bound.buffers.begin(), bound.buffers.end(), [&, &wanted_name = name](const BufferArgument& buffer) {
@@ -303,17 +307,14 @@ Diagnostics write_buffers(const Request& request, const execute::Memory& memory,
           return std::find(names.begin(), names.end(), wanted_name) != names.end();
         });
     if (wanted == bound.buffers.end())
-      return {error_at("--out", 0, 0, fmt::format("{}: no argument of this name is a buffer", name))};
+      return error_at("--out", 0, 0, fmt::format("{}: no argument of this name is a buffer", name));
     const auto array = array_of(memory, *wanted);
-    auto output = Output::open(file);
-    if (!output) return output.diagnostics();
     const bool npy = file.ends_with(".npy");
-    (*output)->write(
-        npy ? execute::write_npy(array)
-            : std::string(reinterpret_cast<const char*>(array.bytes.data()), array.bytes.size()));
-    if (auto failures = (*output)->finish(); !failures.empty()) return failures;
+    files.push_back(
+        {file, npy ? execute::write_npy(array)
+                   : std::string(reinterpret_cast<const char*>(array.bytes.data()), array.bytes.size())});
   }
-  return {};
+  return files;
 }
 
 void say_findings(const Loaded& loaded, const execute::Execution& execution) {
@@ -334,8 +335,9 @@ int run_kernel(const Arguments& arguments, Request request, const Loaded& loaded
                                       request.options, recorder ? &*recorder : nullptr);
   if (!execution) return fail(wrong_input, execution.diagnostics());
   say_findings(loaded, *execution);
-  if (auto failures = write_buffers(request, *memory, *bound, loaded.parameters); !failures.empty())
-    return fail(wrong_input, failures);
+  auto results = buffer_files(request, *memory, *bound, loaded.parameters);
+  if (!results) return fail(wrong_input, results.diagnostics());
+  if (!execution->completed) results->clear();  // buffers of a kernel that stopped half way are no result
   std::string text;
   if (recorder) {
     const auto& stream = recorder->stream();
@@ -351,7 +353,8 @@ int run_kernel(const Arguments& arguments, Request request, const Loaded& loaded
   } else {
     text = summary(loaded, request, *execution, *memory, *bound);
   }
-  const int status = write_result(arguments.value("output"), text);
+  results->push_back({arguments.value("output"), std::move(text)});
+  const int status = write_results(*results);
   return status == done && !execution->findings.empty() ? wrong_input : status;
 }
 

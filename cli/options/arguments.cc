@@ -14,11 +14,6 @@ namespace {
 constexpr std::size_t help_width = 110;
 constexpr std::size_t help_indent = 28;  // of what options are for
 
-std::string long_name(const Option& option) {
-  const auto comma = option.names.find(',');
-  return comma == std::string::npos ? option.names : option.names.substr(comma + 1);
-}
-
 // Every value is kept as text: the commands know better than cxxopts what a number is and how to say that it
 // is none.
 cxxopts::Options to_cxxopts(const CommandSyntax& syntax) {
@@ -69,6 +64,11 @@ Diagnostics check_positionals(const CommandSyntax& syntax, const std::vector<std
 }
 
 }  // namespace
+
+std::string long_name(const Option& option) {
+  const auto comma = option.names.find(',');
+  return comma == std::string::npos ? option.names : option.names.substr(comma + 1);
+}
 
 bool Arguments::has(std::string_view name) const {
   return value(name).has_value();

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "cli/io/report.h"
 #include "simulator/base/did_you_mean.h"
 
 namespace warptime::cli {
@@ -66,7 +67,8 @@ Option kernel_option() {
 
 Option gpu_dir_option() {
   return {"gpu-dir", "DIR",
-          "also read the GPU files (*.yaml) of this folder: a GPU that is not bundled, or other figures"};
+          "also read the GPU files (*.yaml) of this folder: a GPU that is not bundled, or other figures",
+          Names::input_folder};
 }
 
 Option t_m_option() {
@@ -77,7 +79,8 @@ Option t_m_option() {
 OptionGroup general_options(std::string formats) {
   return {"General",
           {{"format", "FORMAT", std::move(formats)},
-           {"o,output", "FILE", "write the result to FILE, which is replaced only when all went well"},
+           {"o,output", "FILE", "write the result to FILE, which is replaced only when all went well",
+            Names::output},
            {"h,help", "", "this text"}}};
 }
 
@@ -160,6 +163,21 @@ Result<std::vector<const Gpu*>> read_gpus(const Arguments& arguments, const GpuC
     }
   }
   return gpus;
+}
+
+bool asks_for_all_gpus(const Arguments& arguments) {
+  const auto given = arguments.values("gpu");
+  return given.empty() || std::any_of(given.begin(), given.end(), [](const std::string& text) {
+           const auto names = split_at_commas(text);
+           return std::find(names.begin(), names.end(), "all") != names.end();
+         });
+}
+
+void say_left_out_gpus(const std::vector<std::string>& names) {
+  if (!names.empty())
+    say_note(
+        fmt::format("not among all GPUs, because the model does not hold for them: {}", enumerate(names)),
+        "`--gpu NAME` says why");
 }
 
 }  // namespace warptime::cli

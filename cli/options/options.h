@@ -35,8 +35,14 @@ Result<std::string> read_choice(const Arguments& arguments, std::string_view nam
                                 const std::vector<std::string>& allowed);
 // The bundled GPUs and those of --gpu-dir. Errors are of the folder's files: input.
 Result<GpuCatalogue> read_catalogue(const Arguments& arguments);
-// --gpu, repeatable and with commas; `all` is every GPU of the catalogue. Each GPU once, in the order given.
+// --gpu, repeatable and with commas; `all` is every GPU that has core packages. Each GPU once, in the order
+// given.
 Result<std::vector<const Gpu*>> read_gpus(const Arguments& arguments, const GpuCatalogue& catalogue);
+
+// Whether that is the whole catalogue: with `--gpu all`, and without --gpu.
+bool asks_for_all_gpus(const Arguments& arguments);
+// Notes that `names` are not among all GPUs; nothing where there are none.
+void say_left_out_gpus(const std::vector<std::string>& names);
 
 // "a,b" -> a and b.
 std::vector<std::string> split_at_commas(const std::string& text);

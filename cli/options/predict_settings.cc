@@ -43,10 +43,10 @@ Diagnostics check_gpu(const Gpu& gpu, Model model) {
   return model == Model::puchala ? Diagnostics{} : check_luo_suda(gpu);
 }
 
-// The catalogue without those that the model cannot have, which are named where it was asked for.
-std::vector<const Gpu*> all_gpus(const GpuCatalogue& catalogue, Model model, bool asked) {
+// The catalogue without the GPUs that the model does not hold for, which are named in `left_out`.
+std::vector<const Gpu*> all_gpus(const GpuCatalogue& catalogue, Model model,
+                                 std::vector<std::string>& left_out) {
   std::vector<const Gpu*> gpus;
-  std::vector<std::string> left_out;
   for (const Gpu& gpu : catalogue.gpus()) {
     const bool known = model == Model::puchala || gpu.memory_bandwidth_gb_s.has_value();
     const bool good = known && (model == Model::luo_suda || check_core_packages(gpu).empty());
@@ -56,19 +56,21 @@ std::vector<const Gpu*> all_gpus(const GpuCatalogue& catalogue, Model model, boo
       left_out.push_back(gpu.name);
     }
   }
-  if (!left_out.empty() && asked)
-    say_note(fmt::format("left out of all GPUs, as the model does not hold there: {}", enumerate(left_out)),
-             "`--gpu NAME` says why");
   return gpus;
 }
 
-// The GPUs that were asked for; sets `ranks` where that is the whole catalogue.
-Result<std::vector<const Gpu*>> choose_gpus(const Arguments& arguments, const GpuCatalogue& catalogue,
-                                            Model model, bool& ranks) {
-  const auto asked = arguments.values("gpu");
-  ranks = asked.empty() || std::find(asked.begin(), asked.end(), "all") != asked.end();
-  if (ranks) return all_gpus(catalogue, model, !asked.empty());
-  return read_gpus(arguments, catalogue);
+// The GPUs that are asked for, all of them by default.
+Diagnostics choose_gpus(const Arguments& arguments, const GpuCatalogue& catalogue, Model model,
+                        PredictSettings& settings) {
+  settings.ranks = asks_for_all_gpus(arguments);
+  if (settings.ranks) {
+    settings.gpus = all_gpus(catalogue, model, settings.left_out_gpus);
+    return {};
+  }
+  auto gpus = read_gpus(arguments, catalogue);
+  if (!gpus) return gpus.diagnostics();
+  settings.gpus = std::move(*gpus);
+  return {};
 }
 
 // `--set clock=1900`, for each GPU.
@@ -120,9 +122,7 @@ Diagnostics read_gpu_settings(const Arguments& arguments, const GpuCatalogue& ca
   const auto model = read_model(arguments);
   if (!model) return model.diagnostics();
   settings.prediction.model = *model;
-  auto gpus = choose_gpus(arguments, catalogue, *model, settings.ranks);
-  if (!gpus) return gpus.diagnostics();
-  settings.gpus = std::move(*gpus);
+  if (auto wrong = choose_gpus(arguments, catalogue, *model, settings); !wrong.empty()) return wrong;
   if (*model != Model::puchala) {
     if (auto wrong = borrow_luo_suda_figures(catalogue, settings); !wrong.empty()) return wrong;
   }
@@ -163,11 +163,11 @@ Result<PredictSettings> read_predict_settings(const Arguments& arguments, const 
   const auto disagreement = read_number(arguments, "disagree");
   if (!disagreement) return disagreement.diagnostics();
   settings.disagreement = disagreement->value_or(2);
-  if (settings.disagreement < 1) return error_at("--disagree", 0, 0, "a factor of 1 or more is needed");
+  if (settings.disagreement < 1) return error_at("--disagree", 0, 0, "the factor must be at least 1");
   const auto jobs = read_number(arguments, "jobs");
   if (!jobs) return jobs.diagnostics();
   if (*jobs && (**jobs < 1 || **jobs > 1024 || **jobs != std::floor(**jobs)))
-    return error_at("--jobs", 0, 0, "1 to 1024 threads can be had");
+    return error_at("--jobs", 0, 0, "the number of threads must be 1 to 1024");
   settings.threads = static_cast<unsigned>(jobs->value_or(0));
   return settings;
 }

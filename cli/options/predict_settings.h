@@ -21,8 +21,9 @@ struct LaunchOptions {
 struct PredictSettings {
   std::string format;
   std::vector<const Gpu*> gpus;
-  std::deque<Gpu> changed;  // those that `gpus` has in place of the catalogue's
-  bool ranks = false;
+  std::deque<Gpu> changed;                 // those that `gpus` has in place of the catalogue's
+  bool ranks = false;                      // `gpus` is the whole catalogue, but for
+  std::vector<std::string> left_out_gpus;  // those that the model does not hold for
   std::vector<NamedValues> parameters;
   LaunchOptions launch;
   CompileOptions compile;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,9 @@ struct Case {
   const char* after;
   std::vector<std::string> words;
 };
+void PrintTo(const Case& one, std::ostream* out) {
+  *out << one.says;
+}
 
 KernelProgram program(const std::string& text) {
   auto programs = read_kernel_programs(text, "case.yaml");
