@@ -10,7 +10,7 @@ namespace warptime {
 
 struct PlanInput {
   Plan plan;
-  KernelLoader::Reader read;
+  FileReader read;
 };
 
 // Errors: no such file or bundled plan, an input that is no plan, those of read_plan.

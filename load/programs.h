@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "load/kernel_file.h"
 #include "simulator/predict/prediction.h"
 #include "simulator/program/kernel_program.h"
 
@@ -16,13 +17,14 @@ namespace warptime {
 // The kernel's own name; the file's, without folder and extensions, for a program written by hand.
 std::string kernel_name(const KernelProgram& program, const std::string& file);
 
-// The one that `kernel` names (by source name or symbol); all of them where it is empty. Error: an unknown
-// name (says which there are).
+// Those that `kernel` names, by source name or symbol; all of them where it is empty. Error: an unknown name (with
+// the names that there are).
 Result<std::vector<KernelProgram>> select_kernels(std::vector<KernelProgram> programs,
                                                   const std::string& kernel, const std::string& file);
 
-// The only one. Error: several (says which).
-Result<KernelProgram> only_kernel(std::vector<KernelProgram> programs, const std::string& file);
+// select_kernel() of kernel_file.h, for programs.
+Result<KernelProgram> select_program(std::vector<KernelProgram> programs, const std::string& kernel,
+                                     const std::string& file, ChosenBy by);
 
 // Whether a load or store leaves its duration to a GPU's file.
 bool leaves_durations_open(const KernelProgram& program);

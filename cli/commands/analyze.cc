@@ -6,7 +6,7 @@
 #include "cli/io/output.h"
 #include "cli/io/report.h"
 #include "cli/options/options.h"
-#include "load/input.h"
+#include "load/kernel_file.h"
 
 namespace warptime::cli {
 namespace {
@@ -71,12 +71,6 @@ Diagnostic no_code(const Input& input) {
                       : fmt::format("warptime simulate {} --warps 8 --t-m 10", input.file));
 }
 
-Result<Source> source_of(Input input, const CompileOptions& options) {
-  if (input.kind == InputKind::ptx) return ptx_source(input.file, std::move(input.text));
-  if (input.kind == InputKind::cuda) return compile_cuda(input.file, input.text, options);
-  return no_code(input);
-}
-
 int run_analyze(const Arguments& arguments) {
   const auto emit = read_emit(arguments);
   if (!emit) return fail(wrong_command_line, emit.diagnostics());
@@ -97,7 +91,9 @@ int run_analyze(const Arguments& arguments) {
 
   auto input = read_input(arguments.positionals().front());
   if (!input) return fail(wrong_input, input.diagnostics());
-  auto source = source_of(std::move(*input), *compile_options);
+  if (input->kind != InputKind::cuda && input->kind != InputKind::ptx)
+    return fail(wrong_input, {no_code(*input)});
+  auto source = source_of(*input, *compile_options);
   if (!source) return fail(wrong_input, source.diagnostics());
   say(source->warnings);
   for (const auto& note : source->notes) say_note(note);

@@ -147,10 +147,12 @@ Result<Request> read_request(const Arguments& arguments) {
   return request;
 }
 
-bool leaves_threads_per_block(const std::vector<PlanStep>& steps) {
-  return std::any_of(steps.begin(), steps.end(), [](const PlanStep& step) {
-    return step.launch ? step.launch->threads.has_value() : leaves_threads_per_block(step.steps);
-  });
+// Whether a launch leaves the number of threads per block to Algorithm 3.
+bool leaves_threads_per_block(const Plan& plan) {
+  bool leaves = false;
+  for_each_launch(plan.steps,
+                  [&](const PlanStep& step) { leaves = leaves || step.launch->threads.has_value(); });
+  return leaves;
 }
 
 // "NVIDIA GeForce RTX 2080 Ti" is rtx-2080-ti.
@@ -261,7 +263,7 @@ int run_measure(const Arguments& arguments) {
       return fail(wrong_command_line, known.diagnostics());
   const auto found = read_plan_input(arguments.positionals().front());
   if (!found) return fail(wrong_input, found.diagnostics());
-  if (request->threads_per_block && !leaves_threads_per_block(found->plan.steps))
+  if (request->threads_per_block && !leaves_threads_per_block(found->plan))
     return fail(wrong_input, {error_at(found->plan.file, 0, 0,
                                        "all launches have `blocks` and `threads_per_block` of their own: "
                                        "--threads-per-block has nothing to choose")});

@@ -296,8 +296,7 @@ class Run {
     outcome_.said.push_back(note_at(
         file, fmt::format("{} has not all of its models: its source is analysed, with the headers of now",
                           revision.name())));
-    auto source = built.source->kind == InputKind::ptx ? Result<Source>(ptx_source(file, std::move(**text)))
-                                                       : compile_cuda(file, **text, settings_.build.compile);
+    auto source = source_of({file, std::move(**text), built.source->kind}, settings_.build.compile);
     if (!source) return about_revision(source.diagnostics(), revision);
     const auto analysis = analyze(std::move(*source), {"", settings_.build.skip_unsupported, {}, {}, false});
     if (!analysis) return about_revision(analysis.diagnostics(), revision);

@@ -13,7 +13,7 @@
 #include "cli/io/report.h"
 #include "cli/options/options.h"
 #include "cli/views/table.h"
-#include "load/input.h"
+#include "load/kernel_file.h"
 
 namespace warptime::cli {
 namespace {
@@ -170,12 +170,6 @@ struct Loaded {
   std::vector<ParameterNames> parameters;
 };
 
-Result<Source> source_of(Input input, const CompileOptions& options) {
-  if (input.kind == InputKind::ptx) return ptx_source(input.file, std::move(input.text));
-  if (input.kind == InputKind::cuda) return compile_cuda(input.file, input.text, options);
-  return error_at(input.file, 0, 0, "is no kernel's code", "warptime run takes a .cu or a .ptx");
-}
-
 const KernelSignature* signature_of(const Source& source, std::string_view symbol) {
   for (const auto& kernel : source.kernels)
     if (kernel.symbol == symbol) return &kernel;
@@ -206,9 +200,9 @@ std::vector<ParameterNames> names_of(const Loaded& loaded, const ptx::Function& 
   return all;
 }
 
-Result<std::unique_ptr<Loaded>> load_kernel(Input input, const CompileOptions& options,
+Result<std::unique_ptr<Loaded>> load_kernel(const Input& input, const CompileOptions& options,
                                             const std::string& name) {
-  auto source = source_of(std::move(input), options);
+  auto source = source_of(input, options);
   if (!source) return source.diagnostics();
   auto loaded = std::make_unique<Loaded>();
   loaded->source = std::move(*source);
@@ -363,7 +357,7 @@ int run_command(const Arguments& arguments) {
   if (!request) return fail(wrong_command_line, request.diagnostics());
   auto input = read_input(arguments.positionals().front());
   if (!input) return fail(wrong_input, input.diagnostics());
-  const auto loaded = load_kernel(std::move(*input), request->compile, arguments.value_or("kernel", ""));
+  const auto loaded = load_kernel(*input, request->compile, arguments.value_or("kernel", ""));
   if (!loaded) return fail(wrong_input, loaded.diagnostics());
   return run_kernel(arguments, std::move(*request), **loaded);
 }

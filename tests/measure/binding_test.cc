@@ -113,10 +113,10 @@ TEST(Binding, SaysWhatIsMissingOrWrong) {
       {head + "arrays: {in: N, out: N, rest: 4}\n" + launch(all),
        "p.yaml:3: error: nothing uses the array `rest`"},
       {head + "arrays: {in: N - 100, out: N}\n" + launch(all), "the array `in` has -36 elements"},
-      {head + "launches: [{kernel: program.yaml, threads: N}]\n", "program.yaml: error: is no kernel's code"},
+      {head + "launches: [{kernel: program.yaml, threads: N}]\n", "program.yaml: error: is a kernel program, not code"},
       {head + "launches: [{kernel: gone.cu, threads: N}]\n", "gone.cu: error: no such file"},
-      {head + "launches: [{kernel: scale.cu, threads: N}]\n", "has 2 kernels, and the plan names none"},
-      {head + "launches: [{kernel: scale.cu, entry: scala, threads: N}]\n", "did you mean `scale`?"},
+      {head + "launches: [{kernel: scale.cu, threads: N}]\n", "there are several kernels: scale and look"},
+      {head + "launches: [{kernel: scale.cu, entry: scala, threads: N}]\n", "did you mean scale?"},
       {head + "launches: [{kernel: struct.cu, threads: N}]\n",
        "the argument `p` of _Z4pair4PairPi is Pair (12 bytes)"},
       {head + arrays +
