@@ -14,12 +14,12 @@ namespace {
 CommandSyntax analyze_syntax() {
   return {
       "analyze",
-      "the kernel program of each kernel in a .cu or .ptx, and every step on the way to it",
+      "write the kernel program of each kernel in a .cu or .ptx, or any step on the way to it",
       "[OPTION...] INPUT [-- COMPILER-FLAG...]",
       "Compiles a .cu to PTX (or reads PTX), and writes each kernel as calculation and memory access "
       "periods: a kernel program, "
       "for `warptime simulate` and `warptime predict`.\nINPUT is a .cu, a .ptx, or - for standard input "
-      "(either, told by its text).",
+      "(either, detected from its content).",
       "  warptime analyze dwt_kernels/mtx.cu\n"
       "  warptime analyze dwt_kernels/mtx.cu --emit listing --rolled\n"
       "  warptime analyze dwt_kernels/mtx.cu --arch sm_75 -o mtx.yaml -- -DNDEBUG -I include\n"
@@ -30,13 +30,14 @@ CommandSyntax analyze_syntax() {
           "instructions of each; "
           "listing, the PTX beside its periods and source lines: to see why a program is what it is"},
          kernel_option(),
-         {"lines", "LINES", "only what comes from these lines of the source: 3,8-18"},
+         {"lines", "LINES", "show only what comes from these source lines: 3,8-18"},
          {"region", "NAME",
-          "only what stands between // warptime-begin NAME and // warptime-end NAME; a listing of a source "
+          "show only what stands between // warptime-begin NAME and // warptime-end NAME; a listing of a "
+          "source "
           "with such comments shows just its regions"},
          {"registers", "",
-          "ask ptxas, where a CUDA Toolkit is there, how many registers a thread of each kernel takes on the "
-          "target: PTX does not tell"}}},
+          "ask ptxas, where a CUDA Toolkit is installed, for the registers per thread of each kernel on the "
+          "target: PTX does not give them"}}},
        compiler_options(),
        general_options("yaml or json for a program; text (default) or json for the other steps")},
       1,
@@ -84,7 +85,7 @@ int run_analyze(const Arguments& arguments) {
     auto parsed = parse_line_set(*text);
     if (!parsed || parsed->empty())
       return fail(wrong_command_line,
-                  {error_at("--lines", 0, 0, fmt::format("`{}` is no list of lines", *text),
+                  {error_at("--lines", 0, 0, fmt::format("`{}` is not a list of lines", *text),
                             "such as --lines 3,8-18")});
     lines = std::move(*parsed);
   }

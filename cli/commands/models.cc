@@ -31,9 +31,9 @@ CommandSyntax models_syntax() {
       "update makes the models of sources that changed, and says in words what changed in each kernel "
       "and what that costs: the "
       "plans that launch it, predicted for their `typical` sizes.\n"
-      "check changes nothing. It fails where a model is missing or not what the code makes now, and "
-      "names the command that "
-      "mends it; and, with --max-regression, where a plan became slower.",
+      "check changes nothing. It fails where a model is missing or is not what the code gives now, and names "
+      "the "
+      "command that updates it; with --max-regression also where a plan became slower.",
       "  warptime models update dwt_kernels\n"
       "  warptime models check dwt_kernels\n"
       "  warptime models check dwt_kernels --gpu rtx-2080,h200 --param K=8,12 --max-regression 5%\n"
@@ -46,9 +46,9 @@ CommandSyntax models_syntax() {
           "and the worst one"},
          gpu_dir_option(),
          {"param", "NAME=VALUES", "for these sizes, in place of the plans' typical ones: K=8,12"}}},
-       {"update", {{"force", "", "make every model anew, and replace those that were edited by hand"}}},
+       {"update", {{"force", "", "make every model again, and replace those that were edited by hand"}}},
        {"check",
-        {{"max-regression", "PERCENT", "fail where a plan's predicted time grew by more than that: 5%"},
+        {{"max-regression", "PERCENT", "fail where a plan's predicted time grew by more than this: 5%"},
          {"against", "REVISION",
           "compare with the models of this git revision (or its sources, where it has no models) in "
           "place of the committed "
@@ -79,8 +79,8 @@ Result<std::optional<double>> read_percentage(const Arguments& arguments, std::s
   const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   const bool whole = failure == std::errc() && end == digits.data() + digits.size();
   if (!whole || !std::isfinite(number) || number < 0)
-    return error_at(fmt::format("--{}", name), 0, 0, fmt::format("`{}` is no percentage", *text),
-                    "such as 5%");
+    return error_at(fmt::format("--{}", name), 0, 0, fmt::format("`{}` is not a percentage", *text),
+                    "for example 5%");
   return std::optional(number / 100);
 }
 
@@ -95,7 +95,7 @@ std::string quoted(const std::string& word) {
 }
 
 // What makes the same models again.
-std::string mending_command(const Arguments& arguments, const std::string& folder) {
+std::string update_command(const Arguments& arguments, const std::string& folder) {
   std::string command = "warptime models update";
   for (const char* name : {"compiler", "arch"})
     if (const auto value = arguments.value(name)) command += fmt::format(" --{} {}", name, quoted(*value));
@@ -131,8 +131,8 @@ Result<ModelsSettings> read_models_settings(const Arguments& arguments, const Gp
   settings.max_regression = *allowed;
   settings.against = arguments.value_or("against", "");
   if (arguments.has("against") && settings.against.empty())
-    return error_at("--against", 0, 0, "no revision is given", "--against main, say");
-  settings.mending_command = mending_command(arguments, settings.folder);
+    return error_at("--against", 0, 0, "no revision is given", "for example --against main");
+  settings.update_command = update_command(arguments, settings.folder);
   return settings;
 }
 

@@ -64,7 +64,7 @@ std::string reason(const BuiltModel& model) {
   if (model.found->program) {
     const auto changes =
         models::provenance_changes(model.found->program->provenance, model.program->provenance);
-    if (!changes.empty()) return fmt::format("it was made otherwise: {}", to_text(changes.front()));
+    if (!changes.empty()) return fmt::format("it was made with other settings: {}", to_text(changes.front()));
   }
   if (model.found->heading.tool != now.heading.tool)
     return fmt::format("it was made by {}, not by {}", model.found->heading.tool, now.heading.tool);
@@ -86,8 +86,8 @@ class Run {
     for (const auto& built : built_) {
       for (const auto& model : built.models) update(built, model);
       for (const auto& orphan : built.orphans)
-        outcome_.said.push_back(
-            note_at(orphan, "is of no kernel that there is now", fmt::format("rm {}", orphan)));
+        outcome_.said.push_back(note_at(orphan, "belongs to no kernel: its kernel was renamed or removed",
+                                        fmt::format("rm {}", orphan)));
     }
     remark_on_defaults();
     return finish();
@@ -105,7 +105,7 @@ class Run {
     for (const auto& built : built_) {
       for (const auto& model : built.models) check(built, model);
       for (const auto& orphan : built.orphans)
-        fail({error_at(orphan, 0, 0, "is stale: of no kernel that there is now",
+        fail({error_at(orphan, 0, 0, "is stale: its kernel was renamed or removed",
                        fmt::format("rm {}", orphan))});
     }
     if (settings_.max_regression) check_regressions();
@@ -138,7 +138,7 @@ class Run {
         if (model.program)
           after_[key] = *model.program;
         else if (found)
-          after_[key] = *model.found->program;  // it cannot be told what it is now
+          after_[key] = *model.found->program;  // nobody knows what it is now
       }
     }
   }
@@ -187,7 +187,7 @@ class Run {
   void remark_on_defaults() {
     for (const auto& [file, names] : defaulted_)
       outcome_.report.remarks.push_back(fmt::format(
-          "{} says no typical {}: {} was taken; `typical: {{{}: …}}` in the plan says which", file,
+          "{} gives no typical {}: {} is used; set it with `typical: {{{}: …}}` in the plan", file,
           enumerate(names),
           models::sizes_text({{names.front(), models::default_size}}).substr(names.front().size() + 1),
           names.front()));
@@ -198,13 +198,13 @@ class Run {
     if (built.skipped) return reports.push_back(report_of(built, model, "skipped"));
     if (!model.program) return reports.push_back(report_of(built, model, "failed"));
     if (model.found && model.found->text == model.text) {
-      std::error_code ignored;  // younger than this program: the next time it is skipped
+      std::error_code ignored;  // newer than this program: the next update skips it
       fs::last_write_time(model.file, fs::file_time_type::clock::now(), ignored);
       return reports.push_back(report_of(built, model, "unchanged"));
     }
     if (model.found && !model.found->as_made && !settings_.force) {
-      fail({error_at(model.file, 0, 0, "was edited by hand, and is left as it is",
-                     fmt::format("keep what you edited elsewhere, then {}", forced_command()))});
+      fail({error_at(model.file, 0, 0, "was edited by hand: it is not replaced",
+                     fmt::format("save your edits elsewhere, then {}", forced_command()))});
       return reports.push_back(report_of(built, model, "edited"));
     }
     auto report = report_of(built, model, model.found ? "changed" : "new");
@@ -229,7 +229,7 @@ class Run {
   }
 
   std::string forced_command() const {
-    std::string command = settings_.mending_command;
+    std::string command = settings_.update_command;
     constexpr std::string_view update = "models update";
     return command.insert(command.find(update) + update.size(), " --force");
   }
@@ -241,15 +241,16 @@ class Run {
     if (status == "missing") {
       fail({error_at(model.file, 0, 0,
                      fmt::format("is missing: the model of {} in {}", model.kernel, built.source->file),
-                     settings_.mending_command)});
+                     settings_.update_command)});
     } else if (status == "edited") {
       fail({error_at(model.file, 0, 0, "is stale: it was edited by hand", forced_command())});
     } else if (status == "stale") {
       const auto why = reason(model);
-      fail({error_at(model.file, 0, 0,
-                     fmt::format("is stale: {}",
-                                 why.empty() ? "this warptime makes another model of the same texts" : why),
-                     why.empty() ? forced_command() : settings_.mending_command)});
+      fail({error_at(
+          model.file, 0, 0,
+          fmt::format("is stale: {}",
+                      why.empty() ? "this warptime makes a different model of the same sources" : why),
+          why.empty() ? forced_command() : settings_.update_command)});
     }
     outcome_.report.models.push_back(std::move(report));
   }
@@ -294,8 +295,9 @@ class Run {
       return {};
     }
     outcome_.said.push_back(note_at(
-        file, fmt::format("{} has not all of its models: its source is analysed, with the headers of now",
-                          revision.name())));
+        file,
+        fmt::format("{} does not have all models of it: its source is analysed, with the current headers",
+                    revision.name())));
     auto source = source_of({file, std::move(**text), built.source->kind}, settings_.build.compile);
     if (!source) return about_revision(source.diagnostics(), revision);
     const auto analysis = analyze(std::move(*source), {"", settings_.build.skip_unsupported, {}, {}, false});
@@ -354,7 +356,7 @@ class Run {
   ModelsOutcome outcome_;
 };
 
-// Sizes that no plan has are a slip of the pen.
+// Sizes that no plan has are mistakes.
 Diagnostics unknown_sizes(const ModelsSettings& settings, const KernelFolder& folder) {
   Diagnostics wrong;
   for (const auto& given : settings.sizes) {

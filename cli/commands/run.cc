@@ -29,12 +29,13 @@ OptionGroup compiling() {
 CommandSyntax run_syntax() {
   return {
       "run",
-      "execute a kernel's PTX on the CPU: its results, what it does wrong, and what its warps executed",
+      "execute a kernel's PTX on the CPU: its results, its errors, and the instructions of its warps",
       "[OPTION...] INPUT [-- COMPILER-FLAG...]",
       "Runs a kernel of a .cu or .ptx on arrays, without a GPU: warps in lockstep, blocks one after another. "
-      "Accesses out of bounds, misaligned "
-      "and uninitialised, races on shared memory between barriers, and divergent barriers are reported with "
-      "their lines, and make the exit status 1.\n"
+      "Reports accesses that are out of bounds, misaligned or of uninitialised memory, races on shared "
+      "memory "
+      "between barriers, and divergent barriers, with their source lines; any of them makes the exit status "
+      "1.\n"
       "An argument is a number (K=8), an array from a file (data=@in.npy, data=raw:f32:in.bin), or a buffer "
       "(out=zeros:f32:1024, "
       "out=uninit:f32:1024: reading it before it is written is then reported).",
@@ -46,12 +47,12 @@ CommandSyntax run_syntax() {
       "coefs=zeros:f32:8 --stream 0:0\n",
       {{"What to run",
         {kernel_option(),
-         {"grid", "X[,Y[,Z]]", "how many blocks (default: 1)"},
-         {"block", "X[,Y[,Z]]", "how many threads in each (default: 32)"},
+         {"grid", "X[,Y[,Z]]", "launch this many blocks (default: 1)"},
+         {"block", "X[,Y[,Z]]", "with this many threads in each (default: 32)"},
          {"shared", "BYTES",
           "dynamic shared memory of each block, for kernels with extern __shared__ arrays (default: 0)"},
          {"arg", "NAME=VALUE",
-          "an argument of the kernel, by its name in the source; or by its number, from 0. Repeatable",
+          "give an argument its value, by its name in the source or its number (from 0). Repeatable",
           Names::input_in_value},
          {"out", "NAME=FILE",
           "write this argument's buffer to FILE once the kernel has run to its end: as .npy where FILE is "
@@ -59,13 +60,14 @@ CommandSyntax run_syntax() {
           Names::output_in_value}}},
        {"What to look at",
         {{"stream", "BLOCK:WARP",
-          "write what this warp executed as a kernel program: to compare with what `warptime analyze` says"},
+          "write the instructions that this warp executed as a kernel program, to compare it with that of "
+          "`warptime analyze`"},
          {"check", "LEVEL",
-          "memory (default): bounds, alignment, uninitialised memory, races, barriers; bounds: only what "
-          "cannot go on; all: registers without a "
-          "value too, for PTX written by hand"},
-         {"keep-going", "", "go on after a finding: what could not be read is zero"},
-         {"max-instructions", "N", "give up after so many warp instructions (default: 10000000000)"}}},
+          "memory (default): bounds, alignment, uninitialised memory, races, barriers; bounds: only accesses "
+          "that "
+          "cannot be executed; all: also registers without a value, for hand-written PTX"},
+         {"keep-going", "", "continue after a finding: what cannot be read is zero"},
+         {"max-instructions", "N", "stop after this many warp instructions (default: 10000000000)"}}},
        compiling(),
        general_options("text (default) or json; yaml (default) or json with --stream")},
       1,

@@ -86,8 +86,8 @@ Diagnostics set_figures(const Arguments& arguments, PredictSettings& settings) {
         good = failure == std::errc() && stopped == end;
       }
       if (!good)
-        return {error_at("--set", 0, 0, fmt::format("`{}` is no figure of a GPU with its value", text),
-                         "--set clock=1900, say; `warptime gpus NAME` lists the figures")};
+        return {error_at("--set", 0, 0, fmt::format("`{}` is not a figure of a GPU with its value", text),
+                         "for example --set clock=1900; `warptime gpus NAME` lists the figures")};
       const std::string name = text.substr(0, equals);
       for (const Gpu*& gpu : settings.gpus) {
         auto changed = with_figure(*gpu, name, value);

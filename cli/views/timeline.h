@@ -56,16 +56,16 @@ struct Timeline {
   CorePackageTime time;
   std::vector<std::string> lines;  // source lines by origin, "5-7,12"; may be empty
 
-  // Cycles left out before `drawn`; at a gap, without it.
-  double left_out_before(double drawn) const;
+  // Cycles elided before `drawn`; at a gap, without it.
+  double elided_before(double drawn) const;
   // Whether a warp issues or calculates while a transaction of its own is under way.
   bool overlaps() const;
 };
 
 struct TimelineLimits {
-  double whole_up_to = 0;                                      // cycles: up to here nothing is left out
+  double whole_up_to = 0;                                      // cycles: up to here nothing is elided
   std::uint64_t whole_up_to_steps = 0;                         // nor up to so many periods of all warps
-  double least_left_out = 1;                                   // cycles: what is shorter is not worth a gap
+  double least_elided = 1;                                     // cycles: a shorter stretch is not worth a gap
   std::size_t most_steps = 1 << 18;                            // more are not collected
   double beginning = std::numeric_limits<double>::infinity();  // cycles of it, then, that are
 };

@@ -38,7 +38,7 @@ constexpr double ticks_apart = 60;     // at least
 constexpr int most_ticks = 1000;       // of one stretch
 constexpr std::size_t most_rows = 64;  // warps
 constexpr std::size_t most_gaps = 24;  // more are drawn as one
-constexpr double whole_cycles = 400;   // longer ones leave out what repeats
+constexpr double whole_cycles = 400;   // longer ones elide what repeats
 
 // How many bytes the character at the beginning of `text` has in UTF-8; 0: it is none that XML may hold.
 std::size_t character_bytes(std::string_view text) {
@@ -292,7 +292,7 @@ class Figure {
     const double step = tick_step(ticks_apart / scale_);
     for (const auto& stretch : stretches_) {
       line("axis", stretch.x, bottom_, stretch.x + stretch.width, bottom_);
-      const double offset = timeline_.left_out_before(std::nextafter(stretch.begin, 1e300));
+      const double offset = timeline_.elided_before(std::nextafter(stretch.begin, 1e300));
       const double first = offset + stretch.begin;
       // Counted from the gap where numbers would get too long.
       const bool relative = first >= 1e6;
@@ -338,14 +338,14 @@ class Figure {
         for (std::size_t i = stretch.first_gap; i < timeline_.gaps.size(); ++i)
           cycles += timeline_.gaps[i].time.total;
         note = fmt::format("after cycle {}: {} cycles of {} such repetitions and what is between them",
-                           cycles_text(gap.at + timeline_.left_out_before(gap.at)), cycles_text(cycles),
+                           cycles_text(gap.at + timeline_.elided_before(gap.at)), cycles_text(cycles),
                            stretch.gaps);
       }
-      text(margin, y + 10, "left out … " + note);
+      text(margin, y + 10, "elided … " + note);
       y += line_height;
     }
     if (const auto note = ending_note(timeline_); !note.empty()) {
-      text(margin, y + 10, "left out … " + note);
+      text(margin, y + 10, "elided … " + note);
       y += line_height;
     }
     height_ = y + margin;
