@@ -19,7 +19,7 @@ bool was_read(const std::string& file);
 
 enum class InputKind { cuda, ptx, kernel_program, plan };
 
-// By the file's extension first, by its content second (an unknown extension, or `-`).
+// Detected from the file's extension; from its content where the extension is unknown or the file is `-`.
 InputKind kind_of(std::string_view file, std::string_view text);
 
 struct Input {

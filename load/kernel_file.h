@@ -1,5 +1,6 @@
-// The files of the kernels that a plan launches: where they are, how they are read and compiled, and which kernel
-// of a file a launch means. Predictions, committed models and measurements all load kernels through these.
+// The files of the kernels that a plan launches: where they are, how they are read and compiled, and which
+// kernel of a file a launch means. Predictions, committed models and measurements all load kernels through
+// these.
 #pragma once
 
 #include <functional>
@@ -36,8 +37,8 @@ struct KernelName {
 // Where a kernel is chosen, for the hint: `--kernel NAME`, or `entry: NAME` in a plan.
 enum class ChosenBy { option, plan };
 
-// The index of the kernel that `wanted` names, by name or symbol; of the only one where it is empty. Errors: an
-// unknown name (with the nearest), several kernels and none named.
+// The index of the kernel that `wanted` names, by name or symbol; of the only one where it is empty. Errors:
+// an unknown name (with the nearest), several kernels and none named.
 Result<std::size_t> select_kernel(const std::vector<KernelName>& kernels, const std::string& wanted,
                                   const std::string& file, ChosenBy by);
 

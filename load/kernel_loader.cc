@@ -33,8 +33,8 @@ Result<const Input*> KernelLoader::input_of(const std::string& file) {
   return &inputs_.at(file);
 }
 
-// GPUs whose own target the compiler does not have share the one that stands in for it, each with a note of
-// its own. Where there is no choice (no such compiler, no such target), compiling says why.
+// GPUs whose own target the compiler lacks share the target that replaces it; each gets a note. Where nothing
+// can replace it (no such compiler, no such target), compiling reports the error.
 KernelLoader::Target KernelLoader::target_of(const Gpu& gpu) {
   const std::string wanted = !compile_.arch.empty() ? compile_.arch
                                                     : fmt::format("sm_{}{}", gpu.compute_capability.major,

@@ -24,14 +24,14 @@ class KernelLoader {
  public:
   using DiagnosticHandler = std::function<void(const Diagnostic&)>;
 
-  // compile.arch, where it is not empty, is taken in place of each GPU's own target.
-  // registers: ask ptxas how many a thread takes (AnalyzeOptions::registers).
+  // compile.arch replaces each GPU's own target, where it is not empty.
+  // registers: ask ptxas for the registers per thread (AnalyzeOptions::registers).
   KernelLoader(FileReader read, DiagnosticHandler report, CompileOptions compile, bool skip_unsupported,
                bool registers = false);
 
-  // A file that was read already.
+  // Adds a file that was read already.
   void add(Input input);
-  // Compiles the plan's .cu files for the targets of `gpus` ahead, several at a time. Errors wait for load().
+  // Compiles the plan's .cu files for the targets of `gpus` in parallel. load() returns the errors.
   void prepare(const Plan& plan, const std::vector<const Gpu*>& gpus);
   // The kernel of a launch: its file is relative to the plan's. Errors: those of reading, compiling and
   // analysing; several kernels and none named.

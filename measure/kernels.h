@@ -15,8 +15,8 @@ namespace warptime::measuring {
 
 // One parameter of a kernel.
 struct KernelParameter {
-  std::string name;  // the source's; of a PTX file the PTX's, without the kernel's name before it
-  std::string type;  // the source's, "float *"; of a PTX file the PTX's, ".u64"
+  std::string name;  // in the source; for a PTX file in the PTX, without the kernel's name as prefix
+  std::string type;  // in the source, "float *"; for a PTX file in the PTX, ".u64"
   enum class Kind : std::uint8_t { pointer, integer, real } kind = Kind::integer;
   std::uint64_t bytes = 0;
 };

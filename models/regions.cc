@@ -15,7 +15,7 @@ void add_instructions(const Expression& count, Straight& into) {
     into.other_counts.push_back(fmt::format("instructions: {}", to_string(count)));
 }
 
-// `straight`: where items stand directly; `iteration`: the iteration of the loop around.
+// `straight`: where items stand directly; `iteration`: of the loop around it.
 void collect(const Items& items, Straight& straight, LoopRegion& iteration);
 
 void collect_branch(const When& when, bool otherwise, int line, LoopRegion& iteration) {

@@ -1,5 +1,5 @@
-// A kernel program as the comparison sees it: for each loop what one iteration does, and the branches and loops
-// inside.
+// A kernel program as the comparison sees it: for each loop what one iteration does, and the branches and
+// loops inside.
 #pragma once
 
 #include <optional>

@@ -99,7 +99,7 @@ int run_analyze(const Arguments& arguments) {
   say(source->warnings);
   for (const auto& note : source->notes) say_note(note);
 
-  // The PTX alone needs no analysis: it is what one looks at where the analysis fails.
+  // The PTX needs no analysis: it is what helps where the analysis fails.
   if (*emit == Emit::ptx && !arguments.has("kernel") && !source->text.empty())
     return write_result(arguments.value("output"), source->ptx);
 
@@ -109,7 +109,7 @@ int run_analyze(const Arguments& arguments) {
                arguments.value_or("region", ""), *emit != Emit::program, arguments.has("registers")});
   if (!analysis) return fail(wrong_input, analysis.diagnostics());
   say(analysis->diagnostics);
-  // What came to a program goes to standard output also where other kernels did not; no file is replaced.
+  // Where some kernels fail, the programs of the others go to standard output, but replace no file.
   if (!analysis->errors.empty() && arguments.value_or("output", "-") != "-")
     return fail(wrong_input, analysis->errors);
   const int status = write_result(arguments.value("output"),

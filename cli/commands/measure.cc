@@ -218,7 +218,7 @@ int dry_run(const Arguments& arguments, const PlanInput& found, const Request& r
   return failures.empty() ? done : fail(wrong_input, failures);
 }
 
-// What was measured when something stopped it.
+// Keeps the rows that were measured before something stopped the run.
 int stopped(Output& output, std::uint64_t rows, const Diagnostics& why) {
   if (rows == 0) return why.empty() ? interrupted_status : fail(wrong_input, why);
   const auto kept = output.finish_with_part();

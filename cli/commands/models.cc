@@ -84,7 +84,7 @@ Result<std::optional<double>> read_percentage(const Arguments& arguments, std::s
   return std::optional(number / 100);
 }
 
-// As it is typed in a shell.
+// Quoted for a shell.
 std::string quoted(const std::string& word) {
   constexpr std::string_view plain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%";
@@ -94,7 +94,7 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
-// What makes the same models again.
+// The command that makes the same models again.
 std::string update_command(const Arguments& arguments, const std::string& folder) {
   std::string command = "warptime models update";
   for (const char* name : {"compiler", "arch"})

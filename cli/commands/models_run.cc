@@ -30,7 +30,7 @@ KernelKey key_of(const BuiltSource& built, const BuiltModel& model) {
   return {built.source->file, model.file};
 }
 
-// The model of what another version of the source calls so: its symbol changes with its arguments.
+// The model of a kernel of another version of the source. (Its symbol changes with its arguments.)
 const BuiltModel* model_of(const BuiltSource& built, const Provenance& kernel) {
   const BuiltModel* of_name = nullptr;
   bool several = false;
@@ -49,7 +49,7 @@ Diagnostic note_at(const std::string& file, std::string message, std::string hin
   return note;
 }
 
-// Why a model is not what its kernel makes now, apart from the program itself.
+// Why a model is stale, apart from its program.
 std::string reason(const BuiltModel& model) {
   const FoundModel now = models::read_model(model.text, model.file);
   const auto& before = model.found->heading.inputs;

@@ -75,7 +75,7 @@ CommandSyntax run_syntax() {
       true};
 }
 
-// Everything that the command line says.
+// The command line, read and checked.
 struct Request {
   execute::LaunchConfig launch{{1, 1, 1}, {32, 1, 1}, 0};
   std::vector<GivenArgument> arguments, outputs;
@@ -333,7 +333,7 @@ int run_kernel(const Arguments& arguments, Request request, const Loaded& loaded
   say_findings(loaded, *execution);
   auto results = buffer_files(request, *memory, *bound, loaded.parameters);
   if (!results) return fail(wrong_input, results.diagnostics());
-  if (!execution->completed) results->clear();  // buffers of a kernel that stopped half way are no result
+  if (!execution->completed) results->clear();  // the kernel stopped half way: its buffers are not results
   std::string text;
   if (recorder) {
     const auto& stream = recorder->stream();

@@ -5,7 +5,8 @@
 
 namespace warptime::cli {
 
-// A command line is wrong where no input could make it right; everything else that the user can correct is input.
+// A command line is wrong where no input could make it right; everything else that the user can correct is
+// input.
 enum ExitStatus : int { done = 0, wrong_input = 1, wrong_command_line = 2, interrupted_status = 130 };
 
 // For --help.
@@ -23,7 +24,7 @@ inline constexpr char exit_status_help[] =
 // Prints to stderr; messages that are about no file begin with the program's name.
 void say(const Diagnostic& diagnostic);
 void say(const Diagnostics& diagnostics);
-// What calls back with one diagnostic at a time takes this one.
+// For callbacks that take one diagnostic at a time.
 inline constexpr auto say_each = [](const Diagnostic& diagnostic) { say(diagnostic); };
 void say_note(std::string message, std::string hint = {});
 

@@ -12,10 +12,9 @@ namespace warptime::cli {
 namespace {
 
 constexpr std::size_t help_width = 110;
-constexpr std::size_t help_indent = 28;  // of what options are for
+constexpr std::size_t help_indent = 28;  // of the descriptions of options
 
-// Every value is kept as text: the commands know better than cxxopts what a number is and how to say that it
-// is none.
+// Every value is kept as text: the commands parse numbers themselves, with better messages than cxxopts.
 cxxopts::Options to_cxxopts(const CommandSyntax& syntax) {
   cxxopts::Options options("warptime " + syntax.name);
   options.allow_unrecognised_options();

@@ -1,4 +1,4 @@
-// What the command line of `warptime predict` says, read and checked.
+// The command line of `warptime predict`, read and checked.
 #pragma once
 
 #include <deque>
@@ -12,7 +12,7 @@
 
 namespace warptime::cli {
 
-// What the command line alone says of the launch.
+// The launch, as far as the command line gives it.
 struct LaunchOptions {
   std::optional<Expression> threads, blocks, threads_per_block;
   bool given() const { return threads || blocks || threads_per_block; }
@@ -21,8 +21,8 @@ struct LaunchOptions {
 struct PredictSettings {
   std::string format;
   std::vector<const Gpu*> gpus;
-  std::deque<Gpu> changed;                 // those that `gpus` has in place of the catalogue's
-  bool ranks = false;                      // `gpus` is the whole catalogue, but for
+  std::deque<Gpu> changed;                 // those of `gpus` that differ from the catalogue's
+  bool ranks = false;                      // `gpus` is the whole catalogue without
   std::vector<std::string> left_out_gpus;  // those that the model does not hold for
   std::vector<NamedValues> parameters;
   LaunchOptions launch;

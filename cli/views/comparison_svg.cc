@@ -72,7 +72,7 @@ Axis size_axis(const std::vector<ComparedRow>& rows, std::size_t size_parameter)
   return axis;
 }
 
-// Ticks of one axis; more could not be told apart.
+// The limit on the ticks of an axis; more would touch.
 constexpr int most_ticks = 100;
 constexpr int most_power_ticks = 12;
 

@@ -16,7 +16,7 @@ namespace warptime::cli {
 // What the core package does: one thing at a time.
 enum class Activity : std::uint8_t { issue, calculation, waiting, tail };
 
-// Times are cycles as they are drawn: from one gap to the next they run on as if nothing were between.
+// Times are cycles as drawn: they continue across a gap as if nothing were between.
 struct Timeline {
   struct Interval {  // of the core package
     double begin = 0, end = 0;
@@ -34,10 +34,10 @@ struct Timeline {
     std::uint32_t origin = 0;
     bool from_gap = false, into_gap = false;
   };
-  // What the stretch before it does once more, many times.
+  // An elided stretch: it repeats the one before it, many times.
   struct Gap {
     double at = 0;            // as drawn
-    double period = 0;        // cycles that come again
+    double period = 0;        // cycles of one repetition
     std::uint64_t times = 0;  // how often
     CorePackageTime time;     // all of it
   };
@@ -51,7 +51,7 @@ struct Timeline {
   std::vector<Transaction> transactions;
   std::vector<Gap> gaps;
   double end = 0;            // of what was collected
-  bool ended_early = false;  // there was too much to collect: the rest is missing
+  bool ended_early = false;  // the rest was too much to collect
   bool time_known = true;  // of the whole; where it takes too long to find out, `time` is what was collected
   CorePackageTime time;
   std::vector<std::string> lines;  // source lines by origin, "5-7,12"; may be empty

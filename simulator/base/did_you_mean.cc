@@ -46,7 +46,8 @@ std::string nearest(std::string_view wanted, const std::vector<std::string>& can
     }
   }
   if (!best.empty() || wanted.size() < kShortestPart) return best;
-  // A candidate that contains the word: `rtx-4090` for `4090`. The shortest one says the least that was not meant.
+  // A candidate that contains the word: `rtx-4090` for `4090`. The shortest one says the least that was not
+  // meant.
   for (const std::string& candidate : candidates)
     if (candidate.find(wanted) != std::string::npos && (best.empty() || candidate.size() < best.size()))
       best = candidate;
