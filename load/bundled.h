@@ -1,5 +1,4 @@
-// The kernels, plans and samples of this repository, compiled in: dwt_kernels/ and samples/, under these
-// names.
+// The kernels, plans and samples of this repository (dwt_kernels/ and samples/), which are compiled in.
 #pragma once
 
 #include <string>
@@ -11,13 +10,13 @@
 
 namespace warptime {
 
-// Whether `input` can only be a plan's name: no file is called so, and it has no folder and no extension.
+// Whether `input` can only be a plan's name: it has no folder and no extension, and no such file exists.
 bool is_plan_name(const std::string& input);
 // The names of the bundled plans, sorted.
 std::vector<std::string> bundled_plan_names();
-// By the plan's own `name`. Error: there is none of that name (says which there are).
+// By the plan's own `name`. Error: an unknown name (with the names that there are).
 Result<Plan> bundled_plan(const std::string& name);
-// A kernel's file as a bundled plan names it. Error: not bundled.
+// The text of a file that a bundled plan names. Error: it is not bundled.
 Result<std::string> bundled_text(const std::string& file);
 
 }  // namespace warptime

@@ -9,6 +9,9 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
+#include <set>
+#include <utility>
 
 #include "simulator/plan/plan.h"
 
@@ -28,6 +31,28 @@ class Descriptor {
  private:
   int number_;
 };
+
+// The regular files that this process has read, by device and inode.
+class FilesRead {
+ public:
+  void add(const struct stat& status) {
+    const std::lock_guard lock(mutex_);
+    if (S_ISREG(status.st_mode)) files_.emplace(status.st_dev, status.st_ino);
+  }
+  bool contains(const struct stat& status) {
+    const std::lock_guard lock(mutex_);
+    return S_ISREG(status.st_mode) && files_.count({status.st_dev, status.st_ino}) > 0;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<std::pair<dev_t, ino_t>> files_;
+};
+
+FilesRead& files_read() {
+  static FilesRead files;
+  return files;
+}
 
 Diagnostic wrong_file(const std::string& file, std::string message, std::string hint = {}) {
   return error_at(file == "-" ? "standard input" : file, 0, 0, std::move(message), std::move(hint));
@@ -73,7 +98,9 @@ Result<std::string> read_text(const std::string& file) {
   const Descriptor descriptor(file == "-" ? STDIN_FILENO : ::open(file.c_str(), O_RDONLY | O_CLOEXEC));
   if (descriptor.number() < 0) return cannot_read(file, errno);
   struct stat status {};
-  if (::fstat(descriptor.number(), &status) == 0 && S_ISDIR(status.st_mode)) return cannot_read(file, EISDIR);
+  const bool known = ::fstat(descriptor.number(), &status) == 0;
+  if (known && S_ISDIR(status.st_mode)) return cannot_read(file, EISDIR);
+  if (known) files_read().add(status);
 
   std::string text;
   std::array<char, 1 << 16> buffer;
@@ -88,6 +115,11 @@ Result<std::string> read_text(const std::string& file) {
   }
   if (text.empty()) return wrong_file(file, "is empty");
   return text;
+}
+
+bool was_read(const std::string& file) {
+  struct stat status {};
+  return ::stat(file.c_str(), &status) == 0 && files_read().contains(status);
 }
 
 InputKind kind_of(std::string_view file, std::string_view text) {

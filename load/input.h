@@ -14,9 +14,12 @@ inline constexpr std::size_t input_limit_bytes = std::size_t{1} << 30;
 // input_limit_bytes.
 Result<std::string> read_text(const std::string& file);
 
+// Whether read_text() has read this very file, under whatever name.
+bool was_read(const std::string& file);
+
 enum class InputKind { cuda, ptx, kernel_program, plan };
 
-// By the file's extension first, by its content second (an unknown extension, or `-`).
+// Detected from the file's extension; from its content where the extension is unknown or the file is `-`.
 InputKind kind_of(std::string_view file, std::string_view text);
 
 struct Input {

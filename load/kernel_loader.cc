@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <atomic>
-#include <filesystem>
 #include <future>
 #include <thread>
 
@@ -12,23 +11,7 @@
 #include "load/programs.h"
 
 namespace warptime {
-namespace {
-
-std::string beside(const Plan& plan, const std::string& kernel) {
-  if (plan.file.empty() || std::filesystem::path(kernel).is_absolute()) return kernel;
-  return (std::filesystem::path(plan.file).parent_path() / kernel).lexically_normal().string();
-}
-
-void collect_kernel_files(const std::vector<PlanStep>& steps, std::set<std::string>& files) {
-  for (const auto& step : steps) {
-    if (step.launch) files.insert(step.launch->kernel);
-    collect_kernel_files(step.steps, files);
-  }
-}
-
-}  // namespace
-
-KernelLoader::KernelLoader(Reader read, DiagnosticHandler report, CompileOptions compile,
+KernelLoader::KernelLoader(FileReader read, DiagnosticHandler report, CompileOptions compile,
                            bool skip_unsupported, bool registers)
     : read_(std::move(read)),
       report_(std::move(report)),
@@ -44,15 +27,14 @@ void KernelLoader::add(Input input) {
 Result<const Input*> KernelLoader::input_of(const std::string& file) {
   const auto known = inputs_.find(file);
   if (known != inputs_.end()) return &known->second;
-  auto text = read_(file);
-  if (!text) return text.diagnostics();
-  const InputKind kind = kind_of(file, *text);
-  add({file, std::move(*text), kind});
+  auto input = read_kernel_file(file, read_);
+  if (!input) return input.diagnostics();
+  add(std::move(*input));
   return &inputs_.at(file);
 }
 
-// GPUs whose own target the compiler does not have share the one that stands in for it, each with a note of
-// its own. Where there is no choice (no such compiler, no such target), compiling says why.
+// GPUs whose own target the compiler lacks share the target that replaces it; each gets a note. Where nothing
+// can replace it (no such compiler, no such target), compiling reports the error.
 KernelLoader::Target KernelLoader::target_of(const Gpu& gpu) {
   const std::string wanted = !compile_.arch.empty() ? compile_.arch
                                                     : fmt::format("sm_{}{}", gpu.compute_capability.major,
@@ -69,16 +51,14 @@ KernelLoader::Target KernelLoader::target_of(const Gpu& gpu) {
 }
 
 void KernelLoader::prepare(const Plan& plan, const std::vector<const Gpu*>& gpus) {
-  std::set<std::string> files;
-  collect_kernel_files(plan.steps, files);
   struct Job {
     const Input* input;
     std::string target;
     std::unique_ptr<Result<Source>> source = {};
   };
   std::vector<Job> jobs;
-  for (const auto& file : files) {
-    const auto input = input_of(beside(plan, file));
+  for (const auto& file : launched_files(plan)) {
+    const auto input = input_of(file);
     if (!input || (*input)->kind != InputKind::cuda) continue;
     std::set<std::string> targets;
     for (const auto* gpu : gpus) targets.insert(target_of(*gpu).target);
@@ -101,16 +81,17 @@ void KernelLoader::prepare(const Plan& plan, const std::vector<const Gpu*>& gpus
 std::unique_ptr<Result<Source>> KernelLoader::compile(const Input& input, const std::string& target) const {
   CompileOptions options = compile_;
   options.arch = target;
-  return std::make_unique<Result<Source>>(compile_cuda(input.file, input.text, options));
+  return std::make_unique<Result<Source>>(source_of(input, options));
 }
 
 Result<LoadedProgram> KernelLoader::load(const Plan& plan, const PlanLaunch& launch, const Gpu& gpu) {
-  const auto input = input_of(beside(plan, launch.kernel));
+  const auto input = input_of(launched_file(plan, launch));
   if (!input) return input.diagnostics();
   const auto target = (*input)->kind == InputKind::cuda ? target_of(gpu) : Target();
   const std::tuple key((*input)->file, launch.entry, target.target);
   if (programs_.count(key) == 0) {
-    auto made = make(**input, launch.entry, target.target);
+    auto made =
+        make(**input, launch.entry, target.target, plan.file.empty() ? ChosenBy::option : ChosenBy::plan);
     if (!made) return made.diagnostics();
     programs_.emplace(key, std::move(*made));
   }
@@ -120,30 +101,21 @@ Result<LoadedProgram> KernelLoader::load(const Plan& plan, const PlanLaunch& lau
 }
 
 Result<LoadedProgram> KernelLoader::make(const Input& input, const std::string& kernel,
-                                         const std::string& target) {
-  switch (input.kind) {
-    case InputKind::cuda: {
-      auto& source = sources_[{input.file, target}];
-      if (!source) source = compile(input, target);
-      return analysed(*source, kernel);
-    }
-    case InputKind::ptx:
-      return analysed(ptx_source(input.file, input.text), kernel);
-    case InputKind::plan:
-      return error_at(input.file, 0, 0, "is a plan, where a kernel is asked for");
-    case InputKind::kernel_program:
-      break;
+                                         const std::string& target, ChosenBy by) {
+  if (input.kind != InputKind::kernel_program) {
+    auto& source = sources_[{input.file, target}];
+    if (!source) source = compile(input, target);
+    return analysed(*source, kernel, by);
   }
   auto programs = read_kernel_programs(input.text, input.file);
   if (!programs) return programs.diagnostics();
-  auto selected = select_kernels(std::move(*programs), kernel, input.file);
-  if (!selected) return selected.diagnostics();
-  auto program = only_kernel(std::move(*selected), input.file);
+  auto program = select_program(std::move(*programs), kernel, input.file, by);
   if (!program) return program.diagnostics();
   return LoadedProgram{std::move(*program), {}};
 }
 
-Result<LoadedProgram> KernelLoader::analysed(const Result<Source>& source, const std::string& kernel) {
+Result<LoadedProgram> KernelLoader::analysed(const Result<Source>& source, const std::string& kernel,
+                                             ChosenBy by) {
   if (!source) return source.diagnostics();
   report_once(source->warnings);
   const std::string file = source->file;
@@ -155,7 +127,7 @@ Result<LoadedProgram> KernelLoader::analysed(const Result<Source>& source, const
 
   std::vector<KernelProgram> programs;
   for (auto& one : analysis->kernels) programs.push_back(std::move(one.program));
-  auto program = only_kernel(std::move(programs), file);
+  auto program = select_program(std::move(programs), "", file, by);
   if (!program) return program.diagnostics();
   if (auto share = modelled_share(*program); !share.empty()) notes.push_back(std::move(share));
   return LoadedProgram{std::move(*program), std::move(notes)};

@@ -13,6 +13,7 @@
 #include "analyzer/compile/compile.h"
 #include "analyzer/compile/targets.h"
 #include "load/input.h"
+#include "load/kernel_file.h"
 #include "simulator/predict/prediction.h"
 
 namespace warptime {
@@ -21,17 +22,16 @@ namespace warptime {
 // and the analysis go to `report`, each message once.
 class KernelLoader {
  public:
-  using Reader = std::function<Result<std::string>(const std::string& file)>;
   using DiagnosticHandler = std::function<void(const Diagnostic&)>;
 
-  // compile.arch, where it is not empty, is taken in place of each GPU's own target.
-  // registers: ask ptxas how many a thread takes (AnalyzeOptions::registers).
-  KernelLoader(Reader read, DiagnosticHandler report, CompileOptions compile, bool skip_unsupported,
+  // compile.arch replaces each GPU's own target, where it is not empty.
+  // registers: ask ptxas for the registers per thread (AnalyzeOptions::registers).
+  KernelLoader(FileReader read, DiagnosticHandler report, CompileOptions compile, bool skip_unsupported,
                bool registers = false);
 
-  // A file that was read already.
+  // Adds a file that was read already.
   void add(Input input);
-  // Compiles the plan's .cu files for the targets of `gpus` ahead, several at a time. Errors wait for load().
+  // Compiles the plan's .cu files for the targets of `gpus` in parallel. load() returns the errors.
   void prepare(const Plan& plan, const std::vector<const Gpu*>& gpus);
   // The kernel of a launch: its file is relative to the plan's. Errors: those of reading, compiling and
   // analysing; several kernels and none named.
@@ -43,11 +43,12 @@ class KernelLoader {
   Target target_of(const Gpu& gpu);
   std::unique_ptr<Result<Source>> compile(const Input& input, const std::string& target) const;
   // The program of one kernel; target: empty where nothing is compiled.
-  Result<LoadedProgram> make(const Input& input, const std::string& kernel, const std::string& target);
-  Result<LoadedProgram> analysed(const Result<Source>& source, const std::string& kernel);
+  Result<LoadedProgram> make(const Input& input, const std::string& kernel, const std::string& target,
+                             ChosenBy by);
+  Result<LoadedProgram> analysed(const Result<Source>& source, const std::string& kernel, ChosenBy by);
   void report_once(const Diagnostics& diagnostics);
 
-  Reader read_;
+  FileReader read_;
   DiagnosticHandler report_;
   CompileOptions compile_;
   bool skip_unsupported_, registers_;

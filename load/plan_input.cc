@@ -16,8 +16,8 @@ Result<PlanInput> read_plan_input(const std::string& input) {
   const auto file = read_input(input);
   if (!file) return file.diagnostics();
   if (file->kind != InputKind::plan) {
-    return error_at(input, 0, 0, "is no plan",
-                    "a plan says what is launched, of which kernel: see `warptime plans NAME` for one");
+    return error_at(input, 0, 0, "is not a plan",
+                    "a plan lists the launches of kernels; see `warptime plans NAME` for an example");
   }
   auto plan = read_plan(file->text, input);
   if (!plan) return plan.diagnostics();

@@ -1,4 +1,4 @@
-// A plan that the user names: a file, or a bundled plan, with how the files that it names are read.
+// A plan that the user names, a file or a bundled plan, and how to read the files that it names.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@ namespace warptime {
 
 struct PlanInput {
   Plan plan;
-  KernelLoader::Reader read;
+  FileReader read;
 };
 
-// Errors: no such file or bundled plan, an input that is no plan, those of read_plan.
+// Errors: no such file or bundled plan, an input that is not a plan, those of read_plan.
 Result<PlanInput> read_plan_input(const std::string& input);
 
 }  // namespace warptime

@@ -25,9 +25,10 @@ std::string file_stem(const std::string& file) {
   return file == "-" ? "kernel" : name.substr(0, name.find('.'));
 }
 
-std::vector<std::string> names_of(const std::vector<KernelProgram>& programs, const std::string& file) {
-  std::vector<std::string> names;
-  for (const auto& program : programs) names.push_back(kernel_name(program, file));
+std::vector<KernelName> names_of(const std::vector<KernelProgram>& programs, const std::string& file) {
+  std::vector<KernelName> names;
+  for (const auto& program : programs)
+    names.push_back({kernel_name(program, file), program.provenance.symbol});
   return names;
 }
 
@@ -44,22 +45,17 @@ Result<std::vector<KernelProgram>> select_kernels(std::vector<KernelProgram> pro
   if (kernel.empty()) return programs;
   const auto names = names_of(programs, file);
   std::vector<KernelProgram> selected;
-  for (auto& program : programs)
-    if (kernel == kernel_name(program, file) || kernel == program.provenance.symbol)
-      selected.push_back(std::move(program));
-  if (selected.empty()) {
-    const auto near = nearest(kernel, names);
-    return error_at(file, 0, 0, fmt::format("no kernel `{}`; there are: {}", kernel, fmt::join(names, ", ")),
-                    near.empty() ? "" : fmt::format("did you mean {}?", near));
-  }
+  for (std::size_t i = 0; i < programs.size(); ++i)
+    if (kernel == names[i].name || kernel == names[i].symbol) selected.push_back(std::move(programs[i]));
+  if (selected.empty()) return select_kernel(names, kernel, file, ChosenBy::option).diagnostics();
   return selected;
 }
 
-Result<KernelProgram> only_kernel(std::vector<KernelProgram> programs, const std::string& file) {
-  if (programs.size() == 1) return std::move(programs.front());
-  return error_at(file, 0, 0,
-                  fmt::format("there are several kernels: {}", enumerate(names_of(programs, file))),
-                  "say which with --kernel NAME");
+Result<KernelProgram> select_program(std::vector<KernelProgram> programs, const std::string& kernel,
+                                     const std::string& file, ChosenBy by) {
+  const auto selected = select_kernel(names_of(programs, file), kernel, file, by);
+  if (!selected) return selected.diagnostics();
+  return std::move(programs[*selected]);
 }
 
 bool leaves_durations_open(const KernelProgram& program) {

@@ -1,5 +1,4 @@
-// Kernel programs as the commands deal with them: which of several, what they are called, which parameters
-// they get.
+// What the commands need to know about kernel programs: names, selection, parameters.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +7,23 @@
 #include <utility>
 #include <vector>
 
+#include "load/kernel_file.h"
 #include "simulator/predict/prediction.h"
 #include "simulator/program/kernel_program.h"
 
 namespace warptime {
 
-// The kernel's own name; the file's, without folder and extensions, for a program written by hand.
+// The kernel's name; for a program written by hand the file's, without folder and extensions.
 std::string kernel_name(const KernelProgram& program, const std::string& file);
 
-// The one that `kernel` names (by source name or symbol); all of them where it is empty. Error: an unknown
-// name (says which there are).
+// Those that `kernel` names, by source name or symbol; all of them where it is empty. Error: an unknown name
+// (with the names that there are).
 Result<std::vector<KernelProgram>> select_kernels(std::vector<KernelProgram> programs,
                                                   const std::string& kernel, const std::string& file);
 
-// The only one. Error: several (says which).
-Result<KernelProgram> only_kernel(std::vector<KernelProgram> programs, const std::string& file);
+// select_kernel() of kernel_file.h, for programs.
+Result<KernelProgram> select_program(std::vector<KernelProgram> programs, const std::string& kernel,
+                                     const std::string& file, ChosenBy by);
 
 // Whether a load or store leaves its duration to a GPU's file.
 bool leaves_durations_open(const KernelProgram& program);
@@ -30,15 +31,15 @@ bool leaves_durations_open(const KernelProgram& program);
 // "97 of 100 instructions are modelled", where not all are; otherwise nothing.
 std::string modelled_share(const KernelProgram& program);
 
-// The program's parameters that get a value: those that its expressions use, and of the others those that are
-// given one.
+// The parameters to set: those that the program's expressions use, and those of the others that are given a
+// value.
 std::vector<std::string> parameters_to_bind(const KernelProgram& program,
                                             const std::vector<NamedValues>& given);
 
-// What the program says of a parameter; may be empty.
+// The description of a parameter; may be empty.
 std::string description_of(const KernelProgram& program, const std::string& parameter);
 
-// The parameters given that none of the programs has are errors.
+// Errors: a given parameter that no program has.
 Diagnostics unknown_parameters(const std::vector<KernelProgram>& programs,
                                const std::vector<NamedValues>& given);
 

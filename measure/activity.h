@@ -1,5 +1,5 @@
-// Kernels' durations as CUPTI's activity records tell them (CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL): from the
-// GPU's own timestamps, without what it takes to launch. The profilers report the same.
+// Kernels' durations from CUPTI's activity records (CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL): the GPU's own
+// timestamps, without the launch overhead. The profilers report the same.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct KernelRecord {
 
 class CuptiActivity {
  public:
-  // Opens CUPTI; once per process, before the driver is initialised. `problem()` says why it cannot be used.
+  // Opens CUPTI; once per process, before the driver is initialised. `problem()` is why it cannot be used.
   static CuptiActivity& get();
   const std::string& problem() const { return problem_; }
   std::string version() const;  // "13.0.1"

@@ -81,7 +81,7 @@ Result<std::vector<std::byte>> contents_of(const BoundArray& array) {
   }
   constexpr std::int64_t most = std::int64_t{1} << 28;
   if (array.cycles_of < 2 || array.cycles_of > most || array.cycles_of % 2 != 0)
-    return error(fmt::format("the array `{}`: {} is no even number of chunks up to {}", array.of->name,
+    return error(fmt::format("the array `{}`: {} is not an even number of chunks up to {}", array.of->name,
                              array.cycles_of, most));
   const auto leaders = cycle_leaders(array.cycles_of);
   if (leaders.size() != array.elements)

@@ -80,17 +80,18 @@ class Binder {
 
   void steps(const std::vector<PlanStep>& all, const Bindings& bindings) {
     for (const auto& step : all) {
-      const auto turns = count(step.repeat, bindings, step.line, "`repeat`");
-      if (turns < 0) fail(step.line, error(fmt::format("`repeat` is {}", turns)));
+      const auto iterations = count(step.repeat, bindings, step.line, "`repeat`");
+      if (iterations < 0) fail(step.line, error(fmt::format("`repeat` is {}", iterations)));
       Bindings inner = bindings;
-      for (std::int64_t turn = 0; turn < turns; ++turn) {
-        if (!step.counter.empty()) inner[step.counter] = turn;
+      for (std::int64_t iteration = 0; iteration < iterations; ++iteration) {
+        if (!step.counter.empty()) inner[step.counter] = iteration;
         const auto before = bound_.launches.size();
         if (step.launch)
           launch(step, inner);
         else
           steps(step.steps, inner);
-        if (bound_.launches.size() == before) break;  // nothing inside is launched: nor in the turns to come
+        if (bound_.launches.size() == before)
+          break;  // nothing inside is launched, nor will be in later iterations
         if (bound_.launches.size() > most_launches)
           fail(step.line, error(fmt::format("more than {} launches in one run", most_launches)));
       }

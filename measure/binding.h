@@ -1,5 +1,5 @@
-// A plan for given parameters, down to what a driver is told: arrays with their sizes, and every launch with
-// its blocks, threads and arguments.
+// A plan bound to parameters: the arrays with their sizes, and every launch with its blocks, threads and
+// arguments, as the driver takes them.
 #pragma once
 
 #include <optional>
@@ -40,13 +40,13 @@ struct BoundPlan {
   std::uint64_t bytes() const;        // of all arrays
 };
 
-// At most so many launches in one run of a plan.
+// The limit on the launches of one run of a plan.
 inline constexpr std::size_t most_launches = 100'000;
 
-// `threads_per_block`: for launches that leave the choice (`threads`), in place of Algorithm 3's. Errors,
-// with the plan's line: an argument that nothing gives a value to (for a pointer: which array is missing),
-// one that does not fit its type, a pointer outside its array, an array that nothing uses, a launch that the
-// GPU does not take.
+// `threads_per_block`: replaces Algorithm 3's, for launches that leave the choice (`threads`). Errors, with
+// the plan's line: an argument without a value (for a pointer: which array is missing), a value that does not
+// fit its type, a pointer outside its array, an array that nothing uses, a launch that exceeds the GPU's
+// limits.
 Result<BoundPlan> bind_plan(const Plan& plan, const PlanKernels& kernels, const Bindings& parameters,
                             const Gpu& gpu, std::optional<std::int64_t> threads_per_block = std::nullopt);
 

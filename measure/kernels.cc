@@ -3,18 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "analyzer/pipeline.h"
-#include "simulator/base/did_you_mean.h"
 
 namespace warptime::measuring {
 namespace {
-
-std::string beside(const Plan& plan, const std::string& kernel) {
-  if (plan.file.empty() || std::filesystem::path(kernel).is_absolute()) return kernel;
-  return (std::filesystem::path(plan.file).parent_path() / kernel).lexically_normal().string();
-}
 
 std::string word(std::string type) {
   if (type.starts_with("const ")) type.erase(0, 6);
@@ -71,45 +64,19 @@ Result<Kernel> make_kernel(const CodeModule& module, std::uint32_t index, const 
   return kernel;
 }
 
-Result<KernelReference> find(const std::vector<std::unique_ptr<CodeModule>>& modules, std::size_t module,
-                             const std::string& entry) {
-  const auto& kernels = modules[module]->kernels;
-  if (entry.empty() && kernels.size() == 1) return KernelReference{module, 0};
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < kernels.size(); ++i) {
-    if (kernels[i].name == entry || kernels[i].symbol == entry) return KernelReference{module, i};
-    names.push_back(kernels[i].name);
-  }
-  const auto& file = modules[module]->file;
-  if (entry.empty())
-    return error_at(file, 0, 0, fmt::format("has {} kernels, and the plan names none", kernels.size()),
-                    fmt::format("entry: {}", fmt::join(names, " or ")));
-  const auto near = nearest(entry, names);
-  return error_at(file, 0, 0, fmt::format("has no kernel `{}`", entry),
-                  near.empty() ? "" : fmt::format("did you mean `{}`?", near));
-}
-
 }  // namespace
 
-Result<std::size_t> PlanKernels::add(const std::string& file, const Reader& read,
+Result<std::size_t> PlanKernels::add(const std::string& file, const FileReader& read,
                                      const CompileOptions& compile) {
   for (std::size_t i = 0; i < modules_.size(); ++i)
     if (modules_[i]->file == file) return i;
-  const auto extension = std::filesystem::path(file).extension();
-  if (extension != ".cu" && extension != ".cuh" && extension != ".ptx")
-    return error_at(file, 0, 0, "is no kernel's code: there is nothing that a GPU could run",
-                    "a plan that is to be measured names .cu or .ptx files");
-  auto text = read(file);
-  if (!text) return text.diagnostics();
+  const auto input = read_kernel_file(file, read);
+  if (!input) return input.diagnostics();
+  auto source = source_of(*input, compile);
+  if (!source) return source.diagnostics();
   auto module = std::make_unique<CodeModule>();
   module->file = file;
-  if (extension == ".ptx") {
-    module->source = ptx_source(file, std::move(*text));
-  } else {
-    auto source = compile_cuda(file, *text, compile);
-    if (!source) return source.diagnostics();
-    module->source = std::move(*source);
-  }
+  module->source = std::move(*source);
   auto parsed = ptx::parse(module->source.ptx, file);
   if (!parsed) return parsed.diagnostics();
   module->module = std::move(*parsed);
@@ -127,23 +94,26 @@ Result<std::size_t> PlanKernels::add(const std::string& file, const Reader& read
   return modules_.size() - 1;
 }
 
-Diagnostics PlanKernels::add_steps(const Plan& plan, const std::vector<PlanStep>& steps, const Reader& read,
-                                   const CompileOptions& compile) {
-  for (const auto& step : steps) {
-    if (auto wrong = add_steps(plan, step.steps, read, compile); !wrong.empty()) return wrong;
-    if (!step.launch) continue;
-    const auto module = add(beside(plan, step.launch->kernel), read, compile);
-    if (!module) return module.diagnostics();
-    const auto kernel = find(modules_, *module, step.launch->entry);
-    if (!kernel) return kernel.diagnostics();
-    by_launch_.push_back({{step.launch->kernel, step.launch->entry}, *kernel});
-  }
+Diagnostics PlanKernels::add_launch(const Plan& plan, const PlanLaunch& launch, const FileReader& read,
+                                    const CompileOptions& compile) {
+  const auto module = add(launched_file(plan, launch), read, compile);
+  if (!module) return module.diagnostics();
+  std::vector<KernelName> names;
+  for (const auto& kernel : modules_[*module]->kernels) names.push_back({kernel.name, kernel.symbol});
+  const auto kernel = select_kernel(names, launch.entry, modules_[*module]->file, ChosenBy::plan);
+  if (!kernel) return kernel.diagnostics();
+  by_launch_.push_back({{launch.kernel, launch.entry}, {*module, *kernel}});
   return {};
 }
 
-Result<PlanKernels> PlanKernels::load(const Plan& plan, const Reader& read, const CompileOptions& compile) {
+Result<PlanKernels> PlanKernels::load(const Plan& plan, const FileReader& read,
+                                      const CompileOptions& compile) {
   PlanKernels kernels;
-  if (auto wrong = kernels.add_steps(plan, plan.steps, read, compile); !wrong.empty()) return wrong;
+  Diagnostics wrong;
+  for_each_launch(plan.steps, [&](const PlanStep& step) {
+    if (wrong.empty()) wrong = kernels.add_launch(plan, *step.launch, read, compile);
+  });
+  if (!wrong.empty()) return wrong;
   return kernels;
 }
 

@@ -11,7 +11,7 @@ class Library {
   // The first of `names` that opens; none: open() is false. Stays open until the process ends.
   explicit Library(const std::vector<std::string>& names);
   bool open() const { return handle_ != nullptr; }
-  // False, and `function` null, where the library has none of the name.
+  // False, and `function` null, where the library has no function of this name.
   template <class Function>
   bool find(const char* name, Function& function) const {
     function = reinterpret_cast<Function>(symbol(name));

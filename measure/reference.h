@@ -1,5 +1,5 @@
-// What a plan leaves in its arrays, by executing its kernels' PTX on the CPU; and whether a GPU left the
-// same.
+// The contents of a plan's arrays after it ran, from executing its kernels' PTX on the CPU; and the
+// comparison of the GPU's with them.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace warptime::measuring {
 using Arrays = std::vector<std::vector<std::byte>>;  // as BoundPlan::arrays
 
 struct ReferenceResult {
-  bool too_large = false;  // the budget was spent: `arrays` mean nothing
+  bool too_large = false;  // the budget was exceeded: `arrays` are not valid
   Arrays arrays;
 };
 
@@ -21,9 +21,8 @@ struct ReferenceResult {
 Result<ReferenceResult> run_reference(const BoundPlan& bound, const PlanKernels& kernels, Arrays before,
                                       std::uint64_t budget);
 
-// Floating-point values may differ by 1e-5 of the array's largest: products and sums may be rounded together
-// below PTX, approximate instructions are approximate. Everything else is to the bit. Errors: the first
-// element that differs.
+// Floating-point values may differ by 1e-5 of the array's largest: ptxas may contract products and sums, and
+// approximate instructions differ. All other values must be equal. Error: the first element that differs.
 Diagnostics compare(const BoundPlan& bound, const Arrays& wanted, const Arrays& got);
 
 }  // namespace warptime::measuring

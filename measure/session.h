@@ -1,5 +1,5 @@
-// The GPU of this machine with a plan's kernels on it. What there is without a CUDA Toolkit at build time is
-// in no_session.cc: open() then says so.
+// The GPU of this machine with a plan's kernels on it. Built without a CUDA Toolkit (no_session.cc), open()
+// returns an error.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ struct DeviceInfo {
 };
 
 enum class What : std::uint8_t {
-  kernels,  // the sum of the kernels' own durations, as CUPTI's activity records tell them
+  kernels,  // the sum of the kernels' own durations, from CUPTI's activity records
   plan,     // CUDA events around all launches
 };
 std::string_view to_string(What what);  // "kernels"
@@ -46,7 +46,7 @@ class Session {
   // Allocates the arrays of a bound plan, in place of the last one's, and fills them. Errors: not enough
   // memory.
   virtual Diagnostics prepare(const BoundPlan& bound, const Arrays& contents) = 0;
-  // Runs what was prepared once, and gives what is in the arrays then.
+  // Runs what was prepared once, and returns the contents of the arrays.
   virtual Result<Arrays> run_once() = 0;
   // Runs what was prepared: warm-ups, then `repetitions` that are timed. Errors: a kernel's error; CUPTI not
   // there, or activity records that are missing.

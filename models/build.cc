@@ -103,7 +103,7 @@ class Builder {
     inputs_ = inputs_of(source_.file, *text, settings_.compile.flags);
     if (settings_.only_what_changed && built_.errors.empty() && inputs_.complete && is_current())
       return skip();
-    auto compiled = compile(std::move(*text));
+    auto compiled = source_of({source_.file, std::move(*text), source_.kind}, settings_.compile);
     if (!compiled) return without_program(compiled.diagnostics());
     for (const auto& kernel : compiled->kernels) names_.emplace(kernel.symbol, kernel.name);
     say(compiled->warnings);
@@ -119,11 +119,6 @@ class Builder {
   }
 
  private:
-  Result<Source> compile(std::string text) const {
-    if (source_.kind == InputKind::ptx) return ptx_source(source_.file, std::move(text));
-    return compile_cuda(source_.file, text, settings_.compile);
-  }
-
   BuiltSource fail(const Diagnostics& diagnostics) {
     built_.errors.insert(built_.errors.end(), diagnostics.begin(), diagnostics.end());
     return std::move(built_);

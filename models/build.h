@@ -1,4 +1,4 @@
-// Making the models of a source, and telling whether the committed ones are still what would be made.
+// Makes the models of a source, and decides whether the committed ones are up to date.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace warptime::models {
 struct BuildSettings {
   CompileOptions compile;
   bool skip_unsupported = false;
-  // Sources whose models are still what they come from are left alone.
+  // Skip sources whose models are up to date.
   bool only_what_changed = false;
 };
 
@@ -22,21 +22,21 @@ struct BuiltModel {
   std::string kernel;               // the source's name of it
   std::string file;                 // of the model: dwt_kernels/models/mtx.cu.mtx.yaml
   std::optional<FoundModel> found;  // the committed one
-  // As it should be; nothing where the kernel came to no program.
+  // The model as it should be; nothing where the analysis failed.
   std::string text;
   std::optional<KernelProgram> program;
 };
 
 struct BuiltSource {
   const KernelSource* source = nullptr;
-  bool skipped = false;  // nothing that its models come from changed: they are as found
+  bool skipped = false;  // its inputs have not changed: the models are as found
   std::vector<BuiltModel> models;
-  std::vector<std::string> orphans;  // models of kernels that the source has no longer
+  std::vector<std::string> orphans;  // models of kernels that the source no longer has
   Diagnostics said;                  // warnings and notes of compiler and analysis
   Diagnostics errors;
 };
 
-// Reads, compiles and analyses; writes nothing. Several at a time.
+// Reads, compiles and analyses sources in parallel; writes nothing.
 std::vector<BuiltSource> build_models(const KernelFolder& folder, const BuildSettings& settings);
 
 // "warptime 0.1.0"

@@ -223,10 +223,11 @@ class Comparison {
  public:
   std::vector<ProgramChange> take() { return std::move(changes_); }
 
-  // `where`: what one turn is called.
-  void turns(const LoopRegion& before, const LoopRegion& after, const std::string& where, bool outermost) {
+  // `where`: what one iteration is called.
+  void bodies(const LoopRegion& before, const LoopRegion& after, const std::string& where, bool outermost) {
     std::vector<std::string> what;
-    if (before.count != after.count) what.push_back(fmt::format("{} → {} turns", before.count, after.count));
+    if (before.count != after.count)
+      what.push_back(fmt::format("{} → {} iterations", before.count, after.count));
     compare_straight(before.straight, after.straight, what);
     say(where, std::move(what));
     branches(before, after, outermost ? "" : " in " + where);
@@ -264,22 +265,22 @@ class Comparison {
       if (j < 0) {
         const auto& gone = before.loops[static_cast<std::size_t>(i)];
         say(place(fmt::format("{}loop", inner), gone.line),
-            {fmt::format("is gone: {} turns of {}", gone.count, summary(gone))});
+            {fmt::format("is gone: {} iterations of {}", gone.count, summary(gone))});
       } else if (i < 0) {
         const auto& come = after.loops[static_cast<std::size_t>(j)];
         say(place(fmt::format("{}loop", inner), come.line),
-            {fmt::format("is new: {} turns of {}", come.count, summary(come))});
+            {fmt::format("is new: {} iterations of {}", come.count, summary(come))});
       } else {
         const auto& to = after.loops[static_cast<std::size_t>(j)];
         // Unrolling leaves two loops of one line: the rest has a count of its own.
         const bool several = std::count_if(after.loops.begin(), after.loops.end(),
                                            [&](const LoopRegion& one) { return one.line == to.line; }) > 1;
         const auto lines = to.line > 0 ? fmt::format("line {}", to.line) : "";
-        const auto count = several ? fmt::format("{}{} turns", lines.empty() ? "" : ", ", to.count) : "";
+        const auto count = several ? fmt::format("{}{} iterations", lines.empty() ? "" : ", ", to.count) : "";
         const auto in_parentheses =
             lines.empty() && count.empty() ? "" : fmt::format(" ({}{})", lines, count);
-        turns(before.loops[static_cast<std::size_t>(i)], to,
-              fmt::format("{}loop body{}", inner, in_parentheses), false);
+        bodies(before.loops[static_cast<std::size_t>(i)], to,
+               fmt::format("{}loop body{}", inner, in_parentheses), false);
       }
     }
   }
@@ -357,7 +358,7 @@ std::string to_text(const ProgramChange& change) {
 
 std::vector<ProgramChange> program_changes(const KernelProgram& before, const KernelProgram& after) {
   Comparison comparison;
-  comparison.turns(regions_of(before.program), regions_of(after.program), "outside loops", true);
+  comparison.bodies(regions_of(before.program), regions_of(after.program), "outside loops", true);
   auto changes = comparison.take();
   if (changes.empty() && !(without_lines(before.program) == without_lines(after.program)))
     changes.push_back({"program", {"the same instructions, loads and stores, arranged otherwise"}});

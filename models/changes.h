@@ -1,5 +1,5 @@
-// What changed from one kernel program to another, in words that say where in the source and what of it: the
-// loops of both are walked side by side.
+// The differences between two kernel programs, as text with places in the source: the loops of both are
+// walked side by side.
 #pragma once
 
 #include <string>

@@ -24,16 +24,14 @@ Result<LoadedProgram> load(const Programs& programs, const Plan& plan, const Pla
   const std::string file = launched_file(plan, launch);
   auto candidates = of_source(programs, file);
   if (candidates.empty()) {
-    const auto text = read_text(file);
-    if (!text) return text.diagnostics();
-    if (kind_of(file, *text) != InputKind::kernel_program) return error_at(file, 0, 0, "has no model");
-    auto read = read_kernel_programs(*text, file);
+    const auto input = read_kernel_file(file, read_text);
+    if (!input) return input.diagnostics();
+    if (input->kind != InputKind::kernel_program) return error_at(file, 0, 0, "has no model");
+    auto read = read_kernel_programs(input->text, file);
     if (!read) return read.diagnostics();
     candidates = std::move(*read);
   }
-  auto selected = select_kernels(std::move(candidates), launch.entry, file);
-  if (!selected) return selected.diagnostics();
-  auto program = only_kernel(std::move(*selected), file);
+  auto program = select_program(std::move(candidates), launch.entry, file, ChosenBy::plan);
   if (!program) return program.diagnostics();
   return LoadedProgram{std::move(*program), {}};
 }
@@ -129,14 +127,16 @@ Costs costs_of(const Plan& plan, const std::vector<const Gpu*>& gpus, const std:
 
 bool launches_kernel(const Plan& plan, const Programs& programs,
                      const std::pair<std::string, std::string>& kernel) {
-  const auto launches = launches_of(plan);
   const auto found = programs.find(kernel);
   if (found == programs.end()) return false;
   const auto& from = found->second.provenance;
-  return std::any_of(launches.begin(), launches.end(), [&](const PlanLaunch* launch) {
-    return launched_file(plan, *launch) == kernel.first &&
-           (launch->entry.empty() || launch->entry == from.kernel || launch->entry == from.symbol);
+  bool launched = false;
+  for_each_launch(plan.steps, [&](const PlanStep& step) {
+    const auto& entry = step.launch->entry;
+    const bool named = entry.empty() || entry == from.kernel || entry == from.symbol;
+    launched = launched || (named && launched_file(plan, *step.launch) == kernel.first);
   });
+  return launched;
 }
 
 }  // namespace warptime::models

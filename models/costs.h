@@ -1,4 +1,5 @@
-// What a changed model costs: the plans that launch it, predicted with the model before and after.
+// The cost of a changed model: the plans that launch it, predicted with the model before and after the
+// change.
 #pragma once
 
 #include <map>
@@ -23,7 +24,7 @@ struct Cost {
   double after_us = 0;
 };
 
-// Of the time before; nothing where there was none. 0.18: slower by 18%.
+// As a fraction of the time before: 0.18 is slower by 18%. Nothing where there was no time before.
 std::optional<double> growth(const Cost& cost);
 // "+18%", "-3.4%", "+0.02%", "no change"
 std::string growth_text(double growth);
@@ -43,7 +44,7 @@ inline constexpr std::int64_t default_size =
 std::vector<NamedValues> sizes_of(const Plan& plan, const std::vector<NamedValues>& given,
                                   std::vector<std::string>* defaulted = nullptr);
 
-// `before` lacks a program: the costs are those of `after` alone. Errors are in the outcome.
+// Where `before` is null or lacks a program, the costs have no time before. Errors are in Costs::problems.
 Costs costs_of(const Plan& plan, const std::vector<const Gpu*>& gpus, const std::vector<NamedValues>& given,
                const Programs* before, const Programs& after);
 

@@ -1,10 +1,17 @@
 // A committed model: the kernel program of one kernel in a file of its own, under a heading of comments that
 // names every text that it was made from:
 //
-//   # Made by `warptime models update` of warptime 0.1.0: change the kernel and run that again, not this
-//   file. # from 5feceb66ffc8…  mtx.cu          SHA-256 and name of each text, the source first: relative to
-//   the source # kernel mtx                          every kernel of that source # text 6b86b273ff34… SHA-256
-//   of the file without this line: tells an edit by hand warptime: 1 kernel: mtx …
+//   # Made by `warptime models update` of warptime 0.1.0: change the kernel and run that again, …
+//   # from 5feceb66ffc8…  mtx.cu
+//   # kernel mtx
+//   # text 6b86b273ff34…
+//   warptime: 1
+//   kernel: mtx
+//   …
+//
+// `from` is the SHA-256 and the name of each of these texts, relative to the source, which comes first.
+// `kernel` names every kernel of that source. `text` is the SHA-256 of the file without this line: it shows
+// an edit by hand.
 //
 // The kernel program below names kernel, symbol, source, compiler with version, target and flags.
 #pragma once

@@ -54,13 +54,6 @@ void collect_files(const fs::path& folder, bool outermost, Files& into, Diagnost
   for (const auto& below : folders) collect_files(below, false, into, errors);
 }
 
-void collect_launches(const std::vector<PlanStep>& steps, std::vector<const PlanLaunch*>& into) {
-  for (const auto& step : steps) {
-    if (step.launch) into.push_back(&*step.launch);
-    collect_launches(step.steps, into);
-  }
-}
-
 std::string normal(const fs::path& path) {
   return path.lexically_normal().string();
 }
@@ -91,7 +84,7 @@ class Collection {
       if (other.name == plan->name)
         complain({error_at(file, 0, 0, fmt::format("its name, {}, is that of {} too", plan->name, other.file),
                            "give each plan a name of its own")});
-    for (const auto* launch : launches_of(*plan)) add_launched(file, launched_file(*plan, *launch));
+    for (const auto& launched : launched_files(*plan)) add_launched(file, launched);
     result_.plans.push_back(std::move(*plan));
   }
 
@@ -119,18 +112,13 @@ class Collection {
       known->second.launched = true;
       return;
     }
-    const auto text = read_text(file);
-    if (!text) {
-      Diagnostic why = text.diagnostics().front();
+    const auto input = read_kernel_file(file, read_text);
+    if (!input) {
+      Diagnostic why = input.diagnostics().front();
       why.hint = fmt::format("{} launches it", plan);
       return complain({why});
     }
-    const InputKind kind = kind_of(file, *text);
-    if (kind == InputKind::cuda || kind == InputKind::ptx)
-      add_kernel(file, kind, true);
-    else if (kind == InputKind::plan)
-      complain({error_at(file, 0, 0, "is a plan, where a kernel is asked for",
-                         fmt::format("{} launches it", plan))});
+    if (input->kind != InputKind::kernel_program) add_kernel(file, input->kind, true);
   }
 
   KernelFolder& result_;
@@ -138,17 +126,6 @@ class Collection {
 };
 
 }  // namespace
-
-std::string launched_file(const Plan& plan, const PlanLaunch& launch) {
-  if (fs::path(launch.kernel).is_absolute()) return normal(launch.kernel);
-  return normal(fs::path(plan.file).parent_path() / launch.kernel);
-}
-
-std::vector<const PlanLaunch*> launches_of(const Plan& plan) {
-  std::vector<const PlanLaunch*> launches;
-  collect_launches(plan.steps, launches);
-  return launches;
-}
 
 Result<KernelFolder> read_kernel_folder(const std::string& folder) {
   std::error_code failed;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "load/input.h"
+#include "load/kernel_file.h"
 #include "simulator/plan/plan.h"
 
 namespace warptime::models {
@@ -29,11 +29,5 @@ struct KernelFolder {
 // models/ beside their source, or in that of `folder` for a source outside of it. Errors: no such folder,
 // neither plans nor kernels in it.
 Result<KernelFolder> read_kernel_folder(const std::string& folder);
-
-// The file that a launch of the plan names.
-std::string launched_file(const Plan& plan, const PlanLaunch& launch);
-
-// Every launch of the plan, in order, those in groups too.
-std::vector<const PlanLaunch*> launches_of(const Plan& plan);
 
 }  // namespace warptime::models

@@ -36,7 +36,8 @@ Result<GitRevision> GitRevision::open(const std::string& folder, const std::stri
   result.name_ = revision;
   result.git_ = find_git();
   if (result.git_.empty())
-    return error_at("--against", 0, 0, "there is no git on the PATH", "it reads the other revision's files");
+    return error_at("--against", 0, 0, "there is no git on the PATH",
+                    "git is needed to read the files of the other revision");
   std::error_code failed;
   result.folder_ = fs::canonical(folder, failed).string();
   if (failed) return error_at(folder, 0, 0, failed.message());
@@ -53,9 +54,10 @@ Result<GitRevision> GitRevision::open(const std::string& folder, const std::stri
                                                     "--verify", "--quiet", revision + "^{commit}"});
   if (!commit) return commit.diagnostics();
   if (commit->status != 0)
-    return error_at("--against", 0, 0,
-                    fmt::format("`{}` is no revision of the git repository that {} is in", revision, folder),
-                    "a branch, a tag or a commit; in a shallow clone, fetch it first");
+    return error_at(
+        "--against", 0, 0,
+        fmt::format("`{}` is not a revision of the git repository that {} is in", revision, folder),
+        "a branch, a tag or a commit; in a shallow clone, fetch it first");
   result.commit_ = first_line(commit->output);
   return result;
 }

@@ -15,20 +15,20 @@ void add_instructions(const Expression& count, Straight& into) {
     into.other_counts.push_back(fmt::format("instructions: {}", to_string(count)));
 }
 
-// `straight`: where items stand directly; `turn`: the turn of the loop around.
-void collect(const Items& items, Straight& straight, LoopRegion& turn);
+// `straight`: where items stand directly; `iteration`: of the loop around it.
+void collect(const Items& items, Straight& straight, LoopRegion& iteration);
 
-void collect_branch(const When& when, bool otherwise, int line, LoopRegion& turn) {
+void collect_branch(const When& when, bool otherwise, int line, LoopRegion& iteration) {
   const Items& items = otherwise ? when.else_items : when.then_items;
   if (otherwise && items.empty()) return;
-  const std::size_t index = turn.branches.size();
-  turn.branches.push_back({to_string(when.condition), otherwise, line, {}});
+  const std::size_t index = iteration.branches.size();
+  iteration.branches.push_back({to_string(when.condition), otherwise, line, {}});
   Straight straight;
-  collect(items, straight, turn);
-  turn.branches[index].straight = std::move(straight);
+  collect(items, straight, iteration);
+  iteration.branches[index].straight = std::move(straight);
 }
 
-void collect(const Items& items, Straight& straight, LoopRegion& turn) {
+void collect(const Items& items, Straight& straight, LoopRegion& iteration) {
   for (const Item& item : items) {
     const int line = first_line(item.lines);
     if (const auto* calculation = std::get_if<Calculation>(&item.what)) {
@@ -40,10 +40,10 @@ void collect(const Items& items, Straight& straight, LoopRegion& turn) {
     } else if (const auto* repeat = std::get_if<Repeat>(&item.what)) {
       LoopRegion loop{to_string(repeat->count), line, {}, {}, {}};
       collect(repeat->body, loop.straight, loop);
-      turn.loops.push_back(std::move(loop));
+      iteration.loops.push_back(std::move(loop));
     } else if (const auto* when = std::get_if<When>(&item.what)) {
-      collect_branch(*when, false, line, turn);
-      collect_branch(*when, true, line, turn);
+      collect_branch(*when, false, line, iteration);
+      collect_branch(*when, true, line, iteration);
     }
   }
 }

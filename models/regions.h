@@ -1,4 +1,4 @@
-// A kernel program as the comparison sees it: for each loop what one turn of it does, and the branches and
+// A kernel program as the comparison sees it: for each loop what one iteration does, and the branches and
 // loops inside.
 #pragma once
 
@@ -22,8 +22,8 @@ struct Straight {
   std::vector<PlacedAccess> accesses;
 };
 
-// One side of a branch. All of a turn's are in one list, however deep: they are told apart by their
-// conditions.
+// One side of a branch. Those of one iteration are in one list, however deep: their conditions tell them
+// apart.
 struct BranchRegion {
   std::string condition;
   bool otherwise = false;  // the `else` side
@@ -32,14 +32,14 @@ struct BranchRegion {
 };
 
 struct LoopRegion {
-  std::string count;  // of turns
+  std::string count;  // of iterations
   int line = 0;
   Straight straight;
   std::vector<BranchRegion> branches;
   std::vector<LoopRegion> loops;  // also those under branches
 };
 
-// The program itself is a loop of one turn.
+// The program itself is a loop of one iteration.
 LoopRegion regions_of(const Items& program);
 
 }  // namespace warptime::models

@@ -6,7 +6,7 @@
 #include "cli/io/output.h"
 #include "cli/io/report.h"
 #include "cli/options/options.h"
-#include "load/input.h"
+#include "load/kernel_file.h"
 
 namespace warptime::cli {
 namespace {
@@ -14,12 +14,12 @@ namespace {
 CommandSyntax analyze_syntax() {
   return {
       "analyze",
-      "the kernel program of each kernel in a .cu or .ptx, and every step on the way to it",
+      "write the kernel program of each kernel in a .cu or .ptx, or any step on the way to it",
       "[OPTION...] INPUT [-- COMPILER-FLAG...]",
       "Compiles a .cu to PTX (or reads PTX), and writes each kernel as calculation and memory access "
       "periods: a kernel program, "
       "for `warptime simulate` and `warptime predict`.\nINPUT is a .cu, a .ptx, or - for standard input "
-      "(either, told by its text).",
+      "(either, detected from its content).",
       "  warptime analyze dwt_kernels/mtx.cu\n"
       "  warptime analyze dwt_kernels/mtx.cu --emit listing --rolled\n"
       "  warptime analyze dwt_kernels/mtx.cu --arch sm_75 -o mtx.yaml -- -DNDEBUG -I include\n"
@@ -30,13 +30,14 @@ CommandSyntax analyze_syntax() {
           "instructions of each; "
           "listing, the PTX beside its periods and source lines: to see why a program is what it is"},
          kernel_option(),
-         {"lines", "LINES", "only what comes from these lines of the source: 3,8-18"},
+         {"lines", "LINES", "show only what comes from these source lines: 3,8-18"},
          {"region", "NAME",
-          "only what stands between // warptime-begin NAME and // warptime-end NAME; a listing of a source "
+          "show only what stands between // warptime-begin NAME and // warptime-end NAME; a listing of a "
+          "source "
           "with such comments shows just its regions"},
          {"registers", "",
-          "ask ptxas, where a CUDA Toolkit is there, how many registers a thread of each kernel takes on the "
-          "target: PTX does not tell"}}},
+          "ask ptxas, where a CUDA Toolkit is installed, for the registers per thread of each kernel on the "
+          "target: PTX does not give them"}}},
        compiler_options(),
        general_options("yaml or json for a program; text (default) or json for the other steps")},
       1,
@@ -71,12 +72,6 @@ Diagnostic no_code(const Input& input) {
                       : fmt::format("warptime simulate {} --warps 8 --t-m 10", input.file));
 }
 
-Result<Source> source_of(Input input, const CompileOptions& options) {
-  if (input.kind == InputKind::ptx) return ptx_source(input.file, std::move(input.text));
-  if (input.kind == InputKind::cuda) return compile_cuda(input.file, input.text, options);
-  return no_code(input);
-}
-
 int run_analyze(const Arguments& arguments) {
   const auto emit = read_emit(arguments);
   if (!emit) return fail(wrong_command_line, emit.diagnostics());
@@ -90,19 +85,21 @@ int run_analyze(const Arguments& arguments) {
     auto parsed = parse_line_set(*text);
     if (!parsed || parsed->empty())
       return fail(wrong_command_line,
-                  {error_at("--lines", 0, 0, fmt::format("`{}` is no list of lines", *text),
+                  {error_at("--lines", 0, 0, fmt::format("`{}` is not a list of lines", *text),
                             "such as --lines 3,8-18")});
     lines = std::move(*parsed);
   }
 
   auto input = read_input(arguments.positionals().front());
   if (!input) return fail(wrong_input, input.diagnostics());
-  auto source = source_of(std::move(*input), *compile_options);
+  if (input->kind != InputKind::cuda && input->kind != InputKind::ptx)
+    return fail(wrong_input, {no_code(*input)});
+  auto source = source_of(*input, *compile_options);
   if (!source) return fail(wrong_input, source.diagnostics());
   say(source->warnings);
   for (const auto& note : source->notes) say_note(note);
 
-  // The PTX alone needs no analysis: it is what one looks at where the analysis fails.
+  // The PTX needs no analysis: it is what helps where the analysis fails.
   if (*emit == Emit::ptx && !arguments.has("kernel") && !source->text.empty())
     return write_result(arguments.value("output"), source->ptx);
 
@@ -112,7 +109,9 @@ int run_analyze(const Arguments& arguments) {
                arguments.value_or("region", ""), *emit != Emit::program, arguments.has("registers")});
   if (!analysis) return fail(wrong_input, analysis.diagnostics());
   say(analysis->diagnostics);
-  // What came to a program is written also where other kernels of the file did not.
+  // Where some kernels fail, the programs of the others go to standard output, but replace no file.
+  if (!analysis->errors.empty() && arguments.value_or("output", "-") != "-")
+    return fail(wrong_input, analysis->errors);
   const int status = write_result(arguments.value("output"),
                                   *as_json ? emit_json(*analysis, *emit) : emit_text(*analysis, *emit));
   return analysis->errors.empty() ? status : fail(wrong_input, analysis->errors);

@@ -51,8 +51,8 @@ CommandSyntax calibrate_syntax() {
        compiler_options(),
        {"General",
         {{"format", "FORMAT", "of the report: text (default; a calibration file with comments), json or csv"},
-         {"o,output", "FILE",
-          "write the calibration file to FILE, which is replaced only when all went well"},
+         {"o,output", "FILE", "write the calibration file to FILE, which is replaced only when all went well",
+          Names::output},
          {"h,help", "", "this text"}}}},
       2,
       1 << 20,
@@ -279,13 +279,14 @@ int run_calibrate(const Arguments& arguments) {
     if (!fitted) return fail(wrong_input, fitted.diagnostics());
     fits.push_back(std::move(*fitted));
   }
-  if (const auto file = arguments.value("output")) {
-    const int status = write_result(file, calibration_yaml(plan, fits, true));
-    if (status != done || *file == "-") return status;
-  }
-  return write_result(std::nullopt, settings->format == "json"  ? calibration_json(plan, fits)
-                                    : settings->format == "csv" ? calibration_csv(plan, fits)
-                                                                : calibration_yaml(plan, fits, true));
+  const auto file = arguments.value("output");
+  std::vector<ResultFile> results;
+  if (file) results.push_back({file, calibration_yaml(plan, fits, true)});
+  if (!file || *file != "-")
+    results.push_back({std::nullopt, settings->format == "json"  ? calibration_json(plan, fits)
+                                     : settings->format == "csv" ? calibration_csv(plan, fits)
+                                                                 : calibration_yaml(plan, fits, true)});
+  return write_results(results);
 }
 
 }  // namespace

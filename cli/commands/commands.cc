@@ -13,7 +13,7 @@ namespace warptime::cli {
 namespace {
 
 constexpr char introduction[] =
-    "warptime tells how long a CUDA kernel takes on GPUs that you do not have.\n\n"
+    "warptime predicts how long a CUDA kernel takes on GPUs that you do not have.\n\n"
     "Usage:\n"
     "  warptime COMMAND [OPTION...] INPUT\n\n"
     "Commands:\n";
@@ -33,7 +33,8 @@ std::string short_usage(const std::vector<Command>& commands) {
   for (const auto& command : commands)
     text += fmt::format("  {:<10}{}\n", command.syntax.name, command.syntax.summary);
   return text +
-         "\n`warptime COMMAND --help` says more of each, `warptime --version` which version this is.\n";
+         "\nSee `warptime help COMMAND` for the options of a command, `warptime --version` for the "
+         "version.\n";
 }
 
 int print(const std::string& text, std::FILE* to = stdout) {
@@ -52,10 +53,36 @@ int unknown_command(const std::string& word, const std::vector<Command>& command
                                                : fmt::format("did you mean `warptime {}`?", near))});
 }
 
+int print_overview(const std::vector<Command>& commands) {
+  return print(short_usage(commands) + examples + exit_status_help);
+}
+
+const Command* find_command(const std::string& name, const std::vector<Command>& commands) {
+  const auto found = std::find_if(commands.begin(), commands.end(),
+                                  [&](const auto& one) { return one.syntax.name == name; });
+  return found == commands.end() ? nullptr : &*found;
+}
+
+int print_help(const CommandSyntax& syntax) {
+  return print(help_text(syntax) + "\n" + exit_status_help);
+}
+
+// `warptime help` is `warptime --help`; `warptime help predict` is `warptime predict --help`.
+int help(const std::vector<std::string>& names, const std::vector<Command>& commands) {
+  if (names.empty() || names.front() == "--help" || names.front() == "-h") return print_overview(commands);
+  if (names.size() > 1)
+    return fail(wrong_command_line,
+                {error(fmt::format("one command too many: {}", names[1]), "warptime help COMMAND")});
+  const Command* command = find_command(names.front(), commands);
+  return command != nullptr ? print_help(command->syntax) : unknown_command(names.front(), commands);
+}
+
 int dispatch(const Command& command, const std::vector<std::string>& words) {
   const auto arguments = parse_arguments(command.syntax, words);
   if (!arguments) return fail(wrong_command_line, arguments.diagnostics());
-  if (arguments->has("help")) return print(help_text(command.syntax) + "\n" + exit_status_help);
+  if (arguments->has("help")) return print_help(command.syntax);
+  if (auto wrong = check_outputs(command.syntax, *arguments); !wrong.empty())
+    return fail(wrong_command_line, wrong);
   return command.run(*arguments);
 }
 
@@ -69,11 +96,11 @@ int run(const std::vector<std::string>& words) {
   }
   const std::string& first = words.front();
   if (first == "--version") return print(fmt::format("warptime {}\n{}\n", WARPTIME_VERSION, clang_version()));
-  if (first == "--help" || first == "-h") return print(short_usage(commands) + examples + exit_status_help);
-  const auto found =
-      std::find_if(commands.begin(), commands.end(), [&](const auto& c) { return c.syntax.name == first; });
-  if (found == commands.end()) return unknown_command(first.empty() ? "''" : first, commands);
-  return dispatch(*found, {words.begin() + 1, words.end()});
+  if (first == "--help" || first == "-h") return print_overview(commands);
+  if (first == "help") return help({words.begin() + 1, words.end()}, commands);
+  const Command* command = find_command(first, commands);
+  if (command == nullptr) return unknown_command(first.empty() ? "''" : first, commands);
+  return dispatch(*command, {words.begin() + 1, words.end()});
 }
 
 }  // namespace warptime::cli

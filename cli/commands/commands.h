@@ -24,7 +24,7 @@ Command models_command();
 Command plans_command();
 Command gpus_command();
 
-// What main does. `words`: the command line without the program's name.
+// Runs the command line and returns the exit status. `words`: the command line without the program's name.
 int run(const std::vector<std::string>& words);
 
 }  // namespace warptime::cli

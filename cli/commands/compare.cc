@@ -39,16 +39,19 @@ CommandSyntax compare_syntax() {
       {{"What to compare",
         {{"calibration", "FILE",
           "t_p and t_m by GPU; repeatable: a file that names a plan is for that plan, one that names none "
-          "for all"},
+          "for all",
+          Names::input},
          {"t-p", "MICROSECONDS", "take this t_p, on all GPUs and for all plans"},
          {"t-m", "CYCLES", "take this t_m, on all GPUs and for all plans"},
          {"against", "PLAN",
           "also compare this plan, and its times with those of PLAN; repeatable. PLAN=ROWS: with the rows "
           "that the "
-          "file has of another plan"},
+          "file has of another plan",
+          Names::input},
          model_option(false),
          {"over", "NAME", "the parameter that experiments run over (default: the one with the most values)"},
-         {"svg", "DIR", "write plots there: ratio against size, and times on logarithmic axes"}}},
+         {"svg", "DIR", "write plots there: ratio against size, and times on logarithmic axes",
+          Names::output_folder}}},
        measurement_options(),
        compiler_options(),
        general_options("text (default), csv (a line for each measurement) or json")},
@@ -245,15 +248,14 @@ void compare_methods(Comparison& comparison) {
   }
 }
 
-int write_plots(const std::string& folder, const Comparison& comparison) {
+Result<std::vector<ResultFile>> plot_files(const std::string& folder, const Comparison& comparison) {
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
-  if (failure)
-    return fail(wrong_input, {error_at(folder, 0, 0, fmt::format("cannot be made: {}", failure.message()))});
-  for (const auto& [name, svg] : comparison_plots(comparison))
-    if (const int status = write_result((std::filesystem::path(folder) / name).string(), svg); status != done)
-      return status;
-  return done;
+  if (failure) return error_at(folder, 0, 0, fmt::format("cannot be made: {}", failure.message()));
+  std::vector<ResultFile> files;
+  for (auto& [name, svg] : comparison_plots(comparison))
+    files.push_back({(std::filesystem::path(folder) / name).string(), std::move(svg)});
+  return files;
 }
 
 int run_compare(const Arguments& arguments) {
@@ -286,11 +288,16 @@ int run_compare(const Arguments& arguments) {
     if (auto wrong = add(against.substr(0, equals), rows); !wrong.empty()) return fail(wrong_input, wrong);
   }
   compare_methods(comparison);
-  if (const auto folder = arguments.value("svg"))
-    if (const int status = write_plots(*folder, comparison); status != done) return status;
-  return write_result(arguments.value("output"), settings->format == "csv"    ? comparison_csv(comparison)
-                                                 : settings->format == "json" ? comparison_json(comparison)
-                                                                              : comparison_text(comparison));
+  std::vector<ResultFile> results;
+  if (const auto folder = arguments.value("svg")) {
+    auto plots = plot_files(*folder, comparison);
+    if (!plots) return fail(wrong_input, plots.diagnostics());
+    results = std::move(*plots);
+  }
+  results.push_back({arguments.value("output"), settings->format == "csv"    ? comparison_csv(comparison)
+                                                : settings->format == "json" ? comparison_json(comparison)
+                                                                             : comparison_text(comparison)});
+  return write_results(results);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace {
 
 CommandSyntax gpus_syntax() {
   return {"gpus",
-          "the catalogue of GPUs; with a name: where each figure of that GPU comes from",
+          "list the GPUs; with a name, show that GPU and the source of each of its figures",
           "[OPTION...] [NAME]",
           "Lists the GPUs that predictions can be made for, by compute capability, with the figures of the "
           "model.",
@@ -19,7 +19,10 @@ CommandSyntax gpus_syntax() {
           "  warptime gpus --format csv\n",
           {{"Which GPUs", {gpu_dir_option()}}, general_options("text (default), json or csv")},
           0,
-          1};
+          1,
+          false,
+          nullptr,
+          false};
 }
 
 int run_gpus(const Arguments& arguments) {

@@ -35,37 +35,40 @@ OptionGroup compiling() {
 }
 
 CommandSyntax measure_syntax() {
-  return {"measure",
-          "a plan's kernels on the CUDA GPU of this machine: a measurements CSV",
-          "[OPTION...] PLAN [-- COMPILER-FLAG...]",
-          "Compiles the plan's kernels for this machine's GPU, checks once that the GPU leaves in the plan's "
-          "arrays what the CPU does, and "
-          "times each combination of parameters after a warm-up: medians and interquartile ranges. PLAN is a "
-          "plan with an `arrays` section, "
-          "or the name of a bundled one. What the columns are: docs/measuring.md.",
-          "  warptime measure mtx --param K=8 --param N=2^6..2^20 --dry-run --gpu h200 -o launches.txt\n",
-          {{"What to measure",
-            {param_option(),
-             {"what", "WHAT",
-              "kernels: the sum of the kernels' own durations (CUPTI activity records, as the profilers "
-              "report them); plan: CUDA events around "
-              "all launches; or both with a comma (default: kernels,plan)"},
-             {"repetitions", "COUNT", "how many timed runs of each combination (default: 10)"},
-             {"threads-per-block", "VALUES",
-              "these, as --param takes them, in place of Algorithm 3's, for launches that leave the choice: "
-              "for the effect of the block's size"}}},
-           {"Which GPU",
-            {{"gpu", "NAME", "the catalogue's name for this machine's GPU (default: by the device's name)"},
-             gpu_dir_option()}},
-           {"Checking",
-            {{"no-check", "", "do not compare with the CPU: where that takes too long"},
-             {"dry-run", "",
-              "run nothing: write the arrays and every launch with its arguments; needs no GPU, but --gpu"}}},
-           compiling(),
-           general_options("csv (default) or json")},
-          1,
-          1,
-          true};
+  return {
+      "measure",
+      "time a plan's kernels on the CUDA GPU of this machine, and write a measurements CSV",
+      "[OPTION...] PLAN [-- COMPILER-FLAG...]",
+      "Compiles the plan's kernels for this machine's GPU, checks once that the GPU leaves in the plan's "
+      "arrays what the CPU does, and "
+      "times each combination of parameters after a warm-up: medians and interquartile ranges. PLAN is a "
+      "plan with an `arrays` section, "
+      "or the name of a bundled one. What the columns are: docs/measuring.md.",
+      "  warptime measure mtx --param K=8 --param N=2^6..2^20 --dry-run --gpu h200 -o launches.txt\n",
+      {{"What to measure",
+        {param_option(),
+         {"what", "WHAT",
+          "kernels: the sum of the kernels' own durations (CUPTI activity records, as the profilers "
+          "report them); plan: CUDA events around "
+          "all launches; or both with a comma (default: kernels,plan)"},
+         {"repetitions", "COUNT", "time this many runs of each combination (default: 10)"},
+         {"threads-per-block", "VALUES",
+          "use these, given as for --param, instead of Algorithm 3's, for launches that leave the choice: "
+          "shows "
+          "the effect of the block's size"}}},
+       {"Which GPU",
+        {{"gpu", "NAME", "the catalogue's name of this machine's GPU (default: found by the device's name)"},
+         gpu_dir_option()}},
+       {"Checking",
+        {{"no-check", "", "do not compare with the CPU, where that takes too long"},
+         {"dry-run", "",
+          "run nothing: write the arrays and every launch with its arguments. Needs no GPU, but --gpu "
+          "NAME"}}},
+       compiling(),
+       general_options("csv (default) or json")},
+      1,
+      1,
+      true};
 }
 
 struct Request {
@@ -85,7 +88,7 @@ Result<std::vector<What>> read_what(const Arguments& arguments) {
     const auto word = text.substr(begin, comma - begin);
     begin = comma + 1;
     if (word != "kernels" && word != "plan")
-      return error_at("--what", 0, 0, fmt::format("`{}` is none of kernels and plan", word));
+      return error_at("--what", 0, 0, fmt::format("`{}` is not one of kernels and plan", word));
     const auto what = word == "kernels" ? What::kernels : What::plan;
     if (std::find(all.begin(), all.end(), what) == all.end()) all.push_back(what);
   }
@@ -98,7 +101,7 @@ Result<int> read_repetitions(const Arguments& arguments) {
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), count);
   if (failure != std::errc() || end != text.data() + text.size() || count < 1 || count > kMostRepetitions)
     return error_at("--repetitions", 0, 0,
-                    fmt::format("`{}` is no number from 1 to {}", text, kMostRepetitions));
+                    fmt::format("`{}` is not a number from 1 to {}", text, kMostRepetitions));
   return count;
 }
 
@@ -114,7 +117,7 @@ Result<std::optional<ParameterValues>> read_threads_per_block(const Arguments& a
   for (std::uint64_t i = 0; i < std::min<std::uint64_t>(values->size(), most_measured_cases); ++i)
     if (values->at(i) < 1 || values->at(i) > 1024)
       return error_at("--threads-per-block", 0, 0,
-                      fmt::format("{} is no number from 1 to 1024", values->at(i)));
+                      fmt::format("{} is not a number from 1 to 1024", values->at(i)));
   return std::optional(std::move(*values));
 }
 
@@ -142,15 +145,18 @@ Result<Request> read_request(const Arguments& arguments) {
   request.check = !arguments.has("no-check");
   request.dry_run = arguments.has("dry-run");
   if (request.dry_run && !arguments.has("gpu"))
-    errors.push_back(error("--dry-run looks at no GPU: which one is meant?", "--gpu h200, say"));
+    errors.push_back(
+        error("--dry-run needs --gpu: it does not look at this machine's GPU", "for example --gpu h200"));
   if (!errors.empty()) return errors;
   return request;
 }
 
-bool leaves_threads_per_block(const std::vector<PlanStep>& steps) {
-  return std::any_of(steps.begin(), steps.end(), [](const PlanStep& step) {
-    return step.launch ? step.launch->threads.has_value() : leaves_threads_per_block(step.steps);
-  });
+// Whether a launch leaves the number of threads per block to Algorithm 3.
+bool leaves_threads_per_block(const Plan& plan) {
+  bool leaves = false;
+  for_each_launch(plan.steps,
+                  [&](const PlanStep& step) { leaves = leaves || step.launch->threads.has_value(); });
+  return leaves;
 }
 
 // "NVIDIA GeForce RTX 2080 Ti" is rtx-2080-ti.
@@ -212,7 +218,7 @@ int dry_run(const Arguments& arguments, const PlanInput& found, const Request& r
   return failures.empty() ? done : fail(wrong_input, failures);
 }
 
-// What was measured when something stopped it.
+// Keeps the rows that were measured before something stopped the run.
 int stopped(Output& output, std::uint64_t rows, const Diagnostics& why) {
   if (rows == 0) return why.empty() ? interrupted_status : fail(wrong_input, why);
   const auto kept = output.finish_with_part();
@@ -261,10 +267,11 @@ int run_measure(const Arguments& arguments) {
       return fail(wrong_command_line, known.diagnostics());
   const auto found = read_plan_input(arguments.positionals().front());
   if (!found) return fail(wrong_input, found.diagnostics());
-  if (request->threads_per_block && !leaves_threads_per_block(found->plan.steps))
-    return fail(wrong_input, {error_at(found->plan.file, 0, 0,
-                                       "all launches have `blocks` and `threads_per_block` of their own: "
-                                       "--threads-per-block has nothing to choose")});
+  if (request->threads_per_block && !leaves_threads_per_block(found->plan))
+    return fail(wrong_input,
+                {error_at(found->plan.file, 0, 0,
+                          "every launch gives `blocks` and `threads_per_block`: --threads-per-block "
+                          "would change nothing")});
   const auto cases = measured_cases(found->plan, request->parameters, request->threads_per_block);
   if (!cases) return fail(wrong_input, cases.diagnostics());
   if (request->dry_run)

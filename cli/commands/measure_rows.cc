@@ -19,7 +19,7 @@ const NamedValues* values_of(const std::vector<NamedValues>& given, const std::s
   return found == given.end() ? nullptr : &*found;
 }
 
-// Times have no more than nanoseconds in them.
+// Times are whole nanoseconds.
 std::string microseconds(double value) {
   return fmt::format("{:.3f}", value);
 }

@@ -13,7 +13,7 @@ struct MeasureOptions {
   int repetitions = 10;
 };
 
-// Puts the combination to the messages of what went wrong with it.
+// Adds the combination to the messages of its errors.
 Diagnostics with_case(Diagnostics wrong, const MeasuredCase& of);
 
 // Refers to everything it is made of. The kernels are loaded in the session.

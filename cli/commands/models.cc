@@ -1,6 +1,7 @@
 // warptime models: the committed kernel programs of a folder of kernels, kept in step with the code.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -18,41 +19,55 @@ CommandSyntax models_syntax() {
   OptionGroup compiling = compiler_options();
   for (auto& option : compiling.options)
     if (option.names == "arch") option.help = "the target to compile for (default: sm_75)";
-  return {"models",
-          "keep the committed models (kernel programs) of a folder of kernels in step with its code",
-          "[OPTION...] update|check [FOLDER] [-- COMPILER-FLAG...]",
-          "FOLDER (default: this one) holds plans (*.plan.yaml) and the kernels that they launch. Each "
-          "kernel's model is a file "
-          "in models/ beside its source, to be committed with it: the kernel program, and the hash of every "
-          "text that it was "
-          "made from.\n"
-          "update makes the models of sources that changed, and says in words what changed in each kernel "
-          "and what that costs: the "
-          "plans that launch it, predicted for their `typical` sizes.\n"
-          "check changes nothing. It fails where a model is missing or not what the code makes now, and "
-          "names the command that "
-          "mends it; and, with --max-regression, where a plan became slower.",
-          "  warptime models update dwt_kernels\n"
-          "  warptime models check dwt_kernels\n"
-          "  warptime models check dwt_kernels --gpu rtx-2080,h200 --param K=8,12 --max-regression 5%\n"
-          "  warptime models check dwt_kernels --max-regression 5% --against HEAD\n"
-          "  warptime models check samples/fft --format json\n",
-          {{"What a change costs",
-            {{"gpu", "NAME", "on this GPU; repeatable, or several with commas (default: all)"},
-             gpu_dir_option(),
-             {"param", "NAME=VALUES", "for these sizes, in place of the plans' typical ones: K=8,12"}}},
-           {"update", {{"force", "", "make every model anew, and replace those that were edited by hand"}}},
-           {"check",
-            {{"max-regression", "PERCENT", "fail where a plan's predicted time grew by more than that: 5%"},
-             {"against", "REVISION",
-              "compare with the models of this git revision (or its sources, where it has no models) in "
-              "place of the committed "
-              "ones: in CI, the branch that a change is for"}}},
-           std::move(compiling),
-           general_options("text (default), json or csv")},
-          1,
-          2,
-          true};
+  return {
+      "models",
+      "keep the committed models (kernel programs) of a folder of kernels in step with its code",
+      "[OPTION...] update|check [FOLDER] [-- COMPILER-FLAG...]",
+      "FOLDER (default: this one) holds plans (*.plan.yaml) and the kernels that they launch. Each "
+      "kernel's model is a file "
+      "in models/ beside its source, to be committed with it: the kernel program, and the hash of every "
+      "text that it was "
+      "made from.\n"
+      "update makes the models of sources that changed, and says in words what changed in each kernel "
+      "and what that costs: the "
+      "plans that launch it, predicted for their `typical` sizes.\n"
+      "check changes nothing. It fails where a model is missing or is not what the code gives now, and names "
+      "the "
+      "command that updates it; with --max-regression also where a plan became slower.",
+      "  warptime models update dwt_kernels\n"
+      "  warptime models check dwt_kernels\n"
+      "  warptime models check dwt_kernels --gpu rtx-2080,h200 --param K=8,12 --max-regression 5%\n"
+      "  warptime models check dwt_kernels --max-regression 5% --against HEAD\n"
+      "  warptime models check samples/fft --format json\n",
+      {{"What a change costs",
+        {{"gpu", "NAME", "on this GPU; repeatable, or several with commas (default: all)"},
+         {"all-gpus", "",
+          "print the times on each GPU: without it and without --gpu, a line for each plan holds their range "
+          "and the worst one"},
+         gpu_dir_option(),
+         {"param", "NAME=VALUES", "for these sizes, in place of the plans' typical ones: K=8,12"}}},
+       {"update", {{"force", "", "make every model again, and replace those that were edited by hand"}}},
+       {"check",
+        {{"max-regression", "PERCENT", "fail where a plan's predicted time grew by more than this: 5%"},
+         {"against", "REVISION",
+          "compare with the models of this git revision (or its sources, where it has no models) in "
+          "place of the committed "
+          "ones: in CI, the branch that a change is for"}}},
+       std::move(compiling),
+       general_options("text (default), json or csv")},
+      1,
+      2,
+      true,
+      nullptr,
+      false};
+}
+
+std::vector<std::string> gpus_without_core_packages(const GpuCatalogue& catalogue) {
+  const auto with = catalogue.with_core_packages();
+  std::vector<std::string> names;
+  for (const auto& gpu : catalogue.gpus())
+    if (std::find(with.begin(), with.end(), &gpu) == with.end()) names.push_back(gpu.name);
+  return names;
 }
 
 Result<std::optional<double>> read_percentage(const Arguments& arguments, std::string_view name) {
@@ -64,12 +79,12 @@ Result<std::optional<double>> read_percentage(const Arguments& arguments, std::s
   const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   const bool whole = failure == std::errc() && end == digits.data() + digits.size();
   if (!whole || !std::isfinite(number) || number < 0)
-    return error_at(fmt::format("--{}", name), 0, 0, fmt::format("`{}` is no percentage", *text),
-                    "such as 5%");
+    return error_at(fmt::format("--{}", name), 0, 0, fmt::format("`{}` is not a percentage", *text),
+                    "for example 5%");
   return std::optional(number / 100);
 }
 
-// As it is typed in a shell.
+// Quoted for a shell.
 std::string quoted(const std::string& word) {
   constexpr std::string_view plain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%";
@@ -79,8 +94,8 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
-// What makes the same models again.
-std::string mending_command(const Arguments& arguments, const std::string& folder) {
+// The command that makes the same models again.
+std::string update_command(const Arguments& arguments, const std::string& folder) {
   std::string command = "warptime models update";
   for (const char* name : {"compiler", "arch"})
     if (const auto value = arguments.value(name)) command += fmt::format(" --{} {}", name, quoted(*value));
@@ -116,8 +131,8 @@ Result<ModelsSettings> read_models_settings(const Arguments& arguments, const Gp
   settings.max_regression = *allowed;
   settings.against = arguments.value_or("against", "");
   if (arguments.has("against") && settings.against.empty())
-    return error_at("--against", 0, 0, "no revision is given", "--against main, say");
-  settings.mending_command = mending_command(arguments, settings.folder);
+    return error_at("--against", 0, 0, "no revision is given", "for example --against main");
+  settings.update_command = update_command(arguments, settings.folder);
   return settings;
 }
 
@@ -140,7 +155,12 @@ int run_models(const Arguments& arguments) {
   const auto outcome = action == "update" ? update_models(*settings) : check_models(*settings);
   if (!outcome) return fail(wrong_input, outcome.diagnostics());
   say(outcome->said);
-  const int status = write_result(arguments.value("output"), models_view(outcome->report, *format));
+  const bool costs = std::any_of(outcome->report.models.begin(), outcome->report.models.end(),
+                                 [](const ModelReport& model) { return !model.costs.empty(); });
+  if (costs && asks_for_all_gpus(arguments)) say_excluded_gpus(gpus_without_core_packages(*catalogue));
+  const bool each_time = arguments.has("all-gpus") || !asks_for_all_gpus(arguments);
+  const int status =
+      write_result(arguments.value("output"), models_view(outcome->report, *format, each_time));
   return outcome->errors.empty() ? status : fail(wrong_input, outcome->errors);
 }
 

@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <span>
 
 #include "cli/options/options.h"
 #include "cli/views/table.h"
 #include "simulator/base/did_you_mean.h"
 
 namespace warptime::cli {
-
-using namespace models;
 namespace {
 
 constexpr std::size_t text_width = 110;
@@ -21,23 +21,54 @@ bool is_quiet(const ModelReport& model) {
   return model.status == "skipped" || model.status == "unchanged" || model.status == "up to date";
 }
 
-std::string cost_line(const Cost& cost) {
-  const auto sizes = sizes_text(cost.parameters);
-  const auto change = growth(cost);
-  return fmt::format("{} on {}{} (plan {}: {} → {})", change ? growth_text(*change) : "new", cost.gpu,
-                     sizes.empty() ? "" : " at " + sizes, cost.plan,
-                     cost.before_us ? sensible_time(*cost.before_us) : "unknown",
+using models::Cost;
+
+std::string at_sizes(const Cost& cost) {
+  const auto sizes = models::sizes_text(cost.parameters);
+  return sizes.empty() ? "" : " at " + sizes;
+}
+
+std::string times_text(const Cost& cost) {
+  return fmt::format("{} → {}", cost.before_us ? sensible_time(*cost.before_us) : "unknown",
                      sensible_time(cost.after_us));
 }
 
-// A plan that costs the same everywhere is one line.
-std::string cost_lines(const std::vector<Cost>& costs) {
+std::string cost_line(const Cost& cost) {
+  const auto change = models::growth(cost);
+  return fmt::format("{} on {}{} (plan {}: {})", change ? models::growth_text(*change) : "new", cost.gpu,
+                     at_sizes(cost), cost.plan, times_text(cost));
+}
+
+// One plan on several GPUs or with several sizes: the range, and where it is worst.
+std::string range_line(std::span<const Cost> costs) {
+  const auto less = [](const Cost& a, const Cost& b) { return models::growth(a) < models::growth(b); };
+  const auto [best, worst] = std::minmax_element(costs.begin(), costs.end(), less);
+  std::set<std::string> gpus, sizes;
+  for (const auto& cost : costs) {
+    gpus.insert(cost.gpu);
+    sizes.insert(at_sizes(cost));
+  }
+  const auto text_of = [](const Cost& cost) {
+    const auto change = models::growth(cost);
+    return change ? models::growth_text(*change) : std::string("new");
+  };
+  const auto from = text_of(*best), to = text_of(*worst);
+  auto where = gpus.size() == 1 ? *gpus.begin() : fmt::format("{} GPUs", gpus.size());
+  where += sizes.size() == 1 ? *sizes.begin() : fmt::format(" at {} sizes", sizes.size());
+  const bool no_change = models::growth(*best) == 0.0 && models::growth(*worst) == 0.0;
+  if (no_change) return fmt::format("no change on {} (plan {})", where, costs.front().plan);
+  return fmt::format("{} on {} (plan {}; worst on {}{}: {})", from == to ? from : from + " to " + to, where,
+                     costs.front().plan, worst->gpu, sizes.size() == 1 ? "" : at_sizes(*worst),
+                     times_text(*worst));
+}
+
+// A line for each plan, or for each time.
+std::string cost_lines(const std::vector<Cost>& costs, bool each_time) {
   std::string text;
   for (auto at = costs.begin(); at != costs.end();) {
     const auto end = std::find_if(at, costs.end(), [&](const Cost& cost) { return cost.plan != at->plan; });
-    const bool same = std::all_of(at, end, [](const Cost& cost) { return growth(cost) == 0.0; });
-    if (same && end - at > 1) {
-      text += fmt::format("  no change on any of these GPUs (plan {})\n", at->plan);
+    if (!each_time && end - at > 1) {
+      text += fmt::format("  {}\n", range_line({at, end}));
     } else {
       for (auto one = at; one != end; ++one) text += fmt::format("  {}\n", cost_line(*one));
     }
@@ -46,7 +77,7 @@ std::string cost_lines(const std::vector<Cost>& costs) {
   return text;
 }
 
-std::string text_of(const ModelsReport& report) {
+std::string text_of(const ModelsReport& report, bool each_time) {
   std::string text;
   std::map<std::string, std::vector<std::string>> quiet;
   std::map<std::string, int> counts;
@@ -60,13 +91,14 @@ std::string text_of(const ModelsReport& report) {
     text += fmt::format("{} ({}): {}{}\n", model.kernel, model.source, model.status,
                         otherwise ? ", changed since " + report.against : "");
     for (const auto& change : model.changes) text += fmt::format("  {}\n", to_text(change));
-    text += cost_lines(model.costs);
+    text += cost_lines(model.costs, each_time);
   }
   for (const auto& [status, kernels] : quiet)
     text +=
-        wrapped(fmt::format("{}: {}",
-                            status == "skipped" ? "skipped, for nothing that they come from changed" : status,
-                            enumerate(kernels)),
+        wrapped(fmt::format(
+                    "{}: {}",
+                    status == "skipped" ? "skipped, because nothing changed that they are made from" : status,
+                    enumerate(kernels)),
                 text_width) +
         "\n";
   for (const auto& remark : report.remarks) text += wrapped(remark, text_width) + "\n";
@@ -86,7 +118,7 @@ Json json_of(const Cost& cost) {
   for (const auto& [name, value] : cost.parameters) json["parameters"][name] = value;
   json["before_us"] = cost.before_us ? Json(*cost.before_us) : Json();
   json["after_us"] = cost.after_us;
-  const auto change = growth(cost);
+  const auto change = models::growth(cost);
   json["growth_percent"] = change ? Json(100 * *change) : Json();
   return json;
 }
@@ -128,9 +160,10 @@ std::string csv_of(const ModelsReport& report) {
     };
     if (model.costs.empty()) line(std::vector<std::string>(6));
     for (const auto& cost : model.costs) {
-      const auto change = growth(cost);
-      line({cost.plan, cost.gpu, sizes_text(cost.parameters), cost.before_us ? exact(*cost.before_us) : "",
-            exact(cost.after_us), change ? exact(100 * *change) : ""});
+      const auto change = models::growth(cost);
+      line({cost.plan, cost.gpu, models::sizes_text(cost.parameters),
+            cost.before_us ? exact(*cost.before_us) : "", exact(cost.after_us),
+            change ? exact(100 * *change) : ""});
     }
   }
   return text;
@@ -138,8 +171,8 @@ std::string csv_of(const ModelsReport& report) {
 
 }  // namespace
 
-std::string models_view(const ModelsReport& report, std::string_view format) {
-  return format == "json" ? json_of(report) : format == "csv" ? csv_of(report) : text_of(report);
+std::string models_view(const ModelsReport& report, std::string_view format, bool each_time) {
+  return format == "json" ? json_of(report) : format == "csv" ? csv_of(report) : text_of(report, each_time);
 }
 
 }  // namespace warptime::cli

@@ -29,7 +29,8 @@ struct ModelsReport {
   std::vector<std::string> remarks;  // which sizes are defaults, say
 };
 
-// format: "text", "json" or "csv".
-std::string models_view(const ModelsReport& report, std::string_view format);
+// format: "text", "json" or "csv". each_time: the text has a line for each plan on each GPU with each size,
+// not a line for each plan with the range over these. JSON and CSV hold all times either way.
+std::string models_view(const ModelsReport& report, std::string_view format, bool each_time);
 
 }  // namespace warptime::cli

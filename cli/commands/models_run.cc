@@ -14,18 +14,23 @@
 #include "simulator/base/did_you_mean.h"
 
 namespace warptime::cli {
-
-using namespace models;
 namespace {
 
 namespace fs = std::filesystem;
+using models::BuildSettings;
+using models::BuiltModel;
+using models::BuiltSource;
+using models::FoundModel;
+using models::GitRevision;
+using models::KernelFolder;
+using models::Programs;
 using KernelKey = Programs::key_type;
 
 KernelKey key_of(const BuiltSource& built, const BuiltModel& model) {
   return {built.source->file, model.file};
 }
 
-// The model of what another version of the source calls so: its symbol changes with its arguments.
+// The model of a kernel of another version of the source. (Its symbol changes with its arguments.)
 const BuiltModel* model_of(const BuiltSource& built, const Provenance& kernel) {
   const BuiltModel* of_name = nullptr;
   bool several = false;
@@ -44,9 +49,9 @@ Diagnostic note_at(const std::string& file, std::string message, std::string hin
   return note;
 }
 
-// Why a model is not what its kernel makes now, apart from the program itself.
+// Why a model is stale, apart from its program.
 std::string reason(const BuiltModel& model) {
-  const FoundModel now = read_model(model.text, model.file);
+  const FoundModel now = models::read_model(model.text, model.file);
   const auto& before = model.found->heading.inputs;
   std::vector<std::string> changed;
   for (const auto& input : now.heading.inputs)
@@ -57,8 +62,9 @@ std::string reason(const BuiltModel& model) {
       changed.push_back(input.file);
   if (!changed.empty()) return fmt::format("{} changed since it was made", enumerate(changed));
   if (model.found->program) {
-    const auto changes = provenance_changes(model.found->program->provenance, model.program->provenance);
-    if (!changes.empty()) return fmt::format("it was made otherwise: {}", to_text(changes.front()));
+    const auto changes =
+        models::provenance_changes(model.found->program->provenance, model.program->provenance);
+    if (!changes.empty()) return fmt::format("it was made with other settings: {}", to_text(changes.front()));
   }
   if (model.found->heading.tool != now.heading.tool)
     return fmt::format("it was made by {}, not by {}", model.found->heading.tool, now.heading.tool);
@@ -80,8 +86,8 @@ class Run {
     for (const auto& built : built_) {
       for (const auto& model : built.models) update(built, model);
       for (const auto& orphan : built.orphans)
-        outcome_.said.push_back(
-            note_at(orphan, "is of no kernel that there is now", fmt::format("rm {}", orphan)));
+        outcome_.said.push_back(note_at(orphan, "belongs to no kernel: its kernel was renamed or removed",
+                                        fmt::format("rm {}", orphan)));
     }
     remark_on_defaults();
     return finish();
@@ -99,7 +105,7 @@ class Run {
     for (const auto& built : built_) {
       for (const auto& model : built.models) check(built, model);
       for (const auto& orphan : built.orphans)
-        fail({error_at(orphan, 0, 0, "is stale: of no kernel that there is now",
+        fail({error_at(orphan, 0, 0, "is stale: its kernel was renamed or removed",
                        fmt::format("rm {}", orphan))});
     }
     if (settings_.max_regression) check_regressions();
@@ -121,7 +127,7 @@ class Run {
   }
 
   void build_all(const BuildSettings& build) {
-    built_ = build_models(folder_, build);
+    built_ = models::build_models(folder_, build);
     for (const auto& built : built_) {
       outcome_.said.insert(outcome_.said.end(), built.said.begin(), built.said.end());
       fail(built.errors);
@@ -132,7 +138,7 @@ class Run {
         if (model.program)
           after_[key] = *model.program;
         else if (found)
-          after_[key] = *model.found->program;  // it cannot be told what it is now
+          after_[key] = *model.found->program;  // nobody knows what it is now
       }
     }
   }
@@ -147,9 +153,9 @@ class Run {
     const auto key = key_of(built, model);
     const auto was = before_.find(key);
     if (was == before_.end()) return;
-    report.changes = program_changes(was->second, *model.program);
+    report.changes = models::program_changes(was->second, *model.program);
     const bool costs = !report.changes.empty();
-    for (auto& change : provenance_changes(was->second.provenance, model.program->provenance))
+    for (auto& change : models::provenance_changes(was->second.provenance, model.program->provenance))
       report.changes.push_back(std::move(change));
     if (costs) add_costs(key, report);
   }
@@ -161,8 +167,8 @@ class Run {
     Programs with = without;
     with[key] = after_.at(key);
     for (const auto& plan : folder_.plans) {
-      if (!launches_kernel(plan, after_, key)) continue;
-      auto costs = costs_of(plan, settings_.gpus, sizes(plan), &without, with);
+      if (!models::launches_kernel(plan, after_, key)) continue;
+      auto costs = models::costs_of(plan, settings_.gpus, sizes(plan), &without, with);
       for (auto& problem : costs.problems) {
         problem.severity = Severity::note;
         outcome_.said.push_back(std::move(problem));
@@ -173,7 +179,7 @@ class Run {
 
   std::vector<NamedValues> sizes(const Plan& plan) {
     std::vector<std::string> defaulted;
-    auto values = sizes_of(plan, settings_.sizes, &defaulted);
+    auto values = models::sizes_of(plan, settings_.sizes, &defaulted);
     if (!defaulted.empty()) defaulted_[plan.file] = std::move(defaulted);
     return values;
   }
@@ -181,8 +187,9 @@ class Run {
   void remark_on_defaults() {
     for (const auto& [file, names] : defaulted_)
       outcome_.report.remarks.push_back(fmt::format(
-          "{} says no typical {}: {} was taken; `typical: {{{}: …}}` in the plan says which", file,
-          enumerate(names), sizes_text({{names.front(), default_size}}).substr(names.front().size() + 1),
+          "{} gives no typical {}: {} is used; set it with `typical: {{{}: …}}` in the plan", file,
+          enumerate(names),
+          models::sizes_text({{names.front(), models::default_size}}).substr(names.front().size() + 1),
           names.front()));
   }
 
@@ -191,13 +198,13 @@ class Run {
     if (built.skipped) return reports.push_back(report_of(built, model, "skipped"));
     if (!model.program) return reports.push_back(report_of(built, model, "failed"));
     if (model.found && model.found->text == model.text) {
-      std::error_code ignored;  // younger than this program: the next time it is skipped
+      std::error_code ignored;  // newer than this program: the next update skips it
       fs::last_write_time(model.file, fs::file_time_type::clock::now(), ignored);
       return reports.push_back(report_of(built, model, "unchanged"));
     }
     if (model.found && !model.found->as_made && !settings_.force) {
-      fail({error_at(model.file, 0, 0, "was edited by hand, and is left as it is",
-                     fmt::format("keep what you edited elsewhere, then {}", forced_command()))});
+      fail({error_at(model.file, 0, 0, "was edited by hand: it is not replaced",
+                     fmt::format("save your edits elsewhere, then {}", forced_command()))});
       return reports.push_back(report_of(built, model, "edited"));
     }
     auto report = report_of(built, model, model.found ? "changed" : "new");
@@ -215,14 +222,14 @@ class Run {
     fs::create_directories(fs::path(model.file).parent_path(), failed);
     if (failed)
       return {error_at(model.file, 0, 0, fmt::format("its folder cannot be made: {}", failed.message()))};
-    auto output = Output::open(model.file);
+    auto output = Output::open(model.file, OverInput::replace);
     if (!output) return output.diagnostics();
     (*output)->write(model.text);
     return (*output)->finish();
   }
 
   std::string forced_command() const {
-    std::string command = settings_.mending_command;
+    std::string command = settings_.update_command;
     constexpr std::string_view update = "models update";
     return command.insert(command.find(update) + update.size(), " --force");
   }
@@ -234,15 +241,16 @@ class Run {
     if (status == "missing") {
       fail({error_at(model.file, 0, 0,
                      fmt::format("is missing: the model of {} in {}", model.kernel, built.source->file),
-                     settings_.mending_command)});
+                     settings_.update_command)});
     } else if (status == "edited") {
       fail({error_at(model.file, 0, 0, "is stale: it was edited by hand", forced_command())});
     } else if (status == "stale") {
       const auto why = reason(model);
-      fail({error_at(model.file, 0, 0,
-                     fmt::format("is stale: {}",
-                                 why.empty() ? "this warptime makes another model of the same texts" : why),
-                     why.empty() ? forced_command() : settings_.mending_command)});
+      fail({error_at(
+          model.file, 0, 0,
+          fmt::format("is stale: {}",
+                      why.empty() ? "this warptime makes a different model of the same sources" : why),
+          why.empty() ? forced_command() : settings_.update_command)});
     }
     outcome_.report.models.push_back(std::move(report));
   }
@@ -266,7 +274,7 @@ class Run {
           missing = true;
           continue;
         }
-        auto found = read_model(std::move(**text), model.file);
+        auto found = models::read_model(std::move(**text), model.file);
         if (!found.program)
           return {error_at(model.file, 0, 0, fmt::format("cannot be read as {} has it", revision.name()))};
         before_[key_of(built, model)] = std::move(*found.program);
@@ -287,10 +295,10 @@ class Run {
       return {};
     }
     outcome_.said.push_back(note_at(
-        file, fmt::format("{} has not all of its models: its source is analysed, with the headers of now",
-                          revision.name())));
-    auto source = built.source->kind == InputKind::ptx ? Result<Source>(ptx_source(file, std::move(**text)))
-                                                       : compile_cuda(file, **text, settings_.build.compile);
+        file,
+        fmt::format("{} does not have all models of it: its source is analysed, with the current headers",
+                    revision.name())));
+    auto source = source_of({file, std::move(**text), built.source->kind}, settings_.build.compile);
     if (!source) return about_revision(source.diagnostics(), revision);
     const auto analysis = analyze(std::move(*source), {"", settings_.build.skip_unsupported, {}, {}, false});
     if (!analysis) return about_revision(analysis.diagnostics(), revision);
@@ -311,7 +319,7 @@ class Run {
     for (const auto& plan : folder_.plans) {
       bool changed = false, complete = true;
       for (const auto& [key, program] : after_) {
-        if (!launches_kernel(plan, after_, key)) continue;
+        if (!models::launches_kernel(plan, after_, key)) continue;
         const auto was = before_.find(key);
         if (was == before_.end())
           complete = false;
@@ -327,16 +335,16 @@ class Run {
   }
 
   void check_regression(const Plan& plan) {
-    const auto costs = costs_of(plan, settings_.gpus, sizes(plan), &before_, after_);
+    const auto costs = models::costs_of(plan, settings_.gpus, sizes(plan), &before_, after_);
     fail(costs.problems);
     for (const auto& cost : costs.costs) {
-      const auto grown = growth(cost);
+      const auto grown = models::growth(cost);
       if (!grown || *grown <= *settings_.max_regression) continue;
       fail({error_at(plan.file, 0, 0,
                      fmt::format("{} is slower by {} on {} at {} ({} → {}), and {}% are allowed", plan.name,
-                                 growth_text(*grown).substr(1), cost.gpu, sizes_text(cost.parameters),
-                                 sensible_time(*cost.before_us), sensible_time(cost.after_us),
-                                 sensible(100 * *settings_.max_regression)))});
+                                 models::growth_text(*grown).substr(1), cost.gpu,
+                                 models::sizes_text(cost.parameters), sensible_time(*cost.before_us),
+                                 sensible_time(cost.after_us), sensible(100 * *settings_.max_regression)))});
     }
   }
 
@@ -348,7 +356,7 @@ class Run {
   ModelsOutcome outcome_;
 };
 
-// Sizes that no plan has are a slip of the pen.
+// Sizes that no plan has are mistakes.
 Diagnostics unknown_sizes(const ModelsSettings& settings, const KernelFolder& folder) {
   Diagnostics wrong;
   for (const auto& given : settings.sizes) {
@@ -365,7 +373,7 @@ Diagnostics unknown_sizes(const ModelsSettings& settings, const KernelFolder& fo
 
 template <class Do>
 Result<ModelsOutcome> with_folder(const ModelsSettings& settings, Do what) {
-  auto folder = read_kernel_folder(settings.folder);
+  auto folder = models::read_kernel_folder(settings.folder);
   if (!folder) return folder.diagnostics();
   if (auto wrong = unknown_sizes(settings, *folder); !wrong.empty()) return wrong;
   return what(Run(settings, std::move(*folder)));

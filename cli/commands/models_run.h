@@ -1,4 +1,4 @@
-// `warptime models update` and `check` without their command lines.
+// What `warptime models update` and `check` do, apart from their command lines.
 #pragma once
 
 #include <optional>
@@ -13,12 +13,12 @@ namespace warptime::cli {
 struct ModelsSettings {
   std::string folder;
   models::BuildSettings build;
-  bool force = false;                    // update: also what is up to date, and what was edited by hand
-  std::vector<const Gpu*> gpus;          // that costs are told for
+  bool force = false;                    // update: also models that are up to date or were edited by hand
+  std::vector<const Gpu*> gpus;          // whose times are reported
   std::vector<NamedValues> sizes;        // --param
   std::optional<double> max_regression;  // check: 0.05 for 5%
   std::string against;                   // check: a git revision; empty: the committed models
-  std::string mending_command;           // "warptime models update dwt_kernels"
+  std::string update_command;            // "warptime models update dwt_kernels"
 };
 
 struct ModelsOutcome {

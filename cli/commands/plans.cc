@@ -12,23 +12,24 @@
 #include "models/costs.h"
 
 namespace warptime::cli {
-
-using namespace models;
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 CommandSyntax plans_syntax() {
   return {"plans",
-          "the bundled plans, which `warptime predict` takes by name; with a name: that plan",
+          "list the bundled plans, which `warptime predict` takes by name; with a name, show that plan",
           "[OPTION...] [NAME]",
-          "Lists the plans that are compiled in, each with its parameters and a description in a line.",
+          "Lists the plans that are compiled in, with their parameters and a line of description.",
           "  warptime plans\n"
           "  warptime plans gpu_dwt_m2_nw\n"
           "  warptime plans --format csv\n",
           {general_options("text (default), json or csv")},
           0,
-          1};
+          1,
+          false,
+          nullptr,
+          false};
 }
 
 std::vector<std::string> parameter_list(const Plan& plan) {
@@ -119,8 +120,8 @@ std::string list_view(const std::vector<Plan>& plans, std::string_view format) {
   if (format == "csv") {
     std::string text = csv_line({"name", "parameters", "typical", "file", "description"});
     for (const auto& plan : plans)
-      text += csv_line({plan.name, joined(parameter_list(plan), " "), sizes_text(plan.typical), plan.file,
-                        plan.description});
+      text += csv_line({plan.name, joined(parameter_list(plan), " "), models::sizes_text(plan.typical),
+                        plan.file, plan.description});
     return text;
   }
   Table table({{"name", Align::left}, {"parameters", Align::left}, {"description", Align::left}});
@@ -133,14 +134,14 @@ std::string plan_text(const Plan& plan) {
   std::string text = fmt::format("{}: {}\n{}\n\nparameters:\n", plan.name, plan.description, plan.file);
   for (const auto& parameter : plan.parameters)
     text += fmt::format("  {}: {}\n", parameter.name, parameter.description);
-  if (!plan.typical.empty()) text += fmt::format("typical: {}\n", sizes_text(plan.typical));
+  if (!plan.typical.empty()) text += fmt::format("typical: {}\n", models::sizes_text(plan.typical));
   text += "launches:\n";
   add_steps(plan.steps, 2, text);
   for (const auto& [gpu, calibration] : plan.calibrations)
     text += fmt::format("calibrated on {}: {}\n", gpu,
                         calibration.source.empty() ? "no source given" : calibration.source);
   std::vector<std::string> sizes;
-  for (const auto& [name, value] : plan.typical) sizes.push_back(sizes_text({{name, value}}));
+  for (const auto& [name, value] : plan.typical) sizes.push_back(models::sizes_text({{name, value}}));
   for (const auto& parameter : plan.parameters)
     if (std::none_of(plan.typical.begin(), plan.typical.end(),
                      [&](const auto& one) { return one.first == parameter.name; }))

@@ -42,7 +42,8 @@ CommandSyntax predict_syntax() {
           "(default: all)"},
          {"against", "PLAN",
           "another plan beside it: the ratio of their times, and the sizes where the other one becomes the "
-          "quicker"},
+          "quicker",
+          Names::input},
          gpu_dir_option(),
          {"set", "FIGURE=VALUE",
           "what if: a GPU's figure for this run, clock=1900 or load.coalesced=300, say; repeatable, or "
@@ -60,7 +61,7 @@ CommandSyntax predict_syntax() {
         {{"t-p", "MICROSECONDS",
           "what a launch costs before the kernel runs, where you have measured or fitted it"},
          t_m_option(),
-         {"calibration", "FILE", "t_p and t_m by GPU from a calibration file"}}},
+         {"calibration", "FILE", "t_p and t_m by GPU from a calibration file", Names::input}}},
        {"The model",
         {{"registers", "",
           "ask ptxas, where a CUDA Toolkit is there, for the registers of each kernel, which limit the "
@@ -131,18 +132,18 @@ int run_plan(const Arguments& arguments, const Plan& plan, const PredictSettings
   if (!calibration) return fail(wrong_input, calibration.diagnostics());
   PredictionJob job{plan, settings.gpus, settings.parameters, settings.prediction, {}, settings.format};
   job.options.constants.calibration_file = *calibration;
-  if (!settings.excluded.empty())
-    say_note(
-        fmt::format("not in the ranking, as the model does not hold there: {}", enumerate(settings.excluded)),
-        "`--gpu NAME` says why");
   job.loader = [&](const Plan& of, const PlanLaunch& launch, const Gpu& gpu) {
     return loader.load(of, launch, gpu);
   };
   job.ranks = settings.ranks;
   job.disagreement = settings.disagreement;
   job.threads = settings.threads;
-  if (const auto other = arguments.value("against")) return run_against(arguments, job, *other, settings);
-  return arguments.has("explain") ? run_explanation(arguments, job) : run_prediction(arguments, job);
+  const auto against = arguments.value("against");
+  const int status = against                    ? run_against(arguments, job, *against, settings)
+                     : arguments.has("explain") ? run_explanation(arguments, job)
+                                                : run_prediction(arguments, job);
+  if (status == done) say_excluded_gpus(settings.excluded);
+  return status;
 }
 
 int run_found_plan(const Arguments& arguments, const PlanInput& found, const PredictSettings& settings) {

@@ -13,7 +13,7 @@
 #include "cli/io/report.h"
 #include "cli/options/options.h"
 #include "cli/views/table.h"
-#include "load/input.h"
+#include "load/kernel_file.h"
 
 namespace warptime::cli {
 namespace {
@@ -29,12 +29,13 @@ OptionGroup compiling() {
 CommandSyntax run_syntax() {
   return {
       "run",
-      "execute a kernel's PTX on the CPU: its results, what it does wrong, and what its warps executed",
+      "execute a kernel's PTX on the CPU: its results, its errors, and the instructions of its warps",
       "[OPTION...] INPUT [-- COMPILER-FLAG...]",
       "Runs a kernel of a .cu or .ptx on arrays, without a GPU: warps in lockstep, blocks one after another. "
-      "Accesses out of bounds, misaligned "
-      "and uninitialised, races on shared memory between barriers, and divergent barriers are reported with "
-      "their lines, and make the exit status 1.\n"
+      "Reports accesses that are out of bounds, misaligned or of uninitialised memory, races on shared "
+      "memory "
+      "between barriers, and divergent barriers, with their source lines; any of them makes the exit status "
+      "1.\n"
       "An argument is a number (K=8), an array from a file (data=@in.npy, data=raw:f32:in.bin), or a buffer "
       "(out=zeros:f32:1024, "
       "out=uninit:f32:1024: reading it before it is written is then reported).",
@@ -46,24 +47,27 @@ CommandSyntax run_syntax() {
       "coefs=zeros:f32:8 --stream 0:0\n",
       {{"What to run",
         {kernel_option(),
-         {"grid", "X[,Y[,Z]]", "how many blocks (default: 1)"},
-         {"block", "X[,Y[,Z]]", "how many threads in each (default: 32)"},
+         {"grid", "X[,Y[,Z]]", "launch this many blocks (default: 1)"},
+         {"block", "X[,Y[,Z]]", "with this many threads in each (default: 32)"},
          {"shared", "BYTES",
           "dynamic shared memory of each block, for kernels with extern __shared__ arrays (default: 0)"},
          {"arg", "NAME=VALUE",
-          "an argument of the kernel, by its name in the source; or by its number, from 0. Repeatable"},
+          "give an argument its value, by its name in the source or its number (from 0). Repeatable",
+          Names::input_in_value},
          {"out", "NAME=FILE",
-          "write this argument's buffer to FILE when all is done: .npy, or raw bytes where FILE is named "
-          "otherwise. Repeatable"}}},
+          "write this argument's buffer to FILE once the kernel has run to its end: as .npy where FILE is "
+          "named so, else as raw bytes. Repeatable",
+          Names::output_in_value}}},
        {"What to look at",
         {{"stream", "BLOCK:WARP",
-          "write what this warp executed as a kernel program: to compare with what `warptime analyze` says"},
+          "write the instructions that this warp executed as a kernel program, to compare it with that of "
+          "`warptime analyze`"},
          {"check", "LEVEL",
-          "memory (default): bounds, alignment, uninitialised memory, races, barriers; bounds: only what "
-          "cannot go on; all: registers without a "
-          "value too, for PTX written by hand"},
-         {"keep-going", "", "go on after a finding: what could not be read is zero"},
-         {"max-instructions", "N", "give up after so many warp instructions (default: 10000000000)"}}},
+          "memory (default): bounds, alignment, uninitialised memory, races, barriers; bounds: only accesses "
+          "that "
+          "cannot be executed; all: also registers without a value, for hand-written PTX"},
+         {"keep-going", "", "continue after a finding: what cannot be read is zero"},
+         {"max-instructions", "N", "stop after this many warp instructions (default: 10000000000)"}}},
        compiling(),
        general_options("text (default) or json; yaml (default) or json with --stream")},
       1,
@@ -71,7 +75,7 @@ CommandSyntax run_syntax() {
       true};
 }
 
-// Everything that the command line says.
+// The command line, read and checked.
 struct Request {
   execute::LaunchConfig launch{{1, 1, 1}, {32, 1, 1}, 0};
   std::vector<GivenArgument> arguments, outputs;
@@ -168,12 +172,6 @@ struct Loaded {
   std::vector<ParameterNames> parameters;
 };
 
-Result<Source> source_of(Input input, const CompileOptions& options) {
-  if (input.kind == InputKind::ptx) return ptx_source(input.file, std::move(input.text));
-  if (input.kind == InputKind::cuda) return compile_cuda(input.file, input.text, options);
-  return error_at(input.file, 0, 0, "is no kernel's code", "warptime run takes a .cu or a .ptx");
-}
-
 const KernelSignature* signature_of(const Source& source, std::string_view symbol) {
   for (const auto& kernel : source.kernels)
     if (kernel.symbol == symbol) return &kernel;
@@ -204,9 +202,9 @@ std::vector<ParameterNames> names_of(const Loaded& loaded, const ptx::Function& 
   return all;
 }
 
-Result<std::unique_ptr<Loaded>> load_kernel(Input input, const CompileOptions& options,
+Result<std::unique_ptr<Loaded>> load_kernel(const Input& input, const CompileOptions& options,
                                             const std::string& name) {
-  auto source = source_of(std::move(input), options);
+  auto source = source_of(input, options);
   if (!source) return source.diagnostics();
   auto loaded = std::make_unique<Loaded>();
   loaded->source = std::move(*source);
@@ -293,9 +291,11 @@ std::string stream_text(const Loaded& loaded, const Request& request, const exec
   return request.json ? warptime::to_json({program}) : to_yaml(program);
 }
 
-// Writes the buffers that --out names. Errors: no such buffer, a file that cannot be written.
-Diagnostics write_buffers(const Request& request, const execute::Memory& memory, const BoundArguments& bound,
-                          const std::vector<ParameterNames>& parameters) {
+// The buffers that --out names, as they are written. Errors: no such buffer.
+Result<std::vector<ResultFile>> buffer_files(const Request& request, const execute::Memory& memory,
+                                             const BoundArguments& bound,
+                                             const std::vector<ParameterNames>& parameters) {
+  std::vector<ResultFile> files;
   for (const auto& [name, file] : request.outputs) {
     const auto wanted = std::find_if(
         bound.buffers.begin(), bound.buffers.end(), [&, &wanted_name = name](const BufferArgument& buffer) {
@@ -303,17 +303,14 @@ Diagnostics write_buffers(const Request& request, const execute::Memory& memory,
           return std::find(names.begin(), names.end(), wanted_name) != names.end();
         });
     if (wanted == bound.buffers.end())
-      return {error_at("--out", 0, 0, fmt::format("{}: no argument of this name is a buffer", name))};
+      return error_at("--out", 0, 0, fmt::format("{}: no argument of this name is a buffer", name));
     const auto array = array_of(memory, *wanted);
-    auto output = Output::open(file);
-    if (!output) return output.diagnostics();
     const bool npy = file.ends_with(".npy");
-    (*output)->write(
-        npy ? execute::write_npy(array)
-            : std::string(reinterpret_cast<const char*>(array.bytes.data()), array.bytes.size()));
-    if (auto failures = (*output)->finish(); !failures.empty()) return failures;
+    files.push_back(
+        {file, npy ? execute::write_npy(array)
+                   : std::string(reinterpret_cast<const char*>(array.bytes.data()), array.bytes.size())});
   }
-  return {};
+  return files;
 }
 
 void say_findings(const Loaded& loaded, const execute::Execution& execution) {
@@ -334,8 +331,9 @@ int run_kernel(const Arguments& arguments, Request request, const Loaded& loaded
                                       request.options, recorder ? &*recorder : nullptr);
   if (!execution) return fail(wrong_input, execution.diagnostics());
   say_findings(loaded, *execution);
-  if (auto failures = write_buffers(request, *memory, *bound, loaded.parameters); !failures.empty())
-    return fail(wrong_input, failures);
+  auto results = buffer_files(request, *memory, *bound, loaded.parameters);
+  if (!results) return fail(wrong_input, results.diagnostics());
+  if (!execution->completed) results->clear();  // the kernel stopped half way: its buffers are not results
   std::string text;
   if (recorder) {
     const auto& stream = recorder->stream();
@@ -351,7 +349,8 @@ int run_kernel(const Arguments& arguments, Request request, const Loaded& loaded
   } else {
     text = summary(loaded, request, *execution, *memory, *bound);
   }
-  const int status = write_result(arguments.value("output"), text);
+  results->push_back({arguments.value("output"), std::move(text)});
+  const int status = write_results(*results);
   return status == done && !execution->findings.empty() ? wrong_input : status;
 }
 
@@ -360,7 +359,7 @@ int run_command(const Arguments& arguments) {
   if (!request) return fail(wrong_command_line, request.diagnostics());
   auto input = read_input(arguments.positionals().front());
   if (!input) return fail(wrong_input, input.diagnostics());
-  const auto loaded = load_kernel(std::move(*input), request->compile, arguments.value_or("kernel", ""));
+  const auto loaded = load_kernel(*input, request->compile, arguments.value_or("kernel", ""));
   if (!loaded) return fail(wrong_input, loaded.diagnostics());
   return run_kernel(arguments, std::move(*request), **loaded);
 }

@@ -70,18 +70,18 @@ Result<Argument> scalar_argument(const ParameterNames& parameter, const std::str
                               parameter.names[0]));
   if (info.type == "f32" || info.type == "f64") {
     const auto number = real(value);
-    if (!number) return refuse("is no number");
+    if (!number) return refuse("is not a number");
     return info.type == "f64" ? execute::scalar(*number) : execute::scalar(static_cast<float>(*number));
   }
   if (info.type == "f16") {
     const auto number = real(value);
-    if (!number) return refuse("is no number");
+    if (!number) return refuse("is not a number");
     return low_bytes(execute::round_to(execute::half_format, *number, execute::Rounding::nearest_even), 2);
   }
   const auto number = integer(value, static_cast<int>(info.bytes * 8));
   if (!number)
     return refuse(
-        fmt::format("is no whole number that fits a parameter of {} bytes ({})", info.bytes, info.type));
+        fmt::format("is not a whole number that fits a parameter of {} bytes ({})", info.bytes, info.type));
   return low_bytes(*number, info.bytes);
 }
 
@@ -156,13 +156,13 @@ Result<Contents> read_contents(const std::string& name, const std::string& value
   const auto word = value.substr(first + 1, second - first - 1);
   const auto type = execute::type_name(word);
   if (type.empty())
-    return wrong(
-        fmt::format("{}={}: `{}` is no type; known are f16 f32 f64 s8 … s64 u8 … u64", name, value, word));
+    return wrong(fmt::format("{}={}: `{}` is not a type; the types are f16 f32 f64 s8 … s64 u8 … u64", name,
+                             value, word));
   const auto rest = value.substr(second + 1);
   if (kind == "raw") return raw_file(type, rest);
   const auto shape = shape_of(rest);
   if (!shape)
-    return wrong(fmt::format("{}={}: `{}` is no number of elements", name, value, rest),
+    return wrong(fmt::format("{}={}: `{}` is not a number of elements", name, value, rest),
                  "1024, 2^20 or 64x64");
   Contents contents;
   contents.array.type = type;
@@ -259,7 +259,7 @@ Result<BoundArguments> bind_arguments(const execute::Program& program, execute::
       continue;
     }
     if (parameter.info.bytes != pointer_bytes || parameter.info.type[0] == 'f')
-      return wrong(fmt::format("{}={}: the parameter ({}, {} bytes) is no pointer", name, value,
+      return wrong(fmt::format("{}={}: the parameter ({}, {} bytes) is not a pointer", name, value,
                                parameter.info.type, parameter.info.bytes));
     const auto buffer = place(memory, parameter.names[0], *contents);
     if (!buffer) return buffer.diagnostics();

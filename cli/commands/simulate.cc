@@ -18,34 +18,35 @@ namespace warptime::cli {
 namespace {
 
 CommandSyntax simulate_syntax() {
-  return {"simulate",
-          "the cycles that a kernel program takes on one core package, and where they went",
-          "--warps N --t-m CYCLES [OPTION...] INPUT",
-          "Runs a kernel program through the Round-Robin simulation of one core package (32 cores). The "
-          "result is in cycles of the "
-          "GPU's clock, without launch overhead; `warptime predict` makes times of it.\n"
-          "INPUT is one or more kernel programs as `warptime analyze` writes them, or - for standard input.",
-          "  warptime simulate samples/puchala2022/listing_1_load.yaml --warps 3 --t-m 2\n"
-          "  warptime simulate samples/puchala2022/listing_7.yaml --warps 1..16 --gpu rtx-2080 --param K=8\n"
-          "  warptime analyze dwt_kernels/mtx.cu | warptime simulate - --warps 8 --t-m 10 --param K=8\n"
-          "  warptime simulate samples/puchala2022/listing_1_load.yaml --warps 3 --t-m 2 --timeline text\n"
-          "  warptime simulate samples/puchala2022/listing_7.yaml --warps 4 --t-m 6 --param K=8 --timeline "
-          "svg -o "
-          "figure.svg\n"
-          "  warptime simulate samples/puchala2022/listing_7.yaml --warps 4 --t-m 6 --param K=8 --timeline "
-          "perfetto -o trace.json\n",
-          {{"What to simulate",
-            {{"warps", "VALUES", "warps on the core package: one number, or several as for --param"},
-             t_m_option(),
-             param_option(),
-             kernel_option()}},
-           timeline_options(),
-           {"The GPU",
-            {{"gpu", "NAME",
-              "take from this GPU how long memory accesses last that the program leaves open, and t_m unless "
-              "--t-m is given"},
-             gpu_dir_option()}},
-           general_options("text (default), json or csv")}};
+  return {
+      "simulate",
+      "simulate a kernel program on one core package: its cycles, and where they go",
+      "--warps N --t-m CYCLES [OPTION...] INPUT",
+      "Runs a kernel program through the Round-Robin simulation of one core package (32 cores). The "
+      "result is in cycles of the "
+      "GPU's clock, without launch overhead; `warptime predict` turns cycles into times.\n"
+      "INPUT is one or more kernel programs as `warptime analyze` writes them, or - for standard input.",
+      "  warptime simulate samples/puchala2022/listing_1_load.yaml --warps 3 --t-m 2\n"
+      "  warptime simulate samples/puchala2022/listing_7.yaml --warps 1..16 --gpu rtx-2080 --param K=8\n"
+      "  warptime analyze dwt_kernels/mtx.cu | warptime simulate - --warps 8 --t-m 10 --param K=8\n"
+      "  warptime simulate samples/puchala2022/listing_1_load.yaml --warps 3 --t-m 2 --timeline text\n"
+      "  warptime simulate samples/puchala2022/listing_7.yaml --warps 4 --t-m 6 --param K=8 --timeline "
+      "svg -o "
+      "figure.svg\n"
+      "  warptime simulate samples/puchala2022/listing_7.yaml --warps 4 --t-m 6 --param K=8 --timeline "
+      "perfetto -o trace.json\n",
+      {{"What to simulate",
+        {{"warps", "VALUES", "warps on the core package: one number, or several, given as for --param"},
+         t_m_option(),
+         param_option(),
+         kernel_option()}},
+       timeline_options(),
+       {"The GPU",
+        {{"gpu", "NAME",
+          "take the durations of memory accesses that the program leaves open from this GPU, and t_m unless "
+          "--t-m is given"},
+         gpu_dir_option()}},
+       general_options("text (default), json or csv")}};
 }
 
 constexpr std::uint64_t row_limit = 1'000'000;
@@ -71,7 +72,8 @@ Result<ParameterValues> read_warps(const Arguments& arguments) {
   }
   for (std::uint64_t i = 0; i < std::min(values->size(), row_limit); ++i)
     if (values->at(i) < 1)
-      return error_at("--warps", 0, 0, fmt::format("{}: there must be at least one warp", values->at(i)));
+      return error_at("--warps", 0, 0,
+                      fmt::format("{}: the number of warps must be at least 1", values->at(i)));
   return values;
 }
 
@@ -181,11 +183,11 @@ int run_timelines(const Arguments& arguments, const std::vector<KernelProgram>& 
 void say_assumed_durations(const std::vector<KernelProgram>& programs, const SimulateSettings& settings) {
   if (settings.gpu_given || std::none_of(programs.begin(), programs.end(), leaves_durations_open)) return;
   const auto& load = settings.durations.load;
-  say_note(fmt::format("the program leaves open how long memory accesses last: the paper's figures are taken "
+  say_note(fmt::format("the program leaves durations of memory accesses open: the paper's figures are used "
                        "(loads: uniform {}, "
                        "coalesced {}, strided {}, scattered {} cycles; stores: {})",
                        load[0], load[1], load[2], load[3], settings.durations.store[1]),
-           "name a GPU with --gpu for its own figures");
+           "use --gpu NAME for the figures of a GPU");
 }
 
 int run_simulate(const Arguments& arguments) {

@@ -30,7 +30,7 @@ Result<std::size_t> read_columns(const Arguments& arguments) {
       columns > most_columns)
     return error_at(
         "--width", 0, 0,
-        fmt::format("`{}` is no number of columns from {} to {}", *text, least_columns, most_columns));
+        fmt::format("`{}` is not a number of columns from {} to {}", *text, least_columns, most_columns));
   return columns;
 }
 
@@ -51,23 +51,23 @@ Result<std::string> read_view(const Arguments& arguments) {
   return view;
 }
 
-// What a drawing lacks is said in it, and here where nobody reads it there.
-void say_left_out(const Timeline& timeline) {
+// Notes on what is elided. (The text says so itself.)
+void say_elided(const Timeline& timeline) {
   if (!timeline.gaps.empty())
-    say_note(fmt::format("{} {} left out of the timeline, where a repeat does the same again and again",
+    say_note(fmt::format("{} {} elided from the timeline: iterations that do the same as those before",
                          timeline.gaps.size(), timeline.gaps.size() == 1 ? "stretch is" : "stretches are"));
   if (const auto ending = ending_note(timeline); !ending.empty())
-    say_note("left out of the timeline " + ending);
+    say_note("elided from the timeline " + ending);
 }
 
 }  // namespace
 
 OptionGroup timeline_options() {
-  return {"What each warp does, drawn",
+  return {"Drawing what each warp does",
           {{"timeline", "VIEW",
             "text: for a terminal; svg: a figure for a paper; perfetto: a trace for ui.perfetto.dev or "
-            "chrome://tracing. What a repeat does again and again is drawn once or twice, and said"},
-           {"width", "COLUMNS", "the width of the text, where it is not to be the terminal's (or 120)"}}};
+            "chrome://tracing. Iterations that do the same are drawn once or twice; the rest are elided"},
+           {"width", "COLUMNS", "the width of the text (default: the terminal's, or 120)"}}};
 }
 
 Result<TimelineOptions> read_timeline_options(const Arguments& arguments) {
@@ -96,7 +96,7 @@ TimelineLimits limits_of(const TimelineOptions& options) {
 
 std::string drawn(const Timeline& timeline, const TimelineOptions& options) {
   if (options.view == "text") return timeline_text(timeline, options.columns);
-  say_left_out(timeline);
+  say_elided(timeline);
   return options.view == "svg" ? timeline_svg(timeline) : timeline_perfetto(timeline);
 }
 

@@ -15,14 +15,15 @@ struct TimelineOptions {
 };
 
 OptionGroup timeline_options();
-// Errors: an unknown view, a width that is none, --format or --width where they do not belong.
+// Errors: an unknown view, a width that is not a number in range, --format or --width where they do not
+// belong.
 Result<TimelineOptions> read_timeline_options(const Arguments& arguments);
 
 // An SVG or a trace is of one run.
 Diagnostics check_one_run(const TimelineOptions& options, std::size_t kernels, bool several_values);
 
 TimelineLimits limits_of(const TimelineOptions& options);
-// What an SVG or a trace leaves out is said on stderr, too.
+// Also notes on stderr what an SVG or a trace elides.
 std::string drawn(const Timeline& timeline, const TimelineOptions& options);
 
 }  // namespace warptime::cli

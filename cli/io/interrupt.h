@@ -1,4 +1,4 @@
-// Ctrl-C, where a command ends with what it has.
+// Ctrl-C for commands that then finish with the rows that they have.
 #pragma once
 
 #include <atomic>

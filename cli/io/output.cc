@@ -5,8 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
-#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +15,7 @@
 #include <filesystem>
 
 #include "cli/io/report.h"
+#include "load/input.h"
 
 namespace warptime::cli {
 namespace {
@@ -26,24 +28,35 @@ Diagnostic cannot_write(const std::string& file, int error_number) {
                   fmt::format("cannot be written: {}", std::strerror(error_number)));
 }
 
-// The temporary file of this process, for when a signal ends it; empty: none.
-char unfinished[PATH_MAX];
+// The temporary files of this process, for when a signal ends it.
+std::array<std::atomic<const char*>, 64> unfinished;
 
 extern "C" void remove_unfinished(int signal_number) {
-  if (unfinished[0] != 0) ::unlink(unfinished);
+  for (const auto& one : unfinished)
+    if (const char* temporary = one.load()) ::unlink(temporary);
   std::signal(signal_number, SIG_DFL);
   std::raise(signal_number);
 }
 
-void guard_unfinished(const std::string& temporary) {
-  if (temporary.size() >= sizeof unfinished) return;
-  std::memcpy(unfinished, temporary.c_str(), temporary.size() + 1);
+// `temporary` stays where it is until forget_unfinished().
+void guard_unfinished(const char* temporary) {
+  for (auto& one : unfinished) {
+    const char* none = nullptr;
+    if (one.compare_exchange_strong(none, temporary)) break;
+  }
   for (const int signal_number : {SIGINT, SIGTERM, SIGHUP})
     if (std::signal(signal_number, remove_unfinished) == SIG_IGN) std::signal(signal_number, SIG_IGN);
 }
 
-// mkstemp makes private files; the result gets the mode that an ordinary new file, or the one it replaces,
-// has.
+void forget_unfinished(const char* temporary) {
+  for (auto& one : unfinished) {
+    const char* expected = temporary;
+    if (one.compare_exchange_strong(expected, nullptr)) return;
+  }
+}
+
+// mkstemp makes private files. The result gets the mode of the file that it replaces, or of an ordinary new
+// file.
 void set_mode(int descriptor, const std::string& target) {
   struct stat status {};
   const bool exists = ::stat(target.c_str(), &status) == 0;
@@ -52,15 +65,22 @@ void set_mode(int descriptor, const std::string& target) {
   ::fchmod(descriptor, exists ? status.st_mode & 07777 : 0666 & ~mask);
 }
 
+Diagnostic is_input(const std::string& file) {
+  return error_at(file, 0, 0, "is an input of this command: the result would replace it",
+                  "give the result a file of its own");
+}
+
 }  // namespace
 
-Result<std::unique_ptr<Output>> Output::open(const std::optional<std::string>& file) {
+Result<std::unique_ptr<Output>> Output::open(const std::optional<std::string>& file, OverInput over_input) {
   std::unique_ptr<Output> output(new Output);
   if (!file || *file == "-") {
     output->descriptor_ = STDOUT_FILENO;
     return output;
   }
   output->file_ = *file;
+  output->over_input_ = over_input;
+  if (over_input == OverInput::refuse && was_read(*file)) return is_input(*file);
   std::error_code ignored;
   const auto resolved = std::filesystem::canonical(*file, ignored);
   output->target_ = ignored ? *file : resolved.string();
@@ -79,7 +99,7 @@ Result<std::unique_ptr<Output>> Output::open(const std::optional<std::string>& f
     return cannot_write(*file, errno);
   }
   if (!output->temporary_.empty()) {
-    guard_unfinished(output->temporary_);
+    guard_unfinished(output->temporary_.c_str());
     set_mode(output->descriptor_, output->target_);
   }
   return output;
@@ -87,8 +107,9 @@ Result<std::unique_ptr<Output>> Output::open(const std::optional<std::string>& f
 
 Output::~Output() {
   if (descriptor_ > STDOUT_FILENO) ::close(descriptor_);
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
-  unfinished[0] = 0;
+  if (temporary_.empty()) return;
+  ::unlink(temporary_.c_str());
+  forget_unfinished(temporary_.c_str());
 }
 
 bool Output::write(std::string_view text) {
@@ -114,16 +135,26 @@ bool Output::flush() {
 }
 
 Diagnostics Output::finish() {
+  if (auto failures = complete(); !failures.empty()) return failures;
+  return publish();
+}
+
+Diagnostics Output::complete() {
   flush();
   if (failure_ == EPIPE) return {};
-  if (failure_ == 0 && !temporary_.empty()) {
-    // Closed before it is renamed: some file systems report a full disk only then.
-    if (::close(std::exchange(descriptor_, -1)) != 0 || std::rename(temporary_.c_str(), target_.c_str()) != 0)
-      failure_ = errno;
-    else
-      temporary_.clear();
-  }
+  // Closed before it is renamed: some file systems report a full disk only then.
+  if (failure_ == 0 && !temporary_.empty() && ::close(std::exchange(descriptor_, -1)) != 0) failure_ = errno;
   if (failure_ != 0) return {cannot_write(file_, failure_)};
+  return {};
+}
+
+Diagnostics Output::publish() {
+  if (failure_ != 0 || temporary_.empty()) return {};
+  // Again: the command may have read it since open().
+  if (over_input_ == OverInput::refuse && was_read(target_)) return {is_input(file_)};
+  if (std::rename(temporary_.c_str(), target_.c_str()) != 0) return {cannot_write(file_, errno)};
+  forget_unfinished(temporary_.c_str());
+  temporary_.clear();
   return {};
 }
 
@@ -136,12 +167,23 @@ Result<std::string> Output::finish_with_part() {
   return file_;
 }
 
+int write_results(const std::vector<ResultFile>& results) {
+  std::vector<std::unique_ptr<Output>> outputs;
+  for (const auto& result : results) {
+    auto output = Output::open(result.file);
+    if (!output) return fail(wrong_input, output.diagnostics());
+    (*output)->write(result.text);
+    outputs.push_back(std::move(*output));
+  }
+  for (const auto& output : outputs)
+    if (const auto failures = output->complete(); !failures.empty()) return fail(wrong_input, failures);
+  for (const auto& output : outputs)
+    if (const auto failures = output->publish(); !failures.empty()) return fail(wrong_input, failures);
+  return done;
+}
+
 int write_result(const std::optional<std::string>& file, std::string_view text) {
-  auto output = Output::open(file);
-  if (!output) return fail(wrong_input, output.diagnostics());
-  (*output)->write(text);
-  const auto failures = (*output)->finish();
-  return failures.empty() ? done : fail(wrong_input, failures);
+  return write_results({{file, std::string(text)}});
 }
 
 }  // namespace warptime::cli

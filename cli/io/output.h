@@ -1,4 +1,5 @@
-// Where results go: standard output, or a file that appears whole or not at all.
+// Where results go: standard output, or a file that appears whole or not at all. A command that fails writes
+// no file, a command with several files writes all of them or none, and no command writes over its input.
 #pragma once
 
 #include <chrono>
@@ -6,29 +7,39 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "simulator/base/diagnostic.h"
 
 namespace warptime::cli {
 
-// A file is written beside itself under another name and renamed by finish(), so that an error leaves an
-// older one as it was; what is no regular file (a pipe, /dev/null) is written to directly.
+// Whether a file may be replaced that this command has read (load/input.h: was_read).
+enum class OverInput : bool { refuse, replace };
+
+// Writes a temporary file beside the target, which finish() renames: an error leaves an older file as it was.
+// What is not a regular file (a pipe, /dev/null) is written to directly.
 class Output {
  public:
-  // No file, or `-`: standard output. Errors: a folder that is not there or not writable, a directory.
-  static Result<std::unique_ptr<Output>> open(const std::optional<std::string>& file);
+  // No file, or `-`: standard output. Errors: a folder that does not exist or is not writable, a directory, a
+  // file that the command has read.
+  static Result<std::unique_ptr<Output>> open(const std::optional<std::string>& file,
+                                              OverInput over_input = OverInput::refuse);
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
   ~Output();
 
-  // Buffered, but never for long: a reader sees rows as they come. False where nothing more can be written:
-  // the caller may stop.
+  // Buffered for 50 ms at most: a reader sees rows as they come. False where nothing more can be written: the
+  // caller may stop.
   bool write(std::string_view text);
-  // Completes the output. A reader who closed the pipe has what it wants: that is no error. Errors: a full
-  // disk and the like.
+  // complete() and publish().
   Diagnostics finish();
-  // The same for output that is not whole: where there is a file of that name already it stays, and this one
-  // gets `.partial` added to its name. Gives its name; empty: standard output.
+  // Writes the rest of the text and closes the temporary file. Errors: a full disk and the like. A reader who
+  // closed the pipe has what it wants: that is no error.
+  Diagnostics complete();
+  // Gives the completed file its name. Errors: as for open().
+  Diagnostics publish();
+  // finish() for output that is not whole: where a file of that name exists, it stays, and this one gets
+  // `.partial` added to its name. Returns that name; empty: standard output.
   Result<std::string> finish_with_part();
 
  private:
@@ -38,13 +49,21 @@ class Output {
   std::string file_;       // as the user named it; empty: standard output
   std::string target_;     // file_, symbolic links followed
   std::string temporary_;  // empty: written to directly
+  OverInput over_input_ = OverInput::refuse;
   int descriptor_ = -1;
   int failure_ = 0;  // errno
   std::string buffer_;
   std::chrono::steady_clock::time_point last_flush_ = std::chrono::steady_clock::now();
 };
 
-// All of a result at once; says what goes wrong and gives the exit status.
+struct ResultFile {
+  std::optional<std::string> file;  // none, or `-`: standard output
+  std::string text;
+};
+
+// Writes all of the results or none: no file is renamed before every text is written. Reports what goes wrong
+// and returns the exit status.
+int write_results(const std::vector<ResultFile>& results);
 int write_result(const std::optional<std::string>& file, std::string_view text);
 
 }  // namespace warptime::cli

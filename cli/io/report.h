@@ -5,23 +5,26 @@
 
 namespace warptime::cli {
 
-// A command line is wrong where nothing that is read could make it right; everything else that the user can
-// mend is input.
+// A command line is wrong where no input could make it right; everything else that the user can correct is
+// input.
 enum ExitStatus : int { done = 0, wrong_input = 1, wrong_command_line = 2, interrupted_status = 130 };
 
-// What --help says of it.
+// For --help.
 inline constexpr char exit_status_help[] =
-    "Exit status: 0 done; 1 the input is wrong, which only reading it could show (no such file, an unknown "
-    "kernel, a missing\n"
-    "parameter, code that does not compile); 2 the command line is wrong (an unknown option, command, GPU or "
-    "format, a value\n"
-    "that is no number or does not fit 64 bits, an option that is missing or does not go with another); 130 "
-    "interrupted (Ctrl-C).\n";
+    "Exit status:\n"
+    "  0    done\n"
+    "  1    the input is wrong: no such file, an unknown kernel, a missing parameter, code that does not "
+    "compile;\n"
+    "       or a check found what it looks for\n"
+    "  2    the command line is wrong: an unknown option, command, GPU or format, a value that is not a "
+    "number or\n"
+    "       does not fit 64 bits, a missing option, options that exclude each other\n"
+    "  130  interrupted (Ctrl-C)\n";
 
 // Prints to stderr; messages that are about no file begin with the program's name.
 void say(const Diagnostic& diagnostic);
 void say(const Diagnostics& diagnostics);
-// What calls back with one diagnostic at a time takes this one.
+// For callbacks that take one diagnostic at a time.
 inline constexpr auto say_each = [](const Diagnostic& diagnostic) { say(diagnostic); };
 void say_note(std::string message, std::string hint = {});
 

@@ -12,15 +12,9 @@ namespace warptime::cli {
 namespace {
 
 constexpr std::size_t help_width = 110;
-constexpr std::size_t help_indent = 28;  // of what options are for
+constexpr std::size_t help_indent = 28;  // of the descriptions of options
 
-std::string long_name(const Option& option) {
-  const auto comma = option.names.find(',');
-  return comma == std::string::npos ? option.names : option.names.substr(comma + 1);
-}
-
-// Every value is kept as text: the commands know better than cxxopts what a number is and how to say that it
-// is none.
+// Every value is kept as text: the commands parse numbers themselves, with better messages than cxxopts.
 cxxopts::Options to_cxxopts(const CommandSyntax& syntax) {
   cxxopts::Options options("warptime " + syntax.name);
   options.allow_unrecognised_options();
@@ -69,6 +63,11 @@ Diagnostics check_positionals(const CommandSyntax& syntax, const std::vector<std
 }
 
 }  // namespace
+
+std::string long_name(const Option& option) {
+  const auto comma = option.names.find(',');
+  return comma == std::string::npos ? option.names : option.names.substr(comma + 1);
+}
 
 bool Arguments::has(std::string_view name) const {
   return value(name).has_value();

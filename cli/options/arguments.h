@@ -13,11 +13,26 @@
 
 namespace warptime::cli {
 
+// What the value of an option names, for check_outputs().
+enum class Names {
+  no_file,
+  input,           // FILE, or FILE=MORE
+  input_folder,    // whose *.yaml are read
+  input_in_value,  // NAME=@FILE, NAME=raw:TYPE:FILE
+  output,          // FILE
+  output_folder,   // where *.svg are written
+  output_in_value  // NAME=FILE
+};
+
 struct Option {
   std::string names;  // "o,output"; looked up by the long one
   std::string value;  // what --help calls its value: "FILE"; empty: a flag
   std::string help;   // when to use it
+  Names file = Names::no_file;
 };
+
+// "output" of "o,output".
+std::string long_name(const Option& option);
 
 struct OptionGroup {
   std::string title;
@@ -35,6 +50,7 @@ struct CommandSyntax {
   int most_positionals = 1;
   bool takes_compiler_flags = false;    // what follows `--` goes to the compiler
   std::string (*addition)() = nullptr;  // to the description, where it costs something to make
+  bool positionals_are_files = true;    // inputs, where files of these names exist
 };
 
 class Arguments {
@@ -58,6 +74,10 @@ class Arguments {
 // `words`: what followed the command's name. With --help among them, neither missing nor surplus inputs are
 // errors. Errors: an unknown option (with the nearest), a value that is missing, too few or too many inputs.
 Result<Arguments> parse_arguments(const CommandSyntax& syntax, const std::vector<std::string>& words);
+
+// Refuses an output that is an input of the command, under whatever name (a symbolic or hard link, `./`), and
+// two outputs to one file. Looks at the command line alone: nothing is read or written before.
+Diagnostics check_outputs(const CommandSyntax& syntax, const Arguments& arguments);
 
 std::string help_text(const CommandSyntax& syntax);
 

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "cli/io/report.h"
 #include "simulator/base/did_you_mean.h"
 
 namespace warptime::cli {
@@ -45,40 +46,44 @@ OptionGroup compiler_options() {
   return {
       "Compiling a .cu",
       {{"compiler", "NAME",
-        "clang (built in, needs no CUDA Toolkit), or nvcc to analyse what your own build will run (default: "
+        "clang (built in, needs no CUDA Toolkit), or nvcc to analyse the code of your own build (default: "
         "clang)"},
-       {"arch", "sm_XX", "the target to compile for, where it is not to be each GPU's own (analyze: sm_75)"},
+       {"arch", "sm_XX", "compile for this target (default: each GPU's own; analyze: sm_75)"},
        {"rolled", "",
-        "keep loops as written: for a program that is easy to read and to check against the source"},
-       {"skip-unsupported", "", "go on where an instruction is not known, and say what share was modelled"}}};
+        "do not unroll loops, for a program that is easy to read and to check against the source"},
+       {"skip-unsupported", "",
+        "continue at instructions that the analyzer does not know, and report the share that was modelled"}}};
 }
 
 Option param_option() {
   return {"param", "NAME=VALUES",
-          "a parameter's value: 64; a list 8,10,12; powers of two 2^6..2^20; a stepped range 64..1024:64. "
-          "Repeatable, or several in one "
-          "with commas"};
+          "set a parameter: 64; a list 8,10,12; powers of two 2^6..2^20; a range with a step 64..1024:64. "
+          "Repeatable, or several parameters separated by commas"};
 }
 
 Option kernel_option() {
-  return {"kernel", "NAME", "this kernel, where the input has several"};
+  return {"kernel", "NAME", "use this kernel, where the input has several"};
 }
 
 Option gpu_dir_option() {
-  return {"gpu-dir", "DIR",
-          "also read the GPU files (*.yaml) of this folder: a GPU that is not bundled, or other figures"};
+  return {
+      "gpu-dir", "DIR",
+      "also read the GPU files (*.yaml) of this folder, for a GPU that is not bundled or for other figures",
+      Names::input_folder};
 }
 
 Option t_m_option() {
-  return {"t-m", "CYCLES",
-          "for how long one memory access holds the core package, where you have measured or fitted it"};
+  return {
+      "t-m", "CYCLES",
+      "cycles for which one memory access holds the core package, where you have measured or fitted them"};
 }
 
 OptionGroup general_options(std::string formats) {
   return {"General",
           {{"format", "FORMAT", std::move(formats)},
-           {"o,output", "FILE", "write the result to FILE, which is replaced only when all went well"},
-           {"h,help", "", "this text"}}};
+           {"o,output", "FILE", "write the result to FILE, which is replaced only if the command succeeds",
+            Names::output},
+           {"h,help", "", "print this help"}}};
 }
 
 Result<CompileOptions> read_compile_options(const Arguments& arguments) {
@@ -134,7 +139,7 @@ Result<std::string> read_choice(const Arguments& arguments, std::string_view nam
   if (!given) return allowed.front();
   if (std::find(allowed.begin(), allowed.end(), *given) != allowed.end()) return *given;
   const std::string near = nearest(*given, allowed);
-  return wrong_value(name, fmt::format("`{}` is none of {}", *given, enumerate(allowed)),
+  return wrong_value(name, fmt::format("`{}` is not one of {}", *given, enumerate(allowed)),
                      near.empty() ? "" : fmt::format("did you mean {}?", near));
 }
 
@@ -160,6 +165,21 @@ Result<std::vector<const Gpu*>> read_gpus(const Arguments& arguments, const GpuC
     }
   }
   return gpus;
+}
+
+bool asks_for_all_gpus(const Arguments& arguments) {
+  const auto given = arguments.values("gpu");
+  return given.empty() || std::any_of(given.begin(), given.end(), [](const std::string& text) {
+           const auto names = split_at_commas(text);
+           return std::find(names.begin(), names.end(), "all") != names.end();
+         });
+}
+
+void say_excluded_gpus(const std::vector<std::string>& names) {
+  if (!names.empty())
+    say_note(
+        fmt::format("not among all GPUs, because the model does not hold for them: {}", enumerate(names)),
+        "`--gpu NAME` says why");
 }
 
 }  // namespace warptime::cli

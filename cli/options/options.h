@@ -1,5 +1,5 @@
-// The options that mean the same in every command, and what their values are read as. Errors here are of the
-// command line: each names the option, as the file of its diagnostic.
+// The options that mean the same in every command, and how their values are read. Errors here are of the
+// command line; each diagnostic has the option as its file.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ OptionGroup general_options(std::string formats);  // --format (formats: what it
 
 // --compiler, --arch, --rolled and what followed `--`.
 Result<CompileOptions> read_compile_options(const Arguments& arguments);
-// Every --param, in order. Errors: a value that is no number or does not fit 64 bits, a name given twice.
+// Every --param, in order. Errors: a value that is not a number or does not fit 64 bits, a name given twice.
 Result<std::vector<NamedValues>> read_parameters(const Arguments& arguments);
 // A number that is not negative: --t-m, --t-p.
 Result<std::optional<double>> read_number(const Arguments& arguments, std::string_view name);
@@ -35,8 +35,14 @@ Result<std::string> read_choice(const Arguments& arguments, std::string_view nam
                                 const std::vector<std::string>& allowed);
 // The bundled GPUs and those of --gpu-dir. Errors are of the folder's files: input.
 Result<GpuCatalogue> read_catalogue(const Arguments& arguments);
-// --gpu, repeatable and with commas; `all` is every GPU of the catalogue. Each GPU once, in the order given.
+// --gpu, repeatable and with commas; `all` is every GPU that has core packages. Each GPU once, in the order
+// given.
 Result<std::vector<const Gpu*>> read_gpus(const Arguments& arguments, const GpuCatalogue& catalogue);
+
+// Whether that is the whole catalogue: with `--gpu all`, and without --gpu.
+bool asks_for_all_gpus(const Arguments& arguments);
+// Notes that `names` are not among all GPUs; nothing where there are none.
+void say_excluded_gpus(const std::vector<std::string>& names);
 
 // "a,b" -> a and b.
 std::vector<std::string> split_at_commas(const std::string& text);

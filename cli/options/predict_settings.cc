@@ -68,8 +68,7 @@ std::vector<const Gpu*> all_gpus(const GpuCatalogue& catalogue, const ChosenMode
 // Fills in the GPUs that were asked for, and `ranks` where that is the whole catalogue.
 Diagnostics choose_gpus(const Arguments& arguments, const GpuCatalogue& catalogue, const ChosenModels& chosen,
                         PredictSettings& settings) {
-  const auto asked = arguments.values("gpu");
-  settings.ranks = asked.empty() || std::find(asked.begin(), asked.end(), "all") != asked.end();
+  settings.ranks = asks_for_all_gpus(arguments);
   if (settings.ranks) {
     settings.gpus = all_gpus(catalogue, chosen, settings);
     return {};
@@ -98,8 +97,8 @@ Diagnostics set_figures(const Arguments& arguments, PredictSettings& settings) {
         good = failure == std::errc() && stopped == end;
       }
       if (!good)
-        return {error_at("--set", 0, 0, fmt::format("`{}` is no figure of a GPU with its value", text),
-                         "--set clock=1900, say; `warptime gpus NAME` lists the figures")};
+        return {error_at("--set", 0, 0, fmt::format("`{}` is not a figure of a GPU with its value", text),
+                         "for example --set clock=1900; `warptime gpus NAME` lists the figures")};
       const std::string name = text.substr(0, equals);
       for (const Gpu*& gpu : settings.gpus) {
         auto changed = with_figure(*gpu, name, value);

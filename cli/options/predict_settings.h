@@ -1,4 +1,4 @@
-// What the command line of `warptime predict` says, read and checked.
+// The command line of `warptime predict`, read and checked.
 #pragma once
 
 #include <deque>
@@ -12,7 +12,7 @@
 
 namespace warptime::cli {
 
-// What the command line alone says of the launch.
+// The launch, as far as the command line gives it.
 struct LaunchOptions {
   std::optional<Expression> threads, blocks, threads_per_block;
   bool given() const { return threads || blocks || threads_per_block; }

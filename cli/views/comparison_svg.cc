@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <limits>
 
 #include "cli/views/table.h"
 
@@ -71,8 +72,13 @@ Axis size_axis(const std::vector<ComparedRow>& rows, std::size_t size_parameter)
   return axis;
 }
 
+// The limit on the ticks of an axis; more would touch.
+constexpr int most_ticks = 100;
+constexpr int most_power_ticks = 12;
+
 // Round steps of a linear axis.
 double step_of(double width) {
+  if (!(width > 1e-300 && width < 1e300)) return width;
   const double power = std::pow(10, std::floor(std::log10(width / 4)));
   for (const double factor : {1.0, 2.0, 5.0})
     if (factor * power >= width / 6) return factor * power;
@@ -160,15 +166,21 @@ class Panel {
 
   void value_ticks() {
     if (values_.logarithmic) {
-      for (double power = std::ceil(std::log10(values_.low) - 1e-9); power <= std::log10(values_.high) + 1e-9;
-           ++power)
+      // The ends of the axis are powers of ten: at most 309 of them either way.
+      const int first = static_cast<int>(std::ceil(std::log10(values_.low) - 1e-9));
+      const int last = static_cast<int>(std::floor(std::log10(values_.high) + 1e-9));
+      const int step = (last - first) / most_power_ticks + 1;
+      for (int power = first; power <= last; power += step)
         value_tick(std::pow(10, power), sensible_time(std::pow(10, power)));
       return;
     }
     const double step = step_of(values_.high - values_.low);
-    for (double value = std::ceil(values_.low / step - 1e-9) * step; value <= values_.high + step * 1e-9;
-         value += step)
+    const double first_step = std::ceil(values_.low / step - 1e-9);
+    for (int n = 0; n < most_ticks; ++n) {
+      const double value = (first_step + n) * step;
+      if (!(value <= values_.high + step * 1e-9)) break;
       value_tick(value, sensible(std::abs(value) < step / 2 ? 0 : value));
+    }
   }
 
   double x_, y_;
@@ -209,7 +221,7 @@ Axis ratio_axis(const Figure& figure) {
 }
 
 Axis times_axis(const Figure& figure) {
-  Axis axis{1e300, 1e-300, true};
+  Axis axis{std::numeric_limits<double>::max(), 0, true};
   for (const auto& [number, experiment] : figure.experiments) {
     for (const auto& row : experiment->rows) {
       for (const double time : {row.measured_us, row.predicted_us}) {
@@ -219,8 +231,11 @@ Axis times_axis(const Figure& figure) {
       }
     }
   }
-  axis.low = std::pow(10, std::floor(std::log10(axis.low)));
-  axis.high = std::pow(10, std::ceil(std::log10(axis.high * 1.001)));
+  // 1e-307 and 1e308 are the outermost powers of ten that are ordinary numbers.
+  if (axis.low > axis.high) return {1, 10, true};
+  axis.low = std::pow(10, std::max(-307.0, std::floor(std::log10(axis.low))));
+  axis.high = std::pow(10, std::min(308.0, std::ceil(std::log10(axis.high * 1.001))));
+  if (axis.low >= axis.high) axis.low = axis.high / 10;
   return axis;
 }
 
@@ -292,7 +307,7 @@ std::string ratio_plot(const Figure& figure, const std::string& title) {
   double highest = 0;
   for (const auto& [number, experiment] : figure.experiments)
     for (const auto& row : experiment->rows) highest = std::max({highest, row.measured_us, row.predicted_us});
-  const Axis ratios{0, highest * 1.1, false};
+  const Axis ratios{0, std::clamp(highest * 1.1, 1e-300, 1e300), false};
   const std::size_t columns = columns_of(figure);
   std::string body;
   for (std::size_t i = 0; i < figure.experiments.size(); ++i) {

@@ -1,4 +1,4 @@
-// What the views are made of: aligned columns, CSV fields, and numbers as people and as programs want them.
+// What the views are made of: aligned columns, CSV fields, and numbers for people and for programs.
 #pragma once
 
 #include <cstdint>

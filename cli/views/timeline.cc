@@ -143,14 +143,14 @@ Result<Timeline> collect_timeline(const Schedule& schedule, std::int64_t warps, 
   constexpr double nothing = unlimited;
   if ((whole && whole->total <= limits.whole_up_to) || few_steps(schedule, warps, limits.whole_up_to_steps))
     return collect(nothing);
-  auto timeline = collect(limits.least_left_out);
+  auto timeline = collect(limits.least_elided);
   // Gaps that make it little shorter are not worth having.
   const bool little = timeline && !timeline->gaps.empty() && whole && whole->total < 2 * timeline->end &&
                       few_steps(schedule, warps, limits.most_steps / 2);
   return little ? collect(nothing) : timeline;
 }
 
-double Timeline::left_out_before(double drawn) const {
+double Timeline::elided_before(double drawn) const {
   double cycles = 0;
   for (const auto& gap : gaps) {
     if (gap.at >= drawn) break;
@@ -212,6 +212,8 @@ std::string ending_note(const Timeline& timeline) {
 
 double round_step(double least) {
   if (!(least > 0)) return 1;
+  // Powers of ten that are neither 0 nor infinite as numbers.
+  if (least < 1e-300 || least > 1e300) return least;
   double power = std::pow(10.0, std::floor(std::log10(least)));
   for (;; power *= 10)
     for (const double digit : {1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0})

@@ -16,7 +16,7 @@ namespace warptime::cli {
 // What the core package does: one thing at a time.
 enum class Activity : std::uint8_t { issue, calculation, waiting, tail };
 
-// Times are cycles as they are drawn: from one gap to the next they run on as if nothing were between.
+// Times are cycles as drawn: they continue across a gap as if nothing were between.
 struct Timeline {
   struct Interval {  // of the core package
     double begin = 0, end = 0;
@@ -34,10 +34,10 @@ struct Timeline {
     std::uint32_t origin = 0;
     bool from_gap = false, into_gap = false;
   };
-  // What the stretch before it does once more, many times.
+  // An elided stretch: it repeats the one before it, many times.
   struct Gap {
     double at = 0;            // as drawn
-    double period = 0;        // cycles that come again
+    double period = 0;        // cycles of one repetition
     std::uint64_t times = 0;  // how often
     CorePackageTime time;     // all of it
   };
@@ -51,21 +51,21 @@ struct Timeline {
   std::vector<Transaction> transactions;
   std::vector<Gap> gaps;
   double end = 0;            // of what was collected
-  bool ended_early = false;  // there was too much to collect: the rest is missing
+  bool ended_early = false;  // the rest was too much to collect
   bool time_known = true;  // of the whole; where it takes too long to find out, `time` is what was collected
   CorePackageTime time;
   std::vector<std::string> lines;  // source lines by origin, "5-7,12"; may be empty
 
-  // Cycles left out before `drawn`; at a gap, without it.
-  double left_out_before(double drawn) const;
+  // Cycles elided before `drawn`; at a gap, without it.
+  double elided_before(double drawn) const;
   // Whether a warp issues or calculates while a transaction of its own is under way.
   bool overlaps() const;
 };
 
 struct TimelineLimits {
-  double whole_up_to = 0;                                      // cycles: up to here nothing is left out
+  double whole_up_to = 0;                                      // cycles: up to here nothing is elided
   std::uint64_t whole_up_to_steps = 0;                         // nor up to so many periods of all warps
-  double least_left_out = 1;                                   // cycles: what is shorter is not worth a gap
+  double least_elided = 1;                                     // cycles: a shorter stretch is not worth a gap
   std::size_t most_steps = 1 << 18;                            // more are not collected
   double beginning = std::numeric_limits<double>::infinity();  // cycles of it, then, that are
 };
@@ -92,7 +92,8 @@ std::string timeline_title(const Timeline& timeline);  // "112 cycles: mtx, 3 wa
 std::string gap_note(const Timeline& timeline, const Timeline::Gap& gap);
 // What a timeline that ended early lacks; empty for others.
 std::string ending_note(const Timeline& timeline);
-// 1, 2, 3, 4, 5, 6 or 8 times a power of ten: not below `least`.
+// 1, 2, 3, 4, 5, 6 or 8 times a power of ten: not below `least`. (`least` itself where it is below 1e-300 or
+// above 1e300.)
 double round_step(double least);
 std::string cycles_text(double cycles);  // 12, 1.5, 1.234e+18
 

@@ -75,7 +75,7 @@ class Trace {
     for (const auto& transaction : timeline_.transactions) add(transaction);
     for (std::size_t i = 0; i < timeline_.gaps.size(); ++i) add_gap(i);
     if (const auto note = ending_note(timeline_); !note.empty())
-      event({{"name", "left out " + note}, {"ph", "i"}, {"s", "g"}, {"ts", time_stamp(timeline_.end)}},
+      event({{"name", "elided " + note}, {"ph", "i"}, {"s", "g"}, {"ts", time_stamp(timeline_.end)}},
             all_thread);
     return text_ + "\n]}\n";
   }
@@ -183,8 +183,8 @@ class Trace {
         {"name", track}, {"cat", "transaction"}, {"ph", "b"}, {"id", id}, {"ts", time_stamp(one.begin)}};
     Json end = json;
     json["args"] = arguments(name_of(one.kind), one.begin, one.end - one.begin, one.origin, true);
-    if (one.from_gap) json["args"]["began"] = "in what is left out";
-    if (one.into_gap) json["args"]["ends"] = "in what is left out";
+    if (one.from_gap) json["args"]["began"] = "in what is elided";
+    if (one.into_gap) json["args"]["ends"] = "in what is elided";
     end["ph"] = "e";
     end["ts"] = time_stamp(one.end);
     event(std::move(json), thread_of(one.warp));
@@ -193,7 +193,7 @@ class Trace {
 
   void add_gap(std::size_t index) {
     const auto& gap = timeline_.gaps[index];
-    event({{"name", fmt::format("{} cycles left out", cycles_text(gap.time.total))},
+    event({{"name", fmt::format("{} cycles elided", cycles_text(gap.time.total))},
            {"ph", "i"},
            {"s", "g"},
            {"ts", time_stamp(gap.at)},

@@ -35,9 +35,10 @@ constexpr double line_height = 16;
 constexpr double letter_width = 6.6;
 constexpr double touching = 0.05;      // what is no further apart
 constexpr double ticks_apart = 60;     // at least
+constexpr int most_ticks = 1000;       // of one stretch
 constexpr std::size_t most_rows = 64;  // warps
 constexpr std::size_t most_gaps = 24;  // more are drawn as one
-constexpr double whole_cycles = 400;   // longer ones leave out what repeats
+constexpr double whole_cycles = 400;   // longer ones elide what repeats
 
 // How many bytes the character at the beginning of `text` has in UTF-8; 0: it is none that XML may hold.
 std::size_t character_bytes(std::string_view text) {
@@ -91,6 +92,7 @@ std::string pixels(double number) {
 // 1, 2 or 5 times a power of ten: not below `least`.
 double tick_step(double least) {
   double step = round_step(least);
+  if (least < 1e-300 || least > 1e300) return step;
   while (std::string_view("125").find(fmt::format("{:e}", step)[0]) == std::string_view::npos)
     step = round_step(step * 1.01);
   return step;
@@ -290,24 +292,25 @@ class Figure {
     const double step = tick_step(ticks_apart / scale_);
     for (const auto& stretch : stretches_) {
       line("axis", stretch.x, bottom_, stretch.x + stretch.width, bottom_);
-      const double offset = timeline_.left_out_before(std::nextafter(stretch.begin, 1e300));
+      const double offset = timeline_.elided_before(std::nextafter(stretch.begin, 1e300));
       const double first = offset + stretch.begin;
       // Counted from the gap where numbers would get too long.
       const bool relative = first >= 1e6;
-      const double origin = relative ? first : 0;
       const bool last = &stretch == &stretches_.back();
-      const auto tick = [&](double cycle, const std::string& label) {
-        const double x = stretch.x + (cycle - first) * scale_;
+      const auto tick = [&](double from_left, const std::string& label) {
+        const double x = stretch.x + from_left;
         line("axis", x, bottom_, x, bottom_ + 5);
         text(x, bottom_ + 18, label, "middle");
       };
-      if (relative) tick(first, cycles_text(first));
-      for (double n = std::ceil((first - origin) / step) + (relative ? 1 : 0);; ++n) {
-        const double cycle = origin + n * step;
-        const double x = (cycle - first) * scale_;
-        if (x > stretch.width + 1e-6) break;
-        if (!last && x > stretch.width - 12) break;
-        tick(cycle, relative ? "+" + cycles_text(n * step) : cycles_text(n * step));
+      if (relative) tick(0, cycles_text(first));
+      // In whole numbers of steps: where `first` is large, `first + step` may be `first` again.
+      const double first_step = relative ? 1 : std::ceil(first / step);
+      const double room = last ? stretch.width + 1e-6 : stretch.width - 12;
+      for (int n = 0; n < most_ticks; ++n) {
+        const double cycles = (first_step + n) * step;
+        const double x = (relative ? cycles : cycles - first) * scale_;
+        if (!(x <= room)) break;
+        tick(x, relative ? "+" + cycles_text(cycles) : cycles_text(cycles));
       }
     }
     text(std::max(right_, left_ + 40), bottom_ + 34, "cycles", "end");
@@ -335,14 +338,14 @@ class Figure {
         for (std::size_t i = stretch.first_gap; i < timeline_.gaps.size(); ++i)
           cycles += timeline_.gaps[i].time.total;
         note = fmt::format("after cycle {}: {} cycles of {} such repetitions and what is between them",
-                           cycles_text(gap.at + timeline_.left_out_before(gap.at)), cycles_text(cycles),
+                           cycles_text(gap.at + timeline_.elided_before(gap.at)), cycles_text(cycles),
                            stretch.gaps);
       }
-      text(margin, y + 10, "left out … " + note);
+      text(margin, y + 10, "elided … " + note);
       y += line_height;
     }
     if (const auto note = ending_note(timeline_); !note.empty()) {
-      text(margin, y + 10, "left out … " + note);
+      text(margin, y + 10, "elided … " + note);
       y += line_height;
     }
     height_ = y + margin;

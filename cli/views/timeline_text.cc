@@ -12,8 +12,8 @@
 //
 //     # issue of a load or store (t_m)    = calculation    . idle    / memory transaction under way
 //
-// Each warp has a second line, for its transactions, where they overlap with what it does (Figure 8). What
-// is left out of a repeat is an … through all rows, and a line below says what it is.
+// Each warp has a second line, for its transactions, where they overlap with what it does (Figure 8). An
+// elided stretch of a repeat is an … through all rows, and a line below says what it is.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -186,7 +186,7 @@ std::pair<std::string, std::string> axis(const Timeline& timeline, const Layout&
   };
   for (const auto& stretch : layout.stretches) {
     const bool last = &stretch == &layout.stretches.back();
-    double offset = timeline.left_out_before(stretch.end);
+    double offset = timeline.elided_before(stretch.end);
     if (stretch.begin == stretch.end && last)
       for (offset = 0; const auto& gap : timeline.gaps) offset += gap.time.total;
     ruler.resize(stretch.column, ' ');
@@ -230,9 +230,9 @@ std::string notes(const Timeline& timeline, const Layout& layout) {
   for (std::size_t i = 0; i < timeline.gaps.size(); ++i) {
     if (i == layout.merged_first && layout.merged_last > 0) {
       const auto& gap = timeline.gaps[i];
-      const double from = gap.at + timeline.left_out_before(gap.at);
+      const double from = gap.at + timeline.elided_before(gap.at);
       const auto& until = timeline.gaps[layout.merged_last - 1];
-      double to = until.at + timeline.left_out_before(until.at) + until.time.total;
+      double to = until.at + timeline.elided_before(until.at) + until.time.total;
       notes.push_back(fmt::format("after cycle {}: {} cycles of {} such repetitions and what is between them",
                                   cycles_text(from), cycles_text(to - from),
                                   layout.merged_last - layout.merged_first));
@@ -247,7 +247,7 @@ std::string notes(const Timeline& timeline, const Layout& layout) {
   if (notes.size() > most_notes)
     text += fmt::format("  … and {} more like these\n", notes.size() - most_notes);
   if (!ending.empty()) text += fmt::format("  … {}\n", ending);
-  return text.empty() ? text : "left out:\n" + text;
+  return text.empty() ? text : "elided:\n" + text;
 }
 
 }  // namespace

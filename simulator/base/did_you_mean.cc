@@ -32,6 +32,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string nearest(std::string_view wanted, const std::vector<std::string>& candidates) {
   constexpr std::size_t kLongestName = 100;  // longer ones are no slip of the finger
+  constexpr std::size_t kShortestPart = 3;   // of a name, to be found in it
   if (wanted.empty() || wanted.size() > kLongestName) return {};
   std::string best;
   std::size_t best_distance = std::max<std::size_t>(1, (wanted.size() + 1) / 3) + 1;
@@ -44,6 +45,12 @@ std::string nearest(std::string_view wanted, const std::vector<std::string>& can
       best_distance = distance;
     }
   }
+  if (!best.empty() || wanted.size() < kShortestPart) return best;
+  // A candidate that contains the word: `rtx-4090` for `4090`. The shortest one says the least that was not
+  // meant.
+  for (const std::string& candidate : candidates)
+    if (candidate.find(wanted) != std::string::npos && (best.empty() || candidate.size() < best.size()))
+      best = candidate;
   return best;
 }
 

@@ -7,7 +7,8 @@
 
 namespace warptime {
 
-// The candidate nearest to `wanted` (edit distance), or an empty string where none is near.
+// The candidate nearest to `wanted` (edit distance), else the shortest that contains it, else an empty
+// string.
 std::string nearest(std::string_view wanted, const std::vector<std::string>& candidates);
 
 // "a, b and c"

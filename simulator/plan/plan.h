@@ -63,6 +63,15 @@ struct PlanStep {
   int line = 0;                 // in the plan's file
 };
 
+// Calls fn(step) for each step that launches, in order, those in groups too.
+template <class Fn>
+void for_each_launch(const std::vector<PlanStep>& steps, Fn fn) {
+  for (const PlanStep& step : steps) {
+    if (step.launch) fn(step);
+    for_each_launch<Fn&>(step.steps, fn);
+  }
+}
+
 struct Plan {
   static constexpr int format_version = 1;
   std::string name;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,9 @@ struct Case {
   const char* after;
   std::vector<std::string> words;
 };
+void PrintTo(const Case& one, std::ostream* out) {
+  *out << one.says;
+}
 
 KernelProgram program(const std::string& text) {
   auto programs = read_kernel_programs(text, "case.yaml");
@@ -114,16 +118,16 @@ program:
     {"another trip count",
      "program: [{repeat: K, body: [{instructions: 3}]}]",
      "program: [{repeat: K - 1, body: [{instructions: 3}]}]",
-     {"loop body: K → K - 1 turns"}},
+     {"loop body: K → K - 1 iterations"}},
     {"a new loop is told with what it does",
      "program: [{instructions: 3}]",
      "program: [{instructions: 3}, {repeat: N, lines: 7, body: [{instructions: 2}, {load: {access: "
      "uniform}}]}]",
-     {"loop (line 7): is new: N turns of 2 instructions, 1 uniform load"}},
+     {"loop (line 7): is new: N iterations of 2 instructions, 1 uniform load"}},
     {"a loop that is gone",
      "program: [{repeat: N, lines: 7, body: [{instructions: 2}]}]",
      "program: []",
-     {"loop (line 7): is gone: N turns of 2 instructions"}},
+     {"loop (line 7): is gone: N iterations of 2 instructions"}},
     {"unrolled loops of one line are told apart by their counts",
      R"(
 program:
@@ -135,8 +139,8 @@ program:
   - {repeat: K / 4, lines: 5, body: [{instructions: 24}]}
   - {repeat: K % 4, lines: 5, body: [{instructions: 6}]}
 )",
-     {"loop body (line 5, K / 4 turns): 20 → 24 instructions",
-      "loop body (line 5, K % 4 turns): 5 → 6 instructions"}},
+     {"loop body (line 5, K / 4 iterations): 20 → 24 instructions",
+      "loop body (line 5, K % 4 iterations): 5 → 6 instructions"}},
     {"an inner loop is one, and its outer loop stays quiet",
      R"(
 program:
@@ -154,7 +158,7 @@ program:
   - {repeat: N, lines: 3, body: [{instructions: 1}]}
   - {repeat: K, lines: 12, body: [{instructions: 5}]}
 )",
-     {"loop (line 3): is new: N turns of 1 instruction"}},
+     {"loop (line 3): is new: N iterations of 1 instruction"}},
     {"a loop that came under a branch is the same loop",
      "program: [{instructions: 2}, {repeat: K, lines: 4, body: [{instructions: 5}]}]",
      R"(

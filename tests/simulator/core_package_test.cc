@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <ostream>
+
 #include "random_program.h"
 #include "test_files.h"
 
@@ -32,6 +34,10 @@ struct TimeCase {
   double t_m;
   CorePackageTime time;  // total, calculation, issue, waiting, tail
 };
+void PrintTo(const TimeCase& one, std::ostream* out) {
+  *out << testing::PrintToString(std::string(one.program)) << ", " << one.warps
+       << " warps, t_m = " << one.t_m;
+}
 class Time : public testing::TestWithParam<TimeCase> {};
 
 TEST_P(Time, IsThatOfAlgorithm2) {

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <ostream>
+
 #include "random_program.h"
 #include "test_files.h"
 #include "test_plan.h"
@@ -161,6 +163,9 @@ struct HalfCase {
   const char* program;
   const char* half;  // nullptr: there is no second load
 };
+void PrintTo(const HalfCase& one, std::ostream* out) {
+  *out << testing::PrintToString(std::string(one.program));
+}
 class HalfTheLoads : public testing::TestWithParam<HalfCase> {};
 
 TEST_P(HalfTheLoads, LeavesEverySecondOneOut) {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <ostream>
 
 #include "random_program.h"
 
@@ -22,6 +23,9 @@ struct CountCase {
   const char* text;
   std::int64_t value;
 };
+void PrintTo(const CountCase& one, std::ostream* out) {
+  *out << testing::PrintToString(std::string(one.text));
+}
 class Count : public testing::TestWithParam<CountCase> {};
 
 TEST_P(Count, IsAWholeNumber) {
@@ -68,6 +72,9 @@ struct NumberCase {
   const char* text;
   double value;
 };
+void PrintTo(const NumberCase& one, std::ostream* out) {
+  *out << testing::PrintToString(std::string(one.text));
+}
 class Number : public testing::TestWithParam<NumberCase> {};
 
 TEST_P(Number, IsReal) {
@@ -91,6 +98,9 @@ struct WrongCase {
   const char* message;  // a part of it
   int column = 0;       // where the mistake is in the text; 0: in the evaluation
 };
+void PrintTo(const WrongCase& one, std::ostream* out) {
+  *out << testing::PrintToString(std::string(one.text));
+}
 class Wrong : public testing::TestWithParam<WrongCase> {};
 
 TEST_P(Wrong, IsRefusedWithAReason) {
@@ -172,6 +182,9 @@ struct PrintCase {
   const char* text;
   const char* printed;
 };
+void PrintTo(const PrintCase& one, std::ostream* out) {
+  *out << testing::PrintToString(std::string(one.text));
+}
 class Print : public testing::TestWithParam<PrintCase> {};
 TEST_P(Print, HasTheFewestParentheses) {
   EXPECT_EQ(to_string(parsed(GetParam().text)), GetParam().printed);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <ostream>
 
 #include "simulator/gpu/occupancy.h"
 #include "test_files.h"
@@ -19,6 +20,9 @@ struct Table3Row {
   double clock_mhz;
   int sms, cores_per_sm, max_blocks_per_sm, max_warps_per_sm;
 };
+void PrintTo(const Table3Row& one, std::ostream* out) {
+  *out << one.name;
+}
 class Table3 : public testing::TestWithParam<Table3Row> {};
 
 TEST_P(Table3, IsKeptAsPrinted) {
@@ -210,6 +214,9 @@ struct ChangeCase {
   double value;
   const char* figure;  // as in the file
 };
+void PrintTo(const ChangeCase& one, std::ostream* out) {
+  *out << one.name << " = " << one.value;
+}
 class Change : public testing::TestWithParam<ChangeCase> {};
 
 TEST_P(Change, IsOneFigureAndItsSource) {

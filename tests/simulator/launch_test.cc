@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <ostream>
+
 #include "simulator/model/puchala/kernel_time.h"
 
 namespace warptime {
@@ -23,6 +25,9 @@ struct LaunchCase {
   std::int64_t threads;
   Launch launch;
 };
+void PrintTo(const LaunchCase& one, std::ostream* out) {
+  *out << one.threads << " threads on " << one.sms << " SMs";
+}
 class Algorithm3 : public testing::TestWithParam<LaunchCase> {};
 
 TEST_P(Algorithm3, SpreadsThreadsEvenly) {
@@ -79,6 +84,9 @@ struct TimeCase {
   std::int64_t full_runs, warps, remaining_warps;
   double total_us;
 };
+void PrintTo(const TimeCase& one, std::ostream* out) {
+  *out << one.blocks << " blocks of " << one.threads_per_block << " threads";
+}
 class Algorithm1 : public testing::TestWithParam<TimeCase> {};
 
 TEST_P(Algorithm1, IsFullRunsAndARemainingOne) {

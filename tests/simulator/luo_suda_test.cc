@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <ostream>
 
 #include "random_program.h"
 #include "test_files.h"
@@ -72,6 +73,9 @@ struct Table1Row {
   LuoSudaOperation operation;
   std::array<double, 4> cycles;  // int_const, int_reg, float_const, float_reg
 };
+void PrintTo(const Table1Row& one, std::ostream* out) {
+  *out << to_string(one.operation);
+}
 class Table1 : public testing::TestWithParam<Table1Row> {};
 
 TEST_P(Table1, IsKeptAsPrinted) {
@@ -109,6 +113,9 @@ TEST(LuoSudaEquations, Equation1IsWhatAWarpMovesInAnAccess) {
 struct MpdCase {
   double warps, transactions, mpd;
 };
+void PrintTo(const MpdCase& one, std::ostream* out) {
+  *out << one.warps << " warps, " << one.transactions << " transactions";
+}
 class Mpd : public testing::TestWithParam<MpdCase> {};
 
 TEST_P(Mpd, IsThatOfEquation2) {
@@ -132,6 +139,9 @@ INSTANTIATE_TEST_SUITE_P(
 struct CpdCase {
   double proportion, warps, most_warps, cpd1, cpd2, cpd;
 };
+void PrintTo(const CpdCase& one, std::ostream* out) {
+  *out << one.warps << " of " << one.most_warps << " warps, proportion " << one.proportion;
+}
 class Cpd : public testing::TestWithParam<CpdCase> {};
 
 TEST_P(Cpd, IsThatOfEquations3To5) {
@@ -174,6 +184,9 @@ struct PeriodCase {
   int type;
   LuoSudaPeriodTime time;  // computation, T_p, T_c
 };
+void PrintTo(const PeriodCase& one, std::ostream* out) {
+  *out << one.what;
+}
 class PeriodTime : public testing::TestWithParam<PeriodCase> {};
 
 TEST_P(PeriodTime, IsThatOfItsType) {
@@ -243,6 +256,9 @@ struct ProgramCase {
   const char* items;
   const char* periods;
 };
+void PrintTo(const ProgramCase& one, std::ostream* out) {
+  *out << testing::PrintToString(std::string(one.items));
+}
 class LuoSudaPeriods : public testing::TestWithParam<ProgramCase> {};
 
 TEST_P(LuoSudaPeriods, AreThoseOfTheProgram) {
@@ -274,6 +290,9 @@ struct TransactionCase {
   const char* access;
   double transactions, bytes;
 };
+void PrintTo(const TransactionCase& one, std::ostream* out) {
+  *out << testing::PrintToString(std::string(one.access));
+}
 class Transactions : public testing::TestWithParam<TransactionCase> {};
 
 TEST_P(Transactions, AreThoseOfAHalfWarp) {
@@ -562,6 +581,10 @@ struct BadFigures {
   const char* to;
   const char* message;
 };
+void PrintTo(const BadFigures& one, std::ostream* out) {
+  *out << testing::PrintToString(std::string(one.from)) << " made "
+       << testing::PrintToString(std::string(one.to));
+}
 class BadLuoSudaFigures : public testing::TestWithParam<BadFigures> {};
 
 TEST_P(BadLuoSudaFigures, AreNamed) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <ostream>
 #include <sstream>
 
 #include "test_files.h"
@@ -264,6 +265,10 @@ struct BadCase {
   const char* parameters;
   const char* errors;
 };
+void PrintTo(const BadCase& one, std::ostream* out) {
+  *out << testing::PrintToString(std::string(one.plan)) << " with "
+       << testing::PrintToString(std::string(one.parameters));
+}
 class BadPrediction : public testing::TestWithParam<BadCase> {};
 
 TEST_P(BadPrediction, SaysWhatIsWrong) {
@@ -342,6 +347,9 @@ struct ValuesCase {
   const char* text;
   std::vector<std::int64_t> values;
 };
+void PrintTo(const ValuesCase& one, std::ostream* out) {
+  *out << testing::PrintToString(std::string(one.text));
+}
 class Values : public testing::TestWithParam<ValuesCase> {};
 
 TEST_P(Values, AreListsAndRanges) {
@@ -375,6 +383,9 @@ struct BadValuesCase {
   const char* text;
   const char* message;
 };
+void PrintTo(const BadValuesCase& one, std::ostream* out) {
+  *out << testing::PrintToString(std::string(one.text));
+}
 class BadValues : public testing::TestWithParam<BadValuesCase> {};
 TEST_P(BadValues, AreRefused) {
   const auto values = ParameterValues::parse(GetParam().text);

@@ -5,6 +5,7 @@
 
 #include <limits>
 #include <map>
+#include <ostream>
 
 #include "random_program.h"
 #include "test_files.h"
@@ -30,6 +31,9 @@ struct FlatCase {
   const char* program;
   const char* periods;  // for K = 3, N = 0
 };
+void PrintTo(const FlatCase& one, std::ostream* out) {
+  *out << testing::PrintToString(std::string(one.program));
+}
 class Flat : public testing::TestWithParam<FlatCase> {};
 
 TEST_P(Flat, IsTheSegmentationOfOneWarp) {

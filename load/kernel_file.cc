@@ -1,0 +1,61 @@
+#include "load/kernel_file.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "analyzer/pipeline.h"
+#include "simulator/base/did_you_mean.h"
+
+namespace warptime {
+
+std::string launched_file(const Plan& plan, const PlanLaunch& launch) {
+  const std::filesystem::path kernel = launch.kernel;
+  if (plan.file.empty()) return launch.kernel;
+  if (kernel.is_absolute()) return kernel.lexically_normal().string();
+  return (std::filesystem::path(plan.file).parent_path() / kernel).lexically_normal().string();
+}
+
+std::set<std::string> launched_files(const Plan& plan) {
+  std::set<std::string> files;
+  for_each_launch(plan.steps, [&](const PlanStep& step) { files.insert(launched_file(plan, *step.launch)); });
+  return files;
+}
+
+Result<Input> read_kernel_file(const std::string& file, const FileReader& read) {
+  auto text = read(file);
+  if (!text) return text.diagnostics();
+  const InputKind kind = kind_of(file, *text);
+  if (kind == InputKind::plan) return error_at(file, 0, 0, "is a plan, but a kernel is needed");
+  return Input{file, std::move(*text), kind};
+}
+
+Result<Source> source_of(const Input& input, const CompileOptions& options) {
+  if (input.kind == InputKind::cuda) return compile_cuda(input.file, input.text, options);
+  if (input.kind == InputKind::ptx) return ptx_source(input.file, input.text);
+  return error_at(input.file, 0, 0,
+                  fmt::format("is a {}, not code", input.kind == InputKind::plan ? "plan" : "kernel program"),
+                  "a .cu or a .ptx is needed");
+}
+
+Result<std::size_t> select_kernel(const std::vector<KernelName>& kernels, const std::string& wanted,
+                                  const std::string& file, ChosenBy by) {
+  std::vector<std::string> names;
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const auto& [name, symbol] = kernels[i];
+    if (wanted.empty() || wanted == name || wanted == symbol) found.push_back(i);
+    names.push_back(name);
+  }
+  if (found.size() == 1) return found.front();
+  if (found.empty()) {
+    const auto near = nearest(wanted, names);
+    return error_at(file, 0, 0, fmt::format("no kernel `{}`; there are: {}", wanted, fmt::join(names, ", ")),
+                    near.empty() ? "" : fmt::format("did you mean {}?", near));
+  }
+  return error_at(file, 0, 0, fmt::format("there are several kernels: {}", enumerate(names)),
+                  by == ChosenBy::option ? "say which with --kernel NAME"
+                                         : fmt::format("say which in the plan: `entry: {}`", names.front()));
+}
+
+}  // namespace warptime

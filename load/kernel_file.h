@@ -1,0 +1,45 @@
+// The files of the kernels that a plan launches: where they are, how they are read and compiled, and which
+// kernel of a file a launch means. Predictions, committed models and measurements all load kernels through
+// these.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "analyzer/compile/compile.h"
+#include "load/input.h"
+#include "simulator/plan/plan.h"
+
+namespace warptime {
+
+// How the text of a file is read: read_text, or bundled_text for bundled plans.
+using FileReader = std::function<Result<std::string>(const std::string& file)>;
+
+// The file that a launch names, relative to the plan's own file.
+std::string launched_file(const Plan& plan, const PlanLaunch& launch);
+// Those of all launches of the plan.
+std::set<std::string> launched_files(const Plan& plan);
+
+// Reads a .cu, .ptx or kernel program. Errors: those of `read`; a plan.
+Result<Input> read_kernel_file(const std::string& file, const FileReader& read);
+
+// The PTX of a .ptx, or of a .cu, which is compiled. Errors: those of the compiler; a kernel program.
+Result<Source> source_of(const Input& input, const CompileOptions& options);
+
+// What a kernel is called.
+struct KernelName {
+  std::string name;    // in the source
+  std::string symbol;  // in the PTX
+};
+
+// Where a kernel is chosen, for the hint: `--kernel NAME`, or `entry: NAME` in a plan.
+enum class ChosenBy { option, plan };
+
+// The index of the kernel that `wanted` names, by name or symbol; of the only one where it is empty. Errors:
+// an unknown name (with the nearest), several kernels and none named.
+Result<std::size_t> select_kernel(const std::vector<KernelName>& kernels, const std::string& wanted,
+                                  const std::string& file, ChosenBy by);
+
+}  // namespace warptime
