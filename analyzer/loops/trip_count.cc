@@ -243,7 +243,7 @@ TripCount LoopAnalysis::find_trip_count(std::uint32_t loop_index) {
     if (const auto count = solve(stay, loop_index, busiest)) {
       result.exit = e;
       result.count = count;
-      result.busiest_thread = busiest;
+      result.maximum_over_threads = busiest;
       return result;
     }
   }
@@ -252,7 +252,7 @@ TripCount LoopAnalysis::find_trip_count(std::uint32_t loop_index) {
   return result;
 }
 
-std::optional<ExprId> LoopAnalysis::solve(ExprId stay, std::uint32_t loop, bool& busiest_thread) {
+std::optional<ExprId> LoopAnalysis::solve(ExprId stay, std::uint32_t loop, bool& maximum_over_threads) {
   const auto node = exprs_[stay];
   switch (node.op) {
     case SymbolicOp::less:
@@ -261,10 +261,10 @@ std::optional<ExprId> LoopAnalysis::solve(ExprId stay, std::uint32_t loop, bool&
     case SymbolicOp::not_equal:
     case SymbolicOp::less_unsigned:
     case SymbolicOp::less_equal_unsigned:
-      return solve_comparison(node.op, node.a, node.b, loop, busiest_thread);
+      return solve_comparison(node.op, node.a, node.b, loop, maximum_over_threads);
     case SymbolicOp::logical_and: {  // leaves at the first of the two
-      const auto a = solve(node.a, loop, busiest_thread);
-      const auto b = solve(node.b, loop, busiest_thread);
+      const auto a = solve(node.a, loop, maximum_over_threads);
+      const auto b = solve(node.b, loop, maximum_over_threads);
       if (a && b) return exprs_.minimum(*a, *b);
       return std::nullopt;
     }
@@ -278,7 +278,7 @@ std::optional<ExprId> LoopAnalysis::solve(ExprId stay, std::uint32_t loop, bool&
 
 // Runs 1 + (the first turn t, from 0, in which `a op b` does not hold) times.
 std::optional<ExprId> LoopAnalysis::solve_comparison(SymbolicOp op, ExprId a, ExprId b, std::uint32_t loop,
-                                                     bool& busiest_thread) {
+                                                     bool& maximum_over_threads) {
   if (const auto count = solve_geometric(op, a, b, loop)) return count;
   const auto counter = exprs_.counter(loop);
   ExprId slope = 0, start = 0;
@@ -327,7 +327,7 @@ std::optional<ExprId> LoopAnalysis::solve_comparison(SymbolicOp op, ExprId a, Ex
     default:
       return std::nullopt;
   }
-  return busiest(exprs_.add(*turns, one), busiest_thread);
+  return busiest(exprs_.add(*turns, one), maximum_over_threads);
 }
 
 // start · 2^(k·t + c) < bound, start / 2^(k·t + c) > bound, …: the count is a logarithm.

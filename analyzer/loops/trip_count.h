@@ -21,7 +21,7 @@ struct TripCount {
   bool has_other_exits = false;
   std::string why_not;  // where there is no count: what stands in the way
   // Set where the count differs between the threads of the launch, and that of the busiest was taken.
-  bool busiest_thread = false;
+  bool maximum_over_threads = false;
 };
 
 class LoopAnalysis {

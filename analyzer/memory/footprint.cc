@@ -164,7 +164,7 @@ class Footprint {
     // Turns of the loop in which the block runs.
     const auto loop = node.a;
     const auto& trip = loops_.trip_count(loop);
-    if (!trip.count || trip.exit == none || trip.busiest_thread || trip.has_other_exits ||
+    if (!trip.count || trip.exit == none || trip.maximum_over_threads || trip.has_other_exits ||
         !invariant(*trip.count))
       return std::nullopt;
     const auto from = cfg_.loops[loop].exits[trip.exit].from;
