@@ -6,13 +6,13 @@
 
 namespace warptime::analysis {
 
-FormOfOneLeaf::FormOfOneLeaf(const SymbolicExprs& values, ExprId form, ExprId leaf) {
+UnivariateExpr::UnivariateExpr(const SymbolicExprs& values, ExprId form, ExprId leaf) {
   ValueMemo places;
   add(values, form, leaf, places);
   numbers_.resize(steps_.size());
 }
 
-std::uint32_t FormOfOneLeaf::add(const SymbolicExprs& values, ExprId id, ExprId leaf, ValueMemo& places) {
+std::uint32_t UnivariateExpr::add(const SymbolicExprs& values, ExprId id, ExprId leaf, ValueMemo& places) {
   if (const auto* place = places.find(id)) return *place;
   const auto node = values[id];
   Step step;
@@ -52,7 +52,7 @@ std::uint32_t FormOfOneLeaf::add(const SymbolicExprs& values, ExprId id, ExprId 
   return place;
 }
 
-std::optional<std::int64_t> FormOfOneLeaf::at(std::int64_t leaf) {
+std::optional<std::int64_t> UnivariateExpr::at(std::int64_t leaf) {
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     if (steps_[i].op == SymbolicOp::special)
       numbers_[i] = leaf;
@@ -62,7 +62,7 @@ std::optional<std::int64_t> FormOfOneLeaf::at(std::int64_t leaf) {
   return numbers_.back();
 }
 
-std::optional<std::int64_t> FormOfOneLeaf::compute(const Step& step) const {
+std::optional<std::int64_t> UnivariateExpr::compute(const Step& step) const {
   switch (step.op) {
     case SymbolicOp::constant:
       return step.number;
