@@ -72,7 +72,7 @@ class CodeBuilder {
   }
 
  private:
-  // One function on the way down.
+  // A function being copied, and the one that calls it.
   struct Frame {
     std::uint32_t function = 0;
     const Frame* caller = nullptr;
@@ -172,7 +172,7 @@ class CodeBuilder {
     (*out_)[at] = operand;
   }
 
-  // --- parameters of calls -------------------------------------------------------------------------------------------
+  // --- parameters of calls ---
 
   // The storage that a .param variable of the frame stands for; nothing where it is a kernel's own parameter.
   std::optional<std::uint32_t> storage_of(const ptx::Operand& symbol, Frame& frame) {
@@ -218,7 +218,7 @@ class CodeBuilder {
         [&](std::uint64_t offset, std::uint32_t bytes) { return slot_register(*storage, offset, bytes); });
   }
 
-  // --- calls ---------------------------------------------------------------------------------------------------------
+  // --- calls ---
 
   struct Parts {                                    // of a call
     std::vector<std::uint32_t> results, arguments;  // operand indices in module_
@@ -328,10 +328,10 @@ class CodeBuilder {
     move.operand_count = 2;
     move.first_operand = static_cast<std::uint32_t>(out_->size());
     out_->resize(out_->size() + 2);
-    ptx::Operand slot;
-    slot.kind = Kind::reg;
-    slot.symbol = reg;
-    (*out_)[move.first_operand + (into_register ? 0 : 1)] = slot;
+    ptx::Operand moved;
+    moved.kind = Kind::reg;
+    moved.symbol = reg;
+    (*out_)[move.first_operand + (into_register ? 0 : 1)] = moved;
     set_operand(move.first_operand + (into_register ? 1 : 0), actual, frame);
     emit(move, true);
   }

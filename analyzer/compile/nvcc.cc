@@ -85,7 +85,7 @@ std::string folder_of(const std::string& file) {
   return file == "-" || parent.empty() ? "." : parent.string();
 }
 
-// The folders of -I, of either form.
+// The folders of -I, however it is written.
 std::vector<std::string> include_folders(const std::vector<std::string>& flags) {
   std::vector<std::string> folders;
   for (std::size_t i = 0; i < flags.size(); ++i) {

@@ -6,7 +6,7 @@ namespace warptime::analysis {
 namespace {
 
 constexpr std::size_t max_open_phis = 64;
-constexpr std::size_t max_form_depth = 150;  // closed forms within closed forms
+constexpr std::size_t max_closed_form_depth = 150;  // closed forms within closed forms
 // Closed forms that are looked for in one kernel, in all and for each register that changes; beyond,
 // registers stay without one. (Registers that form a cycle are looked at again and again, from every one of
 // them.)
@@ -81,7 +81,7 @@ ExprId ClosedForms::closed_form(std::uint32_t phi, std::uint32_t context) {
   }
   const auto memo = found_.find(pair_key(phi, context));
   if (memo != found_.end()) return memo->second;
-  if (open_.size() > max_open_phis || depth_ > max_form_depth ||
+  if (open_.size() > max_open_phis || depth_ > max_closed_form_depth ||
       ++steps_ > least_steps + steps_per_phi * evaluator_.phi_count())
     return self;
   const Deeper deeper(depth_);

@@ -28,11 +28,12 @@ class Facts {
   ExprId simplify_node(ExprId id) const;
   bool prove(ExprId id, int depth) const;
   bool structurally_not_negative(ExprId id, int depth) const;
+  bool sum_not_negative(ExprId id, int depth) const;
   void add_fact(ExprId id);
   SymbolicExprs* exprs_;
   std::vector<ExprId> not_negative_;
-  mutable int steps_ = 0;         // of the proof under way
-  mutable ValueMemo simplified_;  // of the call under way
+  mutable int steps_ = 0;         // of the current proof
+  mutable ValueMemo simplified_;  // of the current call
   mutable int simplify_depth_ = 0;
 };
 

@@ -30,7 +30,7 @@ struct Assumptions {
 };
 
 // `id` as an expression. Nothing where a part of it has no name, or where it has more than `most_parts`
-// parts: longer than anybody reads. Adds what it takes for granted to `assumed`.
+// parts: longer than anybody reads. Sets `assumed` to what it takes for granted.
 std::optional<Expression> to_expression(SymbolicExprs& exprs, ExprId id, const Naming& naming,
                                         Assumptions* assumed = nullptr, int most_parts = 400);
 

@@ -1035,7 +1035,7 @@ std::vector<HandCase> hand_cases() {
   return cases;
 }
 
-// MtxNvccRolled_K7, LttClang_k0_L5. (N says nothing about mtx and ltt, and is left out there.)
+// MtxNvccRolled_K7, LttClang_k0_L5. (N says nothing about mtx and ltt: their names do without it.)
 std::string case_name(const HandCase& hand_case) {
   std::string name = hand_case.file.name;
   const std::size_t shown = std::max<std::size_t>(1, hand_case.arguments.size() - 1);
