@@ -1,5 +1,6 @@
-// The list of passes, readable top to bottom: parse → build_cfg → find_loops → find_periods → lower. What
-// `analyze` shows at each step comes from here.
+// From a source's PTX to the kernel program of each kernel: what `warptime analyze` does. The passes stand
+// one after another in pipeline.cc: Pipeline::run has those over the file, Pipeline::analyze_kernel those
+// over a kernel.
 #pragma once
 
 #include <memory>
@@ -14,15 +15,19 @@
 namespace warptime {
 
 struct AnalyzeOptions {
-  std::string kernel;  // only this one, by source name or symbol; empty: all
-  bool skip_unsupported =
-      false;  // instructions that the table does not know count as calculation, and are reported
-  LineSet lines =
-      {};  // only instructions that come from these lines of the source (of PTX given as such: of the PTX); empty: all
-  std::string region = {};  // only those of this region of the source; empty: all
-  bool keep_steps =
-      true;  // for emit_text of other steps than the program; without, memory goes back kernel by kernel
-  // Asks ptxas of a CUDA Toolkit for the registers of each kernel, at the price of a process. Where it cannot
+  // Only this one, by source name or symbol; empty: all.
+  std::string kernel;
+  // Unknown instructions count as calculation, and are reported.
+  bool skip_unsupported = false;
+  // Only instructions that come from these lines of the source (of PTX given as such: of the PTX); empty:
+  // all.
+  LineSet lines = {};
+  // Only those of this region of the source; empty: all.
+  std::string region = {};
+  // Keeps what emit_text needs for steps other than the program; without it, memory is freed kernel by
+  // kernel.
+  bool keep_steps = true;
+  // Asks ptxas of a CUDA Toolkit for the registers of each kernel, which costs a process. Where it cannot
   // tell, a warning says why, and KernelProgram::resources has none.
   bool registers = false;
 };

@@ -9,7 +9,7 @@
 
 namespace warptime {
 
-// The lines between `// warptime-begin NAME` and `// warptime-end NAME`, the comments' own lines left out.
+// The lines between `// warptime-begin NAME` and `// warptime-end NAME`, without the comments' own lines.
 // Both names may be left away; a region may stand in another or overlap it, and a name may be that of several
 // stretches.
 struct Region {

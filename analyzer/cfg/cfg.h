@@ -19,7 +19,7 @@ struct Block {
   std::vector<std::uint32_t> successors;  // a conditional branch: the taken one first, then the fall-through
   std::vector<std::uint32_t> predecessors;  // in block order; an edge that stands twice is listed twice
   std::uint32_t dominator = none;           // immediate; none: the entry, or unreachable
-  std::uint32_t post_dominator = none;  // immediate; none: the exit block, or no way from here to the exit
+  std::uint32_t post_dominator = none;  // immediate; none: the exit block, or no path from here to the exit
   std::uint32_t loop = none;            // innermost, index into Cfg::loops
   std::uint32_t dominator_in = 0;       // depth-first numbers in the dominator tree: a dominates b
   std::uint32_t dominator_out = 0;      // where a's interval holds b's

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 
+#include "analyzer/cfg/callees.h"
 #include "analyzer/cfg/stack_slots.h"
 #include "analyzer/ptx/opcodes.h"
 #include "llvm/Demangle/Demangle.h"
@@ -18,10 +19,6 @@ using Kind = ptx::Operand::Kind;
 using Referent = ptx::Operand::Referent;
 
 constexpr std::uint32_t max_call_depth = 200;
-
-bool is_call(const ptx::Instruction& ins) {
-  return ins.info != nullptr && ins.info->category == ptx::Category::call;
-}
 
 // `ld.param`, `st.param`, also as ld.param::func.
 bool moves_parameter(const ptx::Instruction& ins) {
@@ -38,10 +35,11 @@ std::string name_in_source(std::string_view symbol) {
 
 }  // namespace
 
-// Copies a kernel and, where it calls, its callees.
+// Copies a kernel and, in the place of its calls, its callees.
 class CodeBuilder {
  public:
-  CodeBuilder(const ptx::Module& module, std::size_t budget) : module_(module), budget_(budget) {}
+  CodeBuilder(const ptx::Module& module, std::size_t budget)
+      : module_(module), budget_(budget), callees_(module) {}
 
   KernelCode build(std::uint32_t index) {
     const auto& function = module_.functions[index];
@@ -62,7 +60,7 @@ class CodeBuilder {
     copy.directives = function.directives;
     copy.line = function.line;
     copy.end_line = function.end_line;
-    size_with_callees(index);
+    callees_.count_from(index);
     Frame frame;
     frame.function = index;
     copy_body(frame);
@@ -74,7 +72,7 @@ class CodeBuilder {
   }
 
  private:
-  // One function on the way down.
+  // A function being copied, and the one that calls it.
   struct Frame {
     std::uint32_t function = 0;
     const Frame* caller = nullptr;
@@ -88,57 +86,9 @@ class CodeBuilder {
     return (static_cast<std::uint64_t>(referent) << 32) | index;
   }
 
-  // Instructions with all callees; those of calls that go round are counted once. Saturates.
-  std::size_t size_with_callees(std::uint32_t index) {
-    struct Visit {
-      std::uint32_t function;
-      std::size_t next = 0;
-      std::size_t sum = 0;
-    };
-    std::vector<Visit> stack{{index}};
-    sizes_[index] = 0;
-    std::size_t last = 0;
-    while (!stack.empty()) {
-      auto& top = stack.back();
-      const auto& instructions = module_.functions[top.function].instructions;
-      bool pushed = false;
-      while (top.next < instructions.size()) {
-        const auto& ins = instructions[top.next++];
-        if (!is_call(ins)) continue;
-        const auto callee = callee_of(ins);
-        if (!callee) continue;
-        if (const auto it = sizes_.find(*callee); it != sizes_.end()) {
-          top.sum = std::min(top.sum + it->second, std::size_t{1} << 40);
-          continue;
-        }
-        sizes_[*callee] = 0;  // while it is open
-        stack.push_back({*callee});
-        pushed = true;
-        break;
-      }
-      if (pushed) continue;
-      last = std::min(top.sum + instructions.size(), std::size_t{1} << 40);
-      sizes_[top.function] = last;
-      stack.pop_back();
-      if (!stack.empty()) stack.back().sum = std::min(stack.back().sum + last, std::size_t{1} << 40);
-    }
-    return last;
-  }
-
-  // The function that a direct call names; nothing for one through a pointer.
-  std::optional<std::uint32_t> callee_of(const ptx::Instruction& ins) const {
-    for (std::uint32_t i = 0; i < ins.operand_count && i < 2; ++i) {
-      const auto& operand = module_.operands[ins.first_operand + i];
-      if (operand.kind == Kind::symbol && operand.referent == Referent::function &&
-          operand.value < module_.functions.size())
-        return ptx::function_run_by(module_, static_cast<std::uint32_t>(operand.value));
-    }
-    return std::nullopt;
-  }
-
   // Why the call is not followed; nothing where it is.
   std::optional<OpaqueCall> why_opaque(const ptx::Instruction& ins, const Frame& frame) {
-    const auto callee = callee_of(ins);
+    const auto callee = callees_.callee_of(ins);
     if (!callee) return OpaqueCall{"", "whose target is not known here"};
     const auto& function = module_.functions[*callee];
     const auto name = name_in_source(function.name);
@@ -146,16 +96,11 @@ class CodeBuilder {
     for (const auto* f = &frame; f != nullptr; f = f->caller)
       if (f->function == *callee) return OpaqueCall{name, "which calls itself"};
     if (frame.depth >= max_call_depth) return OpaqueCall{name, "calls nested too deep"};
-    if (function_->instructions.size() + size_with_callees_known(*callee) > budget_)
+    if (function_->instructions.size() + callees_.size_with_callees(*callee) > budget_)
       return OpaqueCall{name,
                         fmt::format("which is too large to follow: {} instructions with all that it calls",
-                                    size_with_callees_known(*callee))};
+                                    callees_.size_with_callees(*callee))};
     return std::nullopt;
-  }
-
-  std::size_t size_with_callees_known(std::uint32_t function) const {
-    const auto it = sizes_.find(function);
-    return it == sizes_.end() ? 0 : it->second;
   }
 
   void copy_body(Frame& frame) {
@@ -227,7 +172,7 @@ class CodeBuilder {
     (*out_)[at] = operand;
   }
 
-  // --- parameters of calls -------------------------------------------------------------------------------------------
+  // --- parameters of calls ---
 
   // The storage that a .param variable of the frame stands for; nothing where it is a kernel's own parameter.
   std::optional<std::uint32_t> storage_of(const ptx::Operand& symbol, Frame& frame) {
@@ -273,7 +218,7 @@ class CodeBuilder {
         [&](std::uint64_t offset, std::uint32_t bytes) { return slot_register(*storage, offset, bytes); });
   }
 
-  // --- calls ---------------------------------------------------------------------------------------------------------
+  // --- calls ---
 
   struct Parts {                                    // of a call
     std::vector<std::uint32_t> results, arguments;  // operand indices in module_
@@ -309,7 +254,7 @@ class CodeBuilder {
       function_->instructions[at].guard = guard;
     }
     Frame callee;
-    callee.function = *callee_of(ins);
+    callee.function = *callees_.callee_of(ins);
     callee.caller = &frame;
     callee.depth = frame.depth + 1;
     const auto parts = parts_of(ins);
@@ -383,10 +328,10 @@ class CodeBuilder {
     move.operand_count = 2;
     move.first_operand = static_cast<std::uint32_t>(out_->size());
     out_->resize(out_->size() + 2);
-    ptx::Operand slot;
-    slot.kind = Kind::reg;
-    slot.symbol = reg;
-    (*out_)[move.first_operand + (into_register ? 0 : 1)] = slot;
+    ptx::Operand moved;
+    moved.kind = Kind::reg;
+    moved.symbol = reg;
+    (*out_)[move.first_operand + (into_register ? 0 : 1)] = moved;
     set_operand(move.first_operand + (into_register ? 1 : 0), actual, frame);
     emit(move, true);
   }
@@ -400,10 +345,10 @@ class CodeBuilder {
 
   const ptx::Module& module_;
   std::size_t budget_;
+  Callees callees_;
   KernelCode code_;
   std::vector<ptx::Operand>* out_ = nullptr;
   ptx::Function* function_ = nullptr;
-  std::unordered_map<std::uint32_t, std::size_t> sizes_;
   std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t>, std::uint32_t> slots_;
   std::uint32_t storage_count_ = 0;
   std::vector<Move> waiting_;

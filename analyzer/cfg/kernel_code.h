@@ -1,6 +1,6 @@
 // One kernel as it is analysed: its instructions, with those of the device functions that it calls in the
-// place of the calls, and memory that works like a register (parameters of calls, stack slots whose address
-// stays in the function) as registers.
+// place of the calls, and memory that works like a register (parameters of calls, promoted stack slots) as
+// registers.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct OpaqueCall {
 class KernelCode {
  public:
   KernelCode() = default;
-  // As it stands: calls are not followed, slots stay memory. Both must outlive it.
+  // As it stands: calls are not followed, stack slots stay memory. Both must outlive it.
   KernelCode(const ptx::Module& module, const ptx::Function& function)
       : module_(&module), function_(&function), operands_(&module.operands) {}
   KernelCode(KernelCode&&) = default;
@@ -30,7 +30,7 @@ class KernelCode {
 
   // What it was made from, which must outlive it.
   const ptx::Module& module() const { return *module_; }
-  // Its own where calls were followed or slots became registers; else the module's. The operands of
+  // Its own where calls were followed or stack slots promoted; else the module's. The operands of
   // `function()` are in `operands()`.
   const ptx::Function& function() const { return *function_; }
   const std::vector<ptx::Operand>& operands() const { return *operands_; }

@@ -237,12 +237,12 @@ void make_slot_operand(std::vector<ptx::Operand>& operands, const ptx::Instructi
   const auto offset = operands[access.first_operand + which].value;
   const auto value = operands[access.first_operand + 1 - which];
   const auto bytes = static_cast<std::uint32_t>(std::max(1, ptx::access_bytes(access.opcode)));
-  ptx::Operand slot;
-  slot.text = operands[access.first_operand + which].text;
+  ptx::Operand promoted;
+  promoted.text = operands[access.first_operand + which].text;
   if (value.kind == Kind::vector && value.part_count != 0) {
-    slot.kind = Kind::vector;
-    slot.part_count = value.part_count;
-    slot.first_part = static_cast<std::uint32_t>(operands.size());
+    promoted.kind = Kind::vector;
+    promoted.part_count = value.part_count;
+    promoted.first_part = static_cast<std::uint32_t>(operands.size());
     const auto each = std::max(1u, bytes / value.part_count);
     for (std::uint32_t p = 0; p < value.part_count; ++p) {
       ptx::Operand part;
@@ -251,10 +251,10 @@ void make_slot_operand(std::vector<ptx::Operand>& operands, const ptx::Instructi
       operands.push_back(part);
     }
   } else {
-    slot.kind = Kind::reg;
-    slot.symbol = register_for(offset, bytes);
+    promoted.kind = Kind::reg;
+    promoted.symbol = register_for(offset, bytes);
   }
-  operands[access.first_operand + which] = slot;
+  operands[access.first_operand + which] = promoted;
 }
 
 bool may_have_slots(const ptx::Function& function) {
@@ -263,7 +263,7 @@ bool may_have_slots(const ptx::Function& function) {
 }
 
 void promote_slots(std::vector<ptx::Operand>& operands, ptx::Function& function) {
-  // An address that was kept in a slot can be followed once that slot is a register.
+  // An address that was kept in a stack slot can be followed once that slot is promoted.
   constexpr int most_rounds = 4;
   for (int round = 0;
        round < most_rounds && may_have_slots(function) && SlotPromoter(operands, function).run(); ++round) {

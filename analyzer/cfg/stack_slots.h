@@ -1,5 +1,6 @@
 // Memory that works like a register: the parameters of calls, and the stack slots of unoptimised code whose
-// address stays in the function. An access of such a slot names a register of its own where its address was.
+// address stays in the function. In an access of a promoted stack slot, a register takes the place of the
+// address.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +20,12 @@ void make_slot_operand(
 // Whether the function has a .local variable at all.
 bool may_have_slots(const ptx::Function& function);
 
-// Gives every stack slot its register whose address is nowhere but in loads and stores, which all move the
-// same bytes of it. A variable whose address is computed or handed on at some offset keeps all its bytes from
-// there on in memory. `operands` holds the function's.
+// Promotes every stack slot whose address stands only in loads and stores that all move the same bytes of it:
+// the slot becomes a register. A variable whose address is computed or handed on at some offset keeps all its
+// bytes from there on in memory. `operands` holds the function's.
 void promote_slots(std::vector<ptx::Operand>& operands, ptx::Function& function);
 
-// Whether the load or store moves a register: its address was a slot.
+// Whether the load or store moves a register: its address was a promoted stack slot.
 bool moves_slot(const std::vector<ptx::Operand>& operands, const ptx::Instruction& instruction);
 
 }  // namespace warptime::analysis

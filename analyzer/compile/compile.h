@@ -44,8 +44,8 @@ struct Source {
   std::string target;    // sm_75, as compiled
   std::string flags;     // the user-visible ones, for provenance: "-O3 --rolled -DX=1"
   std::vector<KernelSignature> kernels;
-  std::vector<std::string>
-      notes;             // "analysed for sm_75, the oldest target of nvcc 13.0.88; sm_21 was asked for"
+  // "analysed for sm_75, the oldest target of nvcc 13.0.88; sm_21 was asked for"
+  std::vector<std::string> notes;
   Diagnostics warnings;  // the compiler's own
 };
 

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "analyzer/compile/clang_compiler.h"
+#include "analyzer/compile/nvcc_arguments.h"
 #include "analyzer/compile/process.h"
 #include "analyzer/compile/roll_loops.h"
 #include "analyzer/compile/scan_kernels.h"
@@ -74,14 +75,9 @@ class Remembered {
   std::map<std::string, Result<T>> answers_;
 };
 
-// What nvcc is to call the text that follows. It reads backslashes and quotes as in a literal.
+// What nvcc is to call the text that follows.
 std::string line_directive(const std::string& name) {
-  std::string escaped;
-  for (const char c : name) {
-    if (c == '\\' || c == '"') escaped += '\\';
-    escaped += c;
-  }
-  return fmt::format("#line 1 \"{}\"\n", escaped);
+  return fmt::format("#line 1 \"{}\"\n", escaped_for_literal(name));
 }
 
 std::string folder_of(const std::string& file) {
@@ -89,7 +85,7 @@ std::string folder_of(const std::string& file) {
   return file == "-" || parent.empty() ? "." : parent.string();
 }
 
-// The folders of -I, of either form.
+// The folders of -I, however it is written.
 std::vector<std::string> include_folders(const std::vector<std::string>& flags) {
   std::vector<std::string> folders;
   for (std::size_t i = 0; i < flags.size(); ++i) {
@@ -151,26 +147,6 @@ class RolledCopies {
   std::map<std::string, std::string> copies_;  // by the original's full path
 };
 
-std::vector<std::string> nvcc_arguments(const Nvcc& nvcc, const Source& source, const CompileOptions& options,
-                                        const std::string& input, const std::string& output) {
-  std::vector<std::string> arguments{nvcc.path, "-ptx", "-lineinfo", "-arch=" + source.target};
-  const bool has_level = std::any_of(options.flags.begin(), options.flags.end(),
-                                     [](const std::string& flag) { return flag.starts_with("-O"); });
-  if (!has_level) arguments.emplace_back("-O3");
-  // The copy lies elsewhere, its neighbours do not.
-  arguments.insert(arguments.end(), {"-I", folder_of(source.file)});
-  arguments.insert(arguments.end(), options.flags.begin(), options.flags.end());
-  arguments.insert(arguments.end(), {"-o", output, input});
-  return arguments;
-}
-
-std::string replace_all(std::string text, const std::string& what, const std::string& with) {
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) {
-    text.replace(at, what.size(), with);
-  }
-  return text;
-}
-
 Diagnostic verbatim(Severity severity, std::string text) {
   Diagnostic diagnostic;
   diagnostic.severity = severity;
@@ -216,6 +192,11 @@ Result<Nvcc> find_nvcc_in(const std::vector<std::string>& folders) {
     const std::string path = folder + "/nvcc";
     std::error_code ignored;
     if (!fs::is_regular_file(path, ignored) || access(path.c_str(), X_OK) != 0) continue;
+    if (!safe_for_shell(path) || !safe_for_shell(fs::weakly_canonical(path, ignored).string()))
+      return error(
+          fmt::format("{} cannot be used: nvcc runs its steps through a shell, which would read its path",
+                      path),
+          "install the CUDA Toolkit in a folder whose path has only letters, digits and _ . + -");
     const Result<ProcessResult> answer = run_process({path, "--version"});
     if (!answer) return answer.diagnostics();
     const std::string version = version_in(answer->output);
@@ -257,10 +238,14 @@ Result<Source> compile_with_nvcc(Source source, std::string_view text, const Com
   if (folder.path().empty() || !write_file(input, body)) {
     return error("nvcc needs a temporary folder, and none can be written", "set TMPDIR to a folder that can");
   }
-  Result<ProcessResult> run =
-      run_process(nvcc_arguments(*nvcc, source, options, input, output), {{"TMPDIR", folder.path()}});
+  SafeNames names(folder.path());
+  Result<std::vector<std::string>> arguments =
+      nvcc_arguments(source, folder_of(source.file), options, input, output, names);
+  if (!arguments) return arguments.diagnostics();
+  arguments->insert(arguments->begin(), nvcc->path);
+  Result<ProcessResult> run = run_process(*arguments, {{"TMPDIR", folder.path()}});
   if (!run) return run.diagnostics();
-  std::string said = replace_all(run->output + run->errors, input, name);
+  std::string said = replace_all(names.undo_in_message(run->output + run->errors), input, name);
   said = replace_all(std::move(said), "source.cu", fs::path(name).filename().string());
   if (run->status != 0) {
     if (said.empty()) said = fmt::format("nvcc ended with status {}", run->status);
@@ -271,7 +256,7 @@ Result<Source> compile_with_nvcc(Source source, std::string_view text, const Com
   if (!ptx)
     return error(fmt::format("nvcc made no PTX of {}", name),
                  "see which of the flags after `--` ask for something else");
-  source.ptx = std::move(*ptx);
+  source.ptx = names.undo_in_ptx(std::move(*ptx));
   source.kernels = find_kernels(source, text, options);
   return source;
 }

@@ -1,4 +1,4 @@
-// The user's nvcc, run as a process: the other way from .cu to PTX.
+// From .cu to PTX with the user's nvcc, run as a process.
 #pragma once
 
 #include <string>

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -30,10 +31,21 @@ std::vector<std::string> toolkit_folders() {
   return folders;
 }
 
+bool safe_for_shell(std::string_view path) {
+  return !path.empty() && path[0] != '-' && std::all_of(path.begin(), path.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("_./+-").find(c) != std::string_view::npos;
+  });
+}
+
 TemporaryFolder::TemporaryFolder() {
   std::error_code bad;
-  std::string pattern = (fs::temp_directory_path(bad) / "warptime-XXXXXX").string();
-  if (!bad && mkdtemp(pattern.data())) path_ = pattern;
+  const fs::path wanted = fs::temp_directory_path(bad);
+  const fs::path users = bad ? fs::path() : fs::canonical(wanted, bad);
+  if (bad) return;
+  const fs::path parent = safe_for_shell(users.string()) ? users : fs::path("/tmp");
+  std::string pattern = (parent / "warptime-XXXXXX").string();
+  if (mkdtemp(pattern.data())) path_ = pattern;
 }
 
 TemporaryFolder::~TemporaryFolder() {

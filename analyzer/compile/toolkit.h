@@ -12,7 +12,12 @@ namespace warptime::compiling {
 // The PATH, $CUDA_HOME/bin, $CUDA_PATH/bin and /usr/local/cuda/bin.
 std::vector<std::string> toolkit_folders();
 
-// A folder of our own under the system's, gone when this is.
+// Whether a path means nothing to a shell, quoted or not: letters, digits and _ . / + - only, and no - in
+// front.
+bool safe_for_shell(std::string_view path);
+
+// A folder of our own, removed with this object. It stands in $TMPDIR, or in /tmp where there is none. Its
+// path is safe for a shell: where that of $TMPDIR is not, the folder stands in /tmp.
 class TemporaryFolder {
  public:
   TemporaryFolder();

@@ -39,7 +39,7 @@ class Footprint {
     join_threads_and_blocks();
     std::vector<ExprId> seen;
     for (const auto& index : indices_)
-      if (!add_variables(index.form, seen)) return std::nullopt;  // one that is there twice
+      if (!add_variables(index.expr, seen)) return std::nullopt;  // one that is there twice
     for (const auto& c : conditions_) {
       if (bound(c)) continue;
       // What has nothing to do with the address only says that the access is made at all.
@@ -55,19 +55,19 @@ class Footprint {
  private:
   // From 0 to range - 1, each `step` bytes from the last.
   struct Index {
-    ExprId form;  // over the atoms that vary, e.g. threadIdx.x + blockDim.x · blockIdx.x
+    ExprId expr;  // over the atoms that vary, e.g. threadIdx.x + blockDim.x · blockIdx.x
     ExprId step;
     ExprId range;
   };
 
-  bool invariant(ExprId value) const {
-    return !exprs_[value].indirect && (exprs_[value].dependence & varies) == 0;
+  bool invariant(ExprId expr) const {
+    return !exprs_[expr].indirect && (exprs_[expr].dependence & varies) == 0;
   }
 
-  // Adds the indices that a form is made of; false where one of them is there already.
-  bool add_variables(ExprId form, std::vector<ExprId>& seen) const {
+  // Adds the indices that an expression is made of; false where one of them is there already.
+  bool add_variables(ExprId expr, std::vector<ExprId>& seen) const {
     std::vector<ExprId> own;
-    exprs_.any_leaf(form, [&](ExprId leaf) {
+    exprs_.any_leaf(expr, [&](ExprId leaf) {
       if (!invariant(leaf) && std::find(own.begin(), own.end(), leaf) == own.end()) own.push_back(leaf);
       return false;
     });
@@ -135,7 +135,7 @@ class Footprint {
     const auto range = range_of(variable);
     if (!range) return false;
     for (auto& index : indices_)
-      if (index.form == variable) {
+      if (index.expr == variable) {
         index.step = exprs_.add(index.step, step);
         return true;
       }
@@ -164,7 +164,7 @@ class Footprint {
     // Turns of the loop in which the block runs.
     const auto loop = node.a;
     const auto& trip = loops_.trip_count(loop);
-    if (!trip.count || trip.exit == none || trip.busiest_thread || trip.has_other_exits ||
+    if (!trip.count || trip.exit == none || trip.maximum_over_threads || trip.has_other_exits ||
         !invariant(*trip.count))
       return std::nullopt;
     const auto from = cfg_.loops[loop].exits[trip.exit].from;
@@ -180,14 +180,14 @@ class Footprint {
       if (thread == indices_.end() || block == indices_.end()) continue;
       const auto extent = exprs_.special(d.threads);
       if (block->step != exprs_.multiply(thread->step, extent)) continue;
-      thread->form = exprs_.add(thread->form, exprs_.multiply(block->form, extent));
+      thread->expr = exprs_.add(thread->expr, exprs_.multiply(block->expr, extent));
       thread->range = exprs_.multiply(thread->range, block->range);
       indices_.erase(block);
     }
   }
 
-  std::vector<Index>::iterator find(ExprId form) {
-    return std::find_if(indices_.begin(), indices_.end(), [&](const Index& i) { return i.form == form; });
+  std::vector<Index>::iterator find(ExprId expr) {
+    return std::find_if(indices_.begin(), indices_.end(), [&](const Index& i) { return i.expr == expr; });
   }
 
   // An upper bound of one index, as it stands in the address.
@@ -216,7 +216,7 @@ class Footprint {
     }
     // small < large: an index i with i = small + (what does not vary) is below large + that.
     for (auto& index : indices_) {
-      const auto rest = exprs_.subtract(index.form, exprs_.subtract(small, large));
+      const auto rest = exprs_.subtract(index.expr, exprs_.subtract(small, large));
       if (!invariant(rest)) continue;
       const auto limit = strict ? rest : exprs_.add(rest, exprs_.constant(1));
       index.range = exprs_.minimum(index.range, limit);
@@ -229,8 +229,8 @@ class Footprint {
   bool at_most(ExprId a, ExprId b) const { return facts_.not_negative(exprs_.subtract(b, a)); }
 
   std::optional<ExprId> unite(std::int64_t width) {
-    auto run = exprs_.constant(width);      // from the first byte to the last
-    auto touched = exprs_.constant(width);  // of them
+    auto run = exprs_.constant(width);        // from the first byte to the last
+    auto footprint = exprs_.constant(width);  // bytes of them
     for (auto& index : indices_) {
       if (exprs_.is_constant(index.step) && exprs_[index.step].number < 0)
         index.step = exprs_.scale(index.step, -1);
@@ -248,9 +248,9 @@ class Footprint {
       const auto grown =
           exprs_.add(run, exprs_.multiply(next->step, exprs_.add(next->range, exprs_.constant(-1))));
       if (!gaps_ && at_most(next->step, run)) {
-        touched = grown;
+        footprint = grown;
       } else if (at_most(run, next->step)) {
-        touched = exprs_.multiply(touched, next->range);
+        footprint = exprs_.multiply(footprint, next->range);
         gaps_ = gaps_ || next->step != run;
       } else {
         return std::nullopt;
@@ -258,7 +258,7 @@ class Footprint {
       run = grown;
       indices_.erase(next);
     }
-    return touched;
+    return footprint;
   }
 
   Evaluator& evaluator_;
@@ -269,7 +269,7 @@ class Footprint {
   std::uint32_t block_;
   const std::vector<PathCondition>& conditions_;
   std::vector<Index> indices_;
-  bool gaps_ = false;  // between the bytes touched
+  bool gaps_ = false;  // between the bytes of the footprint
   int depth_ = 0;
 };
 

@@ -1,4 +1,5 @@
-// The bytes that a whole launch touches in one access: the union over all threads, blocks and turns of loops.
+// The footprint of an access: the bytes that a whole launch moves in it, the union over all threads, blocks
+// and iterations of loops.
 #pragma once
 
 #include <optional>
@@ -8,16 +9,16 @@
 
 namespace warptime::analysis {
 
-// What must hold where the access is made, of what differs between threads, blocks or turns.
+// What must hold where the access is made, of what differs between threads, blocks or iterations.
 struct PathCondition {
   ExprId condition;
   bool holds;
 };
 
-// `address` with its loops' closed forms, in `block`; `bytes` of one thread. A form over arguments, launch
-// dimensions, for launches in which the access is made at least once. Nothing where the address is no sum of
-// indices, each times a step, or where the conditions are no upper bounds of these: a number that is only
-// nearly right is none.
+// The footprint in bytes, as a symbolic expression over arguments and launch dimensions. `address` has its
+// loops' closed forms and stands in `block`; `bytes` is what one thread moves. Holds for launches in which
+// the access is made at least once. Nothing where the address is no sum of indices, each times a step, or
+// where the conditions are no upper bounds of these: an estimate would be wrong.
 //
 // An index with step s and range r makes a run of w bytes one of w + s·(r - 1), where s <= w; where s is
 // beyond the whole run, r of them.

@@ -1,13 +1,28 @@
-// Lists of items as they grow: runs of calculation are counted together.
+// Lists of items: growing them, with runs of calculation counted together, comparing and weighing them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "simulator/program/kernel_program.h"
 
 namespace warptime::periods {
 
+// Adds `count` instructions, of these lines, to the run at the end of the list, or as a new run.
 void add_instructions(Items& items, std::int64_t count, const LineSet& lines, const LineSet& ptx);
 void append(Items& items, Items more);
+
+// Whether two lists do the same, whichever lines they come from.
+bool same_items(const Items& a, const Items& b);
+
+// A rough weight, to choose the side of a branch that does more: the instructions of one iteration, 100 for a
+// memory access, and ten times its body for a loop.
+double weight_of(const Items& items);
+
+// The items with all that are nested in them.
+std::size_t size_of(const Items& items);
+
+// Frees the capacity that the lists have to spare.
+void compact(Items& items);
 
 }  // namespace warptime::periods

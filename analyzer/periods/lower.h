@@ -14,16 +14,12 @@ namespace warptime::periods {
 
 // What an instruction is in the program: for the listing.
 struct InstructionRole {
-  enum class Kind : std::uint8_t {
-    none,
-    calculation,
-    load,
-    store
-  } kind = Kind::none;                    // none: unreachable, or the final ret
+  enum class Kind : std::uint8_t { none, calculation, load, store };
+  Kind kind = Kind::none;                 // none: unreachable, or the final ret
   bool modelled = true;                   // false: unknown to the table, counted as calculation
   std::uint32_t access = analysis::none;  // index into Lowered::accesses
-  std::uint32_t operand =
-      analysis::none;  // which is its address; none: it has no address that can be followed
+  // Index of its address operand; none: it has no address that can be followed.
+  std::uint32_t operand = analysis::none;
 };
 
 struct Lowered {
@@ -40,7 +36,7 @@ struct LowerOptions {
   const KernelSignature* signature = nullptr;
   std::string file;             // of the PTX, for diagnostics
   std::uint32_t main_file = 0;  // the .file number whose lines are the source's; 0: all
-  LineSet lines;                // what comes from other lines is left out; empty: nothing is
+  LineSet lines;                // what comes from other lines is elided; empty: nothing is
   bool ptx_lines = false;       // `lines` are of the PTX
 };
 

@@ -1,4 +1,4 @@
-// Division of whole numbers as forms have it.
+// Division of whole numbers as symbolic expressions have it.
 #pragma once
 
 #include <cstdint>

@@ -12,11 +12,11 @@ constexpr int max_proof_steps = 2000;  // a fact that takes more to see goes uns
 
 }  // namespace
 
-void Facts::add_fact(ExprId value) {
-  if (exprs_->is_constant(value)) return;
-  // What was learnt long ago, many branches up, gives way.
+void Facts::add_fact(ExprId id) {
+  if (exprs_->is_constant(id)) return;
+  // What was learnt long ago, many branches up, is forgotten.
   if (not_negative_.size() >= max_facts) not_negative_.erase(not_negative_.begin());
-  not_negative_.push_back(value);
+  not_negative_.push_back(id);
 }
 
 void Facts::assume(ExprId condition, bool holds) {
@@ -84,9 +84,49 @@ void Facts::assume(ExprId condition, bool holds) {
   }
 }
 
-bool Facts::structurally_not_negative(ExprId value, int depth) const {
+bool Facts::sum_not_negative(ExprId id, int depth) const {
   const auto& v = *exprs_;
-  const auto& node = v[value];
+  const auto node = v[id];
+  bool all = node.number >= 0;
+  for (const auto& t : v.terms(id)) {
+    if (t.coefficient < 0) {
+      all = false;
+      continue;
+    }
+    all = all && structurally_not_negative(t.atom, depth + 1);
+  }
+  if (all) return true;
+  // c + x / d = (x + c·d) / d
+  const auto list = v.terms(id);
+  if (list.size() == 1 && list[0].coefficient == 1 && v[list[0].atom].op == SymbolicOp::floor_divide &&
+      v.is_constant(v[list[0].atom].b)) {
+    const auto d = v[v[list[0].atom].b].number;
+    constexpr auto large = std::int64_t{1} << 31;
+    if (d > 0 && d < large && node.number > -large && node.number < large &&
+        prove(exprs_->add(v[list[0].atom].a, exprs_->constant(node.number * d)), depth + 1))
+      return true;
+  }
+  // log2(x) - m >= 0 where x >= 2^m
+  if (list.size() == 1 && list[0].coefficient == 1 && v[list[0].atom].op == SymbolicOp::log2_floor &&
+      node.number > -31 && node.number <= 0)
+    if (prove(exprs_->add(v[list[0].atom].a, exprs_->constant(-(std::int64_t{1} << -node.number))),
+              depth + 1))
+      return true;
+  // x - d·(x / d) >= 0, for whatever x
+  for (const auto& t : v.terms(id)) {
+    const auto& atom = v[t.atom];
+    if (t.coefficient < 0 && t.coefficient != INT64_MIN && atom.op == SymbolicOp::floor_divide &&
+        exprs_->is_constant(atom.b) && v[atom.b].number == -t.coefficient) {
+      const auto rest = exprs_->subtract(id, exprs_->modulo(atom.a, atom.b));
+      if (rest != id && structurally_not_negative(rest, depth + 1)) return true;
+    }
+  }
+  return false;
+}
+
+bool Facts::structurally_not_negative(ExprId id, int depth) const {
+  const auto& v = *exprs_;
+  const auto& node = v[id];
   if (depth > max_proof_depth || ++steps_ > max_proof_steps) return false;
   switch (node.op) {
     case SymbolicOp::constant:
@@ -107,7 +147,7 @@ bool Facts::structurally_not_negative(ExprId value, int depth) const {
     case SymbolicOp::logical_not:
       return true;
     case SymbolicOp::product:
-      for (const auto& t : v.terms(value))
+      for (const auto& t : v.terms(id))
         if (!structurally_not_negative(t.atom, depth + 1)) return false;
       return true;
     case SymbolicOp::floor_divide:
@@ -122,91 +162,56 @@ bool Facts::structurally_not_negative(ExprId value, int depth) const {
       return prove(node.a, depth + 1) || prove(node.b, depth + 1);
     case SymbolicOp::select:
       return prove(node.b, depth + 1) && prove(node.c, depth + 1);
-    case SymbolicOp::sum: {
-      bool all = node.number >= 0;
-      for (const auto& t : v.terms(value)) {
-        if (t.coefficient < 0) {
-          all = false;
-          continue;
-        }
-        all = all && structurally_not_negative(t.atom, depth + 1);
-      }
-      if (all) return true;
-      // c + x / d = (x + c·d) / d
-      const auto list = v.terms(value);
-      if (list.size() == 1 && list[0].coefficient == 1 && v[list[0].atom].op == SymbolicOp::floor_divide &&
-          v.is_constant(v[list[0].atom].b)) {
-        const auto d = v[v[list[0].atom].b].number;
-        constexpr auto large = std::int64_t{1} << 31;
-        if (d > 0 && d < large && node.number > -large && node.number < large &&
-            prove(exprs_->add(v[list[0].atom].a, exprs_->constant(node.number * d)), depth + 1))
-          return true;
-      }
-      // log2(x) - m >= 0 where x >= 2^m
-      if (list.size() == 1 && list[0].coefficient == 1 && v[list[0].atom].op == SymbolicOp::log2_floor &&
-          node.number > -31 && node.number <= 0)
-        if (prove(exprs_->add(v[list[0].atom].a, exprs_->constant(-(std::int64_t{1} << -node.number))),
-                  depth + 1))
-          return true;
-      // x - d·(x / d) >= 0, for whatever x
-      for (const auto& t : v.terms(value)) {
-        const auto& atom = v[t.atom];
-        if (t.coefficient < 0 && t.coefficient != INT64_MIN && atom.op == SymbolicOp::floor_divide &&
-            exprs_->is_constant(atom.b) && v[atom.b].number == -t.coefficient) {
-          const auto rest = exprs_->subtract(value, exprs_->modulo(atom.a, atom.b));
-          if (rest != value && structurally_not_negative(rest, depth + 1)) return true;
-        }
-      }
-      return false;
-    }
+    case SymbolicOp::sum:
+      return sum_not_negative(id, depth);
     default:
       return false;
   }
 }
 
-bool Facts::not_negative(ExprId value) const {
+bool Facts::not_negative(ExprId id) const {
   steps_ = 0;
-  return prove(value, 0);
+  return prove(id, 0);
 }
 
 // By its structure, or as a fact (or, at first, two) and something that is not negative by its structure.
-bool Facts::prove(ExprId value, int depth) const {
-  if (structurally_not_negative(value, depth)) return true;
+bool Facts::prove(ExprId id, int depth) const {
+  if (structurally_not_negative(id, depth)) return true;
   if (depth > max_proof_depth || steps_ > max_proof_steps) return false;
   for (const auto fact : not_negative_)
-    if (fact == value || structurally_not_negative(exprs_->subtract(value, fact), depth + 1)) return true;
+    if (fact == id || structurally_not_negative(exprs_->subtract(id, fact), depth + 1)) return true;
   if (depth > 0 || not_negative_.size() > 8) return false;
   for (std::size_t i = 0; i < not_negative_.size(); ++i)
     for (std::size_t j = i; j < not_negative_.size(); ++j)
       if (structurally_not_negative(
-              exprs_->subtract(exprs_->subtract(value, not_negative_[i]), not_negative_[j]), depth + 1))
+              exprs_->subtract(exprs_->subtract(id, not_negative_[i]), not_negative_[j]), depth + 1))
         return true;
   return false;
 }
 
-ExprId Facts::simplify(ExprId value) const {
+ExprId Facts::simplify(ExprId id) const {
   if (simplify_depth_ == 0) simplified_.clear();
-  if (exprs_->is_constant(value) || (*exprs_)[value].depth > max_simplified_nesting) return value;
-  if (const auto* known = simplified_.find(value)) return *known;
+  if (exprs_->is_constant(id) || (*exprs_)[id].depth > max_simplified_nesting) return id;
+  if (const auto* known = simplified_.find(id)) return *known;
   ++simplify_depth_;
-  const auto result = simplify_node(value);
+  const auto result = simplify_node(id);
   --simplify_depth_;
-  simplified_.set(value, result);
+  simplified_.set(id, result);
   return result;
 }
 
-ExprId Facts::simplify_node(ExprId value) const {
+ExprId Facts::simplify_node(ExprId id) const {
   auto& v = *exprs_;
-  const auto node = v[value];
+  const auto node = v[id];
   switch (node.op) {
     case SymbolicOp::sum: {
-      const auto list = v.terms(value);
+      const auto list = v.terms(id);
       auto result = v.constant(node.number);
       for (const auto& t : list) result = v.add(result, v.scale(simplify(t.atom), t.coefficient));
       return result;
     }
     case SymbolicOp::product: {
-      const auto list = v.terms(value);
+      const auto list = v.terms(id);
       auto result = v.constant(1);
       for (const auto& t : list) result = v.multiply(result, simplify(t.atom));
       return result;
@@ -285,7 +290,7 @@ ExprId Facts::simplify_node(ExprId value) const {
       return v.log2_floor(a);
     }
     default:
-      return value;
+      return id;
   }
 }
 

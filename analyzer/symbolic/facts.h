@@ -7,30 +7,33 @@
 
 namespace warptime::analysis {
 
-// Values that are not negative on a path.
+// The symbolic expressions that are not negative on a path.
 class Facts {
  public:
-  explicit Facts(SymbolicExprs& values) : exprs_(&values) {}
+  explicit Facts(SymbolicExprs& exprs) : exprs_(&exprs) {}
   Facts(const Facts& other) : exprs_(other.exprs_), not_negative_(other.not_negative_) {}
   Facts& operator=(const Facts& other) {
     not_negative_ = other.not_negative_;
     return *this;
   }
+  // Learns from a condition that holds, or that does not.
   void assume(ExprId condition, bool holds);
-  bool not_negative(ExprId value) const;
-  // `value` with what the facts decide taken out: max(0, n) where n >= 0, unsigned comparisons of numbers
+  // Whether `id` is known to be 0 or more; false: not known.
+  bool not_negative(ExprId id) const;
+  // `id` with what the facts decide taken out: max(0, n) where n >= 0, unsigned comparisons of numbers
   // that are not negative, …
-  ExprId simplify(ExprId value) const;
+  ExprId simplify(ExprId id) const;
 
  private:
-  ExprId simplify_node(ExprId value) const;
-  bool prove(ExprId value, int depth) const;
-  bool structurally_not_negative(ExprId value, int depth) const;
-  void add_fact(ExprId value);
+  ExprId simplify_node(ExprId id) const;
+  bool prove(ExprId id, int depth) const;
+  bool structurally_not_negative(ExprId id, int depth) const;
+  bool sum_not_negative(ExprId id, int depth) const;
+  void add_fact(ExprId id);
   SymbolicExprs* exprs_;
   std::vector<ExprId> not_negative_;
-  mutable int steps_ = 0;         // of the proof under way
-  mutable ValueMemo simplified_;  // of the call under way
+  mutable int steps_ = 0;         // of the current proof
+  mutable ValueMemo simplified_;  // of the current call
   mutable int simplify_depth_ = 0;
 };
 

@@ -10,17 +10,17 @@ using E = Expression;
 
 class Writer {
  public:
-  Writer(SymbolicExprs& values, const Naming& naming, int most_parts)
-      : exprs_(values), naming_(naming), most_parts_(most_parts) {}
+  Writer(SymbolicExprs& exprs, const Naming& naming, int most_parts)
+      : exprs_(exprs), naming_(naming), most_parts_(most_parts) {}
 
-  Assumptions taken;
+  Assumptions assumed;
 
-  std::optional<E> write(ExprId value) {
+  std::optional<E> write(ExprId id) {
     if (++depth_ > 200 || ++steps_ > most_parts_) {
       --depth_;
       return std::nullopt;
     }
-    auto result = write_node(value);
+    auto result = write_node(id);
     --depth_;
     return result;
   }
@@ -37,8 +37,8 @@ class Writer {
     return E::make(op, {std::move(*x), std::move(*y)});
   }
 
-  std::optional<E> write_node(ExprId value) {
-    const auto node = exprs_[value];
+  std::optional<E> write_node(ExprId id) {
+    const auto node = exprs_[id];
     switch (node.op) {
       case SymbolicOp::constant:
         return E(node.number);
@@ -56,16 +56,16 @@ class Writer {
       case SymbolicOp::bit_xor:
         return named("");
       case SymbolicOp::opaque:
-        return named(naming_.other ? naming_.other(value) : "");
+        return named(naming_.other ? naming_.other(id) : "");
       case SymbolicOp::phi:
       case SymbolicOp::result:
       case SymbolicOp::symbol:
         return named("");
       case SymbolicOp::sum:
-        return sum(value);
+        return sum(id);
       case SymbolicOp::product: {
         std::optional<E> all;
-        for (const auto& t : exprs_.terms(value)) {
+        for (const auto& t : exprs_.terms(id)) {
           auto part = write(t.atom);
           if (!part) return std::nullopt;
           all = all ? E::make(E::Operator::multiply, {*all, *part}) : *part;
@@ -75,7 +75,7 @@ class Writer {
       case SymbolicOp::floor_divide:
         return quotient(node);
       case SymbolicOp::truncated_divide:
-        taken.division_of_not_negative = true;
+        assumed.division_of_not_negative = true;
         return binary(E::Operator::divide, node.a, node.b);
       case SymbolicOp::minimum:
         return binary(E::Operator::minimum, node.a, node.b);
@@ -86,10 +86,10 @@ class Writer {
       case SymbolicOp::less_equal:
         return comparison(E::Operator::less_equal, E::Operator::greater_equal, node);
       case SymbolicOp::less_unsigned:
-        taken.unsigned_as_signed = true;
+        assumed.unsigned_as_signed = true;
         return comparison(E::Operator::less, E::Operator::greater, node);
       case SymbolicOp::less_equal_unsigned:
-        taken.unsigned_as_signed = true;
+        assumed.unsigned_as_signed = true;
         return comparison(E::Operator::less_equal, E::Operator::greater_equal, node);
       case SymbolicOp::equal:
         return comparison(E::Operator::equal, E::Operator::equal, node);
@@ -158,9 +158,9 @@ class Writer {
   };
 
   // Finds m·x - m·d·(x / d), takes it out of the sum, and writes it as m·(x % d).
-  bool take_modulo(ExprId& value, std::vector<Part>& parts) {
+  bool take_modulo(ExprId& id, std::vector<Part>& parts) {
     std::vector<Term> terms;
-    const auto number = exprs_.linear_form(value, terms);
+    const auto number = exprs_.linear_form(id, terms);
     for (const auto& t : terms) {
       std::vector<ExprId> atoms{t.atom};
       if (exprs_[t.atom].op == SymbolicOp::product) {
@@ -181,27 +181,27 @@ class Writer {
         }
         if (multiple == 0) continue;
         const auto remainder = exprs_.subtract(node.a, exprs_.multiply(node.b, atom));
-        const auto rest = exprs_.subtract(value, exprs_.scale(remainder, multiple));
+        const auto rest = exprs_.subtract(id, exprs_.scale(remainder, multiple));
         std::vector<Term> after;
         const auto left = exprs_.linear_form(rest, after);
         if (after.size() + (left != 0) >= terms.size() + (number != 0)) continue;
         auto x = write(node.a), d = write(node.b);
         if (!x || !d) continue;
-        if (node.op == SymbolicOp::truncated_divide) taken.division_of_not_negative = true;
+        if (node.op == SymbolicOp::truncated_divide) assumed.division_of_not_negative = true;
         parts.push_back({multiple, E::make(E::Operator::modulo, {*x, *d})});
-        value = rest;
+        id = rest;
         return true;
       }
     }
     return false;
   }
 
-  std::optional<E> sum(ExprId value) {
+  std::optional<E> sum(ExprId id) {
     std::vector<Part> parts;
-    while (take_modulo(value, parts)) {
+    while (take_modulo(id, parts)) {
     }
     std::vector<Term> terms;
-    const auto number = exprs_.linear_form(value, terms);
+    const auto number = exprs_.linear_form(id, terms);
     for (const auto& t : terms) {
       auto part = write(t.atom);
       if (!part) return std::nullopt;
@@ -246,11 +246,11 @@ std::string special_name(Special which) {
   return names[static_cast<int>(which)];
 }
 
-std::optional<Expression> to_expression(SymbolicExprs& values, ExprId value, const Naming& naming,
-                                        Assumptions* taken, int most_parts) {
-  Writer writer(values, naming, most_parts);
-  auto result = writer.write(value);
-  if (taken != nullptr) *taken = writer.taken;
+std::optional<Expression> to_expression(SymbolicExprs& exprs, ExprId id, const Naming& naming,
+                                        Assumptions* assumed, int most_parts) {
+  Writer writer(exprs, naming, most_parts);
+  auto result = writer.write(id);
+  if (assumed != nullptr) *assumed = writer.assumed;
   return result;
 }
 

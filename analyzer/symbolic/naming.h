@@ -1,4 +1,4 @@
-// Values as the expressions of kernel programs, in the user's names.
+// Symbolic expressions as the expressions of kernel programs, in the user's names.
 #pragma once
 
 #include <functional>
@@ -10,26 +10,28 @@
 
 namespace warptime::analysis {
 
-// Names of the leaves of values; an empty name: it has none, and the value is no expression.
+// Names for the leaves of symbolic expressions. An empty name: the leaf has none, and what contains it cannot
+// be written.
 struct Naming {
   std::function<std::string(std::uint32_t index, std::uint32_t offset)> argument;
   std::function<std::string(std::uint32_t loop)> counter;
-  std::function<std::string(ExprId)> other;  // of opaque values that stand for a parameter
-  bool threads_too =
-      false;  // for texts that a person reads: threadIdx.x, blockIdx.x, and `data` for what has no closed form
+  std::function<std::string(ExprId)> other;  // of opaque leaves that stand for a parameter
+  // For texts that a person reads: threadIdx.x, blockIdx.x, and `data` for what has no closed form.
+  bool threads_too = false;
 };
 
 // The dimension's name in CUDA C++: blockDim.x, gridDim.y, threadIdx.x, …; empty for others.
 std::string special_name(Special which);
 
-// What an expression stands on that no fact showed.
+// What an expression takes for granted, because no fact shows it.
 struct Assumptions {
   bool unsigned_as_signed = false;        // unsigned comparisons are written as signed ones
   bool division_of_not_negative = false;  // signed divisions round down here, to zero there
 };
 
-// Nothing where a part of it has no name, and of what is longer than anybody reads: `most_parts`.
-std::optional<Expression> to_expression(SymbolicExprs& values, ExprId value, const Naming& naming,
-                                        Assumptions* taken = nullptr, int most_parts = 400);
+// `id` as an expression. Nothing where a part of it has no name, or where it has more than `most_parts`
+// parts: longer than anybody reads. Sets `assumed` to what it takes for granted.
+std::optional<Expression> to_expression(SymbolicExprs& exprs, ExprId id, const Naming& naming,
+                                        Assumptions* assumed = nullptr, int most_parts = 400);
 
 }  // namespace warptime::analysis

@@ -1,8 +1,8 @@
-// Whole numbers as closed forms: polynomials over kernel arguments, launch dimensions, thread indices and
-// loop counters, with floor division, minimum, maximum, comparisons and powers of two as further atoms.
-// Hash-consed: equal forms have equal ids. Knows nothing of PTX. Registers are read as whole numbers that do
-// not wrap; where compilers rely on wrapping (unsigned comparisons), the comparison keeps its own operator
-// and is decided by facts.
+// Symbolic expressions: polynomials over kernel arguments, launch dimensions, thread indices and loop
+// counters, with floor division, minimum, maximum, comparisons and powers of two as further atoms.
+// Hash-consed: equal expressions have equal ids. Knows nothing of PTX. Registers are read as whole numbers
+// that do not wrap; where compilers rely on wrapping (unsigned comparisons), the comparison keeps its own
+// operator and is decided by facts.
 #pragma once
 
 #include <cstdint>
@@ -23,18 +23,19 @@ inline std::uint64_t pair_key(std::uint32_t a, std::uint32_t b) {
 }
 
 enum class SymbolicOp : std::uint8_t {
-  constant,          // number
-  argument,          // a: parameter index, b: byte offset in it
-  special,           // a: Special
-  counter,           // a: loop; counts 0, 1, … the times its header has run before
-  phi,               // a: index into the evaluator's phis: a register where paths meet
-  result,            // a: the instruction that makes it, b: the register; no closed form
-  opaque,            // b: a serial number; nothing is known about it
-  symbol,            // a: serial; the address of a variable
-  sum,               // number + Σ coefficient · term
-  product,           // of two or more atoms
-  floor_divide,      // a / b, rounded down
-  truncated_divide,  // a / b, rounded to zero, where the two may differ: signed division of what may be negative
+  constant,      // number
+  argument,      // a: parameter index, b: byte offset in it
+  special,       // a: Special
+  counter,       // a: loop; counts 0, 1, … the times its header has run before
+  phi,           // a: index into the evaluator's phis: a register where paths join
+  result,        // a: the instruction that makes it, b: the register; no closed form
+  opaque,        // b: a serial number; nothing is known about it
+  symbol,        // a: serial; the address of a variable
+  sum,           // number + Σ coefficient · term
+  product,       // of two or more atoms
+  floor_divide,  // a / b, rounded down
+  // a / b, rounded to zero, where the two may differ: signed division of what may be negative.
+  truncated_divide,
   minimum,
   maximum,
   less,
@@ -73,7 +74,7 @@ enum class Special : std::uint8_t {
   other,
 };
 
-// What a value depends on.
+// What an expression depends on.
 enum Dependence : std::uint8_t {
   on_argument = 1,
   on_launch = 2,  // ntid, nctaid
@@ -89,7 +90,7 @@ struct Term {
   friend bool operator==(const Term&, const Term&) = default;
 };
 
-// The terms of a value, by their places in the table: good while values are made, which moves the table.
+// The terms of an expression, by their places in the table: stays valid while new expressions move the table.
 class TermList {
  public:
   class Iterator {
@@ -119,12 +120,12 @@ class TermList {
   Iterator end() const { return {this, count_}; }
 
  private:
-  const std::vector<Term>* all_ = nullptr;  // of the table; nothing: `only_` is all
+  const std::vector<Term>* all_ = nullptr;  // of the table; null: the list is `only_`
   std::uint32_t first_ = 0, count_ = 0;
   Term only_{};
 };
 
-// What became of values in one walk over a form: few, mostly.
+// What expressions became in one walk over an expression: few, mostly.
 class ValueMemo {
  public:
   const ExprId* find(ExprId id) const {
@@ -155,6 +156,7 @@ class ValueMemo {
   std::unordered_map<ExprId, ExprId> many_;
 };
 
+// Owns all symbolic expressions of one kernel, simplifies them as they are made, and gives each an id.
 class SymbolicExprs {
  public:
   SymbolicExprs();  // id 0, which unused places of a node name, is the constant 0
@@ -197,11 +199,10 @@ class SymbolicExprs {
   ExprId log2_floor(ExprId a);
   ExprId bits(SymbolicOp op, ExprId a, ExprId b);  // one of the three
 
-  // By value: making values moves the table.
+  // By value: new expressions move the table.
   Node operator[](ExprId id) const { return nodes_[id]; }
-  TermList terms(ExprId id) const {
-    return {terms_, nodes_[id].first_term, nodes_[id].term_count};
-  }  // of a sum or (coefficient 1) a product
+  // Of a sum or, with coefficient 1 each, of a product.
+  TermList terms(ExprId id) const { return {terms_, nodes_[id].first_term, nodes_[id].term_count}; }
   // What an atom is the product of: a product's atoms, or itself.
   TermList parts(ExprId atom) const {
     return nodes_[atom].op == SymbolicOp::product ? terms(atom) : TermList({atom, 1});
@@ -212,10 +213,9 @@ class SymbolicExprs {
   }
   bool is_boolean(ExprId id) const;  // a comparison or a logical operation
 
-  // The value as number + Σ coefficient · atom: of any value, not only of sums.
+  // The expression as number + Σ coefficient · atom, whatever it is. Appends the terms, gives the number.
   std::int64_t linear_form(ExprId id, std::vector<Term>& terms) const;
-  // The coefficient of `atom` in it, as a value, and what is left; the coefficient itself does not hold
-  // `atom`. False where `id` is not linear in `atom`.
+  // `id` as coefficient · atom + rest, where neither contains `atom`. False where it is not linear in `atom`.
   bool split_linear(ExprId id, ExprId atom, ExprId& coefficient, ExprId& rest);
 
   // Rebuilds `id` with every leaf (argument, special, counter, phi, result, opaque, symbol) replaced by what
@@ -227,25 +227,28 @@ class SymbolicExprs {
   std::size_t size() const { return nodes_.size(); }
 
  private:
-  ExprId opaque_of(std::initializer_list<ExprId> parts);  // a form that is not worth having, of these
+  // In the place of an expression of these parts that is too large, or does not fit.
+  ExprId opaque_of(std::initializer_list<ExprId> parts);
   std::span<const Term> term_span(ExprId id) const {
     return {terms_.data() + nodes_[id].first_term, nodes_[id].term_count};
   }
   ExprId intern(const Node& node, std::span<const Term> terms = {});
   ExprId make(SymbolicOp op, ExprId a, ExprId b = 0, ExprId c = 0);
   ExprId from_linear(std::int64_t number, std::vector<Term>& terms);
+  ExprId floor_divide_by_number(ExprId a, ExprId b);
+  std::optional<ExprId> exact_quotient(ExprId a, ExprId b);
   std::optional<ExprId> power_divisor(ExprId a) const;
   std::optional<ExprId> reciprocal_division(ExprId a, std::int64_t power);
-  bool is_multiple(ExprId value, ExprId of);  // by a whole number
+  bool is_multiple(ExprId id, ExprId of);  // by a whole number
   ExprId product_of(std::vector<ExprId>& atoms);
   void factors(ExprId atom, std::vector<ExprId>& into) const;
-  // A list of terms that is lent for a while: making values needs many short ones.
+  // A list of terms on loan: making expressions needs many short ones.
   class Scratch {
    public:
-    explicit Scratch(const SymbolicExprs& values) : exprs_(values) {
-      if (values.spare_.empty()) return;
-      list = std::move(values.spare_.back());
-      values.spare_.pop_back();
+    explicit Scratch(const SymbolicExprs& exprs) : exprs_(exprs) {
+      if (exprs.spare_.empty()) return;
+      list = std::move(exprs.spare_.back());
+      exprs.spare_.pop_back();
     }
     ~Scratch() {
       list.clear();

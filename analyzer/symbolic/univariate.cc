@@ -6,15 +6,15 @@
 
 namespace warptime::analysis {
 
-FormOfOneLeaf::FormOfOneLeaf(const SymbolicExprs& values, ExprId form, ExprId leaf) {
+UnivariateExpr::UnivariateExpr(const SymbolicExprs& exprs, ExprId id, ExprId leaf) {
   ValueMemo places;
-  add(values, form, leaf, places);
+  add(exprs, id, leaf, places);
   numbers_.resize(steps_.size());
 }
 
-std::uint32_t FormOfOneLeaf::add(const SymbolicExprs& values, ExprId id, ExprId leaf, ValueMemo& places) {
+std::uint32_t UnivariateExpr::add(const SymbolicExprs& exprs, ExprId id, ExprId leaf, ValueMemo& places) {
   if (const auto* place = places.find(id)) return *place;
-  const auto node = values[id];
+  const auto node = exprs[id];
   Step step;
   step.op = node.op;
   step.number = node.number;
@@ -33,17 +33,16 @@ std::uint32_t FormOfOneLeaf::add(const SymbolicExprs& values, ExprId id, ExprId 
     case SymbolicOp::sum:
     case SymbolicOp::product: {
       std::vector<StepTerm> own;
-      for (const auto& t : values.terms(id))
-        own.push_back({add(values, t.atom, leaf, places), t.coefficient});
+      for (const auto& t : exprs.terms(id)) own.push_back({add(exprs, t.atom, leaf, places), t.coefficient});
       step.a = static_cast<std::uint32_t>(terms_.size());
       step.b = static_cast<std::uint32_t>(own.size());
       terms_.insert(terms_.end(), own.begin(), own.end());
       break;
     }
     default:
-      step.a = add(values, node.a, leaf, places);
-      step.b = add(values, node.b, leaf, places);
-      step.c = add(values, node.c, leaf, places);
+      step.a = add(exprs, node.a, leaf, places);
+      step.b = add(exprs, node.b, leaf, places);
+      step.c = add(exprs, node.c, leaf, places);
       break;
   }
   steps_.push_back(step);
@@ -52,7 +51,7 @@ std::uint32_t FormOfOneLeaf::add(const SymbolicExprs& values, ExprId id, ExprId 
   return place;
 }
 
-std::optional<std::int64_t> FormOfOneLeaf::at(std::int64_t leaf) {
+std::optional<std::int64_t> UnivariateExpr::at(std::int64_t leaf) {
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     if (steps_[i].op == SymbolicOp::special)
       numbers_[i] = leaf;
@@ -62,7 +61,7 @@ std::optional<std::int64_t> FormOfOneLeaf::at(std::int64_t leaf) {
   return numbers_.back();
 }
 
-std::optional<std::int64_t> FormOfOneLeaf::compute(const Step& step) const {
+std::optional<std::int64_t> UnivariateExpr::compute(const Step& step) const {
   switch (step.op) {
     case SymbolicOp::constant:
       return step.number;

@@ -1,4 +1,4 @@
-// A form's number for many numbers of one leaf: of each thread, say.
+// An expression's number for many numbers of one leaf: for each thread, say.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,13 @@
 
 namespace warptime::analysis {
 
-// A form made ready to be computed for many numbers of one of its leaves.
-class FormOfOneLeaf {
+// A symbolic expression made ready to be computed for many numbers of one of its leaves.
+class UnivariateExpr {
  public:
   // SymbolicExprs must outlive it and may grow meanwhile.
-  FormOfOneLeaf(const SymbolicExprs& values, ExprId form, ExprId leaf);
-  // Nothing where another leaf matters, or where the number does not fit.
+  UnivariateExpr(const SymbolicExprs& exprs, ExprId id, ExprId leaf);
+  // The expression's number where the leaf's is `leaf`. Nothing where another leaf matters, or where it does
+  // not fit.
   std::optional<std::int64_t> at(std::int64_t leaf);
 
  private:
@@ -27,7 +28,7 @@ class FormOfOneLeaf {
     std::uint32_t step;
     std::int64_t coefficient;
   };
-  std::uint32_t add(const SymbolicExprs& values, ExprId id, ExprId leaf, ValueMemo& places);
+  std::uint32_t add(const SymbolicExprs& exprs, ExprId id, ExprId leaf, ValueMemo& places);
   std::optional<std::int64_t> compute(const Step& step) const;
   std::vector<Step> steps_;  // each after those it needs
   std::vector<StepTerm> terms_;

@@ -10,11 +10,21 @@
 namespace warptime {
 namespace {
 
+// The name under which plans of earlier versions give the iterations of a loop; empty for other parameters.
+std::string old_name(std::string_view name) {
+  constexpr std::string_view iterations = "iterations_at_";
+  return name.starts_with(iterations) ? fmt::format("turns_at_{}", name.substr(iterations.size())) : "";
+}
+
 const Expression* find_argument(const PlanLaunch& launch, std::string_view name) {
-  for (const auto& [argument, value] : launch.arguments) {
-    if (argument == name) return &value;
-  }
-  return nullptr;
+  const auto given = [&](std::string_view wanted) -> const Expression* {
+    for (const auto& [argument, value] : launch.arguments) {
+      if (argument == wanted) return &value;
+    }
+    return nullptr;
+  };
+  const Expression* argument = given(name);
+  return argument != nullptr ? argument : given(old_name(name));
 }
 
 // Thrown nowhere else than here and caught in PreparedPlan::make.
@@ -188,7 +198,10 @@ class Preparation {
     if (!loaded.program->provenance.symbol.empty()) return;
     const auto names = parameter_names(*loaded.program);
     for (const auto& [argument, value] : launch.arguments) {
-      if (std::find(names.begin(), names.end(), argument) == names.end())
+      const auto is_argument = [&](const std::string& name) {
+        return name == argument || old_name(name) == argument;
+      };
+      if (std::none_of(names.begin(), names.end(), is_argument))
         add_note(fmt::format("{} does not use the argument `{}`", launch.kernel, argument));
     }
   }

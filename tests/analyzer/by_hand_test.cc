@@ -4,7 +4,7 @@
 // Flattened for given parameters, a kernel program is the segmentation of the instructions that one warp
 // executes:
 //   - every ld.global is a period 'L', every st.global a period 'S';
-//   - a maximal run of other instructions, across basic blocks and turns of loops alike, is one calculation
+//   - a maximal run of other instructions, across basic blocks and iterations of loops alike, is one calculation
 //     period 'C' of n - 1 + 10 cycles for n instructions;
 //   - labels, directives and the final ret are no instructions, ld.param is one of calculation, and a branch
 //     counts as one whether it is taken or not (after a taken `@%p bra A`, a `bra.uni B` on the next line is
@@ -74,7 +74,7 @@ class Stream {
 // mtx(K, N, idata, odata, coefs): K products per thread
 // ----------------------------------------------------------------------------------------------------------
 
-// mtx.clang.ptx: a loop over four products a turn, then a loop over the K % 4 that are left.
+// mtx.clang.ptx: a loop over four products an iteration, then a loop over the K % 4 that are left.
 Stream mtx_clang(std::int64_t K) {
   Stream s;
   // %bb.0
@@ -197,7 +197,7 @@ Stream mtx_clang(std::int64_t K) {
   return s;
 }
 
-// mtx.clang.rolled.ptx: one product a turn; the loop counts K itself down in r17.
+// mtx.clang.rolled.ptx: one product an iteration; the loop counts K itself down in r17.
 Stream mtx_clang_rolled(std::int64_t K) {
   Stream s;
   std::int64_t r17 = K;
@@ -254,7 +254,7 @@ Stream mtx_clang_rolled(std::int64_t K) {
   return s;
 }
 
-// mtx.nvcc.ptx: a loop over four products a turn, then a loop over the K % 4 that are left.
+// mtx.nvcc.ptx: a loop over four products an iteration, then a loop over the K % 4 that are left.
 Stream mtx_nvcc(std::int64_t K) {
   Stream s;
   // entry
@@ -375,7 +375,7 @@ Stream mtx_nvcc(std::int64_t K) {
   return s;
 }
 
-// mtx.nvcc.rolled.ptx: one product a turn; the loop counts r18 up to K.
+// mtx.nvcc.rolled.ptx: one product an iteration; the loop counts r18 up to K.
 Stream mtx_nvcc_rolled(std::int64_t K) {
   Stream s;
   // entry
@@ -562,8 +562,8 @@ Stream ltt_nvcc(std::int64_t k, std::int64_t L) {
 // mtx_mul_vec(N, mtx, vec_in, vec_out): N products per thread, the sum stored after each
 // ----------------------------------------------------------------------------------------------------------
 
-// mtx_mul_vec.clang.ptx: four products a turn, then the N % 4 that are left. The first loop leaves through a
-// taken branch and goes on through a second one.
+// mtx_mul_vec.clang.ptx: four products an iteration, then the N % 4 that are left. The first loop leaves
+// through a taken branch and goes on through a second one.
 Stream mtx_mul_vec_clang(std::int64_t N) {
   Stream s;
   // %bb.0
@@ -672,8 +672,8 @@ Stream mtx_mul_vec_clang(std::int64_t N) {
   return s;
 }
 
-// mtx_mul_vec.clang.rolled.ptx: one product a turn; the loop counts N itself down in r9, leaves through a
-// taken branch and goes on through a second one.
+// mtx_mul_vec.clang.rolled.ptx: one product an iteration; the loop counts N itself down in r9, leaves through
+// a taken branch and goes on through a second one.
 Stream mtx_mul_vec_clang_rolled(std::int64_t N) {
   Stream s;
   std::int64_t r9 = N;
@@ -726,8 +726,8 @@ Stream mtx_mul_vec_clang_rolled(std::int64_t N) {
   return s;
 }
 
-// mtx_mul_vec.nvcc.ptx: four products a turn, then the N % 4 that are left; each loop loads the sum before
-// its first turn.
+// mtx_mul_vec.nvcc.ptx: four products an iteration, then the N % 4 that are left; each loop loads the sum
+// before its first iteration.
 Stream mtx_mul_vec_nvcc(std::int64_t N) {
   Stream s;
   // entry
@@ -829,7 +829,7 @@ Stream mtx_mul_vec_nvcc(std::int64_t N) {
   return s;
 }
 
-// mtx_mul_vec.nvcc.rolled.ptx: one product a turn; the loop counts r10 up to N.
+// mtx_mul_vec.nvcc.rolled.ptx: one product an iteration; the loop counts r10 up to N.
 Stream mtx_mul_vec_nvcc_rolled(std::int64_t N) {
   Stream s;
   // entry
@@ -924,9 +924,9 @@ TEST(ByHandStream, LttClangCountedDirectly) {
   EXPECT_EQ(ltt_clang(4, 5).instruction_count(), 37u);
 }
 
-// mtx_mul_vec.clang.ptx for N = 8: 3 + 13 + 1 + 4 + 6 = 27 up to line 63, two turns of 66-99 with 4 * 4 + 5 =
-// 21 each, line 100 once between them, and 2 in 102-103: 27 + 42 + 1 + 2 = 72, of which 1 + 2 * 8 = 17 are
-// loads and 2 * 4 = 8 are stores.
+// mtx_mul_vec.clang.ptx for N = 8: 3 + 13 + 1 + 4 + 6 = 27 up to line 63, two iterations of 66-99 with 4 * 4
+// + 5 = 21 each, line 100 once between them, and 2 in 102-103: 27 + 42 + 1 + 2 = 72, of which 1 + 2 * 8 = 17
+// are loads and 2 * 4 = 8 are stores.
 TEST(ByHandStream, MtxMulVecClangForEightCountedDirectly) {
   const Stream s = mtx_mul_vec_clang(8);
   EXPECT_EQ(s.instruction_count(), 72u);
@@ -1035,7 +1035,7 @@ std::vector<HandCase> hand_cases() {
   return cases;
 }
 
-// MtxNvccRolled_K7, LttClang_k0_L5. (N says nothing about mtx and ltt, and is left out there.)
+// MtxNvccRolled_K7, LttClang_k0_L5. (N says nothing about mtx and ltt: their names do without it.)
 std::string case_name(const HandCase& hand_case) {
   std::string name = hand_case.file.name;
   const std::size_t shown = std::max<std::size_t>(1, hand_case.arguments.size() - 1);

@@ -10,20 +10,20 @@ namespace {
 
 struct LoopCase {
   const char* kernel;
-  std::function<std::int64_t(std::int64_t)> turns;  // of the innermost loop, for n
+  std::function<std::int64_t(std::int64_t)> iterations;  // of the innermost loop, for n
 };
 
 std::int64_t steps_doubling(std::int64_t from, std::int64_t factor,
                             const std::function<bool(std::int64_t)>& stays) {
-  std::int64_t turns = 0;
-  for (auto h = from; stays(h); h *= factor) ++turns;
-  return turns;
+  std::int64_t iterations = 0;
+  for (auto h = from; stays(h); h *= factor) ++iterations;
+  return iterations;
 }
 
 std::int64_t steps_halving(std::int64_t from) {
-  std::int64_t turns = 0;
-  for (auto h = from; h > 0; h /= 2) ++turns;
-  return turns;
+  std::int64_t iterations = 0;
+  for (auto h = from; h > 0; h /= 2) ++iterations;
+  return iterations;
 }
 
 const LoopCase loop_cases[] = {
@@ -61,8 +61,8 @@ TEST(Pipeline, EveryLoopShapeRunsAsOftenAsItsSourceSays) {
       for (const std::int64_t n : {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 64, 100}) {
         SCOPED_TRACE(std::string(way.name) + ", " + c.kernel + ", n = " + std::to_string(n));
         const auto periods = flat(program, {{"n", n}, {"m", 5}});
-        EXPECT_EQ(count(periods, PeriodKind::load), c.turns(n)) << to_yaml(program);
-        EXPECT_EQ(count(periods, PeriodKind::store), c.turns(n));
+        EXPECT_EQ(count(periods, PeriodKind::load), c.iterations(n)) << to_yaml(program);
+        EXPECT_EQ(count(periods, PeriodKind::store), c.iterations(n));
         if (HasFailure()) return;
       }
     }
@@ -76,10 +76,10 @@ TEST(Pipeline, ALoopOverTheGridCountsTheBusiestThread) {
     const auto analysis = analyze_text(text, way.options, {.kernel = "grid_stride"});
     ASSERT_TRUE(analysis) << to_text(analysis.diagnostics());
     const auto& program = analysis->kernels[0].program;
-    for (const auto& [n, turns] :
+    for (const auto& [n, iterations] :
          {std::pair<std::int64_t, std::int64_t>{1000, 4}, {1024, 4}, {1025, 5}, {256, 1}}) {
       const auto periods = flat(program, {{"n", n}, {"blockDim.x", 64}, {"gridDim.x", 4}});
-      EXPECT_EQ(count(periods, PeriodKind::load), turns) << n;
+      EXPECT_EQ(count(periods, PeriodKind::load), iterations) << n;
     }
     EXPECT_FALSE(program.assumptions.empty());
   }
@@ -98,7 +98,7 @@ TEST(Pipeline, ALoopThatDataMayLeaveRunsToItsEndAndSaysSo) {
   }
 }
 
-TEST(Pipeline, ALoopThatDataCountsAsksForItsTurns) {
+TEST(Pipeline, ALoopThatDataCountsAsksForItsIterations) {
   const auto text = read_file("tests/analyzer/kernels/branches.cu");
   CompileOptions options;
   options.rolled = true;
@@ -107,7 +107,7 @@ TEST(Pipeline, ALoopThatDataCountsAsksForItsTurns) {
   const auto& program = analysis->kernels[0].program;
   ASSERT_FALSE(program.parameters.empty());
   const auto asked = std::find_if(program.parameters.begin(), program.parameters.end(),
-                                  [](const Parameter& p) { return p.name == "turns_at_line_9"; });
+                                  [](const Parameter& p) { return p.name == "iterations_at_line_9"; });
   ASSERT_NE(asked, program.parameters.end());
   EXPECT_NE(asked->description.find("line 9"), std::string::npos) << asked->description;
   const auto missing = make_schedule(program, {}, paper_durations());

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <ostream>
 #include <regex>
 
 #include "analyzer/compile/nvcc.h"
@@ -148,6 +150,102 @@ TEST_F(CompileNvcc, NoKernelNoPtx) {
   const Result<Source> result = compile_cuda("k.cu", "int main() {}", nvcc());
   ASSERT_FALSE(result);
   EXPECT_EQ(result.diagnostics()[0].message, "no kernel in k.cu");
+}
+
+// nvcc runs its steps through a shell: no name of the user's may reach it. Each folder's name, if a shell
+// read it, would create the file HACKED in the working directory, or break the compilation.
+struct FolderName {
+  std::string title, name;
+};
+
+void PrintTo(const FolderName& folder, std::ostream* out) {
+  *out << folder.title;
+}
+
+class CompileNvccInFolder : public CompileNvcc, public testing::WithParamInterface<FolderName> {
+ protected:
+  void SetUp() override {
+    CompileNvcc::SetUp();
+    if (IsSkipped()) return;
+    before_ = fs::current_path();
+    work_ = fs::path(testing::TempDir()) / ("warptime-names-" + std::to_string(getpid()));
+    fs::remove_all(work_);
+    for (const char* part : {"source", "headers"}) fs::create_directories(work_ / part / GetParam().name);
+    write(work_ / "source" / GetParam().name / "k.cu",
+          "#include \"beside.cuh\"\n#include \"in_headers.cuh\"\n"
+          "__global__ void k(float* a) { int z; a[0] = beside(a) + in_headers(a); }\n");
+    write(work_ / "source" / GetParam().name / "beside.cuh",
+          "inline __device__ float beside(float* a) { int y; return a[1]; }\n");
+    write(work_ / "headers" / GetParam().name / "in_headers.cuh",
+          "inline __device__ float in_headers(float* a) { return a[2]; }\n");
+    fs::current_path(work_);
+  }
+  void TearDown() override {
+    if (!work_.empty()) {
+      EXPECT_FALSE(fs::exists("HACKED")) << "a shell read the name";
+      fs::current_path(before_);
+      fs::remove_all(work_);
+    }
+    CompileNvcc::TearDown();
+  }
+  static void write(const fs::path& path, const std::string& text) { std::ofstream(path) << text; }
+
+  fs::path before_, work_;
+};
+
+TEST_P(CompileNvccInFolder, CompilesAndNamesTheUsersFiles) {
+  const std::string file = "source/" + GetParam().name + "/k.cu";
+  for (const bool absolute : {false, true}) {
+    for (const bool rolled : {false, true}) {
+      const std::string folder = (absolute ? work_.string() + "/" : "") + "headers/" + GetParam().name;
+      CompileOptions options = nvcc(with_flags({"-I", folder}));
+      options.rolled = rolled;
+      const std::string path = absolute ? work_ / file : fs::path(file);
+      const Result<Source> result = compile_cuda(path, read_text(path), options);
+      ASSERT_TRUE(result) << text_of(result);
+      EXPECT_EQ(result->kernels.size(), 1u);
+      ASSERT_EQ(result->warnings.size(), 1u);
+      const std::string& said = result->warnings[0].verbatim;
+      EXPECT_TRUE(contains(said, path + "(3): warning")) << said;
+      EXPECT_TRUE(contains(said, "source/" + GetParam().name + "/beside.cuh(1): warning")) << said;
+      for (const std::string& text : {result->ptx, said}) EXPECT_FALSE(contains(text, "link-")) << text;
+    }
+  }
+}
+
+TEST_P(CompileNvccInFolder, TemporaryFilesMayStandThereToo) {
+  setenv("TMPDIR", (work_ / "headers" / GetParam().name).c_str(), 1);
+  const Result<Source> result = compile_cuda("k.cu", "__global__ void k(float* a) { a[0] = 1; }", nvcc());
+  EXPECT_TRUE(result) << text_of(result);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Names, CompileNvccInFolder,
+    testing::Values(FolderName{"Plain", "plain"}, FolderName{"Backticks", "`touch HACKED`"},
+                    FolderName{"Dollar", "$(touch HACKED)"}, FolderName{"Semicolon", ";touch HACKED;"},
+                    FolderName{"Ampersand", "&touch HACKED&"}, FolderName{"Pipe", "|touch HACKED|"},
+                    FolderName{"DoubleQuotes", "\";touch HACKED;\""},
+                    FolderName{"Quotes", "';touch HACKED;'"}, FolderName{"Spaces", "two  words"},
+                    FolderName{"Newline", "a\ntouch HACKED\nb"}, FolderName{"Comma", "a,b"},
+                    FolderName{"Dash", "-E"}, FolderName{"Backslash", "a\\"}),
+    [](const auto& test) { return test.param.title; });
+
+TEST_F(CompileNvcc, FlagsThatItsShellWouldReadAreRefused) {
+  for (const std::string flag : {"-DX=`touch HACKED`", "-DX=$(touch HACKED)", "-DX=a\\",
+                                 "-Xcompiler=;touch HACKED", "-ccbin=`touch HACKED`"}) {
+    const Result<Source> result =
+        compile_cuda("k.cu", "__global__ void k(float* a) { a[0] = 1; }", nvcc(with_flags({flag})));
+    ASSERT_FALSE(result) << flag;
+    EXPECT_TRUE(contains(text_of(result), "a shell, which would read it")) << text_of(result);
+  }
+  EXPECT_FALSE(fs::exists("HACKED"));
+}
+
+TEST_F(CompileNvcc, MacrosMayHoldWhatTheShellSeesQuoted) {
+  const Result<Source> result = compile_cuda(
+      "k.cu", "__global__ void k(float* a) { const char* t = NAME; a[0] = TWICE(2) + t[threadIdx.x]; }",
+      nvcc(with_flags({"-DNAME=\"a;b&c|d'e\"", "-D", "TWICE(x)=((x) * 2)"})));
+  EXPECT_TRUE(result) << text_of(result);
 }
 
 }  // namespace

@@ -203,6 +203,19 @@ TEST(Predict, ParametersAndCountersAreBoundByName) {
   EXPECT_DOUBLE_EQ(test::part(outcome.rows[0], "calculation_us"), (6000 + 0 + 1 + 2) / 1760.0);
 }
 
+TEST(Predict, APlanMayGiveIterationsUnderTheirOldName) {
+  Programs programs(
+      Programs::Texts{{"k.yaml", "program: [{repeat: iterations_at_line_9, body: [calc: 1760]}]"}});
+  for (const std::string argument : {"iterations_at_line_9", "turns_at_line_9"}) {
+    const Plan plan =
+        plan_of("name: p\nlaunches: [{kernel: k.yaml, threads: 1, arguments: {" + argument + ": 5}}]\n");
+    const Outcome outcome = run(plan, {"gtx-1070"}, {}, programs.loader());
+    ASSERT_EQ(outcome.rows.size(), 1u) << outcome.errors;
+    EXPECT_DOUBLE_EQ(outcome.rows[0].time.calculation_us, 5) << argument;
+    EXPECT_EQ(outcome.rows[0].notes, std::vector<std::string>{"note of k.yaml"});
+  }
+}
+
 TEST(Predict, LaunchDimensionsAreBoundWhereNobodyElseDoes) {
   Programs programs(Programs::Texts{
       {"k.yaml", "program: [calc: 1000 * gridDim.x + blockDim.x + blockDim.y + gridDim.z + total]"}});

@@ -1,5 +1,5 @@
-// Loop shapes. In all of them one turn of the innermost loop is one load and one store of a[…], so that the number of loads in the
-// flattened program is the number of turns, however the compiler has unrolled it.
+// Loop shapes. In all of them one iteration of the innermost loop is one load and one store of a[…], so that the number of loads in the
+// flattened program is the number of iterations, however the compiler has unrolled it.
 extern "C" {
 __global__ void up(int n, float *a) { for (int i = 0; i < n; ++i) a[i] += 1; }
 __global__ void down(int n, float *a) { for (int i = n; i > 0; --i) a[i] += 1; }

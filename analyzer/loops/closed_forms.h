@@ -1,0 +1,80 @@
+// What registers hold in a loop's iteration, in terms of its counter.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "analyzer/symbolic/evaluate.h"
+
+namespace warptime::analysis {
+
+// Whether an expression has the same value in every iteration of `loop`.
+bool is_invariant(const Evaluator& evaluator, ExprId expr, std::uint32_t loop);
+
+// Finds closed forms of phis. A register that a loop changes by the same amount in each iteration is start +
+// step · counter; one that it doubles, start · 2^counter; one whose value branches decide, a selection by
+// their conditions.
+class ClosedForms {
+ public:
+  // The value that a loop's counter has in its last iteration; the counter itself while that is being found.
+  using LastIteration = std::function<ExprId(std::uint32_t loop)>;
+
+  // `evaluator` must outlive it.
+  ClosedForms(Evaluator& evaluator, LastIteration last_iteration)
+      : evaluator_(evaluator), exprs_(evaluator.values()), last_iteration_(std::move(last_iteration)) {}
+
+  // `expr` as it is read in loop `context` (none: outside all loops): phis replaced by their closed forms,
+  // counters of loops that do not enclose `context` by their last value. What has no closed form stays a phi.
+  ExprId resolve(ExprId expr, std::uint32_t context);
+
+  // While it lives, the phis whose closed forms are being found do not count as open: for a question that
+  // stands for itself.
+  class Separate {
+   public:
+    explicit Separate(ClosedForms& forms)
+        : forms_(forms),
+          open_(std::exchange(forms.open_, {})),
+          lowest_(std::exchange(forms.lowest_met_, none_met)) {}
+    ~Separate() {
+      forms_.open_ = std::move(open_);
+      forms_.lowest_met_ = lowest_;
+    }
+    Separate(const Separate&) = delete;
+    Separate& operator=(const Separate&) = delete;
+
+   private:
+    ClosedForms& forms_;
+    std::vector<std::uint32_t> open_;
+    std::size_t lowest_;
+  };
+
+ private:
+  // An edge into a block, and the value that it brings.
+  struct IncomingEdge {
+    std::uint32_t from;
+    ExprId value;
+  };
+  ExprId closed_form(std::uint32_t phi, std::uint32_t context);
+  void resolve_start(std::uint32_t phi, std::uint32_t loop);
+  ExprId recurrence(std::uint32_t phi, std::uint32_t loop);
+  ExprId merge(std::uint32_t phi, std::uint32_t context);
+  std::optional<ExprId> selected(std::uint32_t block, const std::vector<IncomingEdge>& edges, int depth);
+  ExprId leave_loops(ExprId expr, std::uint32_t context);
+
+  Evaluator& evaluator_;
+  SymbolicExprs& exprs_;
+  LastIteration last_iteration_;
+  std::unordered_map<std::uint64_t, ExprId> found_;  // by (phi, context)
+  static constexpr std::size_t none_met = ~std::size_t{0};
+  std::vector<std::uint32_t> open_;    // phis whose closed form is being found, outermost first
+  std::size_t lowest_met_ = none_met;  // the outermost of them that was met meanwhile
+  std::size_t depth_ = 0;
+  std::uint64_t steps_ = 0;
+};
+
+}  // namespace warptime::analysis

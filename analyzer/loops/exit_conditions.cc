@@ -1,0 +1,158 @@
+#include "analyzer/loops/exit_conditions.h"
+
+#include <vector>
+
+#include "analyzer/loops/closed_forms.h"
+#include "analyzer/symbolic/facts.h"
+
+namespace warptime::analysis {
+
+bool ExitSolver::invariant(ExprId expr) const {
+  return is_invariant(evaluator_, expr, loop_);
+}
+
+std::optional<ExprId> ExitSolver::count(ExprId stay) {
+  const auto node = exprs_[stay];
+  switch (node.op) {
+    case SymbolicOp::less:
+    case SymbolicOp::less_equal:
+    case SymbolicOp::equal:
+    case SymbolicOp::not_equal:
+    case SymbolicOp::less_unsigned:
+    case SymbolicOp::less_equal_unsigned:
+      return linear(node.op, node.a, node.b);
+    case SymbolicOp::logical_and: {  // leaves at the first of the two
+      const auto a = count(node.a);
+      const auto b = count(node.b);
+      if (a && b) return exprs_.minimum(*a, *b);
+      return std::nullopt;
+    }
+    case SymbolicOp::constant:
+      if (node.number == 0) return exprs_.constant(1);
+      return std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Runs 1 + (the first iteration t, from 0, in which `a op b` does not hold) times.
+std::optional<ExprId> ExitSolver::linear(SymbolicOp op, ExprId a, ExprId b) {
+  if (const auto count = geometric(op, a, b)) return count;
+  ExprId slope = 0, start = 0;
+  if (!exprs_.split_linear(exprs_.subtract(a, b), exprs_.counter(loop_), slope, start)) return std::nullopt;
+  if (!invariant(start) || !invariant(slope)) return std::nullopt;
+  // The condition never changes: it leaves in the first iteration, or never.
+  if (exprs_.is_constant(slope, 0)) return std::nullopt;
+  const auto iterations = iterations_until(op, start, slope);
+  if (!iterations || op == SymbolicOp::equal) return iterations;
+  return maximum_.of(exprs_.add(*iterations, exprs_.constant(1)), took_maximum_);
+}
+
+// The first t, from 0, in which `start + slope · t op 0` does not hold; of an equality, how often it runs. A
+// slope that is not a number is taken for positive or negative by its sign where all is positive.
+std::optional<ExprId> ExitSolver::iterations_until(SymbolicOp op, ExprId start, ExprId slope) {
+  const Facts no_facts(exprs_);
+  const bool rises = no_facts.not_negative(slope);
+  const auto up = rises ? slope : exprs_.scale(slope, -1);
+  if (!rises && !no_facts.not_negative(up)) return std::nullopt;
+  switch (op) {
+    case SymbolicOp::not_equal: {  // start + slope · t = 0
+      const auto distance = rises ? exprs_.scale(start, -1) : start;
+      if (exprs_.is_constant(distance) && exprs_.is_constant(up)) {
+        const auto d = exprs_[distance].number, s = exprs_[up].number;
+        if (d < 0 || d % s != 0) return std::nullopt;  // passes it by: would run until the register wraps
+      }
+      return exprs_.floor_divide(distance, up);
+    }
+    case SymbolicOp::less:
+    case SymbolicOp::less_unsigned:
+    case SymbolicOp::less_equal:
+    case SymbolicOp::less_equal_unsigned: {
+      if (!rises) return std::nullopt;  // moves away from the bound
+      // The first t with start + slope · t >= 0 (or > 0): ceil((-start [+ 1]) / slope), not below 0.
+      const bool strict = op == SymbolicOp::less || op == SymbolicOp::less_unsigned;
+      auto distance = exprs_.scale(start, -1);
+      if (!strict) distance = exprs_.add(distance, exprs_.constant(1));
+      const auto rounded = exprs_.floor_divide(exprs_.add(distance, exprs_.add(up, exprs_.constant(-1))), up);
+      return exprs_.maximum(exprs_.constant(0), rounded);
+    }
+    case SymbolicOp::equal:
+      return exprs_.constant(2);  // holds for one iteration at most; in the first by its guard
+    default:
+      return std::nullopt;
+  }
+}
+
+// start · 2^(k·t + c) < bound, start / 2^(k·t + c) > bound, …: the count is a logarithm.
+std::optional<ExprId> ExitSolver::geometric(SymbolicOp op, ExprId a, ExprId b) {
+  const auto one = exprs_.constant(1);
+  switch (op) {
+    case SymbolicOp::less:
+    case SymbolicOp::less_unsigned:
+      if (const auto count = growing(a, exprs_.add(b, exprs_.constant(-1)))) return count;
+      return shrinking(b, exprs_.add(a, one));
+    case SymbolicOp::less_equal:
+    case SymbolicOp::less_equal_unsigned:
+      if (const auto count = growing(a, b)) return count;
+      return shrinking(b, a);
+    case SymbolicOp::not_equal:
+      if (exprs_.is_constant(b, 0)) return shrinking(a, one);
+      if (exprs_.is_constant(a, 0)) return shrinking(b, one);
+      if (const auto count = growing(a, exprs_.add(b, exprs_.constant(-1)))) return count;
+      return growing(b, exprs_.add(a, exprs_.constant(-1)));
+    default:
+      break;
+  }
+  return std::nullopt;
+}
+
+// k and c of 2^(k·t + c) with numbers k > 0 and c >= 0, t the loop's counter; k = 0: something else.
+ExitSolver::Power ExitSolver::power_of_counter(ExprId atom) {
+  const auto node = exprs_[atom];
+  ExprId k = 0, c = 0;
+  if (node.op != SymbolicOp::power_of_two || !exprs_.split_linear(node.a, exprs_.counter(loop_), k, c))
+    return {};
+  if (!exprs_.is_constant(k) || !exprs_.is_constant(c) || exprs_[k].number < 1 || exprs_[c].number < 0)
+    return {};
+  return {exprs_[k].number, exprs_[c].number};
+}
+
+// 1 + the first iteration t with start · 2^(k·t + c) > most. With r = most / start that is k·t + c >=
+// log2(2·r + 1), rounded down.
+std::optional<ExprId> ExitSolver::growing(ExprId grows, ExprId most) {
+  std::vector<Term> terms;
+  if (exprs_.linear_form(grows, terms) != 0 || terms.empty() || !invariant(most)) return std::nullopt;
+  // The power is a factor of every term.
+  const auto parts = exprs_.parts(terms[0].atom);
+  Power power;
+  ExprId start = 0, rest = 0;
+  for (const auto& part : parts) {
+    power = power_of_counter(part.atom);
+    if (power.k == 0) continue;
+    if (!exprs_.split_linear(grows, part.atom, start, rest) || rest != 0) return std::nullopt;
+    break;
+  }
+  if (power.k == 0 || !invariant(start)) return std::nullopt;
+  return iterations_until_power(exprs_.floor_divide(most, start), power);
+}
+
+// 1 + the first iteration t with start / 2^(k·t + c) < least. With r = start / least that is k·t + c >=
+// log2(2·r + 1), all rounded down.
+std::optional<ExprId> ExitSolver::shrinking(ExprId shrinks, ExprId least) {
+  const auto node = exprs_[shrinks];
+  if (node.op != SymbolicOp::floor_divide || !invariant(node.a) || !invariant(least)) return std::nullopt;
+  const auto power = power_of_counter(node.b);
+  if (power.k == 0) return std::nullopt;
+  return iterations_until_power(exprs_.floor_divide(node.a, least), power);
+}
+
+// 1 + the first iteration t >= 0 with k·t + c >= log2(2·ratio + 1).
+ExprId ExitSolver::iterations_until_power(ExprId ratio, Power power) {
+  const auto one = exprs_.constant(1);
+  const auto wanted = exprs_.log2_floor(exprs_.maximum(one, exprs_.add(exprs_.scale(ratio, 2), one)));
+  const auto iterations = exprs_.floor_divide(exprs_.add(wanted, exprs_.constant(power.k - 1 - power.c)),
+                                              exprs_.constant(power.k));
+  return exprs_.add(exprs_.maximum(exprs_.constant(0), iterations), exprs_.constant(1));
+}
+
+}  // namespace warptime::analysis

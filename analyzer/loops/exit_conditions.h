@@ -1,0 +1,46 @@
+// How many iterations a loop runs, from the condition under which it goes on.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "analyzer/loops/thread_maximum.h"
+#include "analyzer/symbolic/evaluate.h"
+
+namespace warptime::analysis {
+
+// Solves the exit condition of one loop for the loop's counter.
+class ExitSolver {
+ public:
+  // Both must outlive it.
+  ExitSolver(Evaluator& evaluator, std::uint32_t loop)
+      : evaluator_(evaluator), exprs_(evaluator.values()), loop_(loop), maximum_(exprs_) {}
+
+  // How often the exiting block runs where the loop goes on while `stay` holds; nothing where that has no
+  // closed form.
+  std::optional<ExprId> count(ExprId stay);
+  // Whether counts differed between threads, and the maximum over threads was taken.
+  bool took_maximum() const { return took_maximum_; }
+
+ private:
+  // The exponent k · t + c of a power of two, t the loop's counter.
+  struct Power {
+    std::int64_t k = 0, c = 0;
+  };
+  std::optional<ExprId> linear(SymbolicOp op, ExprId a, ExprId b);
+  std::optional<ExprId> iterations_until(SymbolicOp op, ExprId start, ExprId slope);
+  std::optional<ExprId> geometric(SymbolicOp op, ExprId a, ExprId b);
+  std::optional<ExprId> growing(ExprId grows, ExprId most);
+  std::optional<ExprId> shrinking(ExprId shrinks, ExprId least);
+  Power power_of_counter(ExprId atom);
+  ExprId iterations_until_power(ExprId ratio, Power power);
+  bool invariant(ExprId expr) const;
+
+  Evaluator& evaluator_;
+  SymbolicExprs& exprs_;
+  std::uint32_t loop_;
+  ThreadMaximum maximum_;
+  bool took_maximum_ = false;
+};
+
+}  // namespace warptime::analysis

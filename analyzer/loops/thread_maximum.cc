@@ -1,0 +1,120 @@
+#include "analyzer/loops/thread_maximum.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "analyzer/symbolic/facts.h"
+#include "analyzer/symbolic/univariate.h"
+
+namespace warptime::analysis {
+
+template <class F>
+bool ThreadMaximum::over_threads(ExprId expr, F each) const {
+  constexpr std::int64_t most_threads = 1024;  // of a block, on every GPU
+  constexpr std::uint16_t most_nesting = 12;
+  const auto node = exprs_[expr];
+  if (node.indirect || node.dependence != on_thread || node.depth > most_nesting) return false;
+  UnivariateExpr of_thread(exprs_, expr, exprs_.special(Special::tid_x));
+  for (std::int64_t thread = 0; thread < most_threads; ++thread) {
+    const auto number = of_thread.at(thread);
+    if (!number) return false;
+    if (!each(*number)) break;
+  }
+  return true;
+}
+
+std::optional<std::int64_t> ThreadMaximum::same_for_all_threads(ExprId expr) const {
+  std::optional<std::int64_t> first;
+  bool same = true;
+  const bool known = over_threads(expr, [&](std::int64_t number) {
+    if (!first) first = number;
+    same = number == *first;
+    return same;
+  });
+  return known && same ? first : std::nullopt;
+}
+
+std::optional<ExprId> ThreadMaximum::by_trial(ExprId count, bool& differs) {
+  std::int64_t least = INT64_MAX, most = INT64_MIN;
+  const bool known = over_threads(count, [&](std::int64_t number) {
+    least = std::min(least, number);
+    most = std::max(most, number);
+    return true;
+  });
+  if (!known) return std::nullopt;
+  differs = differs || least != most;
+  return exprs_.constant(most);
+}
+
+ThreadMaximum::Direction ThreadMaximum::both(Direction x, Direction y) {
+  if (x == Direction::independent) return y;
+  if (y == Direction::independent) return x;
+  return x == y ? x : Direction::unknown;
+}
+
+ThreadMaximum::Direction ThreadMaximum::reversed(Direction direction) {
+  if (direction == Direction::grows) return Direction::falls;
+  return direction == Direction::falls ? Direction::grows : direction;
+}
+
+// Through floor division, maximum and minimum it is that of what is inside.
+ThreadMaximum::Direction ThreadMaximum::direction(ExprId expr, ExprId index) const {
+  if (!exprs_.any_leaf(expr, [&](ExprId leaf) { return leaf == index; })) return Direction::independent;
+  if (expr == index) return Direction::grows;
+  const auto node = exprs_[expr];
+  auto all = Direction::independent;
+  switch (node.op) {
+    case SymbolicOp::sum:
+      for (const auto& t : exprs_.terms(expr)) {
+        const auto one = direction(t.atom, index);
+        all = both(all, t.coefficient > 0 ? one : reversed(one));
+      }
+      return all;
+    case SymbolicOp::product:
+      for (const auto& t : exprs_.terms(expr)) {
+        all = both(all, direction(t.atom, index));
+        if (!Facts(exprs_).not_negative(t.atom)) return Direction::unknown;
+      }
+      return all;
+    case SymbolicOp::floor_divide:
+      if (direction(node.b, index) != Direction::independent || !Facts(exprs_).not_negative(node.b))
+        return Direction::unknown;
+      return direction(node.a, index);
+    case SymbolicOp::minimum:
+    case SymbolicOp::maximum:
+      return both(direction(node.a, index), direction(node.b, index));
+    default:
+      return Direction::unknown;
+  }
+}
+
+std::optional<ExprId> ThreadMaximum::of(ExprId count, bool& differs) {
+  if ((exprs_[count].dependence & (on_thread | on_block)) == 0) return count;
+  constexpr std::array<std::pair<Special, Special>, 6> ranges{{
+      {Special::tid_x, Special::ntid_x},
+      {Special::tid_y, Special::ntid_y},
+      {Special::tid_z, Special::ntid_z},
+      {Special::ctaid_x, Special::nctaid_x},
+      {Special::ctaid_y, Special::nctaid_y},
+      {Special::ctaid_z, Special::nctaid_z},
+  }};
+  for (const auto& [index, extent] : ranges) {
+    const auto atom = exprs_.special(index);
+    const auto with_index = direction(count, atom);
+    if (with_index == Direction::independent) continue;
+    if (with_index == Direction::unknown) return by_trial(count, differs);
+    const auto extreme = with_index == Direction::falls
+                             ? exprs_.constant(0)
+                             : exprs_.add(exprs_.special(extent), exprs_.constant(-1));
+    count = exprs_.rewrite(
+        count,
+        [](const SymbolicExprs::Node& node) { return (node.dependence & (on_thread | on_block)) != 0; },
+        [&](ExprId leaf) { return leaf == atom ? extreme : leaf; });
+    differs = true;
+  }
+  if ((exprs_[count].dependence & (on_thread | on_block)) != 0) return std::nullopt;
+  return count;
+}
+
+}  // namespace warptime::analysis

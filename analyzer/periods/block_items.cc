@@ -1,0 +1,171 @@
+#include "analyzer/periods/block_items.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <utility>
+
+#include "analyzer/periods/classify.h"
+#include "analyzer/periods/items.h"
+#include "analyzer/periods/not_modelled.h"
+
+namespace warptime::periods {
+
+using analysis::ExprId;
+using analysis::Facts;
+using analysis::none;
+
+Diagnostics BlockItems::find_roles() {
+  Diagnostics errors;
+  NotModelled not_modelled;
+  std::int64_t total = 0, modelled = 0;
+  out_.roles.resize(function_.instructions.size());
+  for (std::uint32_t b = 0; b + 1 < flow_.cfg.blocks.size(); ++b) {
+    const auto& block = flow_.cfg.blocks[b];
+    if (!block.reachable) continue;
+    for (auto i = block.first; i < block.end; ++i) {
+      auto& role = out_.roles[i];
+      if (!options_.lines.empty() &&
+          !options_.lines.contains(options_.ptx_lines ? static_cast<int>(function_.instructions[i].line)
+                                                      : notes_.source_line(i)))
+        continue;
+      role = classify(flow_, b, i, conditions_.naming(), out_.accesses);
+      if (role.kind == InstructionRole::Kind::none) continue;
+      ++total;
+      not_modelled.look_at(function_.instructions[i]);
+      if (role.modelled)
+        ++modelled;
+      else
+        unknown_instruction(i, errors);
+    }
+  }
+  out_.program.instructions_total = total;
+  out_.program.instructions_modelled = modelled;
+  out_.program.not_modelled = not_modelled.sentences();
+  return errors;
+}
+
+void BlockItems::unknown_instruction(std::uint32_t i, Diagnostics& errors) {
+  constexpr std::size_t most_errors = 20;
+  const auto& ins = function_.instructions[i];
+  auto diagnostic = notes_.error_about(i, fmt::format("unknown instruction `{}`", ins.opcode),
+                                       "--skip-unsupported counts it as one instruction of calculation");
+  if (options_.skip_unsupported) {
+    diagnostic.hint.clear();
+    notes_.warn(std::move(diagnostic));
+  } else if (errors.size() < most_errors) {
+    errors.push_back(std::move(diagnostic));
+  }
+}
+
+void BlockItems::append_block(std::uint32_t b, std::uint32_t loop, const Facts& facts, Items& items) {
+  const auto& block = flow_.cfg.blocks[b];
+  std::int64_t run = 0;
+  LineSet lines, ptx;
+  const auto end_run = [&] {
+    add_instructions(items, run, lines, ptx);
+    if (run != 0) lines = ptx = {};
+    run = 0;
+  };
+  for (auto i = block.first; i < block.end; ++i) {
+    const auto& role = out_.roles[i];
+    if (role.kind == InstructionRole::Kind::none) continue;
+    if (role.kind != InstructionRole::Kind::calculation) {
+      end_run();
+      append_memory_access(i, loop, facts, items);
+      continue;
+    }
+    ++run;
+    if (const auto line = notes_.source_line(i); line > 0) lines.add(line);
+    ptx.add(static_cast<int>(function_.instructions[i].line));
+    if (const auto* call = flow_.code.opaque_call(i)) {
+      end_run();
+      append_opaque_call(i, *call, items);
+    }
+  }
+  end_run();
+}
+
+// What a call costs that is not followed: a parameter, which the user gives.
+void BlockItems::append_opaque_call(std::uint32_t i, const analysis::OpaqueCall& call, Items& items) {
+  std::string wanted = "instructions_of_";
+  if (call.callee.empty()) wanted += fmt::format("call_at_{}", notes_.place_for_name(i));
+  for (const char c : call.callee) wanted += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  const auto what = call.callee.empty() ? fmt::format("the call through a pointer at {}", notes_.place(i))
+                                        : fmt::format("`{}`", call.callee);
+  const auto name = parameters_.ask_for(
+      wanted, fmt::format("instructions that one call of {}, {}, executes", what, call.why));
+  if (warned_calls_.insert(name).second) {
+    auto warning = notes_.error_about(
+        i, fmt::format("{} {} is not followed: give what one call executes as the parameter {}",
+                       call.callee.empty() ? "a call" : fmt::format("a call of `{}`,", call.callee),
+                       call.why + (call.callee.empty() ? "" : ","), name));
+    notes_.warn(std::move(warning));
+  }
+  const auto guard =
+      function_.instructions[i].guard == ptx::no_index ? exprs_.constant(1) : flow_.evaluator.guard(i);
+  if (!exprs_.is_constant(guard))
+    notes_.assume(i, fmt::format("the call is made where `{}`: taken to hold for some thread of each warp",
+                                 conditions_.readable(guard)));
+  items.push_back({Instructions{Expression::name(name)}, notes_.source_lines(i), notes_.ptx_lines(i)});
+}
+
+// The footprint of each access is found once: where the access is first lowered, which is not in a last
+// iteration that is lowered by itself.
+void BlockItems::find_footprint(std::uint32_t i, std::uint32_t loop, const Facts& facts) {
+  const auto& role = out_.roles[i];
+  if (role.operand == none || counters_.in_last_iteration() || !footprints_.insert(i).second) return;
+  const auto on_data = [&](ExprId expr) {
+    return (flow_.evaluator.dependence(expr) & analysis::on_data) != 0;
+  };
+  const auto& path = conditions_.path();
+  if (std::any_of(path.begin(), path.end(), [&](const auto& c) { return on_data(c.condition); })) return;
+  auto path_and_guard = path;
+  if (function_.instructions[i].guard != ptx::no_index)
+    path_and_guard.push_back({conditions_.resolve(flow_.evaluator.guard(i), loop, facts), true});
+  auto& access = out_.accesses[role.access];
+  const auto address = flow_.loops.resolve(flow_.evaluator.address(i, role.operand), loop);
+  const auto bytes =
+      analysis::footprint_bytes(flow_.evaluator, flow_.loops, address, flow_.evaluator.block_of(i),
+                                access.bytes.value_or(0), path_and_guard);
+  if (!bytes) return;
+  analysis::Assumptions assumed;
+  const auto expression =
+      analysis::to_expression(exprs_, facts.simplify(*bytes), conditions_.naming(), &assumed);
+  if (expression && !assumed.unsigned_as_signed && !assumed.division_of_not_negative)
+    access.footprint = *expression;
+}
+
+// A guarded access whose guard depends on arguments alone is a condition: where it does not hold, one
+// instruction is issued.
+void BlockItems::append_memory_access(std::uint32_t i, std::uint32_t loop, const Facts& facts, Items& items) {
+  find_footprint(i, loop, facts);
+  Item item{out_.accesses[out_.roles[i].access], notes_.source_lines(i), notes_.ptx_lines(i)};
+  if (function_.instructions[i].guard == ptx::no_index) {
+    items.push_back(std::move(item));
+    return;
+  }
+  const auto guard = conditions_.resolve(flow_.evaluator.guard(i), loop, facts);
+  Items skipped;
+  add_instructions(skipped, 1, notes_.source_lines(i), notes_.ptx_lines(i));
+  if (exprs_.is_constant(guard)) {
+    if (exprs_[guard].number != 0)
+      items.push_back(std::move(item));
+    else
+      append(items, std::move(skipped));
+    return;
+  }
+  if (conditions_.uniform(guard))
+    if (auto expression = conditions_.expression_of(guard, i)) {
+      items.push_back({When{*expression, {std::move(item)}, std::move(skipped)}, notes_.source_lines(i),
+                       notes_.ptx_lines(i)});
+      return;
+    }
+  notes_.assume(i, fmt::format("the access is made where `{}`: taken to hold for some thread of each warp",
+                               conditions_.readable(guard)));
+  items.push_back(std::move(item));
+}
+
+}  // namespace warptime::periods

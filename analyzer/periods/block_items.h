@@ -1,0 +1,58 @@
+// The items of straight-line code.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "analyzer/periods/conditions.h"
+#include "analyzer/periods/flow.h"
+#include "analyzer/periods/notes.h"
+#include "analyzer/periods/parameters.h"
+
+namespace warptime::periods {
+
+// Turns the instructions of a basic block into items: runs of calculation, memory accesses, and calls that
+// are not followed.
+class BlockItems {
+ public:
+  // `out` gets the roles and the accesses. All must outlive it.
+  BlockItems(analysis::KernelFlow& flow, const LowerOptions& options, Lowered& out, Parameters& parameters,
+             Conditions& conditions, const LoopCounters& counters, Notes& notes)
+      : flow_(flow),
+        exprs_(flow.evaluator.values()),
+        function_(flow.code.function()),
+        options_(options),
+        out_(out),
+        parameters_(parameters),
+        conditions_(conditions),
+        counters_(counters),
+        notes_(notes) {}
+
+  // Finds the role of every instruction. Once, before anything else. The errors: unknown instructions, 20 at
+  // most.
+  Diagnostics find_roles();
+
+  // Appends the items of block `b`, its branch included, as it runs in `loop`.
+  void append_block(std::uint32_t b, std::uint32_t loop, const analysis::Facts& facts, Items& items);
+
+ private:
+  void unknown_instruction(std::uint32_t i, Diagnostics& errors);
+  void append_opaque_call(std::uint32_t i, const analysis::OpaqueCall& call, Items& items);
+  void append_memory_access(std::uint32_t i, std::uint32_t loop, const analysis::Facts& facts, Items& items);
+  void find_footprint(std::uint32_t i, std::uint32_t loop, const analysis::Facts& facts);
+
+  analysis::KernelFlow& flow_;
+  analysis::SymbolicExprs& exprs_;
+  const ptx::Function& function_;
+  const LowerOptions& options_;
+  Lowered& out_;
+  Parameters& parameters_;
+  Conditions& conditions_;
+  const LoopCounters& counters_;
+  Notes& notes_;
+  std::set<std::uint32_t> footprints_;  // instructions whose footprint was looked for
+  std::set<std::string> warned_calls_;  // by the parameter that stands for the call
+};
+
+}  // namespace warptime::periods

@@ -1,0 +1,43 @@
+// How the two sides of a branch become one list of items.
+#pragma once
+
+#include <cstdint>
+
+#include "analyzer/periods/conditions.h"
+#include "analyzer/periods/flow.h"
+#include "analyzer/periods/notes.h"
+#include "analyzer/periods/parameters.h"
+
+namespace warptime::periods {
+
+// Decides what stands for a branch: a `when` on kernel arguments, both sides where the threads of a warp
+// part, the side that does more where blocks differ, or a parameter that the user gives.
+class BranchJoins {
+ public:
+  // All must outlive it.
+  BranchJoins(analysis::KernelFlow& flow, Parameters& parameters, Conditions& conditions, Notes& notes)
+      : flow_(flow),
+        exprs_(flow.evaluator.values()),
+        parameters_(parameters),
+        conditions_(conditions),
+        notes_(notes) {}
+
+  // Appends what stands for the branch `last`, which is taken where `guard` holds, with the items of its two
+  // sides. `at_end`: the sides join at the kernel's end.
+  void append(std::uint32_t last, analysis::ExprId guard, Items taken, Items other, bool at_end,
+              Items& items);
+
+ private:
+  bool append_when(std::uint32_t last, analysis::ExprId guard, Items& taken, Items& other, Items& items);
+  void emit_when(Expression condition, Items then_items, Items else_items, std::uint32_t last, Items& items);
+  void append_both(std::uint32_t last, analysis::ExprId guard, Items taken, Items other, bool at_end,
+                   Items& items);
+
+  analysis::KernelFlow& flow_;
+  analysis::SymbolicExprs& exprs_;
+  Parameters& parameters_;
+  Conditions& conditions_;
+  Notes& notes_;
+};
+
+}  // namespace warptime::periods

@@ -1,0 +1,61 @@
+#include "analyzer/periods/conditions.h"
+
+#include <fmt/format.h>
+
+namespace warptime::periods {
+
+using analysis::ExprId;
+
+Conditions::Conditions(analysis::KernelFlow& flow, const Parameters& parameters, LoopCounters& counters,
+                       Notes& notes)
+    : flow_(flow), exprs_(flow.evaluator.values()), counters_(counters), notes_(notes) {
+  naming_.argument = [&parameters](auto index, auto offset) {
+    return parameters.argument_name(index, offset);
+  };
+  naming_.counter = [this](auto loop) { return counters_.use(loop); };
+  naming_.other = [this](auto expr) {
+    const auto it = parameter_names_.find(expr);
+    return it == parameter_names_.end() ? std::string() : it->second;
+  };
+  reading_ = naming_;
+  reading_.threads_too = true;
+  reading_.counter = [](auto) { return std::string("counter"); };
+}
+
+ExprId Conditions::resolve(ExprId raw, std::uint32_t loop, const analysis::Facts& facts) {
+  auto expr = facts.simplify(flow_.loops.resolve(raw, loop));
+  if (counters_.in_last_iteration()) expr = facts.simplify(counters_.with_last_values(expr));
+  if (const auto number = flow_.loops.same_for_all_threads(expr)) return exprs_.constant(*number);
+  return expr;
+}
+
+bool Conditions::uniform(ExprId expr) const {
+  return (flow_.evaluator.dependence(expr) &
+          (analysis::on_thread | analysis::on_block | analysis::on_data)) == 0;
+}
+
+std::optional<Expression> Conditions::expression_of(ExprId expr, std::uint32_t instruction) {
+  analysis::Assumptions assumed;
+  auto expression = analysis::to_expression(exprs_, expr, naming_, &assumed);
+  if (expression && assumed.unsigned_as_signed)
+    notes_.assume(instruction,
+                  fmt::format("the numbers compared in `{}` are not negative", to_string(*expression)));
+  if (expression && assumed.division_of_not_negative)
+    notes_.assume(instruction,
+                  fmt::format("the numbers divided in `{}` are not negative", to_string(*expression)));
+  return expression;
+}
+
+std::string Conditions::readable(ExprId expr) const {
+  const auto expression = analysis::to_expression(exprs_, expr, reading_, nullptr, 40);
+  auto text = expression ? to_string(*expression) : "…";
+  return text.size() > 100 ? "…" : text;
+}
+
+ExprId Conditions::named(const Expression& count) {
+  const auto expr = exprs_.opaque(analysis::on_argument);
+  parameter_names_[expr] = to_string(count);
+  return expr;
+}
+
+}  // namespace warptime::periods

@@ -1,0 +1,60 @@
+// Symbolic expressions as conditions, counts and texts of a kernel program.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/memory/footprint.h"
+#include "analyzer/periods/flow.h"
+#include "analyzer/periods/loop_counters.h"
+#include "analyzer/periods/notes.h"
+#include "analyzer/periods/parameters.h"
+#include "analyzer/symbolic/facts.h"
+#include "analyzer/symbolic/naming.h"
+
+namespace warptime::periods {
+
+// Writes symbolic expressions in the user's names, and remembers the conditions under which the code being
+// lowered runs.
+class Conditions {
+ public:
+  // All must outlive it.
+  Conditions(analysis::KernelFlow& flow, const Parameters& parameters, LoopCounters& counters, Notes& notes);
+  Conditions(const Conditions&) = delete;
+  Conditions& operator=(const Conditions&) = delete;
+
+  // `raw` as it holds in `loop`: closed forms for what loops change, simplified by the facts.
+  analysis::ExprId resolve(analysis::ExprId raw, std::uint32_t loop, const analysis::Facts& facts);
+  // Whether all threads of the launch have the same value.
+  bool uniform(analysis::ExprId expr) const;
+  // In the program's names; nothing where a part of it has none. What it takes for granted is said at
+  // `instruction`.
+  std::optional<Expression> expression_of(analysis::ExprId expr, std::uint32_t instruction);
+  // For texts that a person reads; an ellipsis where it is too long.
+  std::string readable(analysis::ExprId expr) const;
+  // A new symbolic expression that is written as the parameter `count`: the count of a loop that has no
+  // closed form.
+  analysis::ExprId named(const Expression& count);
+  const analysis::Naming& naming() const { return naming_; }
+
+  // The conditions of the branches around the code being lowered, outermost first.
+  const std::vector<analysis::PathCondition>& path() const { return path_; }
+  void enter_taken_side(analysis::ExprId guard) { path_.push_back({guard, true}); }
+  void enter_other_side() { path_.back().holds = false; }
+  void leave_branch() { path_.pop_back(); }
+
+ private:
+  analysis::KernelFlow& flow_;
+  analysis::SymbolicExprs& exprs_;
+  LoopCounters& counters_;
+  Notes& notes_;
+  analysis::Naming naming_;   // for expressions
+  analysis::Naming reading_;  // for texts
+  std::map<analysis::ExprId, std::string> parameter_names_;
+  std::vector<analysis::PathCondition> path_;
+};
+
+}  // namespace warptime::periods

@@ -1,0 +1,171 @@
+#include "analyzer/periods/loop_lowering.h"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <utility>
+#include <variant>
+
+#include "analyzer/periods/items.h"
+#include "analyzer/periods/region_lowering.h"
+
+namespace warptime::periods {
+
+using analysis::ExprId;
+using analysis::Facts;
+using analysis::none;
+
+namespace {
+
+Expression less_one(const Expression& count) {
+  using E = Expression;
+  if (count.is_integer()) return E(count.integer_value() - 1);
+  const auto& parts = count.operands();
+  // `K + 1 - 1` reads K.
+  if (count.op() == E::Operator::add && parts[1].is_integer() && parts[1].integer_value() > INT64_MIN)
+    return parts[1].integer_value() == 1
+               ? parts[0]
+               : E::make(E::Operator::add, {parts[0], E(parts[1].integer_value() - 1)});
+  if (count.op() == E::Operator::subtract && parts[1].is_integer() && parts[1].integer_value() < INT64_MAX)
+    return E::make(E::Operator::subtract, {parts[0], E(parts[1].integer_value() + 1)});
+  return E::make(E::Operator::subtract, {count, E(1)});
+}
+
+}  // namespace
+
+// The instruction that stands for a loop: the one with the smallest source line, where the `for` is.
+std::uint32_t LoopLowering::instruction_of_loop(const analysis::Loop& loop) const {
+  auto best = flow_.cfg.blocks[loop.header].first;
+  for (const auto b : loop.blocks)
+    for (auto i = flow_.cfg.blocks[b].first; i < flow_.cfg.blocks[b].end; ++i)
+      if (notes_.source_line(i) != 0 &&
+          (notes_.source_line(best) == 0 || notes_.source_line(i) < notes_.source_line(best)))
+        best = i;
+  return best;
+}
+
+std::uint32_t LoopLowering::append_loop(std::uint32_t index, const Facts& facts, int depth, Items& items) {
+  const auto& loop = flow_.cfg.loops[index];
+  const auto& trip = flow_.loops.trip_count(index);
+  const auto header_instruction = instruction_of_loop(loop);
+  if (loop.exits.empty()) {
+    notes_.fail(notes_.error_about(header_instruction, "a loop that never ends"));
+    return none;
+  }
+  const auto& exit = loop.exits[trip.exit == none ? 0 : trip.exit];
+  auto count = trip_expression(index, trip, facts);
+  if (notes_.failure()) return none;
+  out_.repeats_of_loop[index] = to_string(count);
+  counters_.open(index);
+  const bool every_iteration = trip.exit != none;
+  // One iteration is `first` (header to exiting block) and `second` (exiting block back to the header); the
+  // last iteration is `first` alone.
+  Items first = iteration_until_exit(index, exit, every_iteration, facts, depth);
+  const auto& successors = flow_.cfg.blocks[exit.from].successors;
+  Items second;
+  for (const auto s : successors)
+    if (every_iteration && s != exit.to && s != loop.header)
+      second = regions_.region(s, loop.header, index, facts, depth + 1);
+  if (notes_.failure()) return none;
+  const auto counter = counters_.name_if_used(index);
+  LineSet lines, ptx;
+  lines.add(notes_.source_lines(header_instruction));
+  ptx.add(notes_.ptx_lines(header_instruction));
+  if (second.empty()) {
+    emit_repeat(std::move(count), counter, std::move(first), lines, ptx, items);
+  } else {
+    // Each loop around this one doubles what is written twice here.
+    copied_items_ += size_of(first);
+    if (copied_items_ > 16 * function_.instructions.size() + 50'000) {
+      notes_.fail(notes_.error_about(header_instruction,
+                                     "loops within loops that are left in the middle of an iteration: their "
+                                     "last iterations, written out, "
+                                     "are too long"));
+      return none;
+    }
+    Items last = counter.empty() ? first : last_iteration_items(index, exit, trip, count, facts, depth);
+    Items body = std::move(first);
+    append(body, std::move(second));
+    emit_repeat(less_one(count), counter, std::move(body), lines, ptx, items);
+    append(items, std::move(last));
+  }
+  counters_.close(index);
+  if (!flow_.cfg.contains(loop.parent, exit.to)) {
+    notes_.assume(
+        flow_.cfg.blocks[exit.from].end - 1,
+        "leaving this loop leaves the enclosing one too: taken to continue with its next iteration");
+    return none;
+  }
+  return exit.to;
+}
+
+Items LoopLowering::iteration_until_exit(std::uint32_t index, const analysis::Loop::Exit& exit,
+                                         bool every_iteration, const Facts& facts, int depth) {
+  const auto& loop = flow_.cfg.loops[index];
+  Items items;
+  if (!every_iteration) return iteration(index, loop.header, loop.header, facts, depth);
+  if (exit.from != loop.header) items = iteration(index, loop.header, exit.from, facts, depth);
+  blocks_.append_block(exit.from, index, facts, items);
+  return items;
+}
+
+Items LoopLowering::iteration(std::uint32_t index, std::uint32_t from, std::uint32_t stop, const Facts& facts,
+                              int depth) {
+  if (from != stop) return regions_.region(from, stop, index, facts, depth + 1);
+  Items items;
+  Facts known = facts;
+  blocks_.append_block(from, index, known, items);
+  const auto next = regions_.after_block(from, stop, index, known, depth + 1, items);
+  if (next != none && next != stop) append(items, regions_.region(next, stop, index, known, depth + 1));
+  return items;
+}
+
+Items LoopLowering::last_iteration_items(std::uint32_t index, const analysis::Loop::Exit& exit,
+                                         const analysis::TripCount& trip, const Expression& count,
+                                         const Facts& facts, int depth) {
+  const auto iterations =
+      trip.count && written_counts_.contains(index) ? *trip.count : conditions_.named(count);
+  counters_.begin_last_iteration(index, exprs_.add(iterations, exprs_.constant(-1)));
+  auto items = iteration_until_exit(index, exit, true, facts, depth);
+  counters_.end_last_iteration(index);
+  return items;
+}
+
+void LoopLowering::emit_repeat(Expression count, const std::string& counter, Items body, LineSet lines,
+                               LineSet ptx, Items& items) {
+  if (body.empty() || (count.is_integer() && count.integer_value() == 0)) return;
+  if (count.is_integer() && count.integer_value() == 1 && counter.empty()) {
+    append(items, std::move(body));
+    return;
+  }
+  items.push_back({Repeat{std::move(count), counter, std::move(body)}, std::move(lines), std::move(ptx)});
+}
+
+Expression LoopLowering::trip_expression(std::uint32_t index, const analysis::TripCount& trip,
+                                         const Facts& facts) {
+  const auto& loop = flow_.cfg.loops[index];
+  const auto at = instruction_of_loop(loop);
+  auto why = trip.why_not;
+  if (trip.count) {
+    auto count = facts.simplify(*trip.count);
+    if (counters_.in_last_iteration()) count = facts.simplify(counters_.with_last_values(count));
+    if (conditions_.uniform(count))
+      if (auto expression = conditions_.expression_of(count, at)) {
+        if (trip.maximum_over_threads)
+          notes_.assume(
+              at, fmt::format(
+                      "the number of iterations differs between threads: `{}` is the maximum over threads",
+                      to_string(*expression)));
+        written_counts_.insert(index);
+        if (expression->is_integer() && expression->integer_value() < 1) return Expression(1);
+        return *expression;
+      }
+    why = fmt::format("its count `{}` is not an expression of the kernel's arguments",
+                      conditions_.readable(count));
+  }
+  return Expression::name(
+      parameters_.ask_for(fmt::format("iterations_at_{}", notes_.place_for_name(at)),
+                          fmt::format("iterations of the loop at {}: {}", notes_.place(at), why)));
+}
+
+}  // namespace warptime::periods

@@ -1,0 +1,37 @@
+// What a kernel uses that the model does not tell apart.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analyzer/ptx/module.h"
+
+namespace warptime::periods {
+
+// Collects the features of a kernel that the model does not tell apart, docs/not-modelled.md has a line for
+// each, and gives the sentences that the kernel program carries about them.
+class NotModelled {
+ public:
+  void look_at(const ptx::Instruction& instruction);
+  std::vector<std::string> sentences() const;
+
+ private:
+  enum class Feature : std::uint8_t {
+    shared_memory,
+    local_memory,
+    barrier,
+    atomic,
+    texture,
+    async_copy,
+    long_instruction,
+    tensor_core
+  };
+  static constexpr std::size_t features = 8;
+  void use(Feature feature) { used_[static_cast<std::size_t>(feature)] = true; }
+  std::array<bool, features> used_{};
+};
+
+}  // namespace warptime::periods

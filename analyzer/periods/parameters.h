@@ -1,0 +1,48 @@
+// The parameters of a kernel program.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "analyzer/periods/lower.h"
+#include "analyzer/ptx/module.h"
+#include "simulator/program/kernel_program.h"
+
+namespace warptime::periods {
+
+// Names the parameters of a kernel program: the kernel's arguments, and what the user must tell because
+// nothing in the code decides it.
+class Parameters {
+ public:
+  // Both must outlive it.
+  Parameters(const ptx::Function& function, const LowerOptions& options)
+      : function_(function), options_(options) {}
+
+  // The argument's name in the source, or in the PTX where there is no source. `offset` in bytes is that of a
+  // part of the argument: `size`, `size_4`.
+  std::string argument_name(std::uint32_t index, std::uint32_t offset) const;
+  bool is_argument_name(const std::string& name) const;
+
+  // The parameter that the user gives for what `description` says: `wanted`, or `wanted_2` where that stands
+  // for something else already.
+  std::string ask_for(const std::string& wanted, std::string description);
+
+  // Declares all that the program's items name, and every whole-number argument.
+  void declare_in(KernelProgram& program);
+
+ private:
+  bool is_integer_argument(std::uint32_t index) const;
+  std::string argument_description(std::uint32_t index) const;
+
+  const ptx::Function& function_;
+  const LowerOptions& options_;
+  std::vector<Parameter> asked_for_;
+  std::map<std::string, std::string> name_of_;  // by description
+  std::set<std::string> names_in_use_;
+  std::map<std::string, int> times_wanted_;
+};
+
+}  // namespace warptime::periods

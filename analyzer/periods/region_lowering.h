@@ -1,0 +1,67 @@
+// The items of a part of the control-flow graph.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "analyzer/cfg/iteration_joins.h"
+#include "analyzer/periods/block_items.h"
+#include "analyzer/periods/branch_joins.h"
+#include "analyzer/periods/conditions.h"
+#include "analyzer/periods/flow.h"
+#include "analyzer/periods/notes.h"
+
+namespace warptime::periods {
+
+class LoopLowering;
+
+// Walks the blocks of the kernel or of one loop's iteration, lowers each, and at a branch lowers both sides
+// up to where they join. Inner loops go to LoopLowering.
+class RegionLowering {
+ public:
+  // All must outlive it; `loops` may be made later.
+  RegionLowering(analysis::KernelFlow& flow, const Lowered& out, BlockItems& blocks, BranchJoins& sides,
+                 Conditions& conditions, Notes& notes, LoopLowering& loops)
+      : flow_(flow),
+        exprs_(flow.evaluator.values()),
+        function_(flow.code.function()),
+        out_(out),
+        blocks_(blocks),
+        sides_(sides),
+        conditions_(conditions),
+        notes_(notes),
+        loops_(loops),
+        joins_in_(flow.cfg) {}
+
+  // From block `b` until `stop`, which is not included, or the end of the kernel, within `loop` (none:
+  // outside all loops). `depth` is that of the recursion. After a failure, which the notes have, the items
+  // mean nothing.
+  Items region(std::uint32_t b, std::uint32_t stop, std::uint32_t loop, analysis::Facts facts, int depth);
+
+  // Appends what the end of block `b` decides, and gives the block in which its paths join; none: they do
+  // not, before `stop`.
+  std::uint32_t after_block(std::uint32_t b, std::uint32_t stop, std::uint32_t loop, analysis::Facts& facts,
+                            int depth, Items& items);
+
+ private:
+  std::uint32_t after_switch(std::uint32_t b, const std::vector<std::uint32_t>& targets, std::uint32_t join,
+                             std::uint32_t loop, const analysis::Facts& facts, int depth, Items& items);
+  bool within_budget(std::uint32_t b, int depth);
+  bool only_jumps(std::uint32_t b, std::uint32_t end) const;
+  bool only_returns(std::uint32_t b) const;
+
+  analysis::KernelFlow& flow_;
+  analysis::SymbolicExprs& exprs_;
+  const ptx::Function& function_;
+  const Lowered& out_;
+  BlockItems& blocks_;
+  BranchJoins& sides_;
+  Conditions& conditions_;
+  Notes& notes_;
+  LoopLowering& loops_;
+  analysis::IterationJoins joins_in_;
+  std::size_t lowered_blocks_ = 0;
+};
+
+}  // namespace warptime::periods

@@ -1,0 +1,89 @@
+#include "analyzer/selection.h"
+
+#include <fmt/format.h>
+
+#include "llvm/Demangle/Demangle.h"
+#include "simulator/base/did_you_mean.h"
+
+namespace warptime {
+namespace {
+
+// `mtx` of `_Z3mtxiiPfS_S_`, `filter<float>` of a template, the symbol itself where it is not mangled.
+std::string source_name(const std::string& symbol) {
+  auto name = llvm::demangle(symbol);
+  int depth = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '<') ++depth;
+    if (name[i] == '>') --depth;
+    if (name[i] == '(' && depth == 0 && name.compare(i, 21, "(anonymous namespace)") != 0) {
+      name.resize(i);
+      break;
+    }
+  }
+  // A template's name carries its result type: `void filter<float>`.
+  depth = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '<' || name[i] == '(') ++depth;
+    if (name[i] == '>' || name[i] == ')') --depth;
+    if (name[i] == ' ' && depth == 0) return name.substr(i + 1);
+  }
+  return name;
+}
+
+const KernelSignature* signature_of(const Source& source, std::string_view symbol) {
+  for (const auto& kernel : source.kernels)
+    if (kernel.symbol == symbol) return &kernel;
+  return nullptr;
+}
+
+std::string kernel_name(const KernelSignature* signature, const ptx::Function& function) {
+  return signature != nullptr ? signature->name : source_name(std::string(function.name));
+}
+
+}  // namespace
+
+Result<std::vector<ChosenKernel>> choose_kernels(const Source& source, const ptx::Module& module,
+                                                 const AnalyzeOptions& options) {
+  std::vector<ChosenKernel> all, chosen;
+  std::vector<std::string> names;
+  for (std::uint32_t f = 0; f < module.functions.size(); ++f) {
+    const auto& function = module.functions[f];
+    if (!function.entry || function.declaration) continue;
+    const auto* signature = signature_of(source, function.name);
+    all.push_back({f, kernel_name(signature, function), signature});
+    names.push_back(all.back().name);
+    if (options.kernel == names.back() || options.kernel == function.name) chosen.push_back(all.back());
+  }
+  if (all.empty())
+    return error_at(source.file, 0, 0, "no kernel in this file",
+                    "a kernel is a __global__ function (.entry in PTX)");
+  if (options.kernel.empty()) return all;
+  if (!chosen.empty()) return chosen;
+  const auto near = nearest(options.kernel, names);
+  return error_at(source.file, 0, 0,
+                  fmt::format("no kernel `{}`; there are: {}", options.kernel, fmt::join(names, ", ")),
+                  near.empty() ? "" : fmt::format("did you mean `{}`?", near));
+}
+
+Result<ChosenLines> choose_lines(const Source& source, const AnalyzeOptions& options) {
+  ChosenLines chosen{options.lines, {}};
+  if (source.text.empty() && options.region.empty()) return chosen;
+  auto regions = find_regions(source.text, source.file);
+  if (!regions) return regions.diagnostics();
+  chosen.regions = std::move(*regions);
+  if (options.region.empty()) return chosen;
+  std::vector<std::string> names;
+  for (const auto& region : chosen.regions) {
+    names.push_back(region.name);
+    if (region.name != options.region) continue;
+    chosen.lines.add(region.lines);
+    return chosen;
+  }
+  if (names.empty())
+    return error_at(source.file, 0, 0, fmt::format("no region `{}`: the source has none", options.region),
+                    "a region is what stands between `// warptime-begin NAME` and `// warptime-end NAME`");
+  return error_at(source.file, 0, 0,
+                  fmt::format("no region `{}`; there are: {}", options.region, fmt::join(names, ", ")));
+}
+
+}  // namespace warptime
