@@ -113,6 +113,14 @@ const Opcode* find_opcode(std::string_view opcode) {
   return longest;
 }
 
+std::size_t opcode_index(const Opcode& opcode) {
+  return static_cast<std::size_t>(&opcode - table);
+}
+
+std::size_t opcode_count() {
+  return std::size(table);
+}
+
 StateSpace space_of(std::string_view opcode) {
   const Opcode* info = find_opcode(opcode);
   if (info == nullptr) return StateSpace::none;

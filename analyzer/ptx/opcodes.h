@@ -2,6 +2,7 @@
 // which state space it touches, and whether it ends a basic block.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -36,6 +37,10 @@ struct Opcode {
 
 // The longest line of the table that `opcode` begins with, at a dot; null where there is none.
 const Opcode* find_opcode(std::string_view opcode);
+
+// The lines of the table are numbered from 0: for tables of what else is known of an opcode.
+std::size_t opcode_index(const Opcode& opcode);
+std::size_t opcode_count();
 
 // The state space that a load, store, atomic, reduction, prefetch or copy names (`ld.global…`: global; no
 // name: generic); a copy's is global where either of its sides is. Texture and surface accesses: texture.
