@@ -155,10 +155,7 @@ void Lowering::note_uses(std::uint32_t i) {
   const auto& ins = function_.instructions[i];
   if (ins.info == nullptr) return;
   const auto uses = [&](NotModelled what) { uses_[static_cast<std::size_t>(what)] = true; };
-  const auto word = ins.opcode.substr(0, ins.opcode.find('.'));
-  const auto is_one_of = [&](std::initializer_list<std::string_view> words) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-  };
+  if (ptx::space_of(ins.opcode) == ptx::StateSpace::texture) uses(NotModelled::texture);
   switch (ins.info->category) {
     case ptx::Category::barrier:
       uses(NotModelled::barrier);
@@ -173,15 +170,13 @@ void Lowering::note_uses(std::uint32_t i) {
     case ptx::Category::load:
     case ptx::Category::store: {
       const auto space = ptx::space_of(ins.opcode);
-      if (space == ptx::StateSpace::texture) uses(NotModelled::texture);
       if (space == ptx::StateSpace::shared) uses(NotModelled::shared_memory);
       if (space == ptx::StateSpace::local) uses(NotModelled::local_memory);
       break;
     }
     default:
-      if (is_one_of({"div", "rem", "sqrt", "rsqrt", "rcp", "sin", "cos", "ex2", "lg2", "tanh"}))
-        uses(NotModelled::long_instruction);
-      if (is_one_of({"wmma", "mma", "wgmma", "tcgen05"})) uses(NotModelled::tensor_core);
+      if (ins.info->is(ptx::slow)) uses(NotModelled::long_instruction);
+      if (ins.info->is(ptx::tensor_core)) uses(NotModelled::tensor_core);
   }
 }
 
@@ -280,7 +275,7 @@ void Lowering::note_footprint(std::uint32_t i, std::uint32_t loop, const Facts& 
   const auto address = flow_.loops.resolve(flow_.evaluator.address(i, role.operand), loop);
   const auto bytes =
       analysis::footprint_bytes(flow_.evaluator, flow_.loops, address, flow_.evaluator.block_of(i),
-                              access.bytes.value_or(0), conditions);
+                                access.bytes.value_or(0), conditions);
   if (!bytes) return;
   analysis::Assumptions taken;
   const auto expression = analysis::to_expression(exprs_, facts.simplify(*bytes), naming_, &taken);

@@ -12,7 +12,7 @@ std::uint8_t Evaluator::instruction_dependence(std::uint32_t instruction,
                                                const std::function<void(ExprId)>& visit) {
   const auto& ins = function_.instructions[instruction];
   const std::uint32_t destinations = ins.info != nullptr ? ins.info->destinations : 1;
-  const bool accumulates = ins.info != nullptr && ins.info->accumulates;
+  const bool accumulates = ins.info != nullptr && ins.info->is(ptx::accumulates);
   const auto add = [&](const ptx::Operand& o) {
     if (o.kind == ptx::Operand::Kind::reg || o.kind == ptx::Operand::Kind::special)
       visit(value_of(o, instruction));
@@ -25,12 +25,9 @@ std::uint8_t Evaluator::instruction_dependence(std::uint32_t instruction,
   }
   if (ins.guard != ptx::no_index) visit(value_of(operands_[ins.guard], instruction));
   // What other threads put there can differ from thread to thread.
-  const auto word = ptx::first_word(ins.opcode);
-  const bool from_others = word == "shfl" || word == "atom" || word == "mma" || word == "wmma" ||
-                           word == "match" || word == "call";
-  if (from_others) return on_data | on_thread;
+  if (ins.info != nullptr && ins.info->is(ptx::of_other_threads)) return on_data | on_thread;
   // What lies in a thread's own memory can differ, wherever its address is the same.
-  if (word == "ld" && ins.operand_count == 2) {
+  if (ins.info != nullptr && ins.info->category == ptx::Category::load && ins.operand_count == 2) {
     auto space = ptx::space_of(ins.opcode);
     if (space == ptx::StateSpace::generic)
       space = space_of_address(address(instruction, 1)).value_or(ptx::StateSpace::global);

@@ -1,9 +1,10 @@
-// What a kernel program says of an access, against the addresses of the first warp: for random index expressions
-// as both compilers write them. WARPTIME_RANDOM_SEED=n begins there, WARPTIME_RANDOM_COUNT=n takes as many.
+// What a kernel program says of an access, against the addresses of the first warp: for random index
+// expressions as both compilers write them. WARPTIME_RANDOM_SEED=n begins there, WARPTIME_RANDOM_COUNT=n takes as many.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <ostream>
 
 #include "analyzer/pipeline.h"
 #include "tests/execute/builds.h"
@@ -41,10 +42,19 @@ const MemoryAccess* only_store(const Items& items) {
   return nullptr;
 }
 
-class Indices : public ::testing::TestWithParam<Compiler> {
+struct Tested {
+  Compiler compiler;
+  const char* name;
+};
+
+void PrintTo(const Tested& tested, std::ostream* out) {
+  *out << tested.name;
+}
+
+class Indices : public ::testing::TestWithParam<Tested> {
  protected:
   void SetUp() override {
-    if (GetParam() == Compiler::nvcc && !nvcc_version()) GTEST_SKIP() << "no nvcc on this machine";
+    if (GetParam().compiler == Compiler::nvcc && !nvcc_version()) GTEST_SKIP() << "no nvcc on this machine";
   }
 
   // Compiles the kernels together and compares each. Gives how many have no closed form: these count as
@@ -60,7 +70,7 @@ class Indices : public ::testing::TestWithParam<Compiler> {
     std::string text;
     for (const auto& kernel : kernels) text += kernel;
     CompileOptions options;
-    options.compiler = GetParam();
+    options.compiler = GetParam().compiler;
     const auto source = compile_cuda("indices.cu", text, options);
     ASSERT_TRUE(source) << to_text(source.diagnostics());
     const auto analysis = analyze(*source, {});
@@ -145,10 +155,9 @@ TEST_P(Indices, OfBitFieldInstructions) {
   EXPECT_EQ(opaque, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Compilers, Indices, ::testing::Values(Compiler::clang, Compiler::nvcc),
-                         [](const auto& tested) {
-                           return std::string(tested.param == Compiler::clang ? "clang" : "nvcc");
-                         });
+INSTANTIATE_TEST_SUITE_P(Compilers, Indices,
+                         ::testing::Values(Tested{Compiler::clang, "clang"}, Tested{Compiler::nvcc, "nvcc"}),
+                         [](const auto& tested) { return std::string(tested.param.name); });
 
 }  // namespace
 }  // namespace warptime::execute::testing
