@@ -3,31 +3,24 @@
 
 #include <bit>
 #include <cstdint>
-#include <unordered_map>
-#include <vector>
 
 #include "analyzer/symbolic/symbolic_exprs.h"
+#include "analyzer/symbolic/value_ranges.h"
 
 namespace warptime::analysis {
 
-// What an instruction on bits gives, as a sum of quotients and remainders where that is right for every number
-// that its operands can have, else as a bit operation that has no closed form. Registers are whole numbers that
-// do not wrap (see symbolic_exprs.h): a field that reaches the register's top bit keeps its high part.
+// What an instruction on bits gives, as a sum of quotients and remainders where that is right for every
+// number that its operands can have, else as a bit operation without a closed form. Registers are whole
+// numbers that do not wrap (see symbolic_exprs.h): a field that reaches the register's top bit keeps its high
+// part.
 class BitFields {
  public:
   // SymbolicExprs must outlive it.
-  explicit BitFields(SymbolicExprs& exprs) : exprs_(exprs) {}
+  explicit BitFields(SymbolicExprs& exprs) : exprs_(exprs), ranges_(exprs) {}
 
-  // From `low` to `high`, both possible. Numbers beyond `far` are not told apart.
-  struct Range {
-    static constexpr std::int64_t far = std::int64_t{1} << 61;
-    std::int64_t low = -far, high = far;
-    bool within(std::int64_t least, std::int64_t most) const { return least <= low && high <= most; }
-  };
-  // The numbers that a value can have, by its structure and the limits of CUDA launches.
-  Range range(ExprId value) { return known(value, 0).range; }
-  // The bits that can be 1 in its two's complement.
-  std::uint64_t possible_bits(ExprId value) { return known(value, 0).bits; }
+  using Range = ValueRanges::Range;
+  Range range(ExprId value) { return ranges_.range(value); }
+  std::uint64_t possible_bits(ExprId value) { return ranges_.possible_bits(value); }
 
   ExprId bit_not(ExprId a);
   // `width`: bits of the registers, 1 to 64: how a constant's top bit reads.
@@ -39,7 +32,7 @@ class BitFields {
   ExprId low_bits(ExprId a, int bits);
   ExprId sign_extend(ExprId a, int bits);
 
-  // `length` bits of `a` from bit `position` on, of a register of `width` bits. position and length: 0 to 255.
+  // `length` bits of `a` from bit `position` on, of a register of `width` bits. position, length: 0 to 255.
   ExprId extract(ExprId a, std::int64_t position, std::int64_t length, int width, bool is_signed);
   // `b` with the lowest `length` bits of `a` in place of its own from bit `position` on.
   ExprId insert(ExprId a, ExprId b, std::int64_t position, std::int64_t length, int width);
@@ -51,7 +44,7 @@ class BitFields {
   ExprId funnel_left(ExprId a, ExprId b, int count);
   ExprId funnel_right(ExprId a, ExprId b, int count);
 
-  // a / by, rounded down: by the number that compilers meant where they multiply by a reciprocal and shift right.
+  // a / by, rounded down: by the divisor of the source where compilers multiply by its reciprocal.
   ExprId divide(ExprId a, ExprId by);
 
   // How many bits are 1, and the bits in reverse order: only of values with few possible bits.
@@ -64,23 +57,12 @@ class BitFields {
   ExprId reverse(ExprId a, int width);
 
  private:
-  struct Known {
-    Range range;
-    std::uint64_t bits = 0;  // that can be 1
-  };
-  Known known(ExprId value, int depth);
-  Known known_of_sum(ExprId sum, int depth);
-  Known known_of_bits(const SymbolicExprs::Node& node, int depth);
-  Range range_of(const SymbolicExprs::Node& node, ExprId value, int depth);
-  static Known digit(const Known& x, std::int64_t divisor, std::int64_t modulus);
-  std::vector<Known> pieces(ExprId sum, int depth);
-  Known scaled(std::int64_t factor, const Known& part) const;
   ExprId field(ExprId a, std::int64_t from, std::int64_t end);
   bool masked(ExprId a, std::int64_t mask, ExprId& result);
   ExprId lookup_two(ExprId a, ExprId b, std::uint32_t truth_table);
 
   SymbolicExprs& exprs_;
-  std::unordered_map<ExprId, Known> known_;
+  ValueRanges ranges_;
 };
 
 }  // namespace warptime::analysis

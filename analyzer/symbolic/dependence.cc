@@ -39,7 +39,7 @@ std::uint8_t Evaluator::instruction_dependence(std::uint32_t instruction,
 void Evaluator::visit_sources_of_phi(std::uint32_t phi, const std::function<void(ExprId)>& visit) {
   if (const auto only = copy_of(phi)) return visit(*only);
   for (const auto value : incoming(phi)) visit(value);
-  // The branch that decides by which way the block is reached.
+  // The branch that decides on which edge the block is reached.
   const auto decide = [&](std::uint32_t b) {
     if (b != none && cfg_.blocks[b].end > cfg_.blocks[b].first) visit(guard(cfg_.blocks[b].end - 1));
   };
@@ -52,7 +52,7 @@ void Evaluator::visit_sources_of_phi(std::uint32_t phi, const std::function<void
   }
 }
 
-// What a value reaches in one step: the parts of a form that are indirect, what a phi chooses from, what an
+// What a value reaches in one step: parts of an expression that are indirect, what a phi chooses from, what an
 // instruction reads.
 std::uint8_t Evaluator::direct_dependence(ExprId value, std::vector<ExprId>& next) {
   const auto node = exprs_[value];

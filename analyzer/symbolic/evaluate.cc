@@ -118,7 +118,7 @@ ExprId Evaluator::register_at_end(std::uint32_t reg, std::uint32_t block) {
 
 ExprId Evaluator::register_at_entry(std::uint32_t reg, std::uint32_t block) {
   const auto& list = several_.at(reg).instructions;
-  // Up through blocks with one way in.
+  // Up through blocks with one incoming edge.
   for (std::size_t steps = 0; steps <= cfg_.blocks.size(); ++steps) {
     const auto& b = cfg_.blocks[block];
     if (b.predecessors.empty()) return exprs_.opaque(on_data | on_thread);
@@ -330,8 +330,8 @@ std::optional<ExprId> Evaluator::copy_of(std::uint32_t phi) {
   return copies_[phi] = only;
 }
 
-// Which of several arrivals at a block it is, as the branch decides that stands above all of them, and those that
-// stand below it.
+// The value of several arrivals at a block: the branch that dominates all of them decides between two groups,
+// and branches below it within each.
 std::optional<ExprId> Evaluator::choose(std::uint32_t block, const std::vector<Arrival>& arrivals,
                                         bool& by_thread) {
   if (arrivals.size() == 1) return arrivals[0].value;
@@ -393,7 +393,7 @@ std::optional<ptx::StateSpace> Evaluator::space_of_address(ExprId address) {
   std::vector<ExprId> work{address};
   for (std::size_t i = 0; i < work.size(); ++i) {
     if (work.size() > most_values) return std::nullopt;
-    const auto value = work[i];  // by way of one definition
+    const auto value = work[i];  // through one definition
     std::optional<ptx::StateSpace> here;
     std::vector<std::uint32_t> phis;
     exprs_.any_leaf(value, [&](ExprId leaf) {

@@ -1,5 +1,5 @@
-// What PTX registers hold, as SymbolicExprs: static single assignment built on demand, one closed form per register
-// definition.
+// What PTX registers hold, as SymbolicExprs: static single assignment built on demand, one symbolic
+// expression per register definition.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +50,7 @@ class Evaluator {
   // The variables that an address is made of lie in `space`, where their declarations do not say.
   void note_space(ExprId address, ptx::StateSpace space);
 
-  // What a thread computes from its coordinates without loops and loaded data: where its bits are lost is known.
+  // What a thread computes from its coordinates without loops and loaded data: bits that it loses are known.
   bool is_of_thread(ExprId value) const {
     return !exprs_[value].indirect && (exprs_[value].dependence & on_thread) != 0;
   }
@@ -65,8 +65,8 @@ class Evaluator {
   // A phi that only passes on one value, through other phis perhaps: that value.
   std::optional<ExprId> copy_of(std::uint32_t phi);
 
-  // The same as a choice by the branches that decide which edge is taken, where they alone decide and a thread's
-  // own numbers are among what they look at.
+  // A phi as a select by the conditions of the branches that decide which of its incoming edges is taken;
+  // nothing where other branches take part, or where no condition differs between threads.
   std::optional<ExprId> chosen_by_thread(std::uint32_t phi);
 
   // What a value depends on, phis and results counted: a bit set of Dependence. A phi depends on what its
@@ -75,7 +75,7 @@ class Evaluator {
   std::uint8_t dependence(ExprId value);
 
   // The state space that a generic address points into, where the code shows it (cvta, a variable's address),
-  // by whatever way it comes: all of them agree.
+  // on whichever path it comes: all of them agree.
   std::optional<ptx::StateSpace> space_of_address(ExprId address);
 
   const std::vector<ptx::Operand>& operands() const { return operands_; }
@@ -125,7 +125,7 @@ class Evaluator {
   static constexpr std::uint8_t unknown_dependence = 0xff;
   std::vector<std::uint8_t> dependence_;  // by value, of those that are indirect
   std::vector<std::uint32_t>
-      visit_of_;  // by value: while its dependence is being found, its number on the way + 1
+      visit_of_;  // by value: while its dependence is being found, its number on the path + 1
   std::unordered_map<std::uint32_t, ptx::StateSpace> symbol_spaces_;  // serial of a symbol value -> space
   std::map<std::pair<std::string_view, std::uint64_t>, std::uint32_t>
       symbols_;  // name, and index of a function's own variable

@@ -1,4 +1,5 @@
-// What each opcode computes, as SymbolicExprs: a function for each, looked up by the opcode's line of the table.
+// What each opcode computes, as SymbolicExprs: a function for each, looked up by the opcode's line of
+// opcodes.def.
 #include <algorithm>
 #include <bit>
 #include <cassert>
@@ -191,8 +192,8 @@ ExprId shift_left(const Computed& c) {
   return c.v.multiply(a, c.v.power_of_two(b));
 }
 
-// What was shifted left until few of its bits were left, as compilers extract bit fields and extend signs: those
-// bits. Nothing where it was not, or was shifted by less.
+// Compilers extract bit fields and extend signs by a shift to the left and one back to the right: the few bits
+// that stay. Nothing where the value was not shifted left by as much.
 std::optional<ExprId> few_bits_shifted_back(const Computed& c, ExprId a, std::int64_t count) {
   constexpr std::int64_t most_bits = 16;
   const auto left = c.width - count;

@@ -1,5 +1,6 @@
 // What a kernel program says of an access, against the addresses of the first warp: for random index
-// expressions as both compilers write them. WARPTIME_RANDOM_SEED=n begins there, WARPTIME_RANDOM_COUNT=n takes as many.
+// expressions as both compilers write them. WARPTIME_RANDOM_SEED=n begins there, WARPTIME_RANDOM_COUNT=n takes
+// as many.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -57,7 +58,7 @@ class Indices : public ::testing::TestWithParam<Tested> {
     if (GetParam().compiler == Compiler::nvcc && !nvcc_version()) GTEST_SKIP() << "no nvcc on this machine";
   }
 
-  // Compiles the kernels together and compares each. Gives how many have no closed form: these count as
+  // Compiles the kernels together and compares each. Gives how many have no closed form; these count as
   // scattered, a sector for each thread, which promises nothing.
   static std::size_t compare(const std::vector<std::string>& kernels) {
     std::size_t opaque = 0;
@@ -130,7 +131,7 @@ TEST_P(Indices, HavePatternsAndSectorsAsExecuted) {
   EXPECT_LE(compare(kernels), (kernels.size() + 49) / 50);
 }
 
-// Forms that were once opaque: what nvcc and clang make of them is in the comment.
+// Expressions that were once opaque, with the instruction that a compiler makes of each.
 TEST_P(Indices, OfBitFieldInstructions) {
   const auto kernel = [](const char* name, const char* index) {
     return fmt::format(
