@@ -111,7 +111,7 @@ const ptx::Instruction& last_instruction(const ptx::Function& function, const Bl
 }
 
 bool ends_block(const ptx::Instruction& instruction) {
-  return instruction.info != nullptr && instruction.info->ends_block;
+  return instruction.info != nullptr && instruction.info->is(ptx::ends_block);
 }
 
 constexpr std::uint32_t most_nested_loops = 200;

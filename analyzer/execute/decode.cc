@@ -14,9 +14,6 @@
 namespace warptime::execute {
 namespace {
 
-using Kind = ptx::Operand::Kind;
-using Referent = ptx::Operand::Referent;
-
 struct SpecialName {
   std::string_view name;
   Special special;
@@ -95,102 +92,6 @@ int component_of(std::string_view text) {
   return 0;
 }
 
-struct Entry {
-  std::string_view name;
-  Family family;
-};
-constexpr Entry families[] = {
-    {"add", decode_integer},
-    {"addc", decode_integer},
-    {"sub", decode_integer},
-    {"subc", decode_integer},
-    {"mul", decode_integer},
-    {"mul24", decode_integer},
-    {"mad", decode_integer},
-    {"mad24", decode_integer},
-    {"madc", decode_integer},
-    {"sad", decode_integer},
-    {"div", decode_integer},
-    {"rem", decode_integer},
-    {"abs", decode_integer},
-    {"neg", decode_integer},
-    {"min", decode_integer},
-    {"max", decode_integer},
-    {"popc", decode_integer},
-    {"clz", decode_integer},
-    {"bfind", decode_integer},
-    {"fns", decode_integer},
-    {"brev", decode_integer},
-    {"bfe", decode_integer},
-    {"bfi", decode_integer},
-    {"bmsk", decode_integer},
-    {"szext", decode_integer},
-    {"dp4a", decode_integer},
-    {"dp2a", decode_integer},
-    {"prmt", decode_integer},
-    {"shl", decode_integer},
-    {"shr", decode_integer},
-    {"shf", decode_integer},
-    {"fma", decode_float},
-    {"rcp", decode_float},
-    {"sqrt", decode_float},
-    {"rsqrt", decode_float},
-    {"sin", decode_float},
-    {"cos", decode_float},
-    {"lg2", decode_float},
-    {"ex2", decode_float},
-    {"tanh", decode_float},
-    {"testp", decode_float},
-    {"copysign", decode_float},
-    {"setp", decode_compare},
-    {"set", decode_compare},
-    {"selp", decode_compare},
-    {"slct", decode_compare},
-    {"and", decode_logic},
-    {"or", decode_logic},
-    {"xor", decode_logic},
-    {"not", decode_logic},
-    {"cnot", decode_logic},
-    {"lop3", decode_logic},
-    {"cvt", decode_convert},
-    {"mov", decode_move},
-    {"cvta", decode_move},
-    {"isspacep", decode_move},
-    {"ld", decode_memory},
-    {"ldu", decode_memory},
-    {"st", decode_memory},
-    {"cp", decode_memory},
-    {"atom", decode_atomic},
-    {"red", decode_atomic},
-    {"shfl", decode_warp},
-    {"vote", decode_warp},
-    {"match", decode_warp},
-    {"redux", decode_warp},
-    {"activemask", decode_warp},
-    {"elect", decode_warp},
-    {"membar", decode_nothing},
-    {"fence", decode_nothing},
-    {"prefetch", decode_nothing},
-    {"prefetchu", decode_nothing},
-    {"applypriority", decode_nothing},
-    {"discard", decode_nothing},
-    {"nanosleep", decode_nothing},
-    {"pmevent", decode_nothing},
-    {"setmaxnreg", decode_nothing},
-    {"griddepcontrol", decode_nothing},
-    {"createpolicy", decode_nothing},
-    {"brkpt", decode_nothing},
-};
-
-const std::unordered_map<std::string_view, Family>& family_table() {
-  static const auto table = [] {
-    std::unordered_map<std::string_view, Family> made;
-    for (const auto& entry : families) made.emplace(entry.name, entry.family);
-    return made;
-  }();
-  return table;
-}
-
 }  // namespace
 
 Decoder::Decoder(Program& program, const ptx::Function& function, FunctionCode& code, Diagnostics& errors)
@@ -262,13 +163,12 @@ void Decoder::instruction_op(std::uint32_t index) {
     return;
   }
   if (!control(words, op)) {
-    const auto& table = family_table();
-    const auto family = table.find(words[0]);
-    if (family == table.end()) {
+    const auto family = family_of(words[0]);
+    if (family == nullptr) {
       fail(fmt::format("`{}` is not executed by warptime run", instruction_->opcode));
       return;
     }
-    if (!family->second(*this, words, op) || failed_) return;
+    if (!family(*this, words, op) || failed_) return;
     assert(op.run != nullptr);
   }
   op.reads_first = static_cast<std::uint32_t>(code_.touched.size());
@@ -526,170 +426,6 @@ bool Decoder::frame_address(DecodedInstruction& op, const ptx::Operand& operand)
       symbol.referent == Referent::function_variable && code_.variables[symbol.value].space == Space::local;
   op.base = local ? Base::frame_local : Base::frame_param;
   return true;
-}
-
-// ---- control --------------------------------------------------------------------------------------------------------
-
-// Whether it is an instruction of control flow (which may have failed).
-bool Decoder::control(const Words& words, DecodedInstruction& op) {
-  const auto name = words[0];
-  if (name == "bra" || name == "brx") return branch(words, op);
-  if (name == "call") return call(op);
-  if (name == "ret") return op.control = Control::ret, true;
-  if (name == "exit") return op.control = Control::exit, true;
-  if (name == "trap") return op.control = Control::trap, true;
-  if (name == "bar" || (name == "barrier" && words[1] != "cluster")) return barrier(words, op);
-  return false;
-}
-
-bool Decoder::branch(const Words& words, DecodedInstruction& op) {
-  const auto target_of = [&](std::uint32_t label) -> std::uint32_t {
-    if (label >= function_.labels.size()) return static_cast<std::uint32_t>(function_.instructions.size());
-    return std::min<std::uint32_t>(function_.labels[label].instruction,
-                                   static_cast<std::uint32_t>(function_.instructions.size()));
-  };
-  if (words.has("idx")) {
-    op.control = Control::indirect_branch;
-    op.a = source(0, Type::u32);
-    if (count() < 2 || operand(1).referent != Referent::branch_targets) {
-      fail("an indirect branch whose targets are not listed (no .branchtargets)");
-      return true;
-    }
-    std::vector<std::uint32_t> targets;
-    for (const auto label : function_.branch_targets[operand(1).value].labels)
-      targets.push_back(target_of(label));
-    op.extra = static_cast<std::uint32_t>(code_.target_lists.size());
-    code_.target_lists.push_back(std::move(targets));
-    return true;
-  }
-  op.control = Control::branch;
-  if (count() < 1 || operand(0).kind != Kind::label)
-    fail("a branch to no label");
-  else
-    op.extra = target_of(operand(0).symbol);
-  return true;
-}
-
-bool Decoder::pass(const ptx::Operand& operand, std::vector<CallSite::Passed>& list) {
-  CallSite::Passed passed;
-  if (operand.kind == Kind::symbol &&
-      (operand.referent == Referent::function_variable || operand.referent == Referent::parameter ||
-       operand.referent == Referent::result)) {
-    if (operand.referent == Referent::function_variable) {
-      passed.offset = code_.variables[operand.value].address;
-      passed.bytes = code_.variables[operand.value].bytes;
-    } else if (function_.entry) {
-      return fail("a kernel's parameter passed on as it is");
-    } else {
-      const auto& own = operand.referent == Referent::parameter ? code_.parameters[operand.value]
-                                                                : code_.results[operand.value];
-      passed.offset = own.offset;
-      passed.bytes = own.bytes;
-    }
-  } else if (is_predicate(operand)) {
-    passed.is_register = passed.predicate = true;
-    passed.predicate_index = slots_[operand.symbol].index;
-  } else if (operand.kind == Kind::sink) {
-    passed.is_register = true;
-    passed.source = Ref(Bank::registers, sink_);
-  } else {
-    passed.is_register = true;
-    const auto bits = register_bits(operand);
-    passed.bytes = bits == 0 ? 8 : static_cast<std::uint64_t>(bits) / 8;
-    passed.source = source(operand, operand.kind == Kind::floating ? Type::b32 : Type::b64);
-  }
-  list.push_back(passed);
-  return true;
-}
-
-bool Decoder::call(DecodedInstruction& op) {
-  op.control = Control::call;
-  CallSite site;
-  std::size_t i = 0;
-  if (i < count() && operand(i).kind == Kind::list) {
-    for (std::uint32_t k = 0; k < operand(i).part_count; ++k) pass(part(operand(i), k), site.results);
-    ++i;
-  }
-  if (i >= count()) {
-    fail("a call of nothing");
-    return true;
-  }
-  const auto& callee = operand(i++);
-  if (callee.kind == Kind::symbol && callee.referent == Referent::function) {
-    site.target = ptx::function_run_by(module_, static_cast<std::uint32_t>(callee.value));
-    const auto& function = module_.functions[site.target];
-    if (function.declaration) {
-      if (!is_external(function.name))
-        fail(fmt::format("a call of `{}`, which has no body in this module", function.name));
-      site.external = std::string(function.name);
-    }
-  } else if (callee.kind == Kind::reg) {
-    site.indirect = true;
-    op.a = source(callee, Type::u64);
-  } else {
-    fail(fmt::format("a call of `{}`, which is no function of this module", callee.text));
-    return true;
-  }
-  if (i < count() && operand(i).kind == Kind::list)
-    for (std::uint32_t k = 0; k < operand(i).part_count; ++k) pass(part(operand(i), k), site.arguments);
-  const bool allocates = site.external == "malloc", releases = site.external == "free";
-  if ((allocates && (site.arguments.size() != 1 || site.results.size() != 1)) ||
-      (releases && site.arguments.size() != 1))
-    fail(fmt::format("a call of `{}` with {} arguments and {} results", site.external, site.arguments.size(),
-                     site.results.size()));
-  if (!site.indirect && site.external.empty() && !failed_) {
-    const auto& function = module_.functions[site.target];
-    if (site.arguments.size() != function.parameters.size() || site.results.size() > function.results.size())
-      fail(fmt::format("a call of `{}` with {} arguments and {} results; it has {} and {}", function.name,
-                       site.arguments.size(), site.results.size(), function.parameters.size(),
-                       function.results.size()));
-  }
-  op.extra = static_cast<std::uint32_t>(code_.calls.size());
-  code_.calls.push_back(std::move(site));
-  return true;
-}
-
-bool Decoder::barrier(const Words& words, DecodedInstruction& op) {
-  op.control = Control::barrier;
-  op.meets = true;
-  BarrierSite site;
-  site.aligned = words[0] == "bar" || words.has("aligned");
-  const auto make = [&] {
-    op.extra = static_cast<std::uint32_t>(code_.barriers.size());
-    code_.barriers.push_back(site);
-    return true;
-  };
-  if (words.has("warp")) {
-    site.kind = BarrierSite::Kind::warp_sync;
-    site.id = source(0, Type::u32);
-    return make();
-  }
-  std::size_t i = 0;
-  if (words.has("red")) {
-    site.kind = words.has("popc")  ? BarrierSite::Kind::reduce_popc
-                : words.has("and") ? BarrierSite::Kind::reduce_and
-                                   : BarrierSite::Kind::reduce_or;
-    if (count() < 3) return fail("a barrier that lacks operands"), true;
-    if (site.kind == BarrierSite::Kind::reduce_popc)
-      op.d = destination(0);
-    else
-      op.pd = predicate_destination(operand(0));
-    i = 1;
-  } else if (words.has("arrive")) {
-    site.kind = BarrierSite::Kind::arrive;
-  }
-  const bool reduces = i == 1;
-  const auto last = count() - (reduces ? 1 : 0);  // the predicate
-  site.id = i < last ? source(i, Type::u32) : constant(0);
-  ++i;
-  if (i < last) {
-    site.has_count = true;
-    site.count = source(i, Type::u32);
-  }
-  if (reduces) op.p = predicate(count() - 1);
-  if (site.kind == BarrierSite::Kind::arrive && !site.has_count)
-    fail("bar.arrive without the number of threads");
-  return make();
 }
 
 }  // namespace warptime::execute

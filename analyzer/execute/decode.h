@@ -1,5 +1,5 @@
-// From one PTX instruction to one DecodedInstruction. decode.cc resolves operands; each family of instructions has a file of
-// its own that chooses the handler.
+// From one PTX instruction to one DecodedInstruction. decode.cc resolves operands, decode_control.cc decodes
+// what is control flow; each family of instructions has a file of its own that chooses the handler.
 #pragma once
 
 #include <string>
@@ -13,6 +13,9 @@ namespace warptime::execute {
 
 class Decoder {
  public:
+  using Kind = ptx::Operand::Kind;
+  using Referent = ptx::Operand::Referent;
+
   Decoder(Program& program, const ptx::Function& function, FunctionCode& code, Diagnostics& errors);
 
   // Decodes all instructions; errors go to the list.
@@ -94,8 +97,12 @@ class Decoder {
 // A family's decoder: fills `op`, or fails.
 using Family = bool (*)(Decoder& decoder, const Words& words, DecodedInstruction& op);
 
+// By the opcode's first word; null where it is not executed.
+Family family_of(std::string_view first_word);
+
 bool decode_integer(Decoder& decoder, const Words& words,
-                    DecodedInstruction& op);  // integer arithmetic and bits; hands floats on
+                    DecodedInstruction& op);  // integer arithmetic; hands floats on
+bool decode_bits(Decoder& decoder, const Words& words, DecodedInstruction& op);     // fields, shifts, bytes
 bool decode_float(Decoder& decoder, const Words& words, DecodedInstruction& op);    // f32, f64
 bool decode_half(Decoder& decoder, const Words& words, DecodedInstruction& op);     // f16, bf16, and pairs
 bool decode_compare(Decoder& decoder, const Words& words, DecodedInstruction& op);  // setp, set, selp, slct

@@ -1,9 +1,9 @@
 // PTX executed on the CPU: the oracle for everything that the rest of the analyzer says without executing.
 // Functional, not timed: warps run in lockstep with a stack of diverged sides that meet again at immediate
-// post-dominators (the fall-through side first), blocks one after another, the warps of a block in turns
+// post-dominators (the fall-through side first), blocks one after another, the warps of a block in rotation
 // between barriers.
 //
-//   load → Code (decoded once);  Memory (buffers and the module's variables);  run → Execution (findings, counts)
+//   load → Code (decoded once);  Memory (buffers, the module's variables);  run → Execution (findings, counts)
 //
 // Not executed, and an error before anything runs: textures and surfaces, matrix instructions, clusters and
 // bulk copies. Approximate instructions (sin.approx, …) give the correctly rounded double result as f32,
@@ -31,7 +31,7 @@
 
 namespace warptime::execute {
 
-// ---- code -----------------------------------------------------------------------------------------------------------
+// ---- code -------------------------------------------------------------------------------------------------
 
 // A kernel and every function it may call, decoded. Points into the module, which must outlive it.
 struct Program;
@@ -56,7 +56,7 @@ std::vector<ParameterInfo> parameters(const Program& program);
 // Static shared memory of one block in bytes, without what the launch adds.
 std::uint64_t static_shared_bytes(const Program& program);
 
-// ---- memory ---------------------------------------------------------------------------------------------------------
+// ---- memory -----------------------------------------------------------------------------------------------
 
 // The device's global and constant memory: arenas with a name and bounds, far enough from each other that an
 // address past the end of one is in none. Lives longer than a launch, as on a device.
@@ -118,7 +118,7 @@ std::uint64_t pointer_bytes(const Program& program);
 Argument pointer(const Program& program, const Memory& memory, std::uint32_t buffer,
                  std::uint64_t offset = 0);
 
-// ---- launch ---------------------------------------------------------------------------------------------------------
+// ---- launch -----------------------------------------------------------------------------------------------
 
 struct Dimensions {
   std::uint32_t x = 1, y = 1, z = 1;
@@ -160,9 +160,9 @@ struct Finding {
     divergent_barrier,
     divergent_warp,  // a warp-wide instruction whose member mask names threads that are elsewhere
     deadlock,
-    assertion,  // __assertfail, trap
-    bad_operand,  // a call or branch through a register that leads nowhere, too many frames, a barrier that there is not
-    budget,  // the instruction budget is spent
+    assertion,    // __assertfail, trap
+    bad_operand,  // a call or branch through a register without a target, too many frames, an unknown barrier
+    budget,       // the instruction budget is spent
   };
   Kind kind = Kind::out_of_bounds;
   std::string message;
@@ -193,14 +193,14 @@ struct Execution {
   std::string printed;  // by vprintf
 };
 
-// ---- the executed instruction stream --------------------------------------------------------------------------------
+// ---- the executed instruction stream ----------------------------------------------------------------------
 
 // What an executed instruction is in product.md's sense ("What it must equal"), by where it really pointed.
 enum class Role : std::uint8_t {
-  none,  // the kernel's unguarded ret or exit
-  calculation,  // everything else that is neither; a memory instruction whose guard was false in all active lanes too
-  load,   // global loads; atomics that return a value
-  store,  // global stores, reductions, asynchronous copies
+  none,         // the kernel's unguarded ret or exit
+  calculation,  // everything else; also a memory instruction whose guard was false in all active lanes
+  load,         // global loads; atomics that return a value
+  store,        // global stores, reductions, asynchronous copies
 };
 
 struct WarpId {

@@ -270,10 +270,10 @@ void control(Warp& warp, const DecodedInstruction& op, std::uint32_t active, std
 
 }  // namespace
 
-void run_warp(Warp& warp, std::uint64_t turns) {
+void run_warp(Warp& warp, std::uint64_t instructions) {
   auto& machine = *warp.machine;
   const bool registers = machine.options->checks.uninitialised_registers;
-  while (warp.state == Warp::State::ready && !machine.stopped && turns-- > 0) {
+  while (warp.state == Warp::State::ready && !machine.stopped && instructions-- > 0) {
     auto* top = &warp.stack.back();
     if (top->mask == 0 || top->pc == top->reconverge) {
       if (!settle(warp)) return;

@@ -7,8 +7,8 @@ namespace warptime::execute {
 
 // Lets a warp begin at the kernel's first instruction with the lanes of `live`.
 void start_warp(Warp& warp, std::uint32_t live);
-// Runs until the warp waits or ends, `turns` instructions are done, or the machine stops.
-void run_warp(Warp& warp, std::uint64_t turns);
+// Runs until the warp waits or ends, `instructions` instructions are done, or the machine stops.
+void run_warp(Warp& warp, std::uint64_t instructions);
 
 // frames.cc: enters `callee` with the lanes of `mask`; leaves the topmost frame. The program counter is the
 // caller's.

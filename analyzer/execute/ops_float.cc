@@ -1,5 +1,6 @@
 // Floating point of f32 and f64. Compiled with -frounding-math: the rounding mode is the host's own, set
 // around the lanes.
+#include <algorithm>
 #include <cfenv>
 #include <cmath>
 #include <limits>
@@ -340,41 +341,57 @@ bool decode_test(Decoder& decoder, const Words& words, DecodedInstruction& op) {
   return true;
 }
 
+template <class F, int sources>
+Handler packed_or_one(const Words& words, Type type, DecodedInstruction& op) {
+  if (type == Type::f32x2) return packed_of<F, sources>(words, op);
+  return handler_of < F, sources == 3 ? Arity::ternary : Arity::binary > (words, type, op);
+}
+
+template <bool keep>
+Handler sign_only(const Words& words, Type type, DecodedInstruction&) {
+  return sign_of<keep>(words, type);
+}
+
+Handler copy_sign_of(const Words&, Type type, DecodedInstruction&) {
+  return type == Type::f64   ? &copy_sign<std::uint64_t>
+         : type == Type::f32 ? &copy_sign<std::uint32_t>
+                             : nullptr;
+}
+
+struct FloatOp {
+  std::string_view name;
+  std::uint8_t sources;
+  Handler (*choose)(const Words& words, Type type, DecodedInstruction& op);
+};
+
+constexpr FloatOp float_ops[] = {
+    {"abs", 1, sign_only<false>},
+    {"add", 2, packed_or_one<Add, 2>},
+    {"copysign", 2, copy_sign_of},
+    {"cos", 1, handler_of<Cosine, Arity::unary>},
+    {"div", 2, handler_of<Divide, Arity::binary>},
+    {"ex2", 1, handler_of<Exp2, Arity::unary>},
+    {"fma", 3, packed_or_one<Fma, 3>},
+    {"lg2", 1, handler_of<Log2, Arity::unary>},
+    {"mad", 3, packed_or_one<Fma, 3>},
+    {"max", 2, extreme_of<false>},
+    {"min", 2, extreme_of<true>},
+    {"mul", 2, packed_or_one<Multiply, 2>},
+    {"neg", 1, sign_only<true>},
+    {"rcp", 1, handler_of<Reciprocal, Arity::unary>},
+    {"rsqrt", 1, handler_of<ReciprocalSquareRoot, Arity::unary>},
+    {"sin", 1, handler_of<Sine, Arity::unary>},
+    {"sqrt", 1, handler_of<SquareRoot, Arity::unary>},
+    {"sub", 2, packed_or_one<Subtract, 2>},
+    {"tanh", 1, handler_of<Tanh, Arity::unary>},
+};
+
 Handler choose(const Words& words, Type type, DecodedInstruction& op, std::size_t& sources) {
-  const auto name = words[0];
-  sources = 2;
-  if (name == "add")
-    return type == Type::f32x2 ? packed_of<Add, 2>(words, op)
-                               : handler_of<Add, Arity::binary>(words, type, op);
-  if (name == "sub")
-    return type == Type::f32x2 ? packed_of<Subtract, 2>(words, op)
-                               : handler_of<Subtract, Arity::binary>(words, type, op);
-  if (name == "mul")
-    return type == Type::f32x2 ? packed_of<Multiply, 2>(words, op)
-                               : handler_of<Multiply, Arity::binary>(words, type, op);
-  if (name == "div") return handler_of<Divide, Arity::binary>(words, type, op);
-  if (name == "min") return extreme_of<true>(words, type, op);
-  if (name == "max") return extreme_of<false>(words, type, op);
-  if (name == "copysign")
-    return type == Type::f64   ? &copy_sign<std::uint64_t>
-           : type == Type::f32 ? &copy_sign<std::uint32_t>
-                               : nullptr;
-  sources = 3;
-  if (name == "fma" || name == "mad")
-    return type == Type::f32x2 ? packed_of<Fma, 3>(words, op)
-                               : handler_of<Fma, Arity::ternary>(words, type, op);
-  sources = 1;
-  if (name == "abs") return sign_of<false>(words, type);
-  if (name == "neg") return sign_of<true>(words, type);
-  if (name == "rcp") return handler_of<Reciprocal, Arity::unary>(words, type, op);
-  if (name == "sqrt") return handler_of<SquareRoot, Arity::unary>(words, type, op);
-  if (name == "rsqrt") return handler_of<ReciprocalSquareRoot, Arity::unary>(words, type, op);
-  if (name == "sin") return handler_of<Sine, Arity::unary>(words, type, op);
-  if (name == "cos") return handler_of<Cosine, Arity::unary>(words, type, op);
-  if (name == "ex2") return handler_of<Exp2, Arity::unary>(words, type, op);
-  if (name == "lg2") return handler_of<Log2, Arity::unary>(words, type, op);
-  if (name == "tanh") return handler_of<Tanh, Arity::unary>(words, type, op);
-  return nullptr;
+  const auto* known = std::find_if(std::begin(float_ops), std::end(float_ops),
+                                   [&](const FloatOp& o) { return o.name == words[0]; });
+  if (known == std::end(float_ops)) return nullptr;
+  sources = known->sources;
+  return known->choose(words, type, op);
 }
 
 }  // namespace

@@ -14,8 +14,8 @@ namespace {
 constexpr std::uint64_t most_shared_bytes = 228 * 1024;  // of the largest GPUs
 constexpr std::uint64_t most_register_bytes = std::uint64_t{1}
                                               << 32;  // of this process, for the registers of one block
-constexpr std::uint64_t turns_of_warp =
-    1 << 14;  // instructions before another warp has its turn: one may wait for another's flag
+constexpr std::uint64_t instructions_at_a_time =
+    1 << 14;  // instructions before the next warp runs: one may wait for another's flag
 
 // ---- checks of the launch
 
@@ -228,7 +228,7 @@ void run_block(Machine& machine, Block& block) {
       any_left = any_left || warp.state != Warp::State::ended;
       if (warp.state != Warp::State::ready) continue;
       any_ready = true;
-      run_warp(warp, turns_of_warp);
+      run_warp(warp, instructions_at_a_time);
       if (machine.stopped) return;
     }
     if (!any_left) return;

@@ -129,7 +129,7 @@ KernelProgram to_program(const Stream& stream, const ptx::Module& module) {
   return program;
 }
 
-// ---- touched bytes
+// ---- the footprint
 
 struct TouchRecorder::Pages {
   static constexpr std::uint64_t page_bytes = 4096, words = page_bytes / 64;

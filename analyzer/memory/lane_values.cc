@@ -164,6 +164,12 @@ LaneValue LaneValues::phi(std::uint32_t index, int depth) {
   const auto incoming = evaluator_.incoming(index);  // a copy
   const auto& predecessors = cfg.blocks[block].predecessors;
   std::optional<LaneValue> result;
+  // Where branches choose by the thread, each thread has its own side's value.
+  if (!header)
+    if (const auto chosen = evaluator_.chosen_by_thread(index)) {
+      const auto each = evaluate(*chosen, depth + 1);
+      if (!each.data_decides) result = each;
+    }
   for (std::size_t i = 0; i < incoming.size() && !result; ++i)
     if (!header || i >= predecessors.size() || !cfg.contains(loop, predecessors[i]))
       result = evaluate(incoming[i], depth + 1);

@@ -18,11 +18,6 @@ std::uint32_t address_operand(const std::vector<ptx::Operand>& operands, const p
   return from;
 }
 
-// `tex`, `tld4`: reads through the texture units; no address that can be followed.
-bool is_texture(std::string_view opcode) {
-  return opcode.starts_with("tex") || opcode.starts_with("tld4");
-}
-
 InstructionRole memory(analysis::KernelFlow& flow, std::uint32_t block, std::uint32_t instruction, Kind kind,
                        std::uint32_t operand, std::string note, const analysis::Naming& naming,
                        std::vector<MemoryAccess>& accesses) {
@@ -75,24 +70,22 @@ InstructionRole classify(analysis::KernelFlow& flow, std::uint32_t block, std::u
   const auto category = ins.info->category;
   if (category == ptx::Category::exit) {
     if (flow.code.jump(instruction) != ptx::no_index) return role;  // of a device function
-    if (ins.guard == ptx::no_index && !ins.opcode.starts_with("trap")) role.kind = Kind::none;
+    if (ins.guard == ptx::no_index && ins.info->name != "trap") role.kind = Kind::none;
     return role;
   }
   const bool reads = category == ptx::Category::load || category == ptx::Category::atomic;
   const bool writes = category == ptx::Category::store || category == ptx::Category::reduction;
-  if (category == ptx::Category::async_copy) {
-    // Only those that copy; commits and waits are calculation.
-    if (ins.opcode.find("commit") != std::string_view::npos ||
-        ins.opcode.find("wait") != std::string_view::npos)
-      return role;
+  if (category == ptx::Category::async_copy)
     return memory(flow, block, instruction, Kind::store, 0, "asynchronous copy", naming, accesses);
-  }
   if ((!reads && !writes) || analysis::moves_slot(evaluator.operands(), ins)) return role;
-  if (is_texture(ins.opcode)) {
-    role.kind = Kind::load;
+  if (ins.info->is(ptx::texture | ptx::surface)) {
+    // Device memory, through the texture units: there is no address that can be followed.
     MemoryAccess access;
+    access.kind = reads ? MemoryAccess::Kind::load : MemoryAccess::Kind::store;
     access.access = Access::coalesced;
-    access.note = "texture";
+    access.note = ins.info->is(ptx::texture) ? "texture" : "surface";
+    if (category == ptx::Category::reduction) access.note = "reduction, surface";
+    role.kind = reads ? Kind::load : Kind::store;
     role.access = static_cast<std::uint32_t>(accesses.size());
     accesses.push_back(std::move(access));
     return role;

@@ -11,8 +11,9 @@ namespace warptime::periods {
 // that is executed, ld.param and shared, local and constant memory included, is calculation, calls and
 // returns of device functions too; the kernel's own ret is nothing. Beyond the paper: atomics that return a
 // value count as loads, reductions and bulk copies that do not as stores, and a generic address as global
-// unless the code shows another space. `block` is the instruction's. A memory access goes to the end of
-// `accesses`.
+// unless the code shows another space. Textures and surfaces lie in device memory: tex, tld4 and suld are
+// loads, sust and sured stores; txq and suq, which ask for a size or a format, are calculation. `block` is
+// the instruction's. A memory access goes to the end of `accesses`.
 InstructionRole classify(analysis::KernelFlow& flow, std::uint32_t block, std::uint32_t instruction,
                          const analysis::Naming& naming, std::vector<MemoryAccess>& accesses);
 

@@ -1,8 +1,6 @@
 #include "analyzer/periods/not_modelled.h"
 
-#include <algorithm>
-#include <initializer_list>
-#include <string_view>
+#include <array>
 
 #include "analyzer/ptx/opcodes.h"
 
@@ -10,10 +8,7 @@ namespace warptime::periods {
 
 void NotModelled::look_at(const ptx::Instruction& ins) {
   if (ins.info == nullptr) return;
-  const auto word = ins.opcode.substr(0, ins.opcode.find('.'));
-  const auto is_one_of = [&](std::initializer_list<std::string_view> words) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-  };
+  if (ptx::space_of(ins.opcode) == ptx::StateSpace::texture) use(Feature::texture);
   switch (ins.info->category) {
     case ptx::Category::barrier:
       use(Feature::barrier);
@@ -28,15 +23,13 @@ void NotModelled::look_at(const ptx::Instruction& ins) {
     case ptx::Category::load:
     case ptx::Category::store: {
       const auto space = ptx::space_of(ins.opcode);
-      if (space == ptx::StateSpace::texture) use(Feature::texture);
       if (space == ptx::StateSpace::shared) use(Feature::shared_memory);
       if (space == ptx::StateSpace::local) use(Feature::local_memory);
       break;
     }
     default:
-      if (is_one_of({"div", "rem", "sqrt", "rsqrt", "rcp", "sin", "cos", "ex2", "lg2", "tanh"}))
-        use(Feature::long_instruction);
-      if (is_one_of({"wmma", "mma", "wgmma", "tcgen05"})) use(Feature::tensor_core);
+      if (ins.info->is(ptx::slow)) use(Feature::long_instruction);
+      if (ins.info->is(ptx::tensor_core)) use(Feature::tensor_core);
   }
 }
 

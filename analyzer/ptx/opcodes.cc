@@ -6,10 +6,14 @@
 namespace warptime::ptx {
 namespace {
 
+// A test compiles this file with a table of its own.
+#ifndef WARPTIME_OPCODES
+#define WARPTIME_OPCODES "analyzer/ptx/opcodes.def"
+#endif
+
 constexpr Opcode table[] = {
-#define OPCODE(name, category, destinations, accumulates, ends_block) \
-  {name, Category::category, destinations, accumulates, ends_block},
-#include "analyzer/ptx/opcodes.def"
+#define OPCODE(name, category, destinations, properties) {name, Category::category, destinations, properties},
+#include WARPTIME_OPCODES
 #undef OPCODE
 };
 
@@ -83,10 +87,6 @@ StateSpace space_named(std::string_view part) {
   return StateSpace::none;
 }
 
-bool is_texture(std::string_view name) {
-  return name == "tex" || name == "tld4" || name == "suld" || name == "sust" || name == "sured";
-}
-
 // Digits only, at most three of them; 0 otherwise.
 int small_number(std::string_view digits) {
   if (digits.empty() || digits.size() > 3) return 0;
@@ -113,13 +113,21 @@ const Opcode* find_opcode(std::string_view opcode) {
   return longest;
 }
 
+std::size_t opcode_index(const Opcode& opcode) {
+  return static_cast<std::size_t>(&opcode - table);
+}
+
+std::size_t opcode_count() {
+  return std::size(table);
+}
+
 StateSpace space_of(std::string_view opcode) {
   const Opcode* info = find_opcode(opcode);
   if (info == nullptr) return StateSpace::none;
+  if (info->is(texture | surface)) return StateSpace::texture;
   Parts parts(opcode);
   std::string_view part;
   parts.next(part);
-  if (is_texture(part)) return StateSpace::texture;
   const bool copies = info->category == Category::async_copy;
   switch (info->category) {
     case Category::load:
@@ -150,16 +158,13 @@ bool has_part(std::string_view opcode, std::string_view word) {
 }
 
 int access_bytes(std::string_view opcode) {
+  const Opcode* info = find_opcode(opcode);
+  if (info == nullptr || info->is(moved_by_warp)) return 0;
   Parts parts(opcode);
   std::string_view part;
   parts.next(part);
   // A texture's first type is that of the result, the second that of the coordinates.
-  const bool first_type = is_texture(part);
-  const bool matrix = part == "ldmatrix" || part == "stmatrix" || part == "wmma" || part == "tcgen05";
-  const bool copy = part == "cp" || part == "multimem" || part == "prefetch" || part == "prefetchu";
-  if (matrix ||
-      (copy && !has_part(opcode, "ld_reduce") && !has_part(opcode, "st") && !has_part(opcode, "red")))
-    return 0;
+  const bool first_type = info->is(texture | surface);
   int bytes = 0;
   int width = 1;
   while (parts.next(part)) {

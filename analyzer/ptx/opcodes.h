@@ -2,6 +2,7 @@
 // which state space it touches, and whether it ends a basic block.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -24,18 +25,37 @@ enum class Category : std::uint8_t {
   exit,        // ret, exit, trap
 };
 
+// What else is known of an opcode: a set of these.
+enum Property : std::uint8_t {
+  plain = 0,
+  accumulates = 1,        // the destination is read too
+  ends_block = 2,         // the next instruction begins a basic block
+  slow = 4,               // takes much longer than an addition: division, roots, transcendental functions
+  tensor_core = 8,        // runs on the tensor cores
+  texture = 16,           // reads through the texture units
+  surface = 32,           // reads or writes a surface, through the texture units
+  of_other_threads = 64,  // the result is made of what other threads hold
+  moved_by_warp = 128,    // the type says nothing of the bytes that one thread moves
+};
+
+constexpr Property operator|(Property a, Property b) {
+  return static_cast<Property>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
+}
+
 struct Opcode {
-  std::string_view
-      name;  // first words, as far as the table distinguishes them: `ld`, `cp.async.bulk`, `mul.wide`
+  std::string_view name;  // first words, as far as the table distinguishes them: `ld`, `cp.async.bulk`
   Category category = Category::arithmetic;
-  std::uint8_t destinations = 1;  // the first operands are written; the rest are read (a destination that is
-                                  // also read: see `accumulates`)
-  bool accumulates = false;       // the destination is read too
-  bool ends_block = false;
+  std::uint8_t destinations = 1;  // the first operands are written; the rest are read
+  Property properties = plain;
+  constexpr bool is(Property property) const { return (properties & property) != 0; }
 };
 
 // The longest line of the table that `opcode` begins with, at a dot; null where there is none.
 const Opcode* find_opcode(std::string_view opcode);
+
+// The lines of the table are numbered from 0: for tables of what else is known of an opcode.
+std::size_t opcode_index(const Opcode& opcode);
+std::size_t opcode_count();
 
 // The state space that a load, store, atomic, reduction, prefetch or copy names (`ld.global…`: global; no
 // name: generic); a copy's is global where either of its sides is. Texture and surface accesses: texture.

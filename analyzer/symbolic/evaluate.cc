@@ -6,33 +6,13 @@
 
 #include "analyzer/cfg/stack_slots.h"
 #include "analyzer/ptx/opcodes.h"
+#include "analyzer/symbolic/ptx_types.h"
 
 namespace warptime::analysis {
 namespace {
 
 constexpr int max_evaluation_depth = 500;
 constexpr std::size_t max_copies = 100;
-
-// The last part of an opcode: its type. `cvt.s64.s32` -> s32.
-std::string_view last_word(std::string_view opcode) {
-  const auto dot = opcode.rfind('.');
-  return dot == std::string_view::npos ? std::string_view{} : opcode.substr(dot + 1);
-}
-
-int width_of(std::string_view type) {
-  if (type.size() < 2) return 0;
-  int width = 0;
-  for (const char c : type.substr(1)) {
-    if (c < '0' || c > '9') return 0;
-    width = width * 10 + (c - '0');
-    if (width > 128) return 0;
-  }
-  return width;
-}
-
-bool is_integer_type(std::string_view type) {
-  return !type.empty() && (type[0] == 's' || type[0] == 'u' || type[0] == 'b') && width_of(type) != 0;
-}
 
 Special special_named(std::string_view name) {
   const auto index = [&](std::string_view of, Special x) {
@@ -57,10 +37,6 @@ Special special_named(std::string_view name) {
     default:
       return Special::other;
   }
-}
-
-bool is_low_mask(std::int64_t mask) {
-  return mask > 0 && mask < INT64_MAX && ((mask + 1) & mask) == 0;
 }
 
 }  // namespace
@@ -142,7 +118,7 @@ ExprId Evaluator::register_at_end(std::uint32_t reg, std::uint32_t block) {
 
 ExprId Evaluator::register_at_entry(std::uint32_t reg, std::uint32_t block) {
   const auto& list = several_.at(reg).instructions;
-  // Up through blocks with one way in.
+  // Up through blocks with one incoming edge.
   for (std::size_t steps = 0; steps <= cfg_.blocks.size(); ++steps) {
     const auto& b = cfg_.blocks[block];
     if (b.predecessors.empty()) return exprs_.opaque(on_data | on_thread);
@@ -199,6 +175,10 @@ ExprId Evaluator::written_by(std::uint32_t instruction, std::uint32_t reg) {
         value = value_of(operands_[other.first_part + p], instruction);
         --depth_;
       }
+  } else if (first.kind == ptx::Operand::Kind::vector && ptx::first_word(ins.opcode) == "mov") {
+    ++depth_;
+    value = unpacked(instruction, reg);
+    --depth_;
   } else if (first.kind == ptx::Operand::Kind::pair && first.part_count == 2 &&
              ptx::first_word(ins.opcode) == "setp") {
     ++depth_;
@@ -221,42 +201,25 @@ ExprId Evaluator::written_by(std::uint32_t instruction, std::uint32_t reg) {
   return value;
 }
 
+// mov.b64 {a, b}, c: a register of those that a wider one is taken apart into.
+ExprId Evaluator::unpacked(std::uint32_t instruction, std::uint32_t reg) {
+  const auto& ins = function_.instructions[instruction];
+  const auto& parts = operands_[ins.first_operand];
+  const auto whole = operand(instruction, 1);
+  const auto width = width_of(last_word(ins.opcode));
+  if (is_of_thread(whole) && parts.part_count != 0 && width <= 64)
+    for (std::uint32_t p = 0; p < parts.part_count; ++p)
+      if (operands_[parts.first_part + p].symbol == reg) {
+        const auto part_width = width / static_cast<int>(parts.part_count);
+        return bits_.extract(whole, part_width * static_cast<int>(p), part_width, width, false);
+      }
+  return exprs_.result(instruction, reg);
+}
+
 ExprId Evaluator::opaque_result(std::uint32_t instruction) {
   const auto& ins = function_.instructions[instruction];
   const auto reg = ins.operand_count > 0 ? operands_[ins.first_operand].symbol : none;
   return exprs_.result(instruction, reg);
-}
-
-// What an instruction's result depends on: `visit` is called with what it reads; the rest is returned.
-std::uint8_t Evaluator::instruction_dependence(std::uint32_t instruction,
-                                               const std::function<void(ExprId)>& visit) {
-  const auto& ins = function_.instructions[instruction];
-  const std::uint32_t destinations = ins.info != nullptr ? ins.info->destinations : 1;
-  const bool accumulates = ins.info != nullptr && ins.info->accumulates;
-  const auto add = [&](const ptx::Operand& o) {
-    if (o.kind == ptx::Operand::Kind::reg || o.kind == ptx::Operand::Kind::special)
-      visit(value_of(o, instruction));
-  };
-  for (std::uint32_t i = accumulates ? 0 : std::min(destinations, ins.operand_count); i < ins.operand_count;
-       ++i) {
-    const auto part = operands_[ins.first_operand + i];
-    add(part);
-    for (std::uint32_t p = 0; p < part.part_count; ++p) add(operands_[part.first_part + p]);
-  }
-  if (ins.guard != ptx::no_index) visit(value_of(operands_[ins.guard], instruction));
-  // What other threads put there can differ from thread to thread.
-  const auto word = ptx::first_word(ins.opcode);
-  const bool from_others = word == "shfl" || word == "atom" || word == "mma" || word == "wmma" ||
-                           word == "match" || word == "call";
-  if (from_others) return on_data | on_thread;
-  // What lies in a thread's own memory can differ, wherever its address is the same.
-  if (word == "ld" && ins.operand_count == 2) {
-    auto space = ptx::space_of(ins.opcode);
-    if (space == ptx::StateSpace::generic)
-      space = space_of_address(address(instruction, 1)).value_or(ptx::StateSpace::global);
-    if (space == ptx::StateSpace::local) return on_data | on_thread;
-  }
-  return on_data;
 }
 
 ExprId Evaluator::value_of(const ptx::Operand& operand, std::uint32_t instruction) {
@@ -337,252 +300,6 @@ ExprId Evaluator::load_parameter(std::uint32_t instruction) {
   return opaque_result(instruction);
 }
 
-// The largest power of two (up to 2^32) that is known to divide the value.
-std::uint64_t Evaluator::power_dividing(ExprId value) {
-  constexpr std::uint64_t most = std::uint64_t{1} << 32;
-  const auto& node = exprs_[value];
-  const auto of_number = [most](std::int64_t n) {
-    const auto bits = static_cast<std::uint64_t>(n);
-    return n == 0 ? most : std::min(most, bits & (0 - bits));
-  };
-  if (node.op == SymbolicOp::constant) return of_number(node.number);
-  if (node.op != SymbolicOp::sum) return 1;
-  auto power = of_number(node.number);
-  for (const auto& t : exprs_.terms(value)) power = std::min(power, of_number(t.coefficient));
-  return power;
-}
-
-ExprId Evaluator::bit_and(ExprId a, ExprId b) {
-  if (exprs_.is_constant(a)) std::swap(a, b);
-  if (!exprs_.is_constant(b)) {
-    if (exprs_.is_boolean(a) && exprs_.is_boolean(b)) return exprs_.logical_and(a, b);
-    return exprs_.bits(SymbolicOp::bit_and, a, b);
-  }
-  const auto mask = exprs_[b].number;
-  if (exprs_.is_constant(a)) return exprs_.constant(exprs_[a].number & mask);
-  if (mask == 0) return exprs_.constant(0);
-  if (mask == -1) return a;
-  if (mask == INT64_MIN) return exprs_.bits(SymbolicOp::bit_and, a, b);
-  if (is_low_mask(mask)) {
-    if (exprs_.is_boolean(a)) return a;
-    return exprs_.modulo(a, exprs_.constant(mask + 1));
-  }
-  // …111000, or 0111…1000 where the compiler knows that the value is not negative: rounds down to a multiple.
-  const auto low = mask & -mask;
-  const auto filled = mask | (low - 1);
-  if (filled == -1 || filled == 0x7fffffff || filled == 0xffffffff || filled == 0x7fffffffffffffff ||
-      filled == 0x3fffffff || filled == 0x1fffffff)
-    return exprs_.subtract(a, exprs_.modulo(a, exprs_.constant(low)));
-  // Ones from bit j to bit k - 1: x mod 2^k - x mod 2^j.
-  if (mask > 0 && is_low_mask(filled)) {
-    const auto below = low == 1 ? exprs_.constant(0) : exprs_.modulo(a, exprs_.constant(low));
-    return exprs_.subtract(exprs_.modulo(a, exprs_.constant(filled + 1)), below);
-  }
-  return exprs_.bits(SymbolicOp::bit_and, a, b);
-}
-
-ExprId Evaluator::bit_or(ExprId a, ExprId b) {
-  if (exprs_.is_constant(a, 0)) return b;
-  if (exprs_.is_constant(b, 0)) return a;
-  if (exprs_.is_constant(a) && exprs_.is_constant(b))
-    return exprs_.constant(exprs_[a].number | exprs_[b].number);
-  if (exprs_.is_boolean(a) && exprs_.is_boolean(b)) return exprs_.logical_or(a, b);
-  // Disjoint bits: a multiple of 2^k and a number in [0, 2^k).
-  for (int turn = 0; turn < 2; ++turn, std::swap(a, b)) {
-    const auto power = static_cast<std::int64_t>(power_dividing(a));
-    if (exprs_.is_constant(b) && exprs_[b].number >= 0 && exprs_[b].number < power) return exprs_.add(a, b);
-    // x - d·(x / d) with d <= 2^k
-    if (exprs_[b].op == SymbolicOp::sum)
-      for (const auto& t : exprs_.terms(b)) {
-        const auto& atom = exprs_[t.atom];
-        if (atom.op == SymbolicOp::floor_divide && t.coefficient != INT64_MIN && exprs_.is_constant(atom.b) &&
-            exprs_[atom.b].number == -t.coefficient && exprs_[atom.b].number <= power &&
-            exprs_.modulo(atom.a, atom.b) == b)
-          return exprs_.add(a, b);
-      }
-    // Thread indices are below 1024 where the other part is a multiple of that.
-    if (exprs_[b].op == SymbolicOp::special && exprs_[b].a <= static_cast<ExprId>(Special::tid_z) &&
-        power >= 1024)
-      return exprs_.add(a, b);
-  }
-  return exprs_.bits(SymbolicOp::bit_or, a, b);
-}
-
-ExprId Evaluator::evaluate_compare(std::uint32_t instruction, std::string_view opcode) {
-  // setp.CmpOp[.BoolOp].type p[|q], a, b[, {!}c]
-  auto rest = opcode.substr(opcode.find('.') + 1);
-  const auto comparison = rest.substr(0, rest.find('.'));
-  const auto type = last_word(opcode);
-  if (!is_integer_type(type)) return opaque_result(instruction);
-  const auto a = operand(instruction, 1), b = operand(instruction, 2);
-  const bool is_unsigned = type[0] == 'u';
-  ExprId result;
-  if (comparison == "eq")
-    result = exprs_.compare(SymbolicOp::equal, a, b);
-  else if (comparison == "ne")
-    result = exprs_.compare(SymbolicOp::not_equal, a, b);
-  else if (comparison == "lt" && !is_unsigned)
-    result = exprs_.compare(SymbolicOp::less, a, b);
-  else if (comparison == "le" && !is_unsigned)
-    result = exprs_.compare(SymbolicOp::less_equal, a, b);
-  else if (comparison == "gt" && !is_unsigned)
-    result = exprs_.compare(SymbolicOp::less, b, a);
-  else if (comparison == "ge" && !is_unsigned)
-    result = exprs_.compare(SymbolicOp::less_equal, b, a);
-  else if (comparison == "lt" || comparison == "lo")
-    result = exprs_.compare(SymbolicOp::less_unsigned, a, b);
-  else if (comparison == "le" || comparison == "ls")
-    result = exprs_.compare(SymbolicOp::less_equal_unsigned, a, b);
-  else if (comparison == "gt" || comparison == "hi")
-    result = exprs_.compare(SymbolicOp::less_unsigned, b, a);
-  else if (comparison == "ge" || comparison == "hs")
-    result = exprs_.compare(SymbolicOp::less_equal_unsigned, b, a);
-  else
-    return opaque_result(instruction);
-  if (function_.instructions[instruction].operand_count < 4) return result;
-  const auto c = operand(instruction, 3);
-  if (ptx::has_part(opcode, "and")) return exprs_.logical_and(result, c);
-  if (ptx::has_part(opcode, "or")) return exprs_.logical_or(result, c);
-  return opaque_result(instruction);
-}
-
-ExprId Evaluator::evaluate(std::uint32_t instruction) {
-  const auto& ins = function_.instructions[instruction];
-  if (ins.info == nullptr) return opaque_result(instruction);
-  const auto opcode = ins.opcode;
-  const auto word = ptx::first_word(opcode);
-  if (word == "setp") return evaluate_compare(instruction, opcode);
-  if (moves_slot(operands_, ins)) return operand(instruction, 1);
-  if (word == "ld")
-    return ptx::space_of(opcode) == ptx::StateSpace::param ? load_parameter(instruction)
-                                                           : opaque_result(instruction);
-  const auto type = last_word(opcode);
-  const bool predicate = type == "pred";
-  if (!predicate && !is_integer_type(type)) return opaque_result(instruction);
-  return evaluate_known(instruction, opcode);
-}
-
-ExprId Evaluator::evaluate_known(std::uint32_t instruction, std::string_view opcode) {
-  const auto word = ptx::first_word(opcode);
-  const auto type = last_word(opcode);
-  const int width = width_of(type);
-  const auto in = [&](std::uint32_t i) { return operand(instruction, i); };
-  auto& v = exprs_;
-  const bool carries = ptx::has_part(opcode, "cc");
-  if (word == "mov") {
-    const auto kind = operands_[function_.instructions[instruction].first_operand + 1].kind;
-    if (kind == ptx::Operand::Kind::vector) return opaque_result(instruction);
-    auto value = in(1);
-    // A 32-bit constant with its top bit set is a negative number to most of what reads it.
-    if (type == "pred" && v.is_constant(value)) value = v.constant(v[value].number != 0);
-    if (width == 32 && v.is_constant(value)) value = v.constant(static_cast<std::int32_t>(v[value].number));
-    return value;
-  }
-  if (word == "cvta") {
-    if (!ptx::has_part(opcode, "to")) {
-      // The address becomes generic: remember from which space.
-      const auto value = in(1);
-      const auto space = ptx::space_of(opcode);
-      v.any_leaf(value, [&](ExprId leaf) {
-        if (v[leaf].op == SymbolicOp::symbol && symbol_spaces_[v[leaf].a] == ptx::StateSpace::none)
-          symbol_spaces_[v[leaf].a] = space;
-        return false;
-      });
-      return value;
-    }
-    return in(1);
-  }
-  if (carries) return opaque_result(instruction);
-  if (word == "add") return v.add(in(1), in(2));
-  if (word == "sub") return v.subtract(in(1), in(2));
-  if (word == "neg") return v.scale(in(1), -1);
-  if (word == "mul" || word == "mul24") {
-    auto a = in(1), b = in(2);
-    const bool high = ptx::has_part(opcode, "hi");
-    // A constant with its top bit set is a large number where the multiplication is unsigned and keeps the
-    // high half.
-    if (type == "u32" && (high || ptx::has_part(opcode, "wide")))
-      for (auto* part : {&a, &b})
-        if (v.is_constant(*part) && v[*part].number < 0)
-          *part = v.constant(static_cast<std::uint32_t>(v[*part].number));
-    if (!high) return v.multiply(a, b);
-    if (width != 32 || (!v.is_constant(a) && !v.is_constant(b))) return opaque_result(instruction);
-    return v.floor_divide(v.multiply(a, b), v.constant(std::int64_t{1} << 32));
-  }
-  if (word == "mad" || word == "mad24") {
-    if (ptx::has_part(opcode, "hi")) return opaque_result(instruction);
-    return v.add(v.multiply(in(1), in(2)), in(3));
-  }
-  if (word == "div" || word == "rem") {
-    const auto a = in(1), b = in(2);
-    const auto quotient = type[0] == 's' ? v.truncated_divide(a, b) : v.floor_divide(a, b);
-    return word == "div" ? quotient : v.subtract(a, v.multiply(b, quotient));
-  }
-  if (word == "min") return v.minimum(in(1), in(2));
-  if (word == "max") return v.maximum(in(1), in(2));
-  if (word == "abs") {
-    const auto a = in(1);
-    return v.maximum(a, v.scale(a, -1));
-  }
-  if (word == "shl") {
-    const auto a = in(1), b = in(2);
-    return v.multiply(a, v.power_of_two(b));
-  }
-  if (word == "shr") {
-    const auto a = in(1), b = in(2);
-    if (v.is_constant(b, width - 1)) {  // the sign bit
-      const auto negative = v.compare(SymbolicOp::less, a, v.constant(0));
-      return type[0] == 's' ? v.scale(negative, -1) : negative;
-    }
-    // The sign's bits, shifted right: what division of a negative number by a power of two adds.
-    if (type[0] != 's' && v.is_constant(b)) {
-      std::vector<Term> terms;
-      if (v.linear_form(a, terms) == 0 && terms.size() == 1 && terms[0].coefficient == -1 &&
-          v.is_boolean(terms[0].atom))
-        return v.scale(terms[0].atom,
-                       (std::int64_t{1} << std::clamp<std::int64_t>(width - v[b].number, 0, 62)) - 1);
-    }
-    return v.floor_divide(a, v.power_of_two(b));
-  }
-  if (word == "and") return bit_and(in(1), in(2));
-  if (word == "or") return bit_or(in(1), in(2));
-  if (word == "not") return type == "pred" ? v.logical_not(in(1)) : v.add(v.scale(in(1), -1), v.constant(-1));
-  if (word == "xor") {
-    const auto a = in(1), b = in(2);
-    if (v.is_constant(a) && v.is_constant(b)) return v.constant(v[a].number ^ v[b].number);
-    if (v.is_constant(b, 0)) return a;
-    if (v.is_constant(a, 0)) return b;
-    if (v.is_constant(b, -1)) return v.add(v.scale(a, -1), v.constant(-1));
-    if (type == "pred" && v.is_constant(b, 1)) return v.logical_not(a);
-    return v.bits(SymbolicOp::bit_xor, a, b);
-  }
-  if (word == "selp") {
-    const auto a = in(1), b = in(2);
-    return v.select(in(3), a, b);
-  }
-  if (word == "cvt") {
-    // Between integer types; a narrower result keeps the low bits, which are the value where it fits.
-    const auto before = opcode.substr(0, opcode.rfind('.'));
-    const auto to = last_word(before);
-    if (!is_integer_type(to)) return opaque_result(instruction);
-    if (width_of(to) < 32 && width_of(to) < width) {
-      const auto value = in(1);
-      return v.modulo(value, v.constant(std::int64_t{1} << width_of(to)));
-    }
-    // Compilers count in 16 bits where only the low bits matter: what is widened again has lost the rest.
-    if (type[0] == 'u' && width < 32 && width_of(to) > width)
-      return v.modulo(in(1), v.constant(std::int64_t{1} << width));
-    return in(1);
-  }
-  if (word == "bfe" && type[0] == 'u') {
-    const auto a = in(1), position = in(2), length = in(3);
-    return v.modulo(v.floor_divide(a, v.power_of_two(position)), v.power_of_two(length));
-  }
-  if (word == "bfind" && type[0] == 'u' && !ptx::has_part(opcode, "shiftamt")) return v.log2_floor(in(1));
-  if (word == "clz") return v.subtract(v.constant(width - 1), v.log2_floor(in(1)));
-  return opaque_result(instruction);
-}
-
 // A phi that only passes on one value, through other phis perhaps: that value. Phis further up count as
 // values of their own.
 std::optional<ExprId> Evaluator::copy_of(std::uint32_t phi) {
@@ -613,113 +330,61 @@ std::optional<ExprId> Evaluator::copy_of(std::uint32_t phi) {
   return copies_[phi] = only;
 }
 
-void Evaluator::visit_sources_of_phi(std::uint32_t phi, const std::function<void(ExprId)>& visit) {
-  if (const auto only = copy_of(phi)) return visit(*only);
-  for (const auto value : incoming(phi)) visit(value);
-  // The branch that decides by which way the block is reached.
-  const auto decide = [&](std::uint32_t b) {
-    if (b != none && cfg_.blocks[b].end > cfg_.blocks[b].first) visit(guard(cfg_.blocks[b].end - 1));
+// The value of several arrivals at a block: the branch that dominates all of them decides between two groups,
+// and branches below it within each.
+std::optional<ExprId> Evaluator::choose(std::uint32_t block, const std::vector<Arrival>& arrivals,
+                                        bool& by_thread) {
+  if (arrivals.size() == 1) return arrivals[0].value;
+  auto above = arrivals[0].from;
+  const auto above_all = [&] {
+    return std::all_of(arrivals.begin(), arrivals.end(),
+                       [&](const Arrival& a) { return cfg_.dominates(above, a.from); });
   };
+  while (above != none && !above_all()) above = cfg_.blocks[above].dominator;
+  if (above == none) return std::nullopt;
+  const auto& decides = cfg_.blocks[above];
+  if (decides.successors.size() != 2 || decides.end == decides.first ||
+      function_.instructions[decides.end - 1].guard == ptx::no_index)
+    return std::nullopt;
+  std::vector<Arrival> sides[2];
+  for (const auto& arrival : arrivals) {
+    const auto on = [&](std::uint32_t s) {
+      return arrival.from == above ? s == block : s != block && cfg_.dominates(s, arrival.from);
+    };
+    const auto side = on(decides.successors[0]) ? 0 : 1;
+    if (side == 1 && !on(decides.successors[1])) return std::nullopt;
+    sides[side].push_back(arrival);
+  }
+  if (sides[0].empty() || sides[1].empty()) return std::nullopt;
+  const auto taken = choose(block, sides[0], by_thread), fallen_through = choose(block, sides[1], by_thread);
+  if (!taken || !fallen_through) return std::nullopt;
+  const auto condition = guard(decides.end - 1);
+  by_thread = by_thread || (dependence(condition) & on_thread) != 0;
+  return exprs_.select(condition, *taken, *fallen_through);
+}
+
+std::optional<ExprId> Evaluator::chosen_by_thread(std::uint32_t phi) {
+  constexpr std::size_t most_arrivals = 8;
   const auto block = phis_[phi].block;
-  const auto loop = cfg_.blocks[block].loop;
-  if (loop != none && cfg_.loops[loop].header == block) {
-    for (const auto& exit : cfg_.loops[loop].exits) decide(exit.from);
-  } else {
-    decide(cfg_.blocks[block].dominator);
-  }
+  const auto predecessors = cfg_.blocks[block].predecessors;
+  const auto& values = incoming(phi);
+  if (values.size() != predecessors.size() || values.size() > most_arrivals) return std::nullopt;
+  std::vector<Arrival> arrivals;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (cfg_.blocks[predecessors[i]].reachable) arrivals.push_back({predecessors[i], values[i]});
+  bool by_thread = false;
+  if (arrivals.empty()) return std::nullopt;
+  const auto chosen = choose(block, arrivals, by_thread);
+  return by_thread ? chosen : std::nullopt;
 }
 
-// What a value reaches in one step: the parts of a form that are indirect, what a phi chooses from, what an
-// instruction reads.
-std::uint8_t Evaluator::direct_dependence(ExprId value, std::vector<ExprId>& next) {
-  const auto node = exprs_[value];
-  std::uint8_t found = node.dependence;
-  const std::function<void(ExprId)> visit = [&](ExprId v) {
-    found |= exprs_[v].dependence;
-    if (exprs_[v].indirect) next.push_back(v);
-  };
-  if (node.op == SymbolicOp::phi) {
-    visit_sources_of_phi(node.a, visit);
-  } else if (node.op == SymbolicOp::result) {
-    found |= instruction_dependence(node.a, visit);
-  } else if (node.op == SymbolicOp::sum || node.op == SymbolicOp::product) {
-    for (const auto& t : exprs_.terms(value)) visit(t.atom);
-  } else {
-    for (const auto part : {node.a, node.b, node.c}) visit(part);
-  }
-  return found;
-}
-
-// Everything that it reaches, cycles and all; the values of a cycle depend on the same (Tarjan 1972).
-std::uint8_t Evaluator::dependence(ExprId value) {
-  if (!exprs_[value].indirect) return exprs_[value].dependence;
-  const auto known = [&](ExprId v) -> std::uint8_t {
-    return v < dependence_.size() ? dependence_[v] : unknown_dependence;
-  };
-  if (const auto d = known(value); d != unknown_dependence) return d;
-  struct Visit {
-    ExprId value;
-    std::uint32_t number, low;
-    std::uint8_t found;
-    std::size_t at = 0;
-    std::vector<ExprId> next = {};
-  };
-  std::vector<Visit> path;
-  struct Open {
-    ExprId value;
-    std::uint8_t found;
-  };
-  std::vector<Open> open;
-  std::uint32_t count = 0;
-  const auto enter = [&](ExprId v) {
-    Visit visit{v, count, count, 0};
-    visit.found = direct_dependence(v, visit.next);
-    if (visit_of_.size() < exprs_.size()) visit_of_.resize(exprs_.size() + exprs_.size() / 2, 0);
-    visit_of_[v] = ++count;
-    open.push_back({v, 0});
-    path.push_back(std::move(visit));
-  };
-  enter(value);
-  while (true) {
-    auto& top = path.back();
-    if (top.at < top.next.size()) {
-      const auto v = top.next[top.at++];
-      if (const auto d = known(v); d != unknown_dependence)
-        top.found |= d;
-      else if (v < visit_of_.size() && visit_of_[v] != 0)
-        top.low = std::min(top.low, visit_of_[v] - 1);
-      else
-        enter(v);
-      continue;
-    }
-    const auto done = std::move(path.back());
-    path.pop_back();
-    auto found = done.found;
-    if (done.low == done.number) {
-      std::size_t first = open.size();
-      do {
-        --first;
-        found |= open[first].found;
-      } while (open[first].value != done.value);
-      if (dependence_.size() < exprs_.size())
-        dependence_.resize(exprs_.size() + exprs_.size() / 2, unknown_dependence);
-      for (auto i = first; i < open.size(); ++i) {
-        dependence_[open[i].value] = found;
-        visit_of_[open[i].value] = 0;
-      }
-      open.resize(first);
-    } else {
-      // Its cycle is still open: what it found counts for all of it.
-      for (auto i = open.size(); i-- > 0;)
-        if (open[i].value == done.value) {
-          open[i].found |= found;
-          break;
-        }
-    }
-    if (path.empty()) return found;
-    path.back().found |= found;
-    path.back().low = std::min(path.back().low, done.low);
-  }
+void Evaluator::note_space(ExprId value, ptx::StateSpace space) {
+  exprs_.any_leaf(value, [&](ExprId leaf) {
+    const auto node = exprs_[leaf];
+    if (node.op == SymbolicOp::symbol && symbol_spaces_[node.a] == ptx::StateSpace::none)
+      symbol_spaces_[node.a] = space;
+    return false;
+  });
 }
 
 std::optional<ptx::StateSpace> Evaluator::space_of_address(ExprId address) {
@@ -728,7 +393,7 @@ std::optional<ptx::StateSpace> Evaluator::space_of_address(ExprId address) {
   std::vector<ExprId> work{address};
   for (std::size_t i = 0; i < work.size(); ++i) {
     if (work.size() > most_values) return std::nullopt;
-    const auto value = work[i];  // by way of one definition
+    const auto value = work[i];  // through one definition
     std::optional<ptx::StateSpace> here;
     std::vector<std::uint32_t> phis;
     exprs_.any_leaf(value, [&](ExprId leaf) {

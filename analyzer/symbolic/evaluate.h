@@ -1,5 +1,5 @@
-// What PTX registers hold, as SymbolicExprs: static single assignment built on demand, one closed form per register
-// definition.
+// What PTX registers hold, as SymbolicExprs: static single assignment built on demand, one symbolic
+// expression per register definition.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,7 @@
 #include "analyzer/cfg/cfg.h"
 #include "analyzer/cfg/kernel_code.h"
 #include "analyzer/ptx/module.h"
+#include "analyzer/symbolic/bit_fields.h"
 #include "analyzer/symbolic/symbolic_exprs.h"
 
 namespace warptime::analysis {
@@ -34,10 +35,25 @@ class Evaluator {
 
   // The value that operand `index` of an instruction has when the instruction reads it.
   ExprId operand(std::uint32_t instruction, std::uint32_t index);
+  // Part `index` of an operand that is a vector.
+  ExprId vector_part(std::uint32_t instruction, const ptx::Operand& vector, std::uint32_t index) {
+    return value_of(operands_[vector.first_part + index], instruction);
+  }
   // The address of a memory access: base plus offset.
   ExprId address(std::uint32_t instruction, std::uint32_t operand_index);
   // 1 or 0: whether the guard of an instruction lets it execute. An instruction without a guard: 1.
   ExprId guard(std::uint32_t instruction);
+
+  // The result of an instruction that has no closed form.
+  ExprId opaque_result(std::uint32_t instruction);
+
+  // The variables that an address is made of lie in `space`, where their declarations do not say.
+  void note_space(ExprId address, ptx::StateSpace space);
+
+  // What a thread computes from its coordinates without loops and loaded data: bits that it loses are known.
+  bool is_of_thread(ExprId value) const {
+    return !exprs_[value].indirect && (exprs_[value].dependence & on_thread) != 0;
+  }
 
   std::uint32_t block_of(std::uint32_t instruction) const;
 
@@ -49,13 +65,17 @@ class Evaluator {
   // A phi that only passes on one value, through other phis perhaps: that value.
   std::optional<ExprId> copy_of(std::uint32_t phi);
 
+  // A phi as a select by the conditions of the branches that decide which of its incoming edges is taken;
+  // nothing where other branches take part, or where no condition differs between threads.
+  std::optional<ExprId> chosen_by_thread(std::uint32_t phi);
+
   // What a value depends on, phis and results counted: a bit set of Dependence. A phi depends on what its
   // incoming values do and on the conditions that choose between them; a result on what its instruction
   // reads.
   std::uint8_t dependence(ExprId value);
 
   // The state space that a generic address points into, where the code shows it (cvta, a variable's address),
-  // by whatever way it comes: all of them agree.
+  // on whichever path it comes: all of them agree.
   std::optional<ptx::StateSpace> space_of_address(ExprId address);
 
   const std::vector<ptx::Operand>& operands() const { return operands_; }
@@ -74,15 +94,15 @@ class Evaluator {
   ExprId register_at_end(std::uint32_t reg, std::uint32_t block);
   ExprId written_by(std::uint32_t instruction, std::uint32_t reg);
   ExprId evaluate(std::uint32_t instruction);
-  ExprId evaluate_known(std::uint32_t instruction, std::string_view opcode);
-  ExprId evaluate_compare(std::uint32_t instruction, std::string_view opcode);
+  ExprId unpacked(std::uint32_t instruction, std::uint32_t reg);
+  struct Arrival {
+    std::uint32_t from;  // a predecessor
+    ExprId value;        // that it brings
+  };
+  std::optional<ExprId> choose(std::uint32_t block, const std::vector<Arrival>& arrivals, bool& by_thread);
   ExprId load_parameter(std::uint32_t instruction);
-  ExprId bit_and(ExprId a, ExprId b);
-  ExprId bit_or(ExprId a, ExprId b);
-  ExprId opaque_result(std::uint32_t instruction);
   std::uint8_t direct_dependence(ExprId value, std::vector<ExprId>& next);
   std::uint8_t instruction_dependence(std::uint32_t instruction, const std::function<void(ExprId)>& visit);
-  std::uint64_t power_dividing(ExprId value);
   void visit_sources_of_phi(std::uint32_t phi, const std::function<void(ExprId)>& visit);
 
   const ptx::Module& module_;
@@ -90,6 +110,7 @@ class Evaluator {
   const ptx::Function& function_;
   const Cfg& cfg_;
   SymbolicExprs exprs_;
+  BitFields bits_{exprs_};
   std::vector<std::uint32_t> block_of_;           // by instruction
   std::vector<std::uint32_t> single_definition_;  // by register: its only definition; none: none or several
   std::unordered_map<std::uint32_t, Definitions> several_;  // registers with several definitions
@@ -104,7 +125,7 @@ class Evaluator {
   static constexpr std::uint8_t unknown_dependence = 0xff;
   std::vector<std::uint8_t> dependence_;  // by value, of those that are indirect
   std::vector<std::uint32_t>
-      visit_of_;  // by value: while its dependence is being found, its number on the way + 1
+      visit_of_;  // by value: while its dependence is being found, its number on the path + 1
   std::unordered_map<std::uint32_t, ptx::StateSpace> symbol_spaces_;  // serial of a symbol value -> space
   std::map<std::pair<std::string_view, std::uint64_t>, std::uint32_t>
       symbols_;  // name, and index of a function's own variable

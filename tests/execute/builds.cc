@@ -19,6 +19,10 @@ const std::vector<Build>& builds() {
   return all;
 }
 
+void PrintTo(const Build& build, std::ostream* out) {
+  *out << build.name;
+}
+
 std::string file_text(const std::string& file) {
   std::ifstream in(std::string(WARPTIME_SOURCE_DIR) + "/" + file);
   std::stringstream text;

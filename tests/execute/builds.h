@@ -1,6 +1,7 @@
 // The ways in which the tests compile kernels: each compiler, with and without its optimisations.
 #pragma once
 
+#include <iosfwd>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@ struct Build {
   bool rolled;
   std::vector<std::string> flags;
 };
+void PrintTo(const Build& build, std::ostream* out);
 
 const std::vector<Build>& builds();
 

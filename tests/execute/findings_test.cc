@@ -279,7 +279,7 @@ TEST(Findings, WhatIsNotExecuted) {
 // Every instruction of the opcode table is executed, or docs/run.md says that it is not.
 TEST(Findings, TheManualSaysWhatIsNotExecuted) {
   std::vector<std::string> opcodes;
-#define OPCODE(name, category, destinations, accumulates, ends_block) opcodes.emplace_back(name);
+#define OPCODE(name, category, destinations, properties) opcodes.emplace_back(name);
 #include "analyzer/ptx/opcodes.def"
 #undef OPCODE
   std::ifstream file(std::string(WARPTIME_SOURCE_DIR) + "/docs/run.md");

@@ -47,11 +47,12 @@ class PlanWalk {
 
   void steps(const std::vector<PlanStep>& list, const Bindings& bindings) {
     for (const auto& step : list) {
-      const auto turns = evaluate_count(step.repeat, bindings);
-      if (!turns) continue;
-      for (std::int64_t turn = 0; turn < std::min<std::int64_t>(*turns, most_turns); ++turn) {
+      const auto iterations = evaluate_count(step.repeat, bindings);
+      if (!iterations) continue;
+      for (std::int64_t iteration = 0; iteration < std::min<std::int64_t>(*iterations, most_iterations);
+           ++iteration) {
         auto inside = bindings;
-        if (!step.counter.empty()) inside[step.counter] = turn;
+        if (!step.counter.empty()) inside[step.counter] = iteration;
         if (step.launch) launch(*step.launch, inside);
         steps(step.steps, inside);
       }
@@ -59,7 +60,7 @@ class PlanWalk {
   }
 
  private:
-  static constexpr std::int64_t most_turns = 8;
+  static constexpr std::int64_t most_iterations = 8;
 
   void launch(const PlanLaunch& what, Bindings bindings) {
     const auto named = (std::filesystem::path(folder_) / what.kernel).lexically_normal().generic_string();

@@ -146,7 +146,7 @@ TEST(Memory, LocalIsEachThreadsOwn) {
 }
 
 TEST(Memory, SharedStaticDynamicAndGeneric) {
-  // The reversed thread numbers, by way of shared memory: static, and what the launch adds behind it.
+  // The reversed thread numbers, through shared memory: static, and what the launch adds behind it.
   const auto loaded = load_text(
       kernel_text(".param .u64 out",
                   std::string(get_out) +

@@ -86,7 +86,7 @@ class Compared {
   }
 
  private:
-  // The pattern is that of the first turn of every loop, in a warp of which no thread is left out.
+  // The pattern is that of the first iteration of every loop, in a warp of which every thread is active.
   void accesses(const Schedule& schedule, const std::vector<Period>& periods, const Stream& stream) const {
     std::set<const Item*> seen;
     auto entry = stream.entries.begin();

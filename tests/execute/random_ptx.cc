@@ -333,7 +333,7 @@ class Generator {
         s.expressions = {expression(false), constant(below(3))};
         s.number = 1 + below(3);
         break;
-      // With some turn for thread 0: a warp with none is not the one that the analysis speaks of.
+      // With some iteration for thread 0: a warp with none is not the one that the analysis speaks of.
       case Shape::by_threads:
         s.expressions = {constant(0), {Op::add, 0, style(), {expression(false), constant(1)}}};
         break;

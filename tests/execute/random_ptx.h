@@ -1,5 +1,5 @@
 // Random structured PTX: programs made from a seed, of loops, branches and calls whose trip counts and
-// conditions are forms of the kernel's arguments, the launch's size and outer counters, so that the static
+// conditions are expressions of the kernel's arguments, the launch's size and outer counters, so that the static
 // analysis can know them. A program is a small tree, from which the text is written, so that a failing one
 // can be made smaller.
 #pragma once
@@ -68,7 +68,7 @@ struct RandomStatement {
   std::int64_t number = 0;
   std::uint32_t variable = 0;
   std::vector<RandomExpression>
-      expressions;  // loop: start and bound (until_equal: start and number of turns)
+      expressions;  // loop: start and bound (until_equal: start and number of iterations)
   std::vector<RandomCondition>
       conditions;  // branch, leave: one; assign, load, store, calculate, call: a guard, or none
   std::vector<RandomStatement> then, otherwise;  // loop: the body; in_middle: before and behind the exit

@@ -65,7 +65,7 @@ TEST(Streams, Segmentation) {
       {"bar.sync 0; membar.gl; ld.global.u32 %r2, [%d3]; bar.sync 0;", "6 load 1"},
       // The guarded return is an instruction, the other is none.
       {"setp.lt.u32 %p1, %r1, 3; @%p1 ret; st.global.u32 [%d3], 1;", "6 store"},
-      // A loop of three turns; unguarded branches are instructions.
+      // A loop of three iterations; unguarded branches are instructions.
       {"mov.u32 %r2, 0; L: ld.global.u32 %r3, [%d3]; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 3; @%p1 bra "
        "L; bra M; M:",
        "5 load 3 load 3 load 4"},

@@ -100,9 +100,9 @@ TEST(Opcodes, Parts) {
 
 TEST(Opcodes, WhatEndsABlock) {
   for (const char* opcode : {"bra", "bra.uni", "brx.idx", "ret", "ret.uni", "exit", "trap"})
-    EXPECT_TRUE(find_opcode(opcode)->ends_block) << opcode;
+    EXPECT_TRUE(find_opcode(opcode)->is(ends_block)) << opcode;
   for (const char* opcode : {"call", "bar.sync", "brkpt", "mov.u32"})
-    EXPECT_FALSE(find_opcode(opcode)->ends_block) << opcode;
+    EXPECT_FALSE(find_opcode(opcode)->is(ends_block)) << opcode;
 }
 
 }  // namespace

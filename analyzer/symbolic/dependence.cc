@@ -1,0 +1,148 @@
+// What values depend on: kernel arguments, the launch, the thread, data.
+#include <algorithm>
+#include <functional>
+
+#include "analyzer/ptx/opcodes.h"
+#include "analyzer/symbolic/evaluate.h"
+
+namespace warptime::analysis {
+
+// What an instruction's result depends on: `visit` is called with what it reads; the rest is returned.
+std::uint8_t Evaluator::instruction_dependence(std::uint32_t instruction,
+                                               const std::function<void(ExprId)>& visit) {
+  const auto& ins = function_.instructions[instruction];
+  const std::uint32_t destinations = ins.info != nullptr ? ins.info->destinations : 1;
+  const bool accumulates = ins.info != nullptr && ins.info->is(ptx::accumulates);
+  const auto add = [&](const ptx::Operand& o) {
+    if (o.kind == ptx::Operand::Kind::reg || o.kind == ptx::Operand::Kind::special)
+      visit(value_of(o, instruction));
+  };
+  for (std::uint32_t i = accumulates ? 0 : std::min(destinations, ins.operand_count); i < ins.operand_count;
+       ++i) {
+    const auto part = operands_[ins.first_operand + i];
+    add(part);
+    for (std::uint32_t p = 0; p < part.part_count; ++p) add(operands_[part.first_part + p]);
+  }
+  if (ins.guard != ptx::no_index) visit(value_of(operands_[ins.guard], instruction));
+  // What other threads put there can differ from thread to thread.
+  if (ins.info != nullptr && ins.info->is(ptx::of_other_threads)) return on_data | on_thread;
+  // What lies in a thread's own memory can differ, wherever its address is the same.
+  if (ins.info != nullptr && ins.info->category == ptx::Category::load && ins.operand_count == 2) {
+    auto space = ptx::space_of(ins.opcode);
+    if (space == ptx::StateSpace::generic)
+      space = space_of_address(address(instruction, 1)).value_or(ptx::StateSpace::global);
+    if (space == ptx::StateSpace::local) return on_data | on_thread;
+  }
+  return on_data;
+}
+
+void Evaluator::visit_sources_of_phi(std::uint32_t phi, const std::function<void(ExprId)>& visit) {
+  if (const auto only = copy_of(phi)) return visit(*only);
+  for (const auto value : incoming(phi)) visit(value);
+  // The branch that decides on which edge the block is reached.
+  const auto decide = [&](std::uint32_t b) {
+    if (b != none && cfg_.blocks[b].end > cfg_.blocks[b].first) visit(guard(cfg_.blocks[b].end - 1));
+  };
+  const auto block = phis_[phi].block;
+  const auto loop = cfg_.blocks[block].loop;
+  if (loop != none && cfg_.loops[loop].header == block) {
+    for (const auto& exit : cfg_.loops[loop].exits) decide(exit.from);
+  } else {
+    decide(cfg_.blocks[block].dominator);
+  }
+}
+
+// What a value reaches in one step: parts of an expression that are indirect, what a phi chooses from, what an
+// instruction reads.
+std::uint8_t Evaluator::direct_dependence(ExprId value, std::vector<ExprId>& next) {
+  const auto node = exprs_[value];
+  std::uint8_t found = node.dependence;
+  const std::function<void(ExprId)> visit = [&](ExprId v) {
+    found |= exprs_[v].dependence;
+    if (exprs_[v].indirect) next.push_back(v);
+  };
+  if (node.op == SymbolicOp::phi) {
+    visit_sources_of_phi(node.a, visit);
+  } else if (node.op == SymbolicOp::result) {
+    found |= instruction_dependence(node.a, visit);
+  } else if (node.op == SymbolicOp::sum || node.op == SymbolicOp::product) {
+    for (const auto& t : exprs_.terms(value)) visit(t.atom);
+  } else {
+    for (const auto part : {node.a, node.b, node.c}) visit(part);
+  }
+  return found;
+}
+
+// Everything that it reaches, cycles and all; the values of a cycle depend on the same (Tarjan 1972).
+std::uint8_t Evaluator::dependence(ExprId value) {
+  if (!exprs_[value].indirect) return exprs_[value].dependence;
+  const auto known = [&](ExprId v) -> std::uint8_t {
+    return v < dependence_.size() ? dependence_[v] : unknown_dependence;
+  };
+  if (const auto d = known(value); d != unknown_dependence) return d;
+  struct Visit {
+    ExprId value;
+    std::uint32_t number, low;
+    std::uint8_t found;
+    std::size_t at = 0;
+    std::vector<ExprId> next = {};
+  };
+  std::vector<Visit> path;
+  struct Open {
+    ExprId value;
+    std::uint8_t found;
+  };
+  std::vector<Open> open;
+  std::uint32_t count = 0;
+  const auto enter = [&](ExprId v) {
+    Visit visit{v, count, count, 0};
+    visit.found = direct_dependence(v, visit.next);
+    if (visit_of_.size() < exprs_.size()) visit_of_.resize(exprs_.size() + exprs_.size() / 2, 0);
+    visit_of_[v] = ++count;
+    open.push_back({v, 0});
+    path.push_back(std::move(visit));
+  };
+  enter(value);
+  while (true) {
+    auto& top = path.back();
+    if (top.at < top.next.size()) {
+      const auto v = top.next[top.at++];
+      if (const auto d = known(v); d != unknown_dependence)
+        top.found |= d;
+      else if (v < visit_of_.size() && visit_of_[v] != 0)
+        top.low = std::min(top.low, visit_of_[v] - 1);
+      else
+        enter(v);
+      continue;
+    }
+    const auto done = std::move(path.back());
+    path.pop_back();
+    auto found = done.found;
+    if (done.low == done.number) {
+      std::size_t first = open.size();
+      do {
+        --first;
+        found |= open[first].found;
+      } while (open[first].value != done.value);
+      if (dependence_.size() < exprs_.size())
+        dependence_.resize(exprs_.size() + exprs_.size() / 2, unknown_dependence);
+      for (auto i = first; i < open.size(); ++i) {
+        dependence_[open[i].value] = found;
+        visit_of_[open[i].value] = 0;
+      }
+      open.resize(first);
+    } else {
+      // Its cycle is still open: what it found counts for all of it.
+      for (auto i = open.size(); i-- > 0;)
+        if (open[i].value == done.value) {
+          open[i].found |= found;
+          break;
+        }
+    }
+    if (path.empty()) return found;
+    path.back().found |= found;
+    path.back().low = std::min(path.back().low, done.low);
+  }
+}
+
+}  // namespace warptime::analysis
