@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t numbers_shown = 8;
 
-OptionGroup compiling() {
+OptionGroup run_compiler_options() {
   auto group = compiler_options();
   std::erase_if(group.options, [](const Option& option) { return option.names == "skip-unsupported"; });
   return group;
@@ -68,7 +68,7 @@ CommandSyntax run_syntax() {
           "cannot be executed; all: also registers without a value, for hand-written PTX"},
          {"keep-going", "", "continue after a finding: what cannot be read is zero"},
          {"max-instructions", "N", "stop after this many warp instructions (default: 10000000000)"}}},
-       compiling(),
+       run_compiler_options(),
        general_options("text (default) or json; yaml (default) or json with --stream")},
       1,
       1,
@@ -76,7 +76,7 @@ CommandSyntax run_syntax() {
 }
 
 // The command line, read and checked.
-struct Request {
+struct RunRequest {
   execute::LaunchConfig launch{{1, 1, 1}, {32, 1, 1}, 0};
   std::vector<GivenArgument> arguments, outputs;
   execute::Options options;
@@ -116,25 +116,25 @@ void add(Diagnostics& errors, const Diagnostics& more) {
 }
 
 template <class T, class U>
-void take(Diagnostics& errors, const Result<T>& result, U& to) {
+void take_into(Diagnostics& errors, const Result<T>& result, U& to) {
   if (result)
     to = *result;
   else
     add(errors, result.diagnostics());
 }
 
-Result<Request> read_request(const Arguments& arguments) {
-  Request request;
+Result<RunRequest> read_run_request(const Arguments& arguments) {
+  RunRequest request;
   Diagnostics errors;
   if (const auto text = arguments.value("grid"))
-    take(errors, read_dimensions("grid", *text), request.launch.grid);
+    take_into(errors, read_dimensions("grid", *text), request.launch.grid);
   if (const auto text = arguments.value("block"))
-    take(errors, read_dimensions("block", *text), request.launch.block);
-  take(errors, whole(arguments, "shared", 0), request.launch.dynamic_shared_bytes);
-  take(errors, whole(arguments, "max-instructions", request.options.instruction_budget),
-       request.options.instruction_budget);
-  take(errors, read_stream(arguments), request.stream);
-  take(errors, read_compile_options(arguments), request.compile);
+    take_into(errors, read_dimensions("block", *text), request.launch.block);
+  take_into(errors, whole(arguments, "shared", 0), request.launch.dynamic_shared_bytes);
+  take_into(errors, whole(arguments, "max-instructions", request.options.instruction_budget),
+            request.options.instruction_budget);
+  take_into(errors, read_stream(arguments), request.stream);
+  take_into(errors, read_compile_options(arguments), request.compile);
   for (const auto* option : {"arg", "out"})
     for (const auto& text : arguments.values(option)) {
       const auto given = split_argument(option, text);
@@ -237,7 +237,7 @@ std::string shape_text(const std::vector<std::uint64_t>& shape) {
   return fmt::format("{}", fmt::join(shape, "x"));
 }
 
-std::string summary(const Loaded& loaded, const Request& request, const execute::Execution& execution,
+std::string summary(const Loaded& loaded, const RunRequest& request, const execute::Execution& execution,
                     const execute::Memory& memory, const BoundArguments& bound) {
   const auto& counts = execution.counts;
   std::string text =
@@ -251,7 +251,7 @@ std::string summary(const Loaded& loaded, const Request& request, const execute:
   return text;
 }
 
-nlohmann::ordered_json to_json(const Loaded& loaded, const Request& request,
+nlohmann::ordered_json to_json(const Loaded& loaded, const RunRequest& request,
                                const execute::Execution& execution) {
   const auto triple = [](const execute::Dimensions& d) {
     return nlohmann::ordered_json::array({d.x, d.y, d.z});
@@ -277,7 +277,7 @@ nlohmann::ordered_json to_json(const Loaded& loaded, const Request& request,
   return json;
 }
 
-std::string stream_text(const Loaded& loaded, const Request& request, const execute::Stream& stream) {
+std::string stream_text(const Loaded& loaded, const RunRequest& request, const execute::Stream& stream) {
   auto program = execute::to_program(stream, loaded.module);
   program.description =
       fmt::format("what warp {} of block {} executed", request.stream->warp, request.stream->block);
@@ -292,7 +292,7 @@ std::string stream_text(const Loaded& loaded, const Request& request, const exec
 }
 
 // The buffers that --out names, as they are written. Errors: no such buffer.
-Result<std::vector<ResultFile>> buffer_files(const Request& request, const execute::Memory& memory,
+Result<std::vector<ResultFile>> buffer_files(const RunRequest& request, const execute::Memory& memory,
                                              const BoundArguments& bound,
                                              const std::vector<ParameterNames>& parameters) {
   std::vector<ResultFile> files;
@@ -319,7 +319,7 @@ void say_findings(const Loaded& loaded, const execute::Execution& execution) {
   if (execution.findings_left_out > 0) say_note(fmt::format("{} more findings", execution.findings_left_out));
 }
 
-int run_kernel(const Arguments& arguments, Request request, const Loaded& loaded) {
+int run_kernel(const Arguments& arguments, RunRequest request, const Loaded& loaded) {
   auto memory = execute::Memory::create(*loaded.code);
   if (!memory) return fail(wrong_input, memory.diagnostics());
   const auto bound = bind_arguments(*loaded.code, *memory, loaded.parameters, request.arguments);
@@ -355,7 +355,7 @@ int run_kernel(const Arguments& arguments, Request request, const Loaded& loaded
 }
 
 int run_command(const Arguments& arguments) {
-  auto request = read_request(arguments);
+  auto request = read_run_request(arguments);
   if (!request) return fail(wrong_command_line, request.diagnostics());
   auto input = read_input(arguments.positionals().front());
   if (!input) return fail(wrong_input, input.diagnostics());
