@@ -198,7 +198,7 @@ class Preparation {
     if (!loaded.program->provenance.symbol.empty()) return;
     const auto names = parameter_names(*loaded.program);
     for (const auto& [argument, value] : launch.arguments) {
-      const auto is_argument = [&](const std::string& name) {
+      const auto is_argument = [&argument = argument](const std::string& name) {
         return name == argument || old_name(name) == argument;
       };
       if (std::none_of(names.begin(), names.end(), is_argument))
