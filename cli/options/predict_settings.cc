@@ -34,7 +34,6 @@ const Gpu* usable_gpu(const Gpu& of, const ChosenModels& chosen, const GpuCatalo
                       PredictSettings& settings, Diagnostics& why) {
   const Gpu* gpu = &of;
   std::vector<std::string> notes;
-  std::vector<Gpu> borrowed;
   for (const Model* model : chosen.all()) {
     if (auto with = model->borrow(*gpu, catalogue)) {
       settings.changed.push_back(std::move(with->gpu));
