@@ -8,10 +8,10 @@ namespace {
 
 constexpr int signals[] = {SIGINT, SIGTERM};
 std::atomic<bool> interrupted = false;
-struct sigaction before[2];
+struct sigaction previous_actions[2];
 
 void restore() {
-  for (std::size_t i = 0; i < 2; ++i) ::sigaction(signals[i], &before[i], nullptr);
+  for (std::size_t i = 0; i < 2; ++i) ::sigaction(signals[i], &previous_actions[i], nullptr);
 }
 
 // A signal that comes again at once is the same one: some tools send it to a process and to its group.
@@ -41,8 +41,8 @@ Interrupt::Interrupt() {
   struct sigaction action {};
   action.sa_handler = on_interrupt;
   for (std::size_t i = 0; i < 2; ++i) {
-    ::sigaction(signals[i], nullptr, &before[i]);
-    if (before[i].sa_handler != SIG_IGN) ::sigaction(signals[i], &action, nullptr);
+    ::sigaction(signals[i], nullptr, &previous_actions[i]);
+    if (previous_actions[i].sa_handler != SIG_IGN) ::sigaction(signals[i], &action, nullptr);
   }
 }
 

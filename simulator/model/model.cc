@@ -15,7 +15,7 @@ class PlainSession : public ModelSession {
     kept_.assign(launches, {});
   }
 
-  bool time(std::size_t number, const ModelLaunch& launch, TimeBreakdown& time, Diagnostics& why) override {
+  const TimeBreakdown* time(std::size_t number, const ModelLaunch& launch, Diagnostics& why) override {
     Kept& kept = kept_[number];
     if (!kept.schedule || kept.revision != launch.revision) {
       kept.schedule.reset();
@@ -25,7 +25,7 @@ class PlainSession : public ModelSession {
       auto schedule = make_schedule_of_bound(*program.program, std::move(bindings), program.durations);
       if (!schedule) {
         why = schedule.diagnostics();
-        return false;
+        return nullptr;
       }
       kept.schedule = std::move(*schedule);
       kept.revision = launch.revision;
@@ -33,10 +33,10 @@ class PlainSession : public ModelSession {
     auto result = model_.time(*kept.schedule, *gpu_, launch);
     if (!result) {
       why = result.diagnostics();
-      return false;
+      return nullptr;
     }
-    time = *result;
-    return true;
+    time_ = *result;
+    return &time_;
   }
 
  private:
@@ -47,6 +47,7 @@ class PlainSession : public ModelSession {
   const Model& model_;
   const ModelGpu* gpu_ = nullptr;
   std::vector<Kept> kept_;  // by the launch's number
+  TimeBreakdown time_;
 };
 
 }  // namespace

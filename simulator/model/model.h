@@ -44,11 +44,12 @@ struct ModelGpu {
 struct ModelLaunch {
   const TimedProgram* program = nullptr;
   const std::vector<std::int64_t>* values = nullptr;  // of program->names
-  // Changes whenever the values do: equal revisions of one launch of a session have equal values.
+  // At least 1, and another one whenever the values change: equal revisions of one launch of a session have equal
+  // values.
   std::uint64_t revision = 0;
   Launch shape;
-  std::optional<std::int64_t>
-      active_blocks_per_sm;  // that registers and shared memory allow; nothing: unknown
+  // That registers and shared memory allow; nothing: unknown. Depends on the program and shape.threads_per_block.
+  std::optional<std::int64_t> active_blocks_per_sm;
   // A place under which a session may remember what it knows of the shape. Several shapes may share one.
   static constexpr std::size_t kShapeSlots = 32;
   std::size_t shape_slot = 0;
@@ -66,10 +67,10 @@ class ModelSession {
   // Another GPU, or other constants. Launches are numbered from 0; those of one number have the same program
   // until the next call.
   virtual void start(const ModelGpu& gpu, std::size_t launches) = 0;
-  // The time of a launch with this number; false: there is none, and `why` says the reason: what the model does not
-  // take (the GPU, the launch), a program that cannot be flattened, a time beyond the range of numbers. (Not a Result:
-  // sweeps call this ten million times a second.)
-  virtual bool time(std::size_t number, const ModelLaunch& launch, TimeBreakdown& time, Diagnostics& why) = 0;
+  // The time of the launch with this number, valid until the next call. Null: there is none, and `why` says the
+  // reason: what the model does not take (the GPU, the launch), a program that cannot be flattened, a time beyond
+  // the range of numbers. (Not a Result: sweeps call this ten million times a second.)
+  virtual const TimeBreakdown* time(std::size_t number, const ModelLaunch& launch, Diagnostics& why) = 0;
 };
 
 // A row's launch as explanations need it.

@@ -167,12 +167,12 @@ class Claims {
     double total = row_.time.total_us;
     for (const ExplainedLaunch& launch : explained_.launches) {
       if (launch.program != of) continue;
-      TimeBreakdown time;
       const ModelLaunch changed{&timed, &launch.values, ++revision, launch.shape,
                                 launch.active_blocks_per_sm};
       Diagnostics why;
-      if (!session->time(0, changed, time, why)) return std::nullopt;
-      total += launch.times * (time.total_us - launch.time.total_us);
+      const TimeBreakdown* time = session->time(0, changed, why);
+      if (time == nullptr) return std::nullopt;
+      total += launch.times * (time->total_us - launch.time.total_us);
     }
     return total;
   }

@@ -162,25 +162,25 @@ void RowModel::counted(const PreparedStep& step, std::int64_t count, std::int64_
 void RowModel::launch(const PreparedLaunch& launch, std::size_t index, std::int64_t times) {
   Launch shape = shape_of(launch, index);
   const bool first = row_->launches == 0;
-  TimeBreakdown& time = first ? row_->time : time_;
-  time_of(*session_, launch, index, shape, time);
+  const TimeBreakdown* time = &time_of(*session_, launch, index, shape);
   const auto number = static_cast<double>(times);
   if (options_.best_launch) {
-    algorithm_3_us_ += number * time.total_us;
+    algorithm_3_us_ += number * time->total_us;
     if (launch.threads) {
-      shape = best_shape(launch, index, shape, time.total_us);
-      time_of(*session_, launch, index, shape, time);
+      shape = best_shape(launch, index, shape, time->total_us);
+      time = &time_of(*session_, launch, index, shape);
     }
   }
   if (__builtin_add_overflow(row_->launches, times, &row_->launches)) too_many_launches(*launch.step);
-  if (terms_ != nullptr) add_term(launch, index, shape, time, number);
+  if (terms_ != nullptr) add_term(launch, index, shape, *time, number);
   if (!beside_.empty()) times_beside(launch, index, shape, number);
   if (!first) {
-    row_->time.add(time, number);
+    row_->time.add(*time, number);
     return;
   }
   row_->first_launch = shape;
-  if (times != 1) time.multiply(number);
+  row_->time = *time;
+  if (times != 1) row_->time.multiply(number);
 }
 
 void RowModel::add_term(const PreparedLaunch& launch, std::size_t index, const Launch& shape,
@@ -201,9 +201,11 @@ const Launch& RowModel::shape_of(const PreparedLaunch& launch, std::size_t index
   Last& last = last_[index];
   if (launch.threads) {
     const std::int64_t threads = evaluate(*launch.threads, *step.launch->threads, step, "`threads`");
-    constexpr std::uint64_t golden = 0x9E3779B97F4A7C15u;
+    // A hash with a slot of its own for each of 32 powers of two in a row, as sweeps have them: the upper half is a
+    // de Bruijn sequence.
+    constexpr std::uint64_t de_bruijn = 0x077CB53109E3779Bu;
     static_assert(ModelLaunch::kShapeSlots == 1 << 5);
-    const std::size_t slot = (static_cast<std::uint64_t>(threads) * golden) >> (64 - 5);
+    const std::size_t slot = (static_cast<std::uint64_t>(threads) * de_bruijn) >> (64 - 5);
     last.model_launch.shape_slot = slot;
     Sized& known = last.sized[slot];
     if (known.threads == threads && threads >= 1) return known.shape;
@@ -234,15 +236,15 @@ Launch RowModel::best_shape(const PreparedLaunch& launch, std::size_t index, con
   for (std::int64_t size = gpu.warp_size; size <= gpu.max_threads_per_block; size += gpu.warp_size) {
     const Launch candidate{threads / size + (threads % size != 0 ? 1 : 0), size};
     if (candidate == chosen || !fits(gpu, candidate)) continue;
-    TimeBreakdown time;
+    double us = 0;
     try {
-      time_of(*session_, launch, index, candidate, time);
+      us = time_of(*session_, launch, index, candidate).total_us;
     } catch (Failed&) {
       continue;  // not one such block fits the SM, say
     }
-    if (time.total_us >= best_us) continue;
+    if (us >= best_us) continue;
     best = candidate;
-    best_us = time.total_us;
+    best_us = us;
   }
   return best;
 }
@@ -276,20 +278,20 @@ void RowModel::find_active_blocks(const PreparedLaunch& launch, Last& last, cons
   last.model_launch.active_blocks_per_sm = occupied.active_blocks;
 }
 
-void RowModel::time_of(ModelSession& session, const PreparedLaunch& launch, std::size_t index,
-                       const Launch& shape, TimeBreakdown& time) {
+const TimeBreakdown& RowModel::time_of(ModelSession& session, const PreparedLaunch& launch, std::size_t index,
+                                       const Launch& shape) {
   Last& last = last_[index];
   prepare(launch, last, shape);
   last.model_launch.shape = shape;
-  if (!session.time(index, last.model_launch, time, why_)) fail(*launch.step, std::exchange(why_, {}));
+  const TimeBreakdown* time = session.time(index, last.model_launch, why_);
+  if (time == nullptr) fail(*launch.step, std::exchange(why_, {}));
+  return *time;
 }
 
 void RowModel::times_beside(const PreparedLaunch& launch, std::size_t index, const Launch& shape,
                             double times) {
   for (std::size_t i = 0; i < beside_.size(); ++i) {
-    TimeBreakdown time;
-    time_of(*beside_[i], launch, index, shape, time);
-    row_->beside_us[i] += times * time.total_us;
+    row_->beside_us[i] += times * time_of(*beside_[i], launch, index, shape).total_us;
   }
 }
 

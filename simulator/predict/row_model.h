@@ -65,8 +65,9 @@ class RowModel {
                                       double chosen_us);
   [[gnu::noinline]] void add_term(const PreparedLaunch& launch, std::size_t index, const Launch& shape,
                                   const TimeBreakdown& time, double times);
-  void time_of(ModelSession& session, const PreparedLaunch& launch, std::size_t index, const Launch& shape,
-               TimeBreakdown& time);
+  // Valid until the session's next time.
+  const TimeBreakdown& time_of(ModelSession& session, const PreparedLaunch& launch, std::size_t index,
+                               const Launch& shape);
   [[gnu::noinline]] void times_beside(const PreparedLaunch& launch, std::size_t index, const Launch& shape,
                                       double times);
   [[gnu::noinline]] void find_active_blocks(const PreparedLaunch& launch, Last& last,
@@ -98,7 +99,6 @@ class RowModel {
   std::vector<Last> last_;
   std::vector<LaunchTerm>* terms_ = nullptr;
   PredictionRow* row_ = nullptr;           // that is being computed
-  TimeBreakdown time_;                     // of the launch that is being computed
   Diagnostics why_;                        // there is no time
   double algorithm_3_us_ = 0;              // with Algorithm 3's launches
   const PredictionRow* filled_ = nullptr;  // what does not depend on parameters is filled in for gpu_

@@ -94,13 +94,17 @@ TEST_P(Algorithm1, IsFullRunsAndARemainingOne) {
   Linear model;
   const auto time = kernel_time(gpu(), {test.blocks, test.threads_per_block}, 5, model);
   ASSERT_TRUE(time) << to_text(time.diagnostics());
-  EXPECT_EQ(time->full_runs, test.full_runs);
-  EXPECT_EQ(time->warps_per_core_package, test.warps);
-  EXPECT_EQ(time->remaining_warps_per_core_package, test.remaining_warps);
+  const Runs runs = runs_of(gpu(), GpuDivisors(gpu()), {test.blocks, test.threads_per_block});
+  EXPECT_EQ(runs.full, test.full_runs);
+  EXPECT_EQ(runs.warps_per_core_package, test.warps);
+  EXPECT_EQ(runs.remaining_warps_per_core_package, test.remaining_warps);
   EXPECT_DOUBLE_EQ(time->total_us, test.total_us);
-  EXPECT_DOUBLE_EQ(time->total_us, time->preparation_us + time->calculation_us + time->issue_us +
-                                       time->waiting_us + time->tail_us);
-  EXPECT_DOUBLE_EQ(time->total_us, time->preparation_us + time->full_runs_us + time->remaining_run_us);
+  using Parts = PuchalaParts;
+  const auto& us = time->us;
+  EXPECT_DOUBLE_EQ(time->total_us, us[Parts::launch_overhead] + us[Parts::calculation] + us[Parts::issue] +
+                                       us[Parts::waiting] + us[Parts::tail]);
+  EXPECT_DOUBLE_EQ(time->total_us,
+                   us[Parts::launch_overhead] + us[Parts::full_runs] + us[Parts::remaining_run]);
 }
 
 // 10 SMs of two core packages, at most 4 blocks and 32 warps each, 1000 MHz, t_p = 5 µs.

@@ -16,7 +16,7 @@
 namespace warptime {
 namespace {
 
-using Part = PuchalaModel::Part;
+using Part = PuchalaParts;
 
 constexpr std::uint64_t kMostExplainedSteps = 20'000'000;  // of one simulation that is told apart by lines
 constexpr std::int64_t kMostExplainedWarps = 1024;         // that are tried on a core package

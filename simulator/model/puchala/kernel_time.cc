@@ -1,9 +1,10 @@
 #include "simulator/model/puchala/kernel_time.h"
 
 namespace warptime {
-Result<KernelTime> kernel_time(const Gpu& gpu, const Launch& launch, double t_p_us,
-                               CorePackageModel& core_package,
-                               std::optional<std::int64_t> active_blocks_per_sm) {
+
+Result<TimeBreakdown> kernel_time(const Gpu& gpu, const Launch& launch, double t_p_us,
+                                  CorePackageModel& core_package,
+                                  std::optional<std::int64_t> active_blocks_per_sm) {
   if (auto wrong = check_core_packages(gpu); !wrong.empty()) return wrong;
   const auto checked = check_launch(gpu, launch.blocks, launch.threads_per_block);
   if (!checked) return checked.diagnostics();
@@ -14,7 +15,9 @@ Result<KernelTime> kernel_time(const Gpu& gpu, const Launch& launch, double t_p_
                         ? core_package.time(runs.remaining_warps_per_core_package)
                         : Result<CorePackageTime>(CorePackageTime{});
   if (!rest) return rest.diagnostics();
-  return time_of_runs(1 / gpu.clock_mhz, runs, t_p_us, *full, *rest);
+  TimeBreakdown time;
+  time_of_runs(1 / gpu.clock_mhz, runs, t_p_us, *full, *rest, time);
+  return time;
 }
 
 }  // namespace warptime

@@ -7,27 +7,18 @@
 
 #include "simulator/base/integer_math.h"
 #include "simulator/model/puchala/core_package.h"
+#include "simulator/model/time_breakdown.h"
 #include "simulator/plan/launch.h"
 
 namespace warptime {
 
-// Microseconds of one launch, and where they went. total == the sum of the others (to rounding).
-struct KernelTime {
-  double total_us = 0;
-  double preparation_us = 0;  // t_p
-  double calculation_us = 0;
-  double issue_us = 0;
-  double waiting_us = 0;
-  double tail_us = 0;
-  // Of the total, by runs: total_us == preparation_us + full_runs_us + remaining_run_us.
-  double full_runs_us = 0;
-  double remaining_run_us = 0;
-  std::int64_t full_runs = 0;                         // N_r
-  std::int64_t warps_per_core_package = 0;            // N_aw/cp of a full run
-  std::int64_t remaining_warps_per_core_package = 0;  // of the remaining run; 0: there is none
+// What a time of Algorithm 1 is the sum of: indices into PuchalaModel::parts() and TimeBreakdown::us. The total is
+// the sum of launch_overhead to tail; seen by runs, it is that of launch_overhead, full_runs and remaining_run.
+struct PuchalaParts {
+  enum : std::size_t { launch_overhead, calculation, issue, waiting, tail, full_runs, remaining_run, count };
 };
 
-// How T_c is had: the plain simulation, or one that remembers. Called with the warps on one core package.
+// Gives T_c, by the plain simulation or from memory. Called with the warps on one core package.
 class CorePackageModel {
  public:
   virtual ~CorePackageModel() = default;
@@ -47,18 +38,18 @@ struct Runs {
 Runs runs_of(const Gpu& gpu, const GpuDivisors& divisors, const Launch& launch,
              std::optional<std::int64_t> active_blocks_per_sm = std::nullopt);
 
-// full, rest: T_c of a full run and of the remaining one. cycle_us: 1 / the clock in MHz; it is in
-// no other place.
-KernelTime time_of_runs(double cycle_us, const Runs& runs, double t_p_us, const CorePackageTime& full,
-                        const CorePackageTime& rest);
+// full, rest: T_c of a full run and of the remaining one. cycle_us: 1 / the clock in MHz. Writes microseconds by
+// PuchalaParts; the rest of `time` stays as it is.
+void time_of_runs(double cycle_us, const Runs& runs, double t_p_us, const CorePackageTime& full,
+                  const CorePackageTime& rest, TimeBreakdown& time);
 
 // Both together, checked.
 // active_blocks_per_sm: the most that registers and shared memory allow (occupancy.h), at least 1; nothing:
 // no limit but the paper's two, blocks and warps per SM. Errors: check_core_packages, check_launch, the
 // simulation's.
-Result<KernelTime> kernel_time(const Gpu& gpu, const Launch& launch, double t_p_us,
-                               CorePackageModel& core_package,
-                               std::optional<std::int64_t> active_blocks_per_sm = std::nullopt);
+Result<TimeBreakdown> kernel_time(const Gpu& gpu, const Launch& launch, double t_p_us,
+                                  CorePackageModel& core_package,
+                                  std::optional<std::int64_t> active_blocks_per_sm = std::nullopt);
 
 // ---- What is computed a million times a second.
 
@@ -81,22 +72,26 @@ Result<KernelTime> kernel_time(const Gpu& gpu, const Launch& launch, double t_p_
   return runs;
 }
 
-inline KernelTime time_of_runs(double cycle_us, const Runs& runs, double t_p_us, const CorePackageTime& full,
-                               const CorePackageTime& rest) {
+inline void time_of_runs(double cycle_us, const Runs& runs, double t_p_us, const CorePackageTime& full,
+                         const CorePackageTime& rest, TimeBreakdown& time) {
+  using Parts = PuchalaParts;
   const auto number = static_cast<double>(runs.full);
-  KernelTime time;
-  time.full_runs = runs.full;
-  time.warps_per_core_package = runs.warps_per_core_package;
-  time.remaining_warps_per_core_package = runs.remaining_warps_per_core_package;
-  time.preparation_us = t_p_us;
-  time.calculation_us = cycle_us * (number * full.calculation + rest.calculation);
-  time.issue_us = cycle_us * (number * full.issue + rest.issue);
-  time.waiting_us = cycle_us * (number * full.waiting + rest.waiting);
-  time.tail_us = cycle_us * (number * full.tail + rest.tail);
-  time.full_runs_us = cycle_us * (number * full.total);
-  time.remaining_run_us = cycle_us * rest.total;
-  time.total_us = t_p_us + cycle_us * (number * full.total + rest.total);
-  return time;
+  const auto both = [&](double in_full_runs, double in_rest) {
+    return cycle_us * (number * in_full_runs + in_rest);
+  };
+  // All is loaded before anything is stored: nothing says to the compiler that `time` is not one of the others.
+  const std::array<double, 5> sums = {both(full.total, rest.total), both(full.calculation, rest.calculation),
+                                      both(full.issue, rest.issue), both(full.waiting, rest.waiting),
+                                      both(full.tail, rest.tail)};
+  const double full_runs_us = cycle_us * (number * full.total), remaining_run_us = cycle_us * rest.total;
+  time.total_us = t_p_us + sums[0];
+  time.us[Parts::launch_overhead] = t_p_us;
+  time.us[Parts::calculation] = sums[1];
+  time.us[Parts::issue] = sums[2];
+  time.us[Parts::waiting] = sums[3];
+  time.us[Parts::tail] = sums[4];
+  time.us[Parts::full_runs] = full_runs_us;
+  time.us[Parts::remaining_run] = remaining_run_us;
 }
 
 }  // namespace warptime

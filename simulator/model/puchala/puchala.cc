@@ -8,7 +8,7 @@
 namespace warptime {
 namespace {
 
-constexpr std::array<TimePart, 7> kPuchalaParts = {{
+constexpr std::array<TimePart, PuchalaParts::count> kPuchalaParts = {{
     {"launch_overhead_us", "launch", "launch overhead (t_p)", "launch-bound", TimePart::Kind::launch},
     {"calculation_us", "calc", "calculation", "compute-bound", TimePart::Kind::calculation},
     {"issue_us", "issue", "issuing loads and stores (t_m)", "issue-bound", TimePart::Kind::memory},
@@ -17,12 +17,6 @@ constexpr std::array<TimePart, 7> kPuchalaParts = {{
     {"full_runs_us", "", "full runs of active blocks", "", TimePart::Kind::further},
     {"remaining_run_us", "", "the remaining run", "", TimePart::Kind::further},
 }};
-
-inline void set_breakdown(const KernelTime& time, TimeBreakdown& into) {
-  into.total_us = time.total_us;
-  into.us = {time.preparation_us, time.calculation_us, time.issue_us,        time.waiting_us,
-             time.tail_us,        time.full_runs_us,   time.remaining_run_us};
-}
 
 // Core packages of a schedule that nobody remembers.
 class PlainCorePackage : public CorePackageModel {
@@ -44,56 +38,35 @@ class PuchalaSession final : public ModelSession {
 
   void start(const ModelGpu& gpu, std::size_t launches) override {
     gpu_ = &gpu;
-    has_core_packages_ = check_core_packages(*gpu.gpu).empty();
     kept_.resize(launches);
-    for (Kept& kept : kept_) kept.forget();
+    forget_all();
   }
 
-  bool time(std::size_t number, const ModelLaunch& launch, TimeBreakdown& time, Diagnostics& why) override {
-    Kept& kept = kept_[number];
-    if (!has_core_packages_) {
-      why = check_core_packages(*gpu_->gpu);
-      return false;
-    }
-    if (kept.instance == nullptr || kept.revision != launch.revision ||
-        kept.generation != times_.generation()) {
-      if (!find_instance(launch, kept, why)) return false;
-    }
-    const Runs& runs = runs_for(launch, kept);
-    static constexpr CorePackageTime nothing;
-    const CorePackageTime* full = kept.instance->find(runs.warps_per_core_package);
-    if (full == nullptr) {
-      if (!simulate(kept, runs.warps_per_core_package, own_full_, why)) return false;
-      full = &own_full_;
-    }
-    const CorePackageTime* rest = &nothing;
-    if (runs.remaining_warps_per_core_package > 0) {
-      rest = kept.instance->find(runs.remaining_warps_per_core_package);
-      if (rest == nullptr) {
-        own_full_ = *full;  // it may have to move
-        full = &own_full_;
-        if (!simulate(kept, runs.remaining_warps_per_core_package, own_rest_, why)) return false;
-        rest = &own_rest_;
-      }
-    }
-    set_breakdown(time_of_runs(gpu_->cycle_us, runs, gpu_->constants.t_p_us, *full, *rest), time);
-    return true;
+  // The way of most launches of a sweep, whose schedule, runs and T_c are known; it calls nothing.
+  const TimeBreakdown* time(std::size_t number, const ModelLaunch& launch, Diagnostics& why) override {
+    const Kept& kept = kept_[number];
+    const Known& known = kept.known[launch.shape_slot];
+    if (kept.revision != launch.revision || known.shape != launch.shape)
+      return unknown_time(number, launch, why);
+    const CorePackageTime* full = kept.instance->find(known.runs.warps_per_core_package);
+    const CorePackageTime* rest = known.runs.remaining_warps_per_core_package == 0
+                                      ? &nothing_
+                                      : kept.instance->find(known.runs.remaining_warps_per_core_package);
+    if (full == nullptr || rest == nullptr) return unknown_time(number, launch, why);
+    time_of_runs(gpu_->cycle_us, known.runs, gpu_->constants.t_p_us, *full, *rest, time_);
+    return &time_;
   }
 
  private:
-  // How the blocks of a launch come to run: sweeps ask for the same shapes again and again.
-  struct KnownRuns {
-    Launch shape;
-    Runs runs;  // full == 0: not known yet
+  // What is known of one shape of a launch: sweeps ask for the same shapes again and again.
+  struct Known {
+    Launch shape;  // 0 blocks: nothing is known
+    Runs runs;
   };
-  struct Kept {  // of one launch, from its last time
+  struct Kept {  // of one launch
     CorePackageTimes::Instance* instance = nullptr;
-    std::uint64_t revision = 0, generation = 0;
-    std::array<KnownRuns, ModelLaunch::kShapeSlots> runs;  // by ModelLaunch::shape_slot; the newest stay
-    void forget() {
-      instance = nullptr;
-      for (KnownRuns& known : runs) known.runs.full = 0;
-    }
+    std::uint64_t revision = 0;                         // of the values that the instance is for; 0: none
+    std::array<Known, ModelLaunch::kShapeSlots> known;  // by ModelLaunch::shape_slot; the newest stay
   };
 
   static CorePackageOptions core_package_options(const ModelOptions& options) {
@@ -102,43 +75,64 @@ class PuchalaSession final : public ModelSession {
     return core_package;
   }
 
-  [[gnu::noinline]] bool find_instance(const ModelLaunch& launch, Kept& kept, Diagnostics& why) {
-    kept.instance = nullptr;
+  void forget_all() {
+    for (Kept& kept : kept_) {
+      kept.revision = 0;
+      for (Known& known : kept.known) known.shape.blocks = 0;
+    }
+  }
+
+  [[gnu::noinline]] const TimeBreakdown* unknown_time(std::size_t number, const ModelLaunch& launch,
+                                                      Diagnostics& why) {
+    Kept& kept = kept_[number];
+    if (kept.revision != launch.revision && !find_instance(launch, kept, why)) return nullptr;
+    Known& known = kept.known[launch.shape_slot];
+    if (known.shape != launch.shape) {
+      known.shape = launch.shape;
+      known.runs = runs_of(*gpu_->gpu, gpu_->divisors, launch.shape, launch.active_blocks_per_sm);
+    }
+    CorePackageTime full, rest;
+    if (!simulate(kept, known.runs.warps_per_core_package, full, why)) return nullptr;
+    if (known.runs.remaining_warps_per_core_package > 0 &&
+        !simulate(kept, known.runs.remaining_warps_per_core_package, rest, why)) {
+      return nullptr;
+    }
+    time_of_runs(gpu_->cycle_us, known.runs, gpu_->constants.t_p_us, full, rest, time_);
+    return &time_;
+  }
+
+  bool find_instance(const ModelLaunch& launch, Kept& kept, Diagnostics& why) {
+    if (why = check_core_packages(*gpu_->gpu); !why.empty()) return false;
+    const std::uint64_t generation = times_.generation();
     const auto found = times_.find(*launch.program, *launch.values, gpu_->constants.t_m_cycles);
+    if (times_.generation() != generation) {  // all other instances are gone
+      for (Kept& other : kept_) other.revision = 0;
+    }
     if (!found) {
+      kept.revision = 0;
       why = found.diagnostics();
       return false;
     }
     kept.instance = *found;
     kept.revision = launch.revision;
-    kept.generation = times_.generation();
     return true;
   }
 
-  const Runs& runs_for(const ModelLaunch& launch, Kept& kept) const {
-    KnownRuns& known = kept.runs[launch.shape_slot];
-    if (known.runs.full == 0 || known.shape != launch.shape) {
-      known = {launch.shape, runs_of(*gpu_->gpu, gpu_->divisors, launch.shape, launch.active_blocks_per_sm)};
-    }
-    return known.runs;
-  }
-
-  [[gnu::noinline]] static bool simulate(Kept& kept, std::int64_t warps, CorePackageTime& own,
-                                         Diagnostics& why) {
+  static bool simulate(Kept& kept, std::int64_t warps, CorePackageTime& into, Diagnostics& why) {
     const auto time = kept.instance->time(warps);
     if (!time) {
       why = time.diagnostics();
       return false;
     }
-    own = *time;
+    into = *time;
     return true;
   }
 
+  static constexpr CorePackageTime nothing_{};
   CorePackageTimes times_;
   const ModelGpu* gpu_ = nullptr;
-  bool has_core_packages_ = false;
-  std::vector<Kept> kept_;               // by the launch's number
-  CorePackageTime own_full_, own_rest_;  // where they are not remembered
+  std::vector<Kept> kept_;  // by the launch's number
+  TimeBreakdown time_;      // of the last launch
 };
 
 }  // namespace
@@ -154,12 +148,7 @@ Diagnostics PuchalaModel::check(const Gpu& gpu) const {
 Result<TimeBreakdown> PuchalaModel::time(const Schedule& schedule, const ModelGpu& gpu,
                                          const ModelLaunch& launch) const {
   PlainCorePackage core_package(schedule, gpu.constants.t_m_cycles);
-  const auto time =
-      kernel_time(*gpu.gpu, launch.shape, gpu.constants.t_p_us, core_package, launch.active_blocks_per_sm);
-  if (!time) return time.diagnostics();
-  TimeBreakdown breakdown;
-  set_breakdown(*time, breakdown);
-  return breakdown;
+  return kernel_time(*gpu.gpu, launch.shape, gpu.constants.t_p_us, core_package, launch.active_blocks_per_sm);
 }
 
 std::unique_ptr<ModelSession> PuchalaModel::session(const ModelOptions& options) const {

@@ -8,9 +8,6 @@ namespace warptime {
 
 class PuchalaModel : public Model {
  public:
-  // Indices into parts().
-  enum Part : std::size_t { launch_overhead, calculation, issue, waiting, tail, full_runs, remaining_run };
-
   std::string_view name() const override { return "puchala"; }
   std::string_view title() const override { return "Puchala"; }
   std::span<const TimePart> parts() const override;
