@@ -51,7 +51,7 @@ struct ModelLaunch {
   // That registers and shared memory allow; nothing: unknown. Depends on the program and shape.threads_per_block.
   std::optional<std::int64_t> active_blocks_per_sm;
   // A place under which a session may remember what it knows of the shape. Several shapes may share one.
-  static constexpr std::size_t kShapeSlots = 32;
+  static constexpr std::size_t kShapeSlots = 16;
   std::size_t shape_slot = 0;
 };
 

@@ -36,9 +36,9 @@ struct TimeBreakdown {
     total_us += times * other.total_us;
     for (std::size_t i = 0; i < kMostParts; ++i) us[i] += times * other.us[i];
   }
-  void multiply(double times) {
-    total_us *= times;
-    for (double& one : us) one *= times;
+  void assign(const TimeBreakdown& other, double times) {
+    total_us = times * other.total_us;
+    for (std::size_t i = 0; i < kMostParts; ++i) us[i] = times * other.us[i];
   }
 };
 

@@ -26,51 +26,156 @@ RowModel::RowModel(const PreparedPlan& plan, const PredictionOptions& options)
       options_(options),
       session_(options.model->session(options.model_options)),
       slots_(plan.slots.size(), 0),
-      bound_(plan.slots.size(), false) {
+      bound_(plan.slots.size(), 0) {
   slots_[plan.one_slot] = 1;
   for (const Model* model : options.beside) beside_.push_back(model->session(options.model_options));
 }
 
-void RowModel::start(std::size_t gpu, const std::vector<std::int64_t>& values) {
-  const PreparedGpu* next = &plan_.gpus[gpu];
-  if (gpu_ != next) {
-    gpu_ = next;
-    last_.resize(gpu_->launches.size());
-    for (std::size_t i = 0; i < last_.size(); ++i) {
-      last_[i].forget();
-      last_[i].model_launch.program = gpu_->launches[i].program;
-      last_[i].model_launch.values = &last_[i].values;
-    }
-    session_->start(*gpu_, gpu_->launches.size());
-    for (const auto& session : beside_) session->start(*gpu_, gpu_->launches.size());
+void RowModel::start_gpu(const PreparedGpu& gpu) {
+  gpu_ = &gpu;
+  last_.resize(gpu_->launches.size());
+  for (std::size_t i = 0; i < last_.size(); ++i) {
+    last_[i].forget();
+    last_[i].values.resize(gpu_->launches[i].values.size());
+    last_[i].model_launch.program = gpu_->launches[i].program;
+    last_[i].model_launch.values = &last_[i].values;
   }
-  for (std::size_t i = 0; i < values.size(); ++i) slots_[i] = values[i];
-  iterations_ = 0;
-  algorithm_3_us_ = 0;
+  session_->start(*gpu_, gpu_->launches.size());
+  for (const auto& session : beside_) session->start(*gpu_, gpu_->launches.size());
+}
+
+// ---- What is done for each row, innermost first.
+
+// Valid until the next call.
+inline const Launch& RowModel::shape_of(const PreparedLaunch& launch, std::size_t index) {
+  Last& last = last_[index];
+  if (!launch.threads) return given_shape(launch, last);
+  const std::int64_t threads =
+      evaluate(*launch.threads, *launch.step->launch->threads, *launch.step, "`threads`");
+  // A hash with a slot of its own for each of 16 powers of two in a row, as sweeps have them: a de Bruijn sequence of
+  // 4 bits, again and again.
+  constexpr std::uint64_t de_bruijn = 0x09AF09AF09AF09AFu;
+  static_assert(ModelLaunch::kShapeSlots == 1 << 4);
+  const std::size_t slot = (static_cast<std::uint64_t>(threads) * de_bruijn) >> (64 - 4);
+  last.model_launch.shape_slot = slot;
+  Sized& known = last.sized[slot];
+  if (known.threads != threads || threads < 1) return new_shape(launch, threads, known);
+  return known.shape;
+}
+
+// Gives the program's names their values for a launch of that shape.
+inline void RowModel::prepare(const PreparedLaunch& launch, Last& last, const Launch& shape) {
+  slots_[plan_.threads_per_block_slot] = shape.threads_per_block;
+  slots_[plan_.blocks_slot] = shape.blocks;
+  bool same = last.model_launch.revision != 0;
+  const std::int64_t* slots = slots_.data();
+  std::int64_t* values = last.values.data();
+  for (std::size_t i = 0, size = last.values.size(); i < size; ++i) {
+    std::int64_t value = 0;
+    if (!launch.values[i].evaluate(slots, value)) fail_argument(launch, i);
+    same &= value == values[i];
+    values[i] = value;
+  }
+  if (!same) last.model_launch.revision = ++revisions_;
+  if (launch.program->program->resources && last.threads_per_block != shape.threads_per_block)
+    find_active_blocks(launch, last, shape);
+}
+
+inline const TimeBreakdown& RowModel::time_of(ModelSession& session, const PreparedLaunch& launch,
+                                              std::size_t index, const Launch& shape) {
+  Last& last = last_[index];
+  prepare(launch, last, shape);
+  last.model_launch.shape = shape;
+  const TimeBreakdown* time = session.time(index, last.model_launch, why_);
+  if (time == nullptr) fail_time(*launch.step);
+  return *time;
+}
+
+inline void RowModel::launch(const PreparedLaunch& launch, std::size_t index, std::int64_t times) {
+  Launch shape = shape_of(launch, index);
+  const bool first = row_->launches == 0;
+  const TimeBreakdown* time = &time_of(*session_, launch, index, shape);
+  const auto number = static_cast<double>(times);
+  if (options_.best_launch) {
+    algorithm_3_us_ += number * time->total_us;
+    if (launch.threads) {
+      shape = best_shape(launch, index, shape, time->total_us);
+      time = &time_of(*session_, launch, index, shape);
+    }
+  }
+  if (__builtin_add_overflow(row_->launches, times, &row_->launches)) too_many_launches(*launch.step);
+  if (terms_ != nullptr) add_term(launch, index, shape, *time, number);
+  if (!beside_.empty()) times_beside(launch, index, shape, number);
+  if (!first) {
+    row_->time.add(*time, number);
+    return;
+  }
+  row_->first_launch = shape;
+  row_->time.assign(*time, number);
+}
+
+inline void RowModel::once(const PreparedStep& step, std::int64_t times) {
+  if (step.launch < 0) {
+    for (const PreparedStep& inner : step.steps) run(inner, times);
+    return;
+  }
+  const auto index = static_cast<std::size_t>(step.launch);
+  launch(gpu_->launches[index], index, times);
+}
+
+// times: how often all this is done.
+void RowModel::run(const PreparedStep& step, std::int64_t times) {
+  const std::int64_t count = evaluate(step.repeat, step.step->repeat, *step.step, "`repeat`");
+  if (count <= 0) {
+    if (count < 0) fail_negative(*step.step, count);
+    return;
+  }
+  if (step.counter_slot < 0) {
+    if (__builtin_mul_overflow(times, count, &times)) too_many_launches(*step.step);
+    return once(step, times);
+  }
+  const auto slot = static_cast<std::size_t>(step.counter_slot);
+  slots_[slot] = 0;
+  bound_[slot] = 1;
+  if (step.counted) {
+    counted(step, count, times);
+  } else {  // iterations that are all the same are computed once
+    if (__builtin_mul_overflow(times, count, &times)) too_many_launches(*step.step);
+    once(step, times);
+  }
+  bound_[slot] = 0;
+}
+
+void RowModel::counted(const PreparedStep& step, std::int64_t count, std::int64_t times) {
+  iterations_ += static_cast<std::uint64_t>(std::min<std::int64_t>(count, kMostLaunchIterations + 1));
+  if (iterations_ > kMostLaunchIterations) {
+    fail(
+        *step.step,
+        {error(fmt::format("`repeat: {}` is {}: launches that differ with the counter `{}` can be {} at most",
+                           to_string(step.step->repeat), count, step.step->counter, kMostLaunchIterations))});
+  }
+  for (std::int64_t iteration = 0; iteration < count; ++iteration) {
+    slots_[static_cast<std::size_t>(step.counter_slot)] = iteration;
+    once(step, times);
+  }
 }
 
 Diagnostics RowModel::row(std::size_t gpu, const std::vector<std::int64_t>& values, PredictionRow& row) {
-  const bool same_gpu = gpu_ == &plan_.gpus[gpu] && filled_ == &row;
-  start(gpu, values);
-  if (!same_gpu) {
-    filled_ = &row;
-    row.plan = plan_.plan->name;
-    row.gpu = gpu_->gpu->name;
-    row.parameters.clear();
-    for (const Parameter& parameter : plan_.plan->parameters) row.parameters.emplace_back(parameter.name, 0);
-    row.model = options_.model;
-    row.t_p_us = gpu_->constants.t_p_us;
-    row.t_m_cycles = gpu_->constants.t_m_cycles;
-    row.t_p_source = gpu_->t_p_source;
-    row.t_m_source = gpu_->t_m_source;
-    row.notes = gpu_->notes;
+  const PreparedGpu& prepared = plan_.gpus[gpu];
+  const bool same_gpu = gpu_ == &prepared && filled_ == &row;
+  if (gpu_ != &prepared) start_gpu(prepared);
+  iterations_ = 0;
+  algorithm_3_us_ = 0;
+  if (!same_gpu) start_row(row);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    slots_[i] = values[i];
+    row.parameters[i].second = values[i];
   }
-  for (std::size_t i = 0; i < values.size(); ++i) row.parameters[i].second = values[i];
   row_ = &row;
   row.launches = 0;
   if (!beside_.empty()) row.beside_us.assign(beside_.size(), 0);
   try {
-    run(gpu_->steps, 1);
+    for (const PreparedStep& step : gpu_->steps) run(step, 1);
   } catch (Failed& failed) {
     return with_row(std::move(failed.diagnostics));
   }
@@ -80,9 +185,45 @@ Diagnostics RowModel::row(std::size_t gpu, const std::vector<std::int64_t>& valu
   }
   if (options_.best_launch) row.algorithm_3_us = algorithm_3_us_;
   if (!(row.time.total_us <= std::numeric_limits<double>::max())) {
-    return with_row({error("the time is out of the range of numbers")});
+    return out_of_range();
   }
   return {};
+}
+
+// ---- The rest.
+
+void RowModel::start_row(PredictionRow& row) {
+  filled_ = &row;
+  row.plan = plan_.plan->name;
+  row.gpu = gpu_->gpu->name;
+  row.parameters.clear();
+  for (const Parameter& parameter : plan_.plan->parameters) row.parameters.emplace_back(parameter.name, 0);
+  row.model = options_.model;
+  row.t_p_us = gpu_->constants.t_p_us;
+  row.t_m_cycles = gpu_->constants.t_m_cycles;
+  row.t_p_source = gpu_->t_p_source;
+  row.t_m_source = gpu_->t_m_source;
+  row.notes = gpu_->notes;
+}
+
+const Launch& RowModel::new_shape(const PreparedLaunch& launch, std::int64_t threads, Sized& known) {
+  Launch shape;
+  if (threads >= 1) shape = algorithm_3(*gpu_->gpu, gpu_->divisors, threads);
+  if (!fits(*gpu_->gpu, shape)) fail(*launch.step, choose_launch(*gpu_->gpu, threads).diagnostics());
+  known = {threads, shape};
+  return known.shape;
+}
+
+const Launch& RowModel::given_shape(const PreparedLaunch& launch, Last& last) {
+  const PlanStep& step = *launch.step;
+  const Gpu& gpu = *gpu_->gpu;
+  if (!launch.blocks || !launch.threads_per_block) fail(step, {error("the launch has no size")});
+  Launch& shape = last.sized.front().shape;
+  shape.blocks = evaluate(*launch.blocks, *step.launch->blocks, step, "`blocks`");
+  shape.threads_per_block =
+      evaluate(*launch.threads_per_block, *step.launch->threads_per_block, step, "`threads_per_block`");
+  if (!fits(gpu, shape)) fail(step, check_launch(gpu, shape.blocks, shape.threads_per_block).diagnostics());
+  return shape;
 }
 
 Result<std::vector<LaunchTerm>> RowModel::terms(std::size_t gpu, const std::vector<std::int64_t>& values) {
@@ -109,80 +250,6 @@ Diagnostics RowModel::with_row(Diagnostics wrong) const {
   return wrong;
 }
 
-void RowModel::run(const std::vector<PreparedStep>& steps, std::int64_t times) {
-  for (const PreparedStep& step : steps) run(step, times);
-}
-
-// times: how often all this is done.
-void RowModel::run(const PreparedStep& step, std::int64_t times) {
-  const std::int64_t count = evaluate(step.repeat, step.step->repeat, *step.step, "`repeat`");
-  if (count < 0) {
-    fail(*step.step,
-         {error(fmt::format("`repeat: {}` is negative: {}", to_string(step.step->repeat), count))});
-  }
-  if (count == 0) return;
-  if (step.counter_slot < 0) return repeated(step, count, times);
-  const auto slot = static_cast<std::size_t>(step.counter_slot);
-  slots_[slot] = 0;
-  bound_[slot] = true;
-  if (step.counted) {
-    counted(step, count, times);
-  } else {
-    repeated(step, count, times);
-  }
-  bound_[slot] = false;
-}
-
-void RowModel::once(const PreparedStep& step, std::int64_t times) {
-  if (step.launch < 0) return run(step.steps, times);
-  const auto index = static_cast<std::size_t>(step.launch);
-  launch(gpu_->launches[index], index, times);
-}
-
-// Iterations that are all the same are computed once.
-void RowModel::repeated(const PreparedStep& step, std::int64_t count, std::int64_t times) {
-  if (__builtin_mul_overflow(times, count, &times)) too_many_launches(*step.step);
-  once(step, times);
-}
-
-void RowModel::counted(const PreparedStep& step, std::int64_t count, std::int64_t times) {
-  iterations_ += static_cast<std::uint64_t>(std::min<std::int64_t>(count, kMostLaunchIterations + 1));
-  if (iterations_ > kMostLaunchIterations) {
-    fail(
-        *step.step,
-        {error(fmt::format("`repeat: {}` is {}: launches that differ with the counter `{}` can be {} at most",
-                           to_string(step.step->repeat), count, step.step->counter, kMostLaunchIterations))});
-  }
-  for (std::int64_t iteration = 0; iteration < count; ++iteration) {
-    slots_[static_cast<std::size_t>(step.counter_slot)] = iteration;
-    once(step, times);
-  }
-}
-
-void RowModel::launch(const PreparedLaunch& launch, std::size_t index, std::int64_t times) {
-  Launch shape = shape_of(launch, index);
-  const bool first = row_->launches == 0;
-  const TimeBreakdown* time = &time_of(*session_, launch, index, shape);
-  const auto number = static_cast<double>(times);
-  if (options_.best_launch) {
-    algorithm_3_us_ += number * time->total_us;
-    if (launch.threads) {
-      shape = best_shape(launch, index, shape, time->total_us);
-      time = &time_of(*session_, launch, index, shape);
-    }
-  }
-  if (__builtin_add_overflow(row_->launches, times, &row_->launches)) too_many_launches(*launch.step);
-  if (terms_ != nullptr) add_term(launch, index, shape, *time, number);
-  if (!beside_.empty()) times_beside(launch, index, shape, number);
-  if (!first) {
-    row_->time.add(*time, number);
-    return;
-  }
-  row_->first_launch = shape;
-  row_->time = *time;
-  if (times != 1) row_->time.multiply(number);
-}
-
 void RowModel::add_term(const PreparedLaunch& launch, std::size_t index, const Launch& shape,
                         const TimeBreakdown& time, double times) {
   const std::vector<std::int64_t>& values = last_[index].values;
@@ -192,36 +259,6 @@ void RowModel::add_term(const PreparedLaunch& launch, std::size_t index, const L
     return;
   }
   terms_->push_back({&launch, shape, values, times, time, last_[index].model_launch.active_blocks_per_sm});
-}
-
-// Good until the next call.
-const Launch& RowModel::shape_of(const PreparedLaunch& launch, std::size_t index) {
-  const PlanStep& step = *launch.step;
-  const Gpu& gpu = *gpu_->gpu;
-  Last& last = last_[index];
-  if (launch.threads) {
-    const std::int64_t threads = evaluate(*launch.threads, *step.launch->threads, step, "`threads`");
-    // A hash with a slot of its own for each of 32 powers of two in a row, as sweeps have them: the upper half is a
-    // de Bruijn sequence.
-    constexpr std::uint64_t de_bruijn = 0x077CB53109E3779Bu;
-    static_assert(ModelLaunch::kShapeSlots == 1 << 5);
-    const std::size_t slot = (static_cast<std::uint64_t>(threads) * de_bruijn) >> (64 - 5);
-    last.model_launch.shape_slot = slot;
-    Sized& known = last.sized[slot];
-    if (known.threads == threads && threads >= 1) return known.shape;
-    Launch shape;
-    if (threads >= 1) shape = algorithm_3(gpu, gpu_->divisors, threads);
-    if (!fits(gpu, shape)) fail(step, choose_launch(gpu, threads).diagnostics());
-    known = {threads, shape};
-    return known.shape;
-  }
-  if (!launch.blocks || !launch.threads_per_block) fail(step, {error("the launch has no size")});
-  Launch& shape = last.sized.front().shape;
-  shape.blocks = evaluate(*launch.blocks, *step.launch->blocks, step, "`blocks`");
-  shape.threads_per_block =
-      evaluate(*launch.threads_per_block, *step.launch->threads_per_block, step, "`threads_per_block`");
-  if (!fits(gpu, shape)) fail(step, check_launch(gpu, shape.blocks, shape.threads_per_block).diagnostics());
-  return shape;
 }
 
 // The quickest of all blocks of whole warps that have at least the launch's threads; `chosen`, which takes
@@ -249,23 +286,6 @@ Launch RowModel::best_shape(const PreparedLaunch& launch, std::size_t index, con
   return best;
 }
 
-// Gives the program's names their values for a launch of that shape.
-void RowModel::prepare(const PreparedLaunch& launch, Last& last, const Launch& shape) {
-  slots_[plan_.threads_per_block_slot] = shape.threads_per_block;
-  slots_[plan_.blocks_slot] = shape.blocks;
-  last.values.resize(launch.values.size());
-  bool same = last.model_launch.revision != 0;
-  for (std::size_t i = 0; i < launch.values.size(); ++i) {
-    std::int64_t value = 0;
-    if (!launch.values[i].evaluate(slots_.data(), value)) fail_argument(launch, i);
-    same = same && value == last.values[i];
-    last.values[i] = value;
-  }
-  if (!same) last.model_launch.revision = ++revisions_;
-  if (launch.program->program->resources && last.threads_per_block != shape.threads_per_block)
-    find_active_blocks(launch, last, shape);
-}
-
 void RowModel::find_active_blocks(const PreparedLaunch& launch, Last& last, const Launch& shape) const {
   const Occupancy occupied =
       occupancy(*gpu_->gpu, shape.threads_per_block, *launch.program->program->resources);
@@ -276,16 +296,6 @@ void RowModel::find_active_blocks(const PreparedLaunch& launch, Last& last, cons
   }
   last.threads_per_block = shape.threads_per_block;
   last.model_launch.active_blocks_per_sm = occupied.active_blocks;
-}
-
-const TimeBreakdown& RowModel::time_of(ModelSession& session, const PreparedLaunch& launch, std::size_t index,
-                                       const Launch& shape) {
-  Last& last = last_[index];
-  prepare(launch, last, shape);
-  last.model_launch.shape = shape;
-  const TimeBreakdown* time = session.time(index, last.model_launch, why_);
-  if (time == nullptr) fail(*launch.step, std::exchange(why_, {}));
-  return *time;
 }
 
 void RowModel::times_beside(const PreparedLaunch& launch, std::size_t index, const Launch& shape,
@@ -330,6 +340,18 @@ Bindings RowModel::bindings() const {
 
 void RowModel::fail(const PlanStep& step, Diagnostics wrong) const {
   throw Failed{at_step(*plan_.plan, step, std::move(wrong))};
+}
+
+void RowModel::fail_time(const PlanStep& step) {
+  fail(step, std::exchange(why_, {}));
+}
+
+void RowModel::fail_negative(const PlanStep& step, std::int64_t count) const {
+  fail(step, {error(fmt::format("`repeat: {}` is negative: {}", to_string(step.repeat), count))});
+}
+
+Diagnostics RowModel::out_of_range() const {
+  return with_row({error("the time is out of the range of numbers")});
 }
 
 void RowModel::too_many_launches(const PlanStep& step) const {

@@ -52,27 +52,32 @@ class RowModel {
   struct Failed {
     Diagnostics diagnostics;
   };
-  void start(std::size_t gpu, const std::vector<std::int64_t>& values);
-  Diagnostics with_row(Diagnostics wrong) const;
-  void run(const std::vector<PreparedStep>& steps, std::int64_t times);
+  [[gnu::noinline]] void start_gpu(const PreparedGpu& gpu);
+  [[gnu::noinline]] void start_row(PredictionRow& row);  // what does not depend on parameters
+  [[gnu::noinline, gnu::cold]] Diagnostics with_row(Diagnostics wrong) const;
+  [[gnu::noinline, gnu::cold]] Diagnostics out_of_range() const;
+  [[noreturn, gnu::noinline, gnu::cold]] void fail_time(const PlanStep& step);
+  [[noreturn, gnu::noinline, gnu::cold]] void fail_negative(const PlanStep& step, std::int64_t count) const;
   void run(const PreparedStep& step, std::int64_t times);
-  void once(const PreparedStep& step, std::int64_t times);
-  void repeated(const PreparedStep& step, std::int64_t count, std::int64_t times);
-  void counted(const PreparedStep& step, std::int64_t count, std::int64_t times);
-  void launch(const PreparedLaunch& launch, std::size_t index, std::int64_t times);
-  const Launch& shape_of(const PreparedLaunch& launch, std::size_t index);
+  [[gnu::always_inline]] void once(const PreparedStep& step, std::int64_t times);
+  [[gnu::noinline]] void counted(const PreparedStep& step, std::int64_t count, std::int64_t times);
+  [[gnu::always_inline]] void launch(const PreparedLaunch& launch, std::size_t index, std::int64_t times);
+  [[gnu::always_inline]] const Launch& shape_of(const PreparedLaunch& launch, std::size_t index);
   [[gnu::noinline]] Launch best_shape(const PreparedLaunch& launch, std::size_t index, const Launch& chosen,
                                       double chosen_us);
   [[gnu::noinline]] void add_term(const PreparedLaunch& launch, std::size_t index, const Launch& shape,
                                   const TimeBreakdown& time, double times);
+  // A shape that is not the one known in that slot.
+  [[gnu::noinline]] const Launch& new_shape(const PreparedLaunch& launch, std::int64_t threads, Sized& known);
+  [[gnu::noinline]] const Launch& given_shape(const PreparedLaunch& launch, Last& last);
   // Valid until the session's next time.
-  const TimeBreakdown& time_of(ModelSession& session, const PreparedLaunch& launch, std::size_t index,
-                               const Launch& shape);
+  [[gnu::always_inline]] const TimeBreakdown& time_of(ModelSession& session, const PreparedLaunch& launch,
+                                                      std::size_t index, const Launch& shape);
   [[gnu::noinline]] void times_beside(const PreparedLaunch& launch, std::size_t index, const Launch& shape,
                                       double times);
   [[gnu::noinline]] void find_active_blocks(const PreparedLaunch& launch, Last& last,
                                             const Launch& shape) const;
-  void prepare(const PreparedLaunch& launch, Last& last, const Launch& shape);
+  [[gnu::always_inline]] void prepare(const PreparedLaunch& launch, Last& last, const Launch& shape);
   std::int64_t evaluate(const CompiledExpression& compiled, const Expression& expression,
                         const PlanStep& step, const char* what) const {
     std::int64_t value = 0;
@@ -93,7 +98,7 @@ class RowModel {
   std::vector<std::unique_ptr<ModelSession>> beside_;  // of options_.beside
   const PreparedGpu* gpu_ = nullptr;
   std::vector<std::int64_t> slots_;
-  std::vector<bool> bound_;  // counters that are counting
+  std::vector<char> bound_;  // counters that are counting: 1
   std::uint64_t iterations_ = 0;
   std::uint64_t revisions_ = 0;  // given to values so far
   std::vector<Last> last_;

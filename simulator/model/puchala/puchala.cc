@@ -91,13 +91,16 @@ class PuchalaSession final : public ModelSession {
       known.shape = launch.shape;
       known.runs = runs_of(*gpu_->gpu, gpu_->divisors, launch.shape, launch.active_blocks_per_sm);
     }
-    CorePackageTime full, rest;
-    if (!simulate(kept, known.runs.warps_per_core_package, full, why)) return nullptr;
-    if (known.runs.remaining_warps_per_core_package > 0 &&
-        !simulate(kept, known.runs.remaining_warps_per_core_package, rest, why)) {
-      return nullptr;
+    CorePackageTime simulated_full, simulated_rest;
+    const CorePackageTime *full = &simulated_full, *rest = &nothing_;
+    if (!find_or_simulate(kept, known.runs.warps_per_core_package, full, simulated_full, why)) return nullptr;
+    if (known.runs.remaining_warps_per_core_package > 0) {
+      if (full != &simulated_full) simulated_full = *full;  // the next simulation may move it
+      full = &simulated_full;
+      if (!find_or_simulate(kept, known.runs.remaining_warps_per_core_package, rest, simulated_rest, why))
+        return nullptr;
     }
-    time_of_runs(gpu_->cycle_us, known.runs, gpu_->constants.t_p_us, full, rest, time_);
+    time_of_runs(gpu_->cycle_us, known.runs, gpu_->constants.t_p_us, *full, *rest, time_);
     return &time_;
   }
 
@@ -118,13 +121,18 @@ class PuchalaSession final : public ModelSession {
     return true;
   }
 
-  static bool simulate(Kept& kept, std::int64_t warps, CorePackageTime& into, Diagnostics& why) {
-    const auto time = kept.instance->time(warps);
-    if (!time) {
-      why = time.diagnostics();
+  // Lets `time` point to T_c: where it is remembered, else at `simulated`.
+  static bool find_or_simulate(Kept& kept, std::int64_t warps, const CorePackageTime*& time,
+                               CorePackageTime& simulated, Diagnostics& why) {
+    time = kept.instance->find(warps);
+    if (time != nullptr) return true;
+    const auto result = kept.instance->time(warps);
+    if (!result) {
+      why = result.diagnostics();
       return false;
     }
-    into = *time;
+    simulated = *result;
+    time = &simulated;
     return true;
   }
 

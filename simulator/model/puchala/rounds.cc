@@ -59,27 +59,49 @@ class RoundMaker {
   Piece piece_of(const std::vector<Schedule::Step>& steps) {
     Piece whole;
     for (const Schedule::Step& step : steps) {
-      append(whole, step.loop ? piece_of(step.loop) : piece_of(step.period));
+      if (step.loop) {
+        append(whole, piece_of(step.loop));
+      } else {
+        append(whole, step.period);
+      }
     }
     return whole;
   }
 
  private:
-  Piece piece_of(const Period& period) const {
-    Piece piece;
-    piece.empty = false;
-    piece.begins_with_load = piece.ends_with_load = period.kind == PeriodKind::load;
+  Round round_of(const Period& period) const {
+    Round round;
     if (period.kind == PeriodKind::calculation) {
-      piece.head.busy = period.cycles;
-      piece.calculation = period.cycles;
-      return piece;
+      round.busy = period.cycles;
+      return round;
     }
-    piece.head.busy = t_m_;
-    piece.head.transactions_done = period.cycles;
-    if (period.kind == PeriodKind::load) piece.head.loads_done = period.cycles;
-    piece.head.load_origin = piece.head.transaction_origin = period.origin;
-    piece.accesses = 1;
-    return piece;
+    round.busy = t_m_;
+    round.transactions_done = period.cycles;
+    if (period.kind == PeriodKind::load) round.loads_done = period.cycles;
+    round.load_origin = round.transaction_origin = period.origin;
+    return round;
+  }
+
+  void append(Piece& into, const Period& period) const {
+    const Round round = round_of(period);
+    const bool load = period.kind == PeriodKind::load;
+    if (into.empty) {
+      into.empty = false;
+      into.begins_with_load = load;
+      into.head = round;
+    } else if (into.ends_with_load && !load) {  // the warp gives way
+      if (into.gives_way) into.steps.push_back({into.tail, nullptr});
+      into.tail = round;
+      into.gives_way = true;
+    } else {
+      into.last() = joined(into.last(), round);
+    }
+    into.ends_with_load = load;
+    if (period.kind == PeriodKind::calculation) {
+      into.calculation += period.cycles;
+    } else {
+      into.accesses += 1;
+    }
   }
 
   // One that stands in several places is remembered.
@@ -142,14 +164,16 @@ class RoundMaker {
       shared.push_back({{}, std::make_shared<const RoundLoop>(RoundLoop{1, std::move(body.steps)})});
       body.steps = std::move(shared);
     }
-    std::vector<RoundStep> turn;
+    std::vector<RoundStep> iteration;
+    iteration.reserve(body.steps.size() + 2);
     if (gives_way) {
-      turn = {{body.tail, nullptr}, {body.head, nullptr}};
+      iteration.push_back({body.tail, nullptr});
+      iteration.push_back({body.head, nullptr});
     } else {
-      turn = {{joined(body.tail, body.head), nullptr}};
+      iteration.push_back({joined(body.tail, body.head), nullptr});
     }
-    turn.insert(turn.end(), body.steps.begin(), body.steps.end());
-    add_loop(body.steps, count - 1, std::move(turn));
+    iteration.insert(iteration.end(), body.steps.begin(), body.steps.end());
+    add_loop(body.steps, count - 1, std::move(iteration));
     return body;
   }
 
