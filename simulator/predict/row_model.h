@@ -18,6 +18,7 @@ struct LaunchTerm {
   double times = 0;
   TimeBreakdown time;                         // of one
   std::optional<std::int64_t> active_blocks;  // per SM, that the kernel's resources allow
+  std::optional<std::int64_t> shared_bytes;   // that the launch asks for
 };
 
 // Computes rows. One thread at a time; several may share a plan.
@@ -40,7 +41,9 @@ class RowModel {
   struct Last {                // of one launch: what it was computed with last
     ModelLaunch model_launch;  // revision 0: there are no values
     std::vector<std::int64_t> values;
-    std::int64_t threads_per_block = 0;                 // that active_blocks_per_sm is for
+    GridAndBlock dimensions;                            // where the launch has several
+    std::int64_t threads_per_block = 0;                 // that active_blocks_per_sm is for, …
+    std::int64_t shared_bytes = 0;                      // … with that much dynamic shared memory
     std::array<Sized, ModelLaunch::kShapeSlots> sized;  // by a hash of their threads; the newest stay
     void forget() {
       model_launch.revision = 0;
@@ -53,6 +56,7 @@ class RowModel {
     Diagnostics diagnostics;
   };
   void start(std::size_t gpu, const std::vector<std::int64_t>& values);
+  void start_sessions();
   Diagnostics with_row(Diagnostics wrong) const;
   void run(const std::vector<PreparedStep>& steps, std::int64_t times);
   void run(const PreparedStep& step, std::int64_t times);
@@ -61,6 +65,7 @@ class RowModel {
   void counted(const PreparedStep& step, std::int64_t count, std::int64_t times);
   void launch(const PreparedLaunch& launch, std::size_t index, std::int64_t times);
   const Launch& shape_of(const PreparedLaunch& launch, std::size_t index);
+  [[gnu::noinline]] void find_dimensions(const PreparedLaunch& launch, Last& last);
   [[gnu::noinline]] Launch best_shape(const PreparedLaunch& launch, std::size_t index, const Launch& chosen,
                                       double chosen_us);
   [[gnu::noinline]] void add_term(const PreparedLaunch& launch, std::size_t index, const Launch& shape,
@@ -73,6 +78,8 @@ class RowModel {
   [[gnu::noinline]] void find_active_blocks(const PreparedLaunch& launch, Last& last,
                                             const Launch& shape) const;
   void prepare(const PreparedLaunch& launch, Last& last, const Launch& shape);
+  [[gnu::noinline]] void set_dimensions(const PreparedLaunch& launch, const Last& last, const Launch& shape);
+  [[gnu::noinline]] void take_shared(const PreparedLaunch& launch, Last& last);
   std::int64_t evaluate(const CompiledExpression& compiled, const Expression& expression,
                         const PlanStep& step, const char* what) const {
     std::int64_t value = 0;
@@ -84,6 +91,7 @@ class RowModel {
   [[noreturn, gnu::noinline, gnu::cold]] void fail_argument(const PreparedLaunch& launch,
                                                             std::size_t index) const;
   [[gnu::noinline]] Bindings bindings() const;
+  void add_dimensions(Bindings& to) const;
   [[noreturn, gnu::noinline, gnu::cold]] void fail(const PlanStep& step, Diagnostics wrong) const;
   [[noreturn, gnu::noinline, gnu::cold]] void too_many_launches(const PlanStep& step) const;
 
