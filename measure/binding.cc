@@ -98,35 +98,44 @@ class Binder {
     }
   }
 
-  Launch shape(const PlanStep& step, const Bindings& bindings) const {
-    const auto& launch = *step.launch;
-    if (!launch.threads) {
-      const auto blocks = count(*launch.blocks, bindings, step.line, "`blocks`"),
-                 threads = count(*launch.threads_per_block, bindings, step.line, "`threads_per_block`");
-      return checked(check_launch(gpu_, blocks, threads), step);
-    }
-    const auto threads = count(*launch.threads, bindings, step.line, "`threads`");
-    if (!threads_per_block_) return checked(choose_launch(gpu_, threads), step);
-    if (threads < 1) fail(step.line, error(fmt::format("`threads` is {}", threads)));
-    return checked(check_launch(gpu_, (threads - 1) / *threads_per_block_ + 1, *threads_per_block_), step);
+  Dim3 dimensions(const Dim3Expressions& sizes, const Bindings& bindings, int line,
+                  std::string_view what) const {
+    Dim3 found;
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+      (i == 0 ? found.x : i == 1 ? found.y : found.z) = count(sizes[i], bindings, line, what);
+    return found;
   }
-  Launch checked(const Result<Launch>& launch, const PlanStep& step) const {
-    if (!launch) fail(step.line, launch.diagnostics());
-    if (launch->blocks > std::numeric_limits<std::int32_t>::max())
-      fail(step.line, error(fmt::format("{} blocks are more than a launch takes", launch->blocks)));
-    return *launch;
+
+  GridAndBlock shape(const PlanStep& step, const Bindings& bindings) const {
+    const auto& launch = *step.launch;
+    if (!launch.threads)
+      return checked({dimensions(launch.grid, bindings, step.line, "the grid"),
+                      dimensions(launch.block, bindings, step.line, "the block")},
+                     step);
+    const auto threads = count(*launch.threads, bindings, step.line, "`threads`");
+    if (threads < 1) fail(step.line, error(fmt::format("`threads` is {}", threads)));
+    if (threads_per_block_)
+      return checked(one_dimensional({(threads - 1) / *threads_per_block_ + 1, *threads_per_block_}), step);
+    const auto chosen = choose_launch(gpu_, threads);
+    if (!chosen) fail(step.line, chosen.diagnostics());
+    return checked(one_dimensional(*chosen), step);
+  }
+  GridAndBlock checked(const GridAndBlock& shape, const PlanStep& step) const {
+    if (const auto good = check_launch(gpu_, shape); !good) fail(step.line, good.diagnostics());
+    return shape;
   }
 
   void launch(const PlanStep& step, const Bindings& bindings) {
     BoundLaunch one;
     one.kernel = kernels_.of(*step.launch);
-    const auto how = shape(step, bindings);
-    one.blocks = how.blocks;
-    one.threads_per_block = how.threads_per_block;
+    one.shape = shape(step, bindings);
     Bindings inner = bindings;
-    inner["blockDim.x"] = how.threads_per_block;
-    inner["gridDim.x"] = how.blocks;
-    for (const auto* dimension : {"blockDim.y", "blockDim.z", "gridDim.y", "gridDim.z"}) inner[dimension] = 1;
+    add_dimensions(one.shape, inner);
+    if (step.launch->shared) {
+      one.shared_bytes = count(*step.launch->shared, inner, step.line, "`shared`");
+      if (one.shared_bytes < 0 || one.shared_bytes > std::numeric_limits<std::int32_t>::max())
+        fail(step.line, error(fmt::format("`shared` is {} bytes", one.shared_bytes)));
+    }
     const auto& kernel = kernels_.kernel(one.kernel);
     for (const auto& parameter : kernel.parameters)
       one.arguments.push_back(value_of(kernel, parameter, step, inner));
@@ -228,6 +237,12 @@ std::string argument_text(const BoundPlan& bound, const ArgumentValue& value) {
   return fmt::format("{}", std::get<double>(value));
 }
 
+// As CUDA's sources write it: "256", "dim3(32, 8)".
+std::string dim3_text(const Dim3& size) {
+  if (size.z != 1) return fmt::format("dim3({}, {}, {})", size.x, size.y, size.z);
+  return size.y != 1 ? fmt::format("dim3({}, {})", size.x, size.y) : fmt::format("{}", size.x);
+}
+
 }  // namespace
 
 std::uint64_t BoundPlan::bytes() const {
@@ -263,8 +278,9 @@ std::string to_text(const BoundPlan& bound, const PlanKernels& kernels) {
     for (std::size_t i = 0; i < launch.arguments.size(); ++i)
       arguments.push_back(
           fmt::format("{}={}", kernel.parameters[i].name, argument_text(bound, launch.arguments[i])));
-    text += fmt::format("  {}<<<{}, {}>>>({})\n", kernel.name, launch.blocks, launch.threads_per_block,
-                        fmt::join(arguments, ", "));
+    text += fmt::format(
+        "  {}<<<{}, {}{}>>>({})\n", kernel.name, dim3_text(launch.shape.grid), dim3_text(launch.shape.block),
+        launch.shared_bytes == 0 ? "" : fmt::format(", {}", launch.shared_bytes), fmt::join(arguments, ", "));
   }
   return text;
 }

@@ -9,6 +9,7 @@
 
 #include "measure/kernels.h"
 #include "simulator/gpu/gpu.h"
+#include "simulator/plan/launch.h"
 #include "simulator/plan/plan.h"
 
 namespace warptime::measuring {
@@ -30,7 +31,8 @@ using ArgumentValue = std::variant<ArrayPointer, std::int64_t, double>;
 
 struct BoundLaunch {
   KernelReference kernel;
-  std::int64_t blocks = 0, threads_per_block = 0;
+  GridAndBlock shape;
+  std::int64_t shared_bytes = 0;         // dynamic shared memory of each block
   std::vector<ArgumentValue> arguments;  // one for each parameter of the kernel
 };
 

@@ -25,7 +25,8 @@ constexpr auto kFirstWarmUp = std::chrono::milliseconds(300);
 // A launch as the driver takes it: `values` are what `pointers` points to.
 struct ReadyLaunch {
   CUfunction function = nullptr;
-  unsigned blocks = 0, threads = 0;
+  GridAndBlock shape;
+  unsigned shared_bytes = 0;
   std::vector<std::uint64_t> values;
   std::vector<void*> pointers;
 };
@@ -175,12 +176,23 @@ class CudaSession : public Session {
     const auto& kernel = kernels_->kernel(launch.kernel);
     ReadyLaunch one;
     one.function = modules_[launch.kernel.module]->function(kernel.symbol);
-    one.blocks = static_cast<unsigned>(launch.blocks);
-    one.threads = static_cast<unsigned>(launch.threads_per_block);
+    one.shape = launch.shape;
+    one.shared_bytes = static_cast<unsigned>(launch.shared_bytes);
+    allow_shared(one);
     for (std::size_t i = 0; i < launch.arguments.size(); ++i)
       one.values.push_back(bits_of(kernel.parameters[i], launch.arguments[i]));
     for (auto& value : one.values) one.pointers.push_back(&value);
     return one;
+  }
+
+  // What exceeds the limit of every GPU has to be opted into.
+  static void allow_shared(const ReadyLaunch& launch) {
+    constexpr unsigned kWithoutOptIn = 48 * 1024;
+    if (launch.shared_bytes <= kWithoutOptIn) return;
+    const auto& cuda = Driver::get();
+    cuda.check(cuda.cuFuncSetAttribute_(launch.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                        static_cast<int>(launch.shared_bytes)),
+               fmt::format("{} bytes of dynamic shared memory", launch.shared_bytes));
   }
 
   std::uint64_t bits_of(const KernelParameter& parameter, const ArgumentValue& value) const {
@@ -196,10 +208,14 @@ class CudaSession : public Session {
   void run() {
     const auto& cuda = Driver::get();
     for (auto& launch : launches_) {
-      const auto code = cuda.cuLaunchKernel_(launch.function, launch.blocks, 1, 1, launch.threads, 1, 1, 0,
+      const auto size = [](std::int64_t of) { return static_cast<unsigned>(of); };
+      const auto& [grid, block] = launch.shape;
+      const auto code = cuda.cuLaunchKernel_(launch.function, size(grid.x), size(grid.y), size(grid.z),
+                                             size(block.x), size(block.y), size(block.z), launch.shared_bytes,
                                              stream_, launch.pointers.data(), nullptr);
       if (code != CUDA_SUCCESS)
-        cuda.check(code, fmt::format("a launch of {} blocks of {} threads", launch.blocks, launch.threads));
+        cuda.check(code,
+                   fmt::format("a launch of {} blocks of {} threads", to_string(grid), to_string(block)));
     }
   }
 

@@ -70,8 +70,13 @@ class Reference {
                              execute::Memory& memory, const std::vector<execute::Argument>& arguments,
                              const std::map<std::size_t, std::uint32_t>& buffers) {
     execute::LaunchConfig how;
-    how.grid.x = static_cast<std::uint32_t>(launch.blocks);
-    how.block.x = static_cast<std::uint32_t>(launch.threads_per_block);
+    const auto dimensions = [](const Dim3& size) {
+      return execute::Dimensions{static_cast<std::uint32_t>(size.x), static_cast<std::uint32_t>(size.y),
+                                 static_cast<std::uint32_t>(size.z)};
+    };
+    how.grid = dimensions(launch.shape.grid);
+    how.block = dimensions(launch.shape.block);
+    how.dynamic_shared_bytes = static_cast<std::uint32_t>(launch.shared_bytes);
     execute::Options options;
     options.instruction_budget = budget_;
     options.print = [](std::string_view) {};

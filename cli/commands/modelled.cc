@@ -41,8 +41,8 @@ bool take_measured_launches(Plan& plan, const std::vector<Measured>& rows, const
   plan.parameters.push_back({blocks_parameter, "blocks that were measured"});
   plan.parameters.push_back({threads_parameter, "threads per block that were measured"});
   launch->threads.reset();
-  launch->blocks = Expression::name(blocks_parameter);
-  launch->threads_per_block = Expression::name(threads_parameter);
+  launch->grid = {Expression::name(blocks_parameter)};
+  launch->block = {Expression::name(threads_parameter)};
   return true;
 }
 

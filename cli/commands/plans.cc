@@ -42,11 +42,23 @@ std::string joined(const std::vector<std::string>& words, std::string_view betwe
   return fmt::format("{}", fmt::join(words, between));
 }
 
+// "N / 32 x 8"
+std::string dimensions_text(const Dim3Expressions& sizes) {
+  std::vector<std::string> words;
+  for (const auto& size : sizes) words.push_back(to_string(size));
+  return joined(words, " x ");
+}
+
+Json dimensions_json(const Dim3Expressions& sizes) {
+  Json json = Json::array();
+  for (const auto& size : sizes) json.push_back(to_string(size));
+  return json;
+}
+
 // In words of the plan's file: "2 * b threads a block".
 std::string size_text(const PlanLaunch& launch) {
   if (launch.threads) return fmt::format("{} threads", to_string(*launch.threads));
-  return fmt::format("{} blocks of {} threads", to_string(*launch.blocks),
-                     to_string(*launch.threads_per_block));
+  return fmt::format("{} blocks of {} threads", dimensions_text(launch.grid), dimensions_text(launch.block));
 }
 
 std::string repeat_text(const PlanStep& step) {
@@ -82,9 +94,12 @@ Json steps_json(const std::vector<PlanStep>& steps) {
       one["arguments"] = Json::object();
       for (const auto& [name, value] : step.launch->arguments) one["arguments"][name] = to_string(value);
       if (step.launch->threads) one["threads"] = to_string(*step.launch->threads);
-      if (step.launch->blocks) one["blocks"] = to_string(*step.launch->blocks);
-      if (step.launch->threads_per_block)
-        one["threads_per_block"] = to_string(*step.launch->threads_per_block);
+      const auto& [grid, block] = std::tie(step.launch->grid, step.launch->block);
+      if (grid.size() == 1) one["blocks"] = to_string(grid.front());
+      if (block.size() == 1) one["threads_per_block"] = to_string(block.front());
+      if (!grid.empty()) one["grid"] = dimensions_json(grid);
+      if (!block.empty()) one["block"] = dimensions_json(block);
+      if (step.launch->shared) one["shared"] = to_string(*step.launch->shared);
     } else {
       one["launches"] = steps_json(step.steps);
     }

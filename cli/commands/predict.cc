@@ -88,8 +88,8 @@ Result<Plan> plan_of_kernel(const std::string& file, const std::string& kernel,
   launch.kernel = file;
   launch.entry = kernel;
   launch.threads = settings.launch.threads;
-  launch.blocks = settings.launch.blocks;
-  launch.threads_per_block = settings.launch.threads_per_block;
+  if (settings.launch.blocks) launch.grid = {*settings.launch.blocks};
+  if (settings.launch.threads_per_block) launch.block = {*settings.launch.threads_per_block};
   Plan plan;
   plan.steps.push_back({});
   plan.steps.front().launch = launch;
@@ -107,9 +107,9 @@ Result<Plan> plan_of_kernel(const std::string& file, const std::string& kernel,
     for (const auto& name : parameters_to_bind(*loaded->program, settings.parameters))
       if (!is_launch_dimension(name)) add({name, description_of(*loaded->program, name)});
   }
-  for (const auto& size : {launch.threads, launch.blocks, launch.threads_per_block})
-    if (size)
-      for (const auto& name : size->names()) add({name, ""});
+  launch.for_each_size([&](const Expression& size) {
+    for (const auto& name : size.names()) add({name, ""});
+  });
   return plan;
 }
 

@@ -240,6 +240,15 @@ std::string_view to_string(Occupancy::Limit limit) {
   return "";
 }
 
+KernelResources with_shared_bytes(const std::optional<KernelResources>& resources,
+                                  std::optional<std::int64_t> shared_bytes) {
+  KernelResources with = resources.value_or(KernelResources{});
+  if (!shared_bytes) return with;
+  with.shared_bytes_dynamic = *shared_bytes;
+  with.dynamic_shared_unknown = false;
+  return with;
+}
+
 Occupancy occupancy(const Gpu& gpu, std::int64_t threads_per_block, const KernelResources& resources) {
   return Blocks(gpu, threads_per_block, resources).take();
 }

@@ -48,7 +48,8 @@ struct ModelLaunch {
   // values.
   std::uint64_t revision = 0;
   Launch shape;
-  // That registers and shared memory allow; nothing: unknown. Depends on the program and shape.threads_per_block.
+  // That registers and shared memory allow; nothing: unknown. Depends on the program and
+  // shape.threads_per_block; otherwise it changes only with another start() of the session.
   std::optional<std::int64_t> active_blocks_per_sm;
   // A place under which a session may remember what it knows of the shape. Several shapes may share one.
   static constexpr std::size_t kShapeSlots = 16;
@@ -83,6 +84,8 @@ struct ExplainedLaunch {
   std::optional<std::int64_t> active_blocks_per_sm;
   double times = 0;    // how often the row has it
   TimeBreakdown time;  // of one
+  // Dynamic shared memory of each block that the launch asks for; nothing: as the program says.
+  std::optional<std::int64_t> shared_bytes = {};
 };
 
 struct ExplainedRow {

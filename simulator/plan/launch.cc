@@ -2,9 +2,43 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "simulator/base/integer_math.h"
+#include "simulator/plan/plan.h"
 
 namespace warptime {
+namespace {
+
+// what: "grid", "block".
+Diagnostics check_dimensions(const char* what, const Dim3& size, const Dim3& largest) {
+  struct Dimension {
+    char name;
+    std::int64_t size, largest;
+  };
+  for (const Dimension& one : {Dimension{'x', size.x, largest.x}, Dimension{'y', size.y, largest.y},
+                               Dimension{'z', size.z, largest.z}}) {
+    if (one.size < 1)
+      return {error(fmt::format("the {} has {} in {}: it must be at least 1", what, one.size, one.name))};
+    if (one.size > one.largest)
+      return {error(
+          fmt::format("the {} has {} in {}: CUDA takes {} at most", what, one.size, one.name, one.largest))};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string to_string(const Dim3& size) {
+  return fmt::format("{}x{}x{}", size.x, size.y, size.z);
+}
+
+void add_dimensions(const GridAndBlock& launch, Bindings& to) {
+  const auto& [grid, block] = launch;
+  const std::array values = {block.x, block.y, block.z, grid.x, grid.y, grid.z};
+  for (std::size_t i = 0; i < values.size(); ++i)
+    to.insert_or_assign(std::string(launch_dimensions()[i]), values[i]);
+}
 
 Result<Launch> choose_launch(const Gpu& gpu, std::int64_t threads) {
   if (threads < 1) return error(fmt::format("a launch of {} threads: there has to be one at least", threads));
@@ -27,6 +61,17 @@ Result<Launch> check_launch(const Gpu& gpu, std::int64_t blocks, std::int64_t th
                              threads_per_block, warps, gpu.name, gpu.max_warps_per_sm));
   }
   return Launch{blocks, threads_per_block};
+}
+
+Result<Launch> check_launch(const Gpu& gpu, const GridAndBlock& launch) {
+  // In one dimension the limits of the GPU itself say more.
+  if (launch == one_dimensional({launch.grid.x, launch.block.x})) {
+    const auto checked = check_launch(gpu, launch.grid.x, launch.block.x);
+    if (!checked) return checked;
+  }
+  if (auto wrong = check_dimensions("grid", launch.grid, kLargestGrid); !wrong.empty()) return wrong;
+  if (auto wrong = check_dimensions("block", launch.block, kLargestBlock); !wrong.empty()) return wrong;
+  return check_launch(gpu, launch.grid.product(), launch.block.product());
 }
 
 }  // namespace warptime

@@ -1,10 +1,12 @@
-// Algorithm 3 of Puchala et al. (2022): how many blocks of how many threads.
+// The shape of a launch, and Algorithm 3 of Puchala et al. (2022): how many blocks of how many threads.
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "simulator/base/integer_math.h"
 #include "simulator/gpu/gpu.h"
+#include "simulator/program/expression/expression.h"
 
 namespace warptime {
 
@@ -13,6 +15,33 @@ struct Launch {
   std::int64_t threads_per_block = 0;
   friend bool operator==(const Launch&, const Launch&) = default;
 };
+
+// CUDA's dim3.
+struct Dim3 {
+  std::int64_t x = 1, y = 1, z = 1;
+  // Of what check_launch() lets pass, this fits 64 bits.
+  std::int64_t product() const { return x * y * z; }
+  friend bool operator==(const Dim3&, const Dim3&) = default;
+};
+std::string to_string(const Dim3& size);  // "128x512x1"
+
+// A launch as CUDA has it. Models take its products: Launch.
+struct GridAndBlock {
+  Dim3 grid, block;
+  Launch launch() const { return {grid.product(), block.product()}; }
+  friend bool operator==(const GridAndBlock&, const GridAndBlock&) = default;
+};
+inline GridAndBlock one_dimensional(const Launch& launch) {
+  return {{launch.blocks, 1, 1}, {launch.threads_per_block, 1, 1}};
+}
+
+// Binds blockDim.x, …, gridDim.z.
+void add_dimensions(const GridAndBlock& launch, Bindings& to);
+
+// The limits of CUDA's dimensions, which are those of every GPU since compute capability 3.0 (CUDA C Programming
+// Guide, technical specifications per compute capability).
+inline constexpr Dim3 kLargestGrid = {0x7fffffff, 0xffff, 0xffff};
+inline constexpr Dim3 kLargestBlock = {1024, 1024, 64};
 
 // What launches on a GPU are divided by.
 struct GpuDivisors {
@@ -34,6 +63,8 @@ Result<Launch> choose_launch(const Gpu& gpu, std::int64_t threads);
 
 // Errors: fewer than one block or thread, a block larger than the GPU takes (threads or warps).
 Result<Launch> check_launch(const Gpu& gpu, std::int64_t blocks, std::int64_t threads_per_block);
+// Errors: also a dimension below 1, or larger than CUDA takes.
+Result<Launch> check_launch(const Gpu& gpu, const GridAndBlock& launch);
 
 // ---- What is computed a million times a second.
 

@@ -19,6 +19,7 @@ using yaml::Node;
 using yaml::Reader;
 
 constexpr int kDeepestNesting = 100;
+constexpr std::size_t kDimensions = 3;
 constexpr std::array<std::string_view, 6> kLaunchDimensions = {"blockDim.x", "blockDim.y", "blockDim.z",
                                                                "gridDim.x",  "gridDim.y",  "gridDim.z"};
 
@@ -129,11 +130,12 @@ class PlanReader {
     const bool group = std::any_of(node.entries.begin(), node.entries.end(),
                                    [](const Entry& entry) { return entry.key.text == "launches"; });
     const std::vector<std::string> group_keys = {"repeat", "counter", "launches"};
-    const std::vector<std::string> launch_keys = {
-        "kernel", "entry", "arguments", "threads", "blocks", "threads_per_block", "repeat", "counter"};
+    const std::vector<std::string> launch_keys = {"kernel", "entry",  "arguments", "threads",
+                                                  "grid",   "block",  "blocks",    "threads_per_block",
+                                                  "shared", "repeat", "counter"};
     Fields fields(reader_, node, group ? group_keys : launch_keys,
                   group ? "a group of launches" : "a launch");
-    if (const Node* repeat = fields.find("repeat")) step.repeat = expression(*repeat, "`repeat`", false);
+    if (const Node* repeat = fields.find("repeat")) step.repeat = expression(*repeat, "`repeat`");
     if (const Node* counter = fields.find("counter")) {
       step.counter = reader_.text(*counter, "`counter`");
       bring_into_scope(*counter, step.counter, "counter");
@@ -155,25 +157,69 @@ class PlanReader {
     }
     if (const Node* node = fields.find("entry")) launch.entry = reader_.text(*node, "`entry`");
     if (const Node* node = fields.find("arguments")) read_arguments(*node, launch);
-    if (const Node* node = fields.find("threads")) launch.threads = expression(*node, "`threads`", false);
-    if (const Node* node = fields.find("blocks")) launch.blocks = expression(*node, "`blocks`", false);
-    if (const Node* node = fields.find("threads_per_block")) {
-      launch.threads_per_block = expression(*node, "`threads_per_block`", false);
-    }
+    if (const Node* node = fields.find("threads")) launch.threads = expression(*node, "`threads`");
+    launch.grid = read_size(fields, "grid", "blocks");
+    launch.block = read_size(fields, "block", "threads_per_block");
+    if (const Node* node = fields.find("shared"))
+      launch.shared = expression(*node, "`shared`", May::use_dimensions);
     check_size(fields, launch);
     return launch;
   }
 
+  // `key`, or the other name that it may have.
+  Dim3Expressions read_size(const Fields& fields, std::string_view key, std::string_view other) {
+    const Node* node = fields.find(key);
+    const Node* by_other = fields.find(other);
+    if (node != nullptr && by_other != nullptr)
+      reader_.error(*by_other, fmt::format("`{}` is `{}` under another name: give one of them", other, key));
+    const std::string what = fmt::format("`{}`", node != nullptr ? key : other);
+    if (node == nullptr) node = by_other;
+    return node != nullptr ? read_dimensions(*node, what) : Dim3Expressions();
+  }
+
+  // YAML cuts `[ceil_div(N, 32), 8]` at each comma: puts together what belongs to one call.
+  static std::vector<Node> whole_items(const Node& list) {
+    std::vector<Node> items;
+    std::ptrdiff_t open = 0;
+    for (const Node& item : list.items) {
+      if (open > 0 && item.kind == Node::Kind::scalar) {
+        items.back().text += ", " + item.text;
+      } else {
+        items.push_back(item);
+      }
+      open += std::count(item.text.begin(), item.text.end(), '(') -
+              std::count(item.text.begin(), item.text.end(), ')');
+    }
+    return items;
+  }
+
+  Dim3Expressions read_dimensions(const Node& node, const std::string& what) {
+    if (node.kind != Node::Kind::sequence) return {expression(node, what)};
+    Dim3Expressions sizes;
+    for (const Node& item : whole_items(node)) sizes.push_back(expression(item, what));
+    if (sizes.empty() || sizes.size() > kDimensions) {
+      reader_.error(node, fmt::format("{} has {} dimensions, not 1 to {}", what, sizes.size(), kDimensions),
+                    "[X], [X, Y] or [X, Y, Z]");
+      sizes.resize(kDimensions, 1);
+    }
+    return sizes;
+  }
+
   void check_size(const Fields& fields, const PlanLaunch& launch) {
     if (fields.node().kind != Node::Kind::mapping) return;
-    const bool blocks = launch.blocks || launch.threads_per_block;
-    if (launch.threads && blocks) {
-      reader_.error(fields.node(), "a launch has either `threads`, or `blocks` and `threads_per_block`");
-    } else if (!launch.threads && !blocks) {
-      reader_.error(fields.node(), "a launch has neither `threads` nor `blocks` and `threads_per_block`");
-    } else if (blocks && !(launch.blocks && launch.threads_per_block)) {
-      reader_.error(fields.node(), launch.blocks ? "a launch with `blocks` needs `threads_per_block`"
-                                                 : "a launch with `threads_per_block` needs `blocks`");
+    const bool sized = !launch.grid.empty() || !launch.block.empty();
+    if (launch.threads && sized) {
+      reader_.error(fields.node(), "a launch has either `threads`, or `grid` and `block`");
+    } else if (!launch.threads && !sized) {
+      reader_.error(fields.node(), "a launch has neither `threads` nor `grid` and `block`");
+    } else if (sized && launch.block.empty()) {
+      const bool short_form = fields.find("blocks") != nullptr;
+      reader_.error(fields.node(), short_form ? "a launch with `blocks` needs `threads_per_block`"
+                                              : "a launch with `grid` needs `block`");
+    } else if (sized && launch.grid.empty()) {
+      const bool short_form = fields.find("threads_per_block") != nullptr;
+      reader_.error(fields.node(), short_form ? "a launch with `threads_per_block` needs `blocks`"
+                                              : "a launch with `block` needs `grid`");
     }
   }
 
@@ -186,7 +232,7 @@ class PlanReader {
       const std::string name = reader_.text(entry.key, "an argument's name");
       if (!is_name(name)) reader_.error(entry.key, fmt::format("`{}` is no name for an argument", name));
       if (!seen.insert(name).second) reader_.error(entry.key, fmt::format("`{}` is there twice", name));
-      auto value = expression(entry.value, fmt::format("`{}`", name), true);
+      auto value = expression(entry.value, fmt::format("`{}`", name), May::be_argument);
       auto& arguments = is_data(value) ? launch.data : launch.arguments;
       arguments.emplace_back(name, std::move(value));
     }
@@ -203,12 +249,16 @@ class PlanReader {
     return std::any_of(operands.begin(), operands.end(), [&](const auto& one) { return is_data(one); });
   }
 
-  Expression expression(const Node& node, std::string_view what, bool argument) {
+  // What an expression may be beyond a count over parameters and counters.
+  enum class May { be_count, use_dimensions, be_argument };
+  Expression expression(const Node& node, std::string_view what, May may = May::be_count) {
+    const bool argument = may == May::be_argument;
     const Expression read =
         reader_.expression(node, what, argument ? Reader::Constant::any : Reader::Constant::count);
     for (const std::string& name : read.names()) {
       if (std::find(scope_.begin(), scope_.end(), name) != scope_.end()) continue;
-      if (argument && (is_launch_dimension(name) || is_array(name))) continue;
+      if (may != May::be_count && is_launch_dimension(name)) continue;
+      if (argument && is_array(name)) continue;
       const std::string near = nearest(name, scope_);
       std::string hint = near.empty() ? "" : fmt::format("did you mean `{}`?", near);
       if (scope_.empty()) hint = fmt::format("`parameters: [{}]` declares it", name);
@@ -225,6 +275,10 @@ class PlanReader {
 };
 
 }  // namespace
+
+std::span<const std::string_view> launch_dimensions() {
+  return kLaunchDimensions;
+}
 
 bool is_launch_dimension(std::string_view name) {
   return std::find(kLaunchDimensions.begin(), kLaunchDimensions.end(), name) != kLaunchDimensions.end();

@@ -10,11 +10,15 @@
 //     - kernel: listing_9.yaml         # .cu, .ptx or a kernel program, relative to this file
 //       entry: ltt                     # where the file has several kernels
 //       # The rest is bound by name to the plan's parameters and counters. Expressions here may use
-//       # blockDim.x and gridDim.x of the launch.
+//       # blockDim.x, …, gridDim.z of the launch.
 //       arguments: {L: K / 2}
-//       threads: N / 2                 # or: blocks: …, threads_per_block: …
+//       threads: N / 2                 # or grid and block, as below
 //       repeat: K / 2 + 1              # optional
 //       counter: k                     # optional: counts 0, 1, …
+//     - kernel: transpose.cu
+//       grid: [ceil_div(N, 32), ceil_div(N, 32)]   # or `blocks`: x, y and z; one expression is x alone
+//       block: [32, 8]                             # or `threads_per_block`
+//       shared: 4 * 32 * blockDim.x    # optional: bytes of dynamic shared memory of each block
 //     - repeat: K                      # a group of launches
 //       counter: i
 //       launches: […]
@@ -26,6 +30,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,6 +45,9 @@ namespace warptime {
 
 struct PlanStep;
 
+// The size of a grid or a block in x, y and z, as many dimensions as the launch gives; the others are 1.
+using Dim3Expressions = std::vector<Expression>;
+
 struct PlanLaunch {
   std::string kernel;  // file of the kernel (.cu, .ptx or a kernel program), relative to the plan's file
   std::string entry;   // the kernel's name in that file; empty: the only one
@@ -49,8 +57,18 @@ struct PlanLaunch {
   // it.
   std::vector<std::pair<std::string, Expression>> data;
   std::optional<Expression> threads;  // either this (Algorithm 3 chooses blocks and threads per block), …
-  std::optional<Expression> blocks;   // … or both of these
-  std::optional<Expression> threads_per_block;
+  Dim3Expressions grid, block;        // … or both of these; empty: not given
+  // Bytes of dynamic shared memory of each block; may use the launch's dimensions. Nothing: as the program says.
+  std::optional<Expression> shared;
+
+  // Calls fn(expression) for `threads` and each dimension of the grid and the block.
+  template <class Fn>
+  void for_each_size(Fn fn) const {
+    if (threads) fn(*threads);
+    for (const Dim3Expressions* sizes : {&grid, &block}) {
+      for (const Expression& size : *sizes) fn(size);
+    }
+  }
 };
 
 // One launch, or several steps, repeated. `counter` names a variable that counts 0, 1, …, for the expressions
@@ -84,11 +102,12 @@ struct Plan {
   Calibrations calibrations;
 };
 
-// The names that a launch itself gives to its arguments and to kernel programs: blockDim.x, gridDim.x, and
-// their .y and .z, which are 1.
+// The names that a launch itself gives to its arguments and to kernel programs, in the order in which they
+// stand in slots: blockDim.x, .y, .z, gridDim.x, .y, .z.
+std::span<const std::string_view> launch_dimensions();
 bool is_launch_dimension(std::string_view name);
 
-// Errors carry line and column: not YAML, unknown keys, both or neither of threads and blocks, an expression
+// Errors carry line and column: not YAML, unknown keys, both or neither of threads and grid, an expression
 // that does not parse or uses a name that is no parameter, counter or launch constant, a typical value that
 // is not a whole number or of no parameter.
 Result<Plan> read_plan(std::string_view text, const std::string& file);

@@ -20,7 +20,7 @@ std::vector<ExplainedLaunch> explained_launches(const std::vector<LaunchTerm>& t
   std::vector<ExplainedLaunch> launches;
   for (const LaunchTerm& term : terms) {
     launches.push_back({name_of(*term.launch), &*term.launch->step->launch, term.launch->program, term.values,
-                        term.shape, term.active_blocks, term.times, term.time});
+                        term.shape, term.active_blocks, term.times, term.time, term.shared_bytes});
   }
   return launches;
 }
@@ -88,9 +88,8 @@ class Claims {
       return a.times * a.time.total_us < b.times * b.time.total_us;
     });
     if (longest == launches.end()) return;
-    const auto& resources = longest->program->program->resources;
-    const Occupancy occupied =
-        occupancy(gpu(), longest->shape.threads_per_block, resources.value_or(KernelResources{}));
+    const auto resources = with_shared_bytes(longest->program->program->resources, longest->shared_bytes);
+    const Occupancy occupied = occupancy(gpu(), longest->shape.threads_per_block, resources);
     std::string text = fmt::format("{}: up to {}", longest->kernel, to_text(gpu(), occupied));
     for (const std::string& note : occupied.notes) text += "; " + note;
     say(Claim::Kind::occupancy, std::move(text));

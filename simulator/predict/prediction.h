@@ -23,6 +23,8 @@ struct PredictionRow {
   std::string gpu;
   std::vector<std::pair<std::string, std::int64_t>> parameters;  // in the plan's order
   Launch first_launch;
+  std::optional<GridAndBlock> first_dimensions;  // of the first launch; nothing: the plan is one-dimensional
+  GridAndBlock first_shape() const { return first_dimensions.value_or(one_dimensional(first_launch)); }
   std::int64_t launches = 0;
   const Model* model = nullptr;  // whose time it is
   TimeBreakdown time;            // summed over the launches
@@ -52,7 +54,7 @@ using ProgramLoader =
 
 // A launch and its program must agree on names: what the program's expressions use is, in this order, an
 // argument of the launch, a counter or parameter of the plan with the same name, or a dimension of the launch
-// (blockDim.x, gridDim.x, …).
+// (blockDim.x, …, gridDim.z).
 
 struct PredictionOptions {
   const Model* model = &default_model();

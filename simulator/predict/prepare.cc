@@ -39,10 +39,9 @@ class Preparation {
       : plan_(plan), options_(options), loader_(loader), prepared_(prepared) {
     for (const Parameter& parameter : plan.parameters) add_slot(parameter.name);
     number_counters(plan.steps);
-    prepared_.threads_per_block_slot = prepared_.slots.size();
-    prepared_.blocks_slot = prepared_.threads_per_block_slot + 1;
-    prepared_.one_slot = prepared_.threads_per_block_slot + 2;
-    for (const char* name : {"blockDim.x", "gridDim.x", "1"}) prepared_.slots.emplace_back(name);
+    prepared_.block_slot = prepared_.slots.size();
+    prepared_.grid_slot = prepared_.block_slot + 3;
+    for (const std::string_view name : launch_dimensions()) prepared_.slots.emplace_back(name);
     for (std::size_t i = 0; i < plan.parameters.size(); ++i) scope_.emplace_back(plan.parameters[i].name, i);
   }
 
@@ -110,9 +109,8 @@ class Preparation {
     for (const PreparedStep& inner : prepared.steps) collect_names(inner, false, names);
     if (prepared.launch < 0) return;
     const PlanLaunch& launch = *prepared.step->launch;
-    for (const auto& size : {launch.threads, launch.blocks, launch.threads_per_block}) {
-      if (size) size->collect_names(names);
-    }
+    launch.for_each_size([&](const Expression& size) { size.collect_names(names); });
+    if (launch.shared) launch.shared->collect_names(names);
     for (const std::string& name :
          into_->launches[static_cast<std::size_t>(prepared.launch)].program->names) {
       const Expression* argument = find_argument(launch, name);
@@ -131,8 +129,10 @@ class Preparation {
       throw Failed{at_step(plan_, step, std::move(wrong))};
     add_notes(*loaded, launch);
     if (launch.threads) prepared.threads = compile(*launch.threads, false);
-    if (launch.blocks) prepared.blocks = compile(*launch.blocks, false);
-    if (launch.threads_per_block) prepared.threads_per_block = compile(*launch.threads_per_block, false);
+    for (const Expression& size : launch.grid) prepared.grid.push_back(compile(size, false));
+    for (const Expression& size : launch.block) prepared.block.push_back(compile(size, false));
+    if (launch.shared) prepared.shared = compile(*launch.shared, true);
+    into_->several_dimensions = into_->several_dimensions || prepared.several_dimensions();
     for (const std::string& name : prepared.program->names) {
       const Expression* argument = find_argument(launch, name);
       prepared.values.push_back(compile(argument != nullptr ? *argument : Expression::name(name), true));
@@ -148,10 +148,7 @@ class Preparation {
     for (auto at = scope_.rbegin(); at != scope_.rend(); ++at) {
       if (at->first == name) return static_cast<int>(at->second);
     }
-    if (!with_dimensions || !is_launch_dimension(name)) return -1;
-    return static_cast<int>(name == "blockDim.x"  ? prepared_.threads_per_block_slot
-                            : name == "gridDim.x" ? prepared_.blocks_slot
-                                                  : prepared_.one_slot);
+    return with_dimensions ? prepared_.dimension_slot(name) : -1;
   }
 
   const TimedProgram* intern(const std::shared_ptr<const KernelProgram>& program) {
@@ -233,6 +230,12 @@ Diagnostics at_step(const Plan& plan, const PlanStep& step, Diagnostics wrong) {
     diagnostic.source_line.clear();
   }
   return wrong;
+}
+
+int PreparedPlan::dimension_slot(std::string_view name) const {
+  const auto names = launch_dimensions();
+  const auto found = std::find(names.begin(), names.end(), name);
+  return found == names.end() ? -1 : static_cast<int>(block_slot) + static_cast<int>(found - names.begin());
 }
 
 Result<PreparedPlan> PreparedPlan::make(const Plan& plan, const std::vector<const Gpu*>& gpus,

@@ -16,7 +16,10 @@ namespace warptime {
 struct PreparedLaunch {
   const PlanStep* step = nullptr;
   const TimedProgram* program = nullptr;
-  std::optional<CompiledExpression> threads, blocks, threads_per_block;
+  std::optional<CompiledExpression> threads;
+  std::vector<CompiledExpression> grid, block;  // x, y and z, as many as the plan gives
+  std::optional<CompiledExpression> shared;
+  bool several_dimensions() const { return grid.size() > 1 || block.size() > 1; }
   std::vector<CompiledExpression> values;  // of program->names
 };
 
@@ -36,17 +39,19 @@ struct PreparedGpu : ModelGpu {
   std::vector<PreparedLaunch> launches;
   std::vector<PreparedStep> steps;
   std::vector<std::string> notes;
+  bool several_dimensions = false;  // a launch has them: else y and z are 1 throughout
 };
 
 // The values that expressions use stand in slots: the plan's parameters in their order, then counters, then
-// the launch's dimensions.
+// the launch's dimensions in the order of launch_dimensions().
 struct PreparedPlan {
   const Plan* plan = nullptr;
-  std::vector<std::string> slots;  // their names
-  std::size_t threads_per_block_slot = 0, blocks_slot = 0, one_slot = 0;
+  std::vector<std::string> slots;             // their names
+  std::size_t block_slot = 0, grid_slot = 0;  // of blockDim.x and gridDim.x; .y and .z follow
   std::vector<PreparedGpu> gpus;
   std::vector<std::unique_ptr<TimedProgram>> programs;
 
+  int dimension_slot(std::string_view name) const;  // -1: it is no dimension of a launch
   // Errors: the loader's, a name that a kernel program uses and nobody gives a value.
   static Result<PreparedPlan> make(const Plan& plan, const std::vector<const Gpu*>& gpus,
                                    const PredictionOptions& options, const ProgramLoader& loader);

@@ -13,6 +13,8 @@ namespace {
 
 // Of repeats whose launches differ from iteration to iteration, per row.
 constexpr std::uint64_t kMostLaunchIterations = std::uint64_t{1} << 22;
+// What errors are about.
+constexpr char kGrid[] = "the grid", kBlock[] = "the block";
 
 Diagnostics prefixed(std::string_view what, Diagnostics wrong) {
   wrong.front().message = fmt::format("{}: {}", what, wrong.front().message);
@@ -27,7 +29,7 @@ RowModel::RowModel(const PreparedPlan& plan, const PredictionOptions& options)
       session_(options.model->session(options.model_options)),
       slots_(plan.slots.size(), 0),
       bound_(plan.slots.size(), 0) {
-  slots_[plan.one_slot] = 1;
+  std::fill_n(slots_.begin() + static_cast<std::ptrdiff_t>(plan.block_slot), launch_dimensions().size(), 1);
   for (const Model* model : options.beside) beside_.push_back(model->session(options.model_options));
 }
 
@@ -40,6 +42,10 @@ void RowModel::start_gpu(const PreparedGpu& gpu) {
     last_[i].model_launch.program = gpu_->launches[i].program;
     last_[i].model_launch.values = &last_[i].values;
   }
+  start_sessions();
+}
+
+void RowModel::start_sessions() {
   session_->start(*gpu_, gpu_->launches.size());
   for (const auto& session : beside_) session->start(*gpu_, gpu_->launches.size());
 }
@@ -65,8 +71,9 @@ inline const Launch& RowModel::shape_of(const PreparedLaunch& launch, std::size_
 
 // Gives the program's names their values for a launch of that shape.
 inline void RowModel::prepare(const PreparedLaunch& launch, Last& last, const Launch& shape) {
-  slots_[plan_.threads_per_block_slot] = shape.threads_per_block;
-  slots_[plan_.blocks_slot] = shape.blocks;
+  slots_[plan_.block_slot] = shape.threads_per_block;
+  slots_[plan_.grid_slot] = shape.blocks;
+  if (gpu_->several_dimensions) set_dimensions(launch, last, shape);
   bool same = last.model_launch.revision != 0;
   const std::int64_t* slots = slots_.data();
   std::int64_t* values = last.values.data();
@@ -77,7 +84,9 @@ inline void RowModel::prepare(const PreparedLaunch& launch, Last& last, const La
     values[i] = value;
   }
   if (!same) last.model_launch.revision = ++revisions_;
-  if (launch.program->program->resources && last.threads_per_block != shape.threads_per_block)
+  if (launch.shared) take_shared(launch, last);
+  if ((launch.program->program->resources || launch.shared) &&
+      last.threads_per_block != shape.threads_per_block)
     find_active_blocks(launch, last, shape);
 }
 
@@ -111,6 +120,7 @@ inline void RowModel::launch(const PreparedLaunch& launch, std::size_t index, st
     return;
   }
   row_->first_launch = shape;
+  if (gpu_->several_dimensions) set_first_dimensions(launch, last_[index], shape);
   row_->time.assign(*time, number);
 }
 
@@ -182,6 +192,7 @@ Diagnostics RowModel::row(std::size_t gpu, const std::vector<std::int64_t>& valu
   if (row.launches == 0) {
     row.time = TimeBreakdown{};
     row.first_launch = Launch{};
+    row.first_dimensions.reset();
   }
   if (options_.best_launch) row.algorithm_3_us = algorithm_3_us_;
   if (!(row.time.total_us <= std::numeric_limits<double>::max())) {
@@ -216,14 +227,33 @@ const Launch& RowModel::new_shape(const PreparedLaunch& launch, std::int64_t thr
 
 const Launch& RowModel::given_shape(const PreparedLaunch& launch, Last& last) {
   const PlanStep& step = *launch.step;
-  const Gpu& gpu = *gpu_->gpu;
-  if (!launch.blocks || !launch.threads_per_block) fail(step, {error("the launch has no size")});
+  if (launch.grid.empty() || launch.block.empty()) fail(step, {error("the launch has no size")});
   Launch& shape = last.sized.front().shape;
-  shape.blocks = evaluate(*launch.blocks, *step.launch->blocks, step, "`blocks`");
-  shape.threads_per_block =
-      evaluate(*launch.threads_per_block, *step.launch->threads_per_block, step, "`threads_per_block`");
-  if (!fits(gpu, shape)) fail(step, check_launch(gpu, shape.blocks, shape.threads_per_block).diagnostics());
+  if (launch.several_dimensions()) {
+    find_dimensions(launch, last);
+    shape = last.dimensions.launch();
+    return shape;
+  }
+  shape.blocks = evaluate(launch.grid[0], step.launch->grid[0], step, kGrid);
+  shape.threads_per_block = evaluate(launch.block[0], step.launch->block[0], step, kBlock);
+  if (!fits(*gpu_->gpu, shape) || shape.blocks > kLargestGrid.x)
+    fail(step, check_launch(*gpu_->gpu, one_dimensional(shape)).diagnostics());
   return shape;
+}
+
+void RowModel::find_dimensions(const PreparedLaunch& launch, Last& last) {
+  const PlanStep& step = *launch.step;
+  const auto sizes = [&](const std::vector<CompiledExpression>& compiled, const Dim3Expressions& expressions,
+                         const char* what) {
+    Dim3 found;
+    for (std::size_t i = 0; i < compiled.size(); ++i)
+      (i == 0 ? found.x : i == 1 ? found.y : found.z) = evaluate(compiled[i], expressions[i], step, what);
+    return found;
+  };
+  last.dimensions = {sizes(launch.grid, step.launch->grid, kGrid),
+                     sizes(launch.block, step.launch->block, kBlock)};
+  if (const auto checked = check_launch(*gpu_->gpu, last.dimensions); !checked)
+    fail(step, checked.diagnostics());
 }
 
 Result<std::vector<LaunchTerm>> RowModel::terms(std::size_t gpu, const std::vector<std::int64_t>& values) {
@@ -258,7 +288,9 @@ void RowModel::add_term(const PreparedLaunch& launch, std::size_t index, const L
     term.times += times;
     return;
   }
-  terms_->push_back({&launch, shape, values, times, time, last_[index].model_launch.active_blocks_per_sm});
+  terms_->push_back(
+      {&launch, shape, values, times, time, last_[index].model_launch.active_blocks_per_sm, {}});
+  if (launch.shared) terms_->back().shared_bytes = last_[index].shared_bytes;
 }
 
 // The quickest of all blocks of whole warps that have at least the launch's threads; `chosen`, which takes
@@ -286,9 +318,34 @@ Launch RowModel::best_shape(const PreparedLaunch& launch, std::size_t index, con
   return best;
 }
 
+void RowModel::set_first_dimensions(const PreparedLaunch& launch, const Last& last, const Launch& shape) {
+  row_->first_dimensions = launch.several_dimensions() ? last.dimensions : one_dimensional(shape);
+}
+
+// In a plan where y and z are not 1 throughout.
+void RowModel::set_dimensions(const PreparedLaunch& launch, const Last& last, const Launch& shape) {
+  const auto [grid, block] = launch.several_dimensions() ? last.dimensions : one_dimensional(shape);
+  const std::array values = {block.x, block.y, block.z, grid.x, grid.y, grid.z};
+  std::copy(values.begin(), values.end(), slots_.begin() + static_cast<std::ptrdiff_t>(plan_.block_slot));
+}
+
+// How much dynamic shared memory the launch asks for. Another amount makes active_blocks_per_sm invalid, and what
+// sessions remember of shapes.
+void RowModel::take_shared(const PreparedLaunch& launch, Last& last) {
+  const PlanStep& step = *launch.step;
+  std::int64_t bytes = 0;
+  if (!launch.shared->evaluate(slots_.data(), bytes)) fail_expression(*step.launch->shared, step, "`shared`");
+  if (bytes < 0) fail(step, {error(fmt::format("`shared` is {}: it must be at least 0", bytes))});
+  if (bytes == last.shared_bytes) return;
+  last.shared_bytes = bytes;
+  last.threads_per_block = 0;
+  start_sessions();
+}
+
 void RowModel::find_active_blocks(const PreparedLaunch& launch, Last& last, const Launch& shape) const {
-  const Occupancy occupied =
-      occupancy(*gpu_->gpu, shape.threads_per_block, *launch.program->program->resources);
+  const auto resources = with_shared_bytes(launch.program->program->resources,
+                                           launch.shared ? std::optional(last.shared_bytes) : std::nullopt);
+  const Occupancy occupied = occupancy(*gpu_->gpu, shape.threads_per_block, resources);
   if (occupied.active_blocks < 1) {
     const std::string why = occupied.notes.empty() ? "" : ": " + occupied.notes.back();
     fail(*launch.step, {error(fmt::format("not one block of {} threads fits an SM of {}{}",
@@ -312,19 +369,16 @@ void RowModel::fail_argument(const PreparedLaunch& launch, std::size_t index) co
     if (argument == name) expression = value;
   }
   Bindings all = bindings();
-  for (const std::string& used : expression.names()) {
-    if (!is_launch_dimension(used)) continue;
-    all.emplace(used, slots_[used == "blockDim.x"  ? plan_.threads_per_block_slot
-                             : used == "gridDim.x" ? plan_.blocks_slot
-                                                   : plan_.one_slot]);
-  }
+  add_dimensions(all);
   const auto value = evaluate_count(expression, all);
   fail(*launch.step, value ? Diagnostics{error(fmt::format("the argument `{}` has no value", name))}
                            : prefixed(fmt::format("the argument `{}`", name), value.diagnostics()));
 }
 
 void RowModel::fail_expression(const Expression& expression, const PlanStep& step, const char* what) const {
-  const auto why = evaluate_count(expression, bindings());
+  Bindings all = bindings();
+  add_dimensions(all);
+  const auto why = evaluate_count(expression, all);
   fail(step,
        why ? Diagnostics{error(fmt::format("{} has no value", what))} : prefixed(what, why.diagnostics()));
 }
@@ -332,10 +386,14 @@ void RowModel::fail_expression(const Expression& expression, const PlanStep& ste
 // The parameters and the counters that are counting.
 Bindings RowModel::bindings() const {
   Bindings bindings;
-  for (std::size_t i = 0; i < plan_.threads_per_block_slot; ++i) {
+  for (std::size_t i = 0; i < plan_.block_slot; ++i) {
     if (i < plan_.plan->parameters.size() || bound_[i]) bindings[plan_.slots[i]] = slots_[i];
   }
   return bindings;
+}
+
+void RowModel::add_dimensions(Bindings& to) const {
+  for (std::size_t i = plan_.block_slot; i < plan_.slots.size(); ++i) to.emplace(plan_.slots[i], slots_[i]);
 }
 
 void RowModel::fail(const PlanStep& step, Diagnostics wrong) const {

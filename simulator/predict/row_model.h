@@ -18,6 +18,7 @@ struct LaunchTerm {
   double times = 0;
   TimeBreakdown time;                         // of one
   std::optional<std::int64_t> active_blocks;  // per SM, that the kernel's resources allow
+  std::optional<std::int64_t> shared_bytes;   // that the launch asks for
 };
 
 // Computes rows. One thread at a time; several may share a plan.
@@ -40,7 +41,9 @@ class RowModel {
   struct Last {                // of one launch: what it was computed with last
     ModelLaunch model_launch;  // revision 0: there are no values
     std::vector<std::int64_t> values;
-    std::int64_t threads_per_block = 0;                 // that active_blocks_per_sm is for
+    GridAndBlock dimensions;                            // where the launch has several
+    std::int64_t threads_per_block = 0;                 // that active_blocks_per_sm is for, …
+    std::int64_t shared_bytes = 0;                      // … with that much dynamic shared memory
     std::array<Sized, ModelLaunch::kShapeSlots> sized;  // by a hash of their threads; the newest stay
     void forget() {
       model_launch.revision = 0;
@@ -53,6 +56,7 @@ class RowModel {
     Diagnostics diagnostics;
   };
   [[gnu::noinline]] void start_gpu(const PreparedGpu& gpu);
+  void start_sessions();
   [[gnu::noinline]] void start_row(PredictionRow& row);  // what does not depend on parameters
   [[gnu::noinline, gnu::cold]] Diagnostics with_row(Diagnostics wrong) const;
   [[gnu::noinline, gnu::cold]] Diagnostics out_of_range() const;
@@ -63,6 +67,11 @@ class RowModel {
   [[gnu::noinline]] void counted(const PreparedStep& step, std::int64_t count, std::int64_t times);
   [[gnu::always_inline]] void launch(const PreparedLaunch& launch, std::size_t index, std::int64_t times);
   [[gnu::always_inline]] const Launch& shape_of(const PreparedLaunch& launch, std::size_t index);
+  [[gnu::noinline]] void find_dimensions(const PreparedLaunch& launch, Last& last);
+  [[gnu::noinline]] void set_first_dimensions(const PreparedLaunch& launch, const Last& last,
+                                              const Launch& shape);
+  [[gnu::noinline]] void set_dimensions(const PreparedLaunch& launch, const Last& last, const Launch& shape);
+  [[gnu::noinline]] void take_shared(const PreparedLaunch& launch, Last& last);
   [[gnu::noinline]] Launch best_shape(const PreparedLaunch& launch, std::size_t index, const Launch& chosen,
                                       double chosen_us);
   [[gnu::noinline]] void add_term(const PreparedLaunch& launch, std::size_t index, const Launch& shape,
@@ -89,6 +98,7 @@ class RowModel {
   [[noreturn, gnu::noinline, gnu::cold]] void fail_argument(const PreparedLaunch& launch,
                                                             std::size_t index) const;
   [[gnu::noinline]] Bindings bindings() const;
+  void add_dimensions(Bindings& to) const;
   [[noreturn, gnu::noinline, gnu::cold]] void fail(const PlanStep& step, Diagnostics wrong) const;
   [[noreturn, gnu::noinline, gnu::cold]] void too_many_launches(const PlanStep& step) const;
 

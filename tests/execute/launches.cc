@@ -83,14 +83,14 @@ class PlanWalk {
   }
 
   static bool dimensions(const PlanLaunch& what, const Bindings& bindings, LaunchConfig& how) {
-    const auto count = [&](const std::optional<Expression>& e) -> std::int64_t {
-      if (!e) return 0;
-      const auto value = evaluate_count(*e, bindings);
+    const auto count = [&](const Expression& e) -> std::int64_t {
+      const auto value = evaluate_count(e, bindings);
       return value ? *value : 0;
     };
-    auto threads_per_block = count(what.threads_per_block), blocks = count(what.blocks);
+    std::int64_t threads_per_block = what.block.empty() ? 0 : count(what.block.front());
+    std::int64_t blocks = what.grid.empty() ? 0 : count(what.grid.front());
     if (what.threads) {
-      const auto threads = count(what.threads);
+      const auto threads = count(*what.threads);
       threads_per_block = std::min<std::int64_t>(threads, 64);
       if (threads_per_block > 0) blocks = (threads + threads_per_block - 1) / threads_per_block;
     }

@@ -99,8 +99,9 @@ class Runner {
   // 68 SMs: seldom a divisor of what is launched.
   static std::optional<Launch> shape(const PlanLaunch& launch, const Bindings& bindings) {
     if (!launch.threads) {
-      const auto blocks = count(*launch.blocks, bindings),
-                 threads = count(*launch.threads_per_block, bindings);
+      if (launch.grid.size() != 1 || launch.block.size() != 1) return std::nullopt;
+      const auto blocks = count(launch.grid.front(), bindings),
+                 threads = count(launch.block.front(), bindings);
       if (!blocks || !threads) return std::nullopt;
       return Launch{*blocks, *threads};
     }

@@ -47,8 +47,45 @@ calibrations:
   EXPECT_EQ(plan->steps[1].counter, "i");
   const PlanStep& inner = plan->steps[1].steps.at(0);
   EXPECT_EQ(to_string(inner.repeat), "i + 1");
-  EXPECT_EQ(to_string(*inner.launch->blocks), "N / 64 + i");
-  EXPECT_EQ(to_string(*inner.launch->threads_per_block), "64");
+  EXPECT_EQ(to_string(inner.launch->grid.at(0)), "N / 64 + i");
+  EXPECT_EQ(to_string(inner.launch->block.at(0)), "64");
+}
+
+std::vector<std::string> texts(const Dim3Expressions& sizes) {
+  std::vector<std::string> all;
+  for (const Expression& size : sizes) all.push_back(to_string(size));
+  return all;
+}
+
+TEST(Plan, AGridAndABlockHaveOneToThreeDimensions) {
+  using Texts = std::vector<std::string>;
+  const auto plan = read_plan(R"(
+name: shapes
+parameters: [N]
+launches:
+  - {kernel: k, grid: [ceil_div(N, 32), N / 8], block: [32, 8], shared: 4 * 33 * blockDim.y + N}
+  - {kernel: k, grid: [N], block: [8, 8, 4]}
+  - {kernel: k, grid: N, block: 64}
+  - {kernel: k, blocks: [N, 2], threads_per_block: [16, 16]}
+  - {kernel: k, blocks: N, block: 64}
+  - {kernel: k, threads: N, shared: 1024}
+)",
+                              "shapes.plan.yaml");
+  ASSERT_TRUE(plan) << to_text(plan.diagnostics());
+  const auto launch = [&](std::size_t i) { return *plan->steps.at(i).launch; };
+  EXPECT_EQ(texts(launch(0).grid), (Texts{"ceil_div(N, 32)", "N / 8"}));
+  EXPECT_EQ(texts(launch(0).block), (Texts{"32", "8"}));
+  EXPECT_EQ(to_string(*launch(0).shared), "4 * 33 * blockDim.y + N");
+  EXPECT_EQ(texts(launch(1).grid), (Texts{"N"}));
+  EXPECT_EQ(texts(launch(1).block), (Texts{"8", "8", "4"}));
+  EXPECT_EQ(texts(launch(2).grid), (Texts{"N"}));
+  EXPECT_EQ(texts(launch(2).block), (Texts{"64"}));
+  EXPECT_FALSE(launch(2).shared);
+  EXPECT_EQ(texts(launch(3).grid), (Texts{"N", "2"}));
+  EXPECT_EQ(texts(launch(3).block), (Texts{"16", "16"}));
+  EXPECT_EQ(texts(launch(4).grid), (Texts{"N"}));
+  EXPECT_TRUE(launch(5).grid.empty());
+  EXPECT_EQ(to_string(*launch(5).shared), "1024");
 }
 
 TEST(Plan, TheOrderOfParametersIsKept) {

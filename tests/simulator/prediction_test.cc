@@ -232,6 +232,54 @@ TEST(Predict, LaunchDimensionsAreBoundWhereNobodyElseDoes) {
                    (3000 + 7 + 1 + 1) / 1760.0);
 }
 
+TEST(Predict, ALaunchOfSeveralDimensionsBindsThemAll) {
+  Programs programs(
+      Programs::Texts{{"k.yaml",
+                       "program: [calc: 100000 * gridDim.z + 10000 * gridDim.y + 1000 * gridDim.x + "
+                       "100 * blockDim.z + 10 * blockDim.y + blockDim.x]"}});
+  const Plan plan = plan_of(R"(
+name: p
+parameters: [N]
+launches:
+  - {kernel: k.yaml, grid: [N, 3, 1], block: [8, 4]}
+  - {kernel: k.yaml, threads: 64, repeat: N}
+)");
+  const Outcome outcome = run(plan, {"gtx-1070"}, parameters("N=1,2"), programs.loader());
+  ASSERT_EQ(outcome.rows.size(), 2u) << outcome.errors;
+  for (std::int64_t n : {1, 2}) {
+    const PredictionRow& row = outcome.rows[static_cast<std::size_t>(n - 1)];
+    EXPECT_EQ(row.first_launch, (Launch{3 * n, 32}));
+    EXPECT_EQ(row.first_shape(), (GridAndBlock{{n, 3, 1}, {8, 4, 1}}));
+    const std::int64_t several = 100000 + 30000 + 1000 * n + 100 + 40 + 8;
+    const std::int64_t one = 100000 + 10000 + 2000 + 100 + 10 + 32;
+    EXPECT_DOUBLE_EQ(test::part(row, "calculation_us"), static_cast<double>(several + n * one) / 1760.0);
+  }
+}
+
+TEST(Predict, TheFirstShapeOfAPlanInOneDimensionIsItsLaunch) {
+  Programs programs(Programs::Texts{{"k.yaml", "program: [calc: 10]"}});
+  const Plan plan = plan_of("name: p\nlaunches: [{kernel: k.yaml, grid: 3, block: 64}]\n");
+  const Outcome outcome = run(plan, {"gtx-1070"}, {}, programs.loader());
+  ASSERT_EQ(outcome.rows.size(), 1u) << outcome.errors;
+  EXPECT_EQ(outcome.rows[0].first_shape(), (GridAndBlock{{3, 1, 1}, {64, 1, 1}}));
+}
+
+TEST(Predict, ALaunchMayAskForSharedMemory) {
+  Programs programs(Programs::Texts{{"k.yaml",
+                                     "resources: {registers: 16, dynamic_shared_bytes: 0}\n"
+                                     "program: [{repeat: 1000, body: [{load: 400}, {calc: 10}]}]"}});
+  const Plan plan = plan_of(
+      "name: p\nparameters: [S]\n"
+      "launches: [{kernel: k.yaml, grid: 1500, block: 128, shared: 16 * blockDim.x * S}]\n");
+  const Outcome outcome = run(plan, {"gtx-1070"}, parameters("S=0,4,8,32"), programs.loader());
+  EXPECT_NE(outcome.errors, "");
+  ASSERT_EQ(outcome.rows.size(), 3u) << outcome.errors;
+  EXPECT_LT(outcome.rows[0].time.total_us, outcome.rows[1].time.total_us);
+  EXPECT_LT(outcome.rows[1].time.total_us, outcome.rows[2].time.total_us);
+  EXPECT_NE(outcome.errors.find("not one block of 128 threads fits an SM of gtx-1070"), std::string::npos)
+      << outcome.errors;
+}
+
 TEST(Predict, ATrillionEqualLaunchesAreQuick) {
   Programs programs(Programs::Texts{{"k.yaml", "program: [calc: 1760]"}});
   const Plan plan =
@@ -318,6 +366,28 @@ INSTANTIATE_TEST_SUITE_P(
         BadCase{"launches: [{kernel: k.yaml, blocks: 1, threads_per_block: N}]", "K=1,N=2048",
                 "inline.plan.yaml:3: error: blocks of 2048 threads: gtx-1070 takes 1024 at most (on "
                 "gtx-1070, K = 1, N = 2048)\n"},
+        BadCase{"launches: [{kernel: k.yaml, grid: 1, block: [1, 1, N]}]", "K=1,N=65",
+                "inline.plan.yaml:3: error: the block has 65 in z: CUDA takes 64 at most (on gtx-1070, K = "
+                "1, N = "
+                "65)\n"},
+        BadCase{"launches: [{kernel: k.yaml, grid: [1, N], block: 1}]", "K=1,N=65536",
+                "inline.plan.yaml:3: error: the grid has 65536 in y: CUDA takes 65535 at most (on gtx-1070, "
+                "K = 1, "
+                "N = 65536)\n"},
+        BadCase{"launches: [{kernel: k.yaml, grid: 2 ^ N, block: 1}]", "K=1,N=31",
+                "inline.plan.yaml:3: error: the grid has 2147483648 in x: CUDA takes 2147483647 at most (on "
+                "gtx-1070, K = 1, N = 31)\n"},
+        BadCase{
+            "launches: [{kernel: k.yaml, grid: [1, 1, N - 2], block: [8, 8]}]", "K=1,N=2",
+            "inline.plan.yaml:3: error: the grid has 0 in z: it must be at least 1 (on gtx-1070, K = 1, N = "
+            "2)\n"},
+        BadCase{
+            "launches: [{kernel: k.yaml, grid: 1, block: [N, N]}]", "K=1,N=33",
+            "inline.plan.yaml:3: error: blocks of 1089 threads: gtx-1070 takes 1024 at most (on gtx-1070, "
+            "K = 1, N = 33)\n"},
+        BadCase{
+            "launches: [{kernel: k.yaml, threads: 32, shared: N - 2}]", "K=1,N=1",
+            "inline.plan.yaml:3: error: `shared` is -1: it must be at least 0 (on gtx-1070, K = 1, N = 1)\n"},
         BadCase{"launches: [{kernel: k.yaml, threads: 64 / N}]", "K=1,N=0",
                 "inline.plan.yaml:3: error: `threads`: division by zero in `64 / N` (on gtx-1070, K = 1, N = "
                 "0)\n"},
