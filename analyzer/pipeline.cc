@@ -62,7 +62,7 @@ class Pipeline {
     auto cfg = analysis::build_cfg(code, ptx_name_);
     if (!cfg) return cfg.diagnostics();
     // Symbolic expressions of registers, trip counts, access patterns: each is found when it is asked for.
-    analysis::KernelFlow flow(std::move(code), std::move(*cfg));
+    analysis::KernelFlow flow(std::move(code), std::move(*cfg), options_.block);
     // Instructions to periods, periods to the kernel program.
     auto lowered = periods::lower(flow, lower_options(chosen));
     if (!lowered) return lowered.diagnostics();
@@ -71,6 +71,7 @@ class Pipeline {
     kernel.function = chosen.function;
     kernel.program = std::move(lowered->program);
     describe(kernel.program, chosen);
+    if (lowered->block_matters) kernel.program.block_shape = options_.block;
     if (options_.keep_steps) {
       kernel.lowered = std::make_shared<periods::Lowered>(std::move(*lowered));
       kernel.code = std::make_shared<analysis::KernelCode>(std::move(flow.code));

@@ -16,7 +16,7 @@ std::int64_t AccessAnalysis::sectors_of(const LaneValue& place, std::int64_t byt
   const auto start = lanes_.at(place, 0) & ~std::int64_t{127};
   sectors_.clear();
   bool ascending = true;
-  for (int i = 0; i < warp_lanes; ++i) {
+  for (int i = 0; i < lanes_.count(); ++i) {
     const auto offset = wrap_subtract(lanes_.at(place, i), start);
     for (auto s = offset >> 5; s <= wrap_add(offset, bytes - 1) >> 5; ++s) {
       if (!sectors_.empty() && sectors_.back() == s) continue;
@@ -32,7 +32,7 @@ std::int64_t AccessAnalysis::sectors_of(const LaneValue& place, std::int64_t byt
 Access AccessAnalysis::access_of(const LaneValue& place, std::int64_t sectors, std::int64_t bytes) const {
   const bool one_distance = place.each == none;
   if (one_distance && place.stride == 0) return Access::uniform;
-  if (sectors <= (warp_lanes * bytes + sector_bytes - 1) / sector_bytes + 1) return Access::coalesced;
+  if (sectors <= (lanes_.count() * bytes + sector_bytes - 1) / sector_bytes + 1) return Access::coalesced;
   return one_distance ? Access::strided : Access::scattered;
 }
 

@@ -1,6 +1,7 @@
 // How the 32 threads of a warp spread over memory in one access, from the symbolic expression of its address.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -25,10 +26,14 @@ struct AddressPattern {
 // arguments.
 class AccessAnalysis {
  public:
-  explicit AccessAnalysis(Evaluator& evaluator) : evaluator_(evaluator), lanes_(evaluator) {}
+  explicit AccessAnalysis(Evaluator& evaluator, const std::optional<std::array<std::int64_t, 3>>& block = {})
+      : evaluator_(evaluator), lanes_(evaluator, block) {}
 
-  // `bytes` is what one thread moves. The pattern is that of the first warp of a block whose x dimension
-  // holds the warp, in every iteration of its loops; kernel arguments and launch dimensions take large sample
+  // Whether patterns so far hold for the block's shape alone.
+  bool block_matters() const { return lanes_.block_matters(); }
+
+  // `bytes` is what one thread moves. The pattern is that of the first warp of the block, or, without one, of a
+  // block whose x dimension holds the warp, in every iteration of its loops; kernel arguments and launch dimensions take large sample
   // values, several sets of them: where these, or iterations, do not agree on the sectors, there is no one
   // number.
   //   uniform:   all threads at one address

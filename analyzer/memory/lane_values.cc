@@ -100,9 +100,37 @@ LaneValue LaneValues::combine(const SymbolicExprs::Node& node, int depth, F f) {
   return from(r, data, sampled);
 }
 
-LaneValue LaneValues::special(Special which) const {
+LaneValues::LaneValues(Evaluator& evaluator, const std::optional<std::array<std::int64_t, 3>>& block)
+    : evaluator_(evaluator), block_(block) {
+  if (!block_) return;
+  const auto& [x, y, z] = *block_;
+  count_ = static_cast<int>(std::min<std::int64_t>(warp_lanes, x * y * z));
+}
+
+// threadIdx.x, .y or .z of the first warp's threads: warps are cut from x + blockDim.x · (y + blockDim.y · z).
+LaneValue LaneValues::coordinate(std::size_t dimension) {
+  if (!block_) return dimension == 0 ? LaneValue{0, 1} : LaneValue{0};
+  const auto& shape = *block_;
+  if (dimension != 0 || shape[0] < warp_lanes) block_matters_ = true;
+  if (shape[0] >= warp_lanes) return dimension == 0 ? LaneValue{0, 1} : LaneValue{0};
+  std::int64_t neighbours = 1;  // with this coordinate the same
+  for (std::size_t i = 0; i < dimension; ++i) neighbours *= shape[i];
+  Lanes each;
+  for (std::size_t lane = 0; lane < each.size(); ++lane)
+    each[lane] = static_cast<std::int64_t>(lane) / neighbours % shape[dimension];
+  return from(each, false, false);
+}
+
+LaneValue LaneValues::special(Special which) {
+  if (block_ && which >= Special::ntid_x && which <= Special::ntid_z) {
+    block_matters_ = true;
+    return {(*block_)[static_cast<std::size_t>(which) - static_cast<std::size_t>(Special::ntid_x)]};
+  }
   switch (which) {
     case Special::tid_x:
+    case Special::tid_y:
+    case Special::tid_z:
+      return coordinate(static_cast<std::size_t>(which) - static_cast<std::size_t>(Special::tid_x));
     case Special::laneid:
       return {0, 1};
     case Special::ntid_x:

@@ -4,9 +4,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "analyzer/symbolic/evaluate.h"
+#include "simulator/program/kernel_program.h"
 
 namespace warptime::analysis {
 
@@ -30,7 +32,13 @@ class LaneValues {
  public:
   static constexpr int sample_sets = 4;
 
-  explicit LaneValues(Evaluator& evaluator) : evaluator_(evaluator) {}
+  // `block`: nothing: one whose x dimension holds a warp; its size is a sample.
+  explicit LaneValues(Evaluator& evaluator, const std::optional<std::array<std::int64_t, 3>>& block = {});
+
+  // Threads of the first warp.
+  int count() const { return count_; }
+  // Whether a number was asked for that depends on the block's shape.
+  bool block_matters() const { return block_matters_; }
 
   // The expression's numbers with the samples of `set`, 0 to sample_sets - 1.
   LaneValue of(ExprId expr, int set) {
@@ -54,7 +62,8 @@ class LaneValues {
   LaneValue compute(ExprId expr, int depth);
   LaneValue from(const Lanes& each, bool data_decides, bool sampled);
   LaneValue argument(std::uint32_t index) const;
-  LaneValue special(Special which) const;
+  LaneValue special(Special which);
+  LaneValue coordinate(std::size_t dimension);
   LaneValue phi(std::uint32_t index, int depth);
   LaneValue sum(ExprId expr, int depth);
   LaneValue product(ExprId expr, int depth);
@@ -63,6 +72,9 @@ class LaneValues {
   LaneValue combine(const SymbolicExprs::Node& node, int depth, F f);
 
   Evaluator& evaluator_;
+  std::optional<std::array<std::int64_t, 3>> block_;
+  int count_ = warp_lanes;
+  bool block_matters_ = false;
   std::array<Samples, sample_sets> samples_;
   int set_ = 0;                      // that is being evaluated
   std::vector<std::uint32_t> open_;  // phis on the way

@@ -2,7 +2,9 @@
 // together.
 #pragma once
 
+#include <array>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "analyzer/cfg/cfg.h"
@@ -14,13 +16,14 @@
 namespace warptime::analysis {
 
 struct KernelFlow {
-  // `from`: what `graph` was built from.
-  KernelFlow(KernelCode from, Cfg graph)
+  // `from`: what `graph` was built from. `block`: for which access patterns are found; nothing: one whose rows hold
+  // whole warps.
+  KernelFlow(KernelCode from, Cfg graph, const std::optional<std::array<std::int64_t, 3>>& block = {})
       : code(std::move(from)),
         cfg(std::move(graph)),
         evaluator(code, cfg),
         loops(evaluator),
-        accesses(evaluator) {}
+        accesses(evaluator, block) {}
   KernelFlow(const KernelFlow&) = delete;
   KernelFlow& operator=(const KernelFlow&) = delete;
 

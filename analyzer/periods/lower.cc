@@ -32,6 +32,7 @@ Result<Lowered> Lowering::lower() {
   auto items = regions_.region(0, cfg.exit(), none, analysis::Facts(flow_.evaluator.values()), 0);
   if (notes_.failure()) return *notes_.failure();
   compact(items);
+  out_.block_matters = flow_.accesses.block_matters();
   out_.program.program = std::move(items);
   parameters_.declare_in(out_.program);
   return std::move(out_);

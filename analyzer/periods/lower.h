@@ -26,6 +26,7 @@ struct Lowered {
   KernelProgram program;
   std::vector<InstructionRole> roles;  // by instruction of the kernel's code
   std::vector<MemoryAccess> accesses;
+  bool block_matters = false;  // to access patterns: they hold for the block that KernelFlow was given alone
   std::vector<std::string> repeats_of_loop;  // by loop: its count as text, "K / 4"
   Diagnostics diagnostics;                   // warnings
 };

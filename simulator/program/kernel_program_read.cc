@@ -37,7 +37,7 @@ class ProgramReader {
     }
     Fields fields(reader_, document,
                   {"warptime", "kernel", "symbol", "source", "compiler", "target", "flags", "description",
-                   "parameters", "assumptions", "not_modelled", "coverage", "resources", "program"},
+                   "parameters", "assumptions", "not_modelled", "coverage", "resources", "block", "program"},
                   "a kernel program");
     yaml::check_version(reader_, fields, KernelProgram::format_version);
     read_provenance(fields, program.provenance);
@@ -48,6 +48,7 @@ class ProgramReader {
     if (const Node* node = fields.find("assumptions")) read_assumptions(*node, program.assumptions);
     if (const Node* node = fields.find("coverage")) read_coverage(*node, program);
     if (const Node* node = fields.find("resources")) program.resources = read_resources(*node);
+    if (const Node* node = fields.find("block")) read_block(*node, program.block_shape);
     if (const Node* node = fields.require("program")) program.program = read_items(*node, "`program`", 1);
     return program;
   }
@@ -124,6 +125,17 @@ class ProgramReader {
     if (const Node* count = fields.require("instructions")) {
       program.instructions_total = read_count(*count, "`instructions`");
     }
+  }
+
+  void read_block(const Node& node, std::optional<std::array<std::int64_t, 3>>& block) {
+    std::array<std::int64_t, 3> shape{1, 1, 1};
+    if (node.kind != Node::Kind::sequence || node.items.empty() || node.items.size() > shape.size()) {
+      reader_.error(node, "`block` is a list of 1 to 3 numbers", "block: [16, 16, 1]");
+      return;
+    }
+    for (std::size_t i = 0; i < node.items.size(); ++i)
+      shape[i] = read_in_range(node.items[i], "block", 1, kMostThreads).value_or(1);
+    block = shape;
   }
 
   KernelResources read_resources(const Node& node) {

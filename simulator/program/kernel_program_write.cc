@@ -47,6 +47,10 @@ class YamlWriter {
                           *program.instructions_total));
     }
     if (program.resources) resources(*program.resources);
+    if (program.block_shape) {
+      const auto& [x, y, z] = *program.block_shape;
+      line(0, fmt::format("block: [{}, {}, {}]", x, y, z));
+    }
     items(0, "program", program.program);
     return std::move(out_);
   }
@@ -244,6 +248,7 @@ Json to_json_value(const KernelProgram& program) {
                       [&](std::string_view key, std::int64_t value) { resources[std::string(key)] = value; });
     if (program.resources->dynamic_shared_unknown) resources["dynamic_shared_bytes"] = "unknown";
   }
+  if (program.block_shape) json["block"] = *program.block_shape;
   json["program"] = to_json_value(program.program);
   return json;
 }

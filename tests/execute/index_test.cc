@@ -62,19 +62,35 @@ class Indices : public ::testing::TestWithParam<Tested> {
   // scattered, a sector for each thread, which promises nothing.
   static std::size_t compare(const std::vector<std::string>& kernels) {
     std::size_t opaque = 0;
-    compare(kernels, opaque);
+    compare(kernels, {{index_block_x, index_block_y, 1}}, opaque);
+    return opaque;
+  }
+  // The same for each of several blocks, analysed for that block. One that has rows of whole warps needs none.
+  static std::size_t compare(const std::vector<std::string>& kernels, const std::vector<Dimensions>& blocks) {
+    std::size_t opaque = 0;
+    compare(kernels, blocks, opaque);
     return opaque;
   }
 
  private:
-  static void compare(const std::vector<std::string>& kernels, std::size_t& opaque) {
+  static void compare(const std::vector<std::string>& kernels, const std::vector<Dimensions>& blocks,
+                      std::size_t& opaque) {
     std::string text;
     for (const auto& kernel : kernels) text += kernel;
     CompileOptions options;
     options.compiler = GetParam().compiler;
     const auto source = compile_cuda("indices.cu", text, options);
     ASSERT_TRUE(source) << to_text(source.diagnostics());
-    const auto analysis = analyze(*source, {});
+    for (const auto& block : blocks) compare(*source, kernels, block, opaque);
+  }
+
+  static void compare(const Source& compiled, const std::vector<std::string>& kernels,
+                      const Dimensions& block, std::size_t& opaque) {
+    SCOPED_TRACE(fmt::format("blocks of {} x {} x {}", block.x, block.y, block.z));
+    AnalyzeOptions analyze_options;
+    if (block.x % lanes != 0) analyze_options.block = {block.x, block.y, block.z};
+    const auto* source = &compiled;
+    const auto analysis = analyze(*source, analyze_options);
     ASSERT_TRUE(analysis) << to_text(analysis.diagnostics());
     ASSERT_EQ(analysis->kernels.size(), kernels.size());
     for (std::size_t i = 0; i < kernels.size(); ++i) {
@@ -84,17 +100,17 @@ class Indices : public ::testing::TestWithParam<Tested> {
           analysis->kernels.begin(), analysis->kernels.end(),
           [&](const auto& kernel) { return analysis->module->functions[kernel.function].name == symbol; });
       ASSERT_NE(program, analysis->kernels.end());
-      compare(*source, symbol, program->program, opaque);
+      compare(*source, symbol, program->program, block, opaque);
     }
   }
 
   static void compare(const Source& source, const std::string& symbol, const KernelProgram& program,
-                      std::size_t& opaque) {
+                      const Dimensions& block, std::size_t& opaque) {
     const auto loaded = load_text(source.ptx, symbol);
     ASSERT_TRUE(loaded);
     StreamRecorder recorder({{0, 0}});
     const auto outcome =
-        launch(*loaded, {{1, 1, 1}, {index_block_x, index_block_y, 1}},
+        launch(*loaded, {{1, 1, 1}, block},
                {buffer(std::vector<double>(static_cast<std::size_t>(index_elements)))}, {}, &recorder);
     for (const auto& finding : outcome.execution.findings) ADD_FAILURE() << finding.message;
     const auto& stream = recorder.stream();
@@ -113,7 +129,9 @@ class Indices : public ::testing::TestWithParam<Tested> {
     };
     const auto said_text = text(said->access.value_or(Access::scattered), said->sectors.value_or(-1));
     const auto shown_text = text(shown_pattern(addresses, entry->bytes), sectors(addresses, entry->bytes));
-    if (said_text != shown_text && said_text == text(Access::scattered, lanes)) {
+    const auto threads = static_cast<std::int64_t>(std::min<std::uint64_t>(block.count(), lanes));
+    if (said_text != shown_text &&
+        (said_text == text(Access::scattered, lanes) || said_text == text(Access::scattered, threads))) {
       ++opaque;
       return;
     }
@@ -129,6 +147,18 @@ TEST_P(Indices, HavePatternsAndSectorsAsExecuted) {
     kernels.push_back(random_index_kernel(fmt::format("k{}", seed), seed));
   // Of fifty one may have none: bits reversed or counted of what has many of them.
   EXPECT_LE(compare(kernels), (kernels.size() + 49) / 50);
+}
+
+// Warps are cut from the block's linear thread ids: rows shorter than a warp, of 24 threads, and blocks of less than a
+// warp.
+TEST_P(Indices, HaveThoseOfTheBlock) {
+  const auto first = number_from("WARPTIME_RANDOM_SEED", 1), count = number_from("WARPTIME_RANDOM_COUNT", 60);
+  std::vector<std::string> kernels;
+  for (auto seed = first; seed < first + count; ++seed)
+    kernels.push_back(random_index_kernel(fmt::format("k{}", seed), seed, true));
+  const std::vector<Dimensions> blocks = {{32, 8, 1}, {16, 16, 1}, {8, 8, 4},
+                                          {24, 4, 1}, {1, 16, 4},  {5, 3, 1}};
+  EXPECT_LE(compare(kernels, blocks), (blocks.size() * kernels.size() + 49) / 50);
 }
 
 // Expressions that were once opaque, with the instruction that a compiler makes of each.

@@ -19,7 +19,7 @@ struct Index {
 
 class IndexWriter {
  public:
-  explicit IndexWriter(std::uint64_t seed) : random_(seed) {
+  IndexWriter(std::uint64_t seed, bool any_block) : random_(seed), any_block_(any_block) {
     constexpr std::array<const char*, 4> types = {"int", "unsigned", "long long", "unsigned long long"};
     type_ = types[below(types.size())];
     is_signed_ = type_[0] != 'u';
@@ -28,8 +28,8 @@ class IndexWriter {
   std::string kernel(const std::string& name) {
     const std::string declared = fmt::format(
         "const {0} x = threadIdx.x, y = threadIdx.y, b = blockIdx.x, g = blockIdx.x * blockDim.x + "
-        "threadIdx.x; ",
-        type_);
+        "threadIdx.x{1}; ",
+        type_, any_block_ ? ", z = threadIdx.z" : "");
     const auto index = in_buffer(expression(2 + static_cast<int>(below(3))));
     return fmt::format("__global__ void {}({}* a) {{ {}a[{}] = 1; }}\n", name,
                        below(4) == 0 ? "double" : "float", declared, index.text);
@@ -39,11 +39,12 @@ class IndexWriter {
   std::uint64_t below(std::uint64_t end) { return random_() % end; }
 
   Index leaf() {
-    constexpr std::int64_t most_x = index_block_x - 1, most_y = index_block_y - 1;
+    const std::int64_t most_x = index_block_x - 1, most_y = any_block_ ? 15 : index_block_y - 1;
     switch (below(8)) {
       case 0:
         return {"y", 0, most_y};
       case 1:
+        if (any_block_) return {"z", 0, 3};
         return {"b", 0, 0};
       case 2:
       case 3:
@@ -259,12 +260,13 @@ class IndexWriter {
   std::mt19937_64 random_;
   std::string type_;
   bool is_signed_ = false;
+  bool any_block_ = false;
 };
 
 }  // namespace
 
-std::string random_index_kernel(const std::string& name, std::uint64_t seed) {
-  return IndexWriter(seed).kernel(name);
+std::string random_index_kernel(const std::string& name, std::uint64_t seed, bool any_block) {
+  return IndexWriter(seed, any_block).kernel(name);
 }
 
 }  // namespace warptime::execute::testing

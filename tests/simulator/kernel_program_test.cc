@@ -286,5 +286,13 @@ TEST(KernelProgram, TheKeysOfFormat1AreStillRead) {
   EXPECT_NE(to_yaml(read->front()).find("footprint: 4 * N"), std::string::npos);
 }
 
+TEST(KernelProgramBlock, IsReadAndWritten) {
+  const KernelProgram program = test::program_of("block: [16, 8]\nprogram: [calc: 1]\n");
+  EXPECT_EQ(program.block_shape, (std::array<std::int64_t, 3>{16, 8, 1}));
+  EXPECT_NE(to_yaml(program).find("block: [16, 8, 1]\n"), std::string::npos) << to_yaml(program);
+  EXPECT_EQ(test::program_of(to_yaml(program)), program);
+  EXPECT_NE(program, test::program_of("program: [calc: 1]\n"));
+}
+
 }  // namespace
 }  // namespace warptime
