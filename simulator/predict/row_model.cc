@@ -71,6 +71,7 @@ Diagnostics RowModel::row(std::size_t gpu, const std::vector<std::int64_t>& valu
     row.t_m_source = gpu_->t_m_source;
     row.notes = gpu_->notes;
   }
+  if (gpu_->block_shapes) row.notes = gpu_->notes;
   for (std::size_t i = 0; i < values.size(); ++i) row.parameters[i].second = values[i];
   row_ = &row;
   row.launches = 0;
@@ -179,6 +180,7 @@ void RowModel::launch(const PreparedLaunch& launch, std::size_t index, std::int6
     }
   }
   if (__builtin_add_overflow(row_->launches, times, &row_->launches)) too_many_launches(*launch.step);
+  if (gpu_->block_shapes) note_other_shape(launch, index, shape);
   if (terms_ != nullptr) add_term(launch, index, shape, *time, number);
   if (!beside_.empty()) times_beside(launch, index, shape, number);
   if (!first) {
@@ -186,10 +188,30 @@ void RowModel::launch(const PreparedLaunch& launch, std::size_t index, std::int6
     return;
   }
   row_->first_launch = shape;
-  if (gpu_->several_dimensions)
-    row_->first_dimensions = launch.several_dimensions() ? last_[index].dimensions : one_dimensional(shape);
+  if (gpu_->several_dimensions) row_->first_dimensions = shape_with_dimensions(launch, index, shape);
   row_->time = *time;
   if (times != 1) row_->time.multiply(number);
+}
+
+// Notes a launch whose block is not the one that its program is made for.
+void RowModel::note_other_shape(const PreparedLaunch& launch, std::size_t index, const Launch& shape) {
+  const KernelProgram& program = *launch.program->program;
+  if (!program.block_shape) return;
+  const auto& [x, y, z] = *program.block_shape;
+  const Dim3 block = shape_with_dimensions(launch, index, shape).block;
+  if (block == Dim3{x, y, z}) return;
+  std::string note =
+      fmt::format("the program of {} is made for blocks of {}, not {}: its access patterns may differ",
+                  program.provenance.kernel.empty() ? launch.step->launch->kernel : program.provenance.kernel,
+                  to_string(Dim3{x, y, z}), to_string(block));
+  auto& notes = row_->notes;
+  if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
+}
+
+// All dimensions of a launch that was computed last.
+GridAndBlock RowModel::shape_with_dimensions(const PreparedLaunch& launch, std::size_t index,
+                                             const Launch& shape) const {
+  return launch.several_dimensions() ? last_[index].dimensions : one_dimensional(shape);
 }
 
 void RowModel::add_term(const PreparedLaunch& launch, std::size_t index, const Launch& shape,
@@ -246,7 +268,7 @@ void RowModel::find_dimensions(const PreparedLaunch& launch, Last& last) {
                          const char* what) {
     Dim3 found;
     for (std::size_t i = 0; i < compiled.size(); ++i)
-      (i == 0 ? found.x : i == 1 ? found.y : found.z) = evaluate(compiled[i], expressions[i], step, what);
+      found.at(i) = evaluate(compiled[i], expressions[i], step, what);
     return found;
   };
   last.dimensions = {sizes(launch.grid, step.launch->grid, kGrid),
