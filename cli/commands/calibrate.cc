@@ -260,6 +260,7 @@ int run_calibrate(const Arguments& arguments) {
   if (!input) return fail(wrong_input, input.diagnostics());
   const Plan& plan = input->plan;
   KernelLoader kernels(input->read, say_each, settings->compile, arguments.has("skip-unsupported"));
+  kernels.set_parameters(settings->measured.parameters);
   const ProgramLoader loader = [&](const Plan& of, const PlanLaunch& launch, const Gpu& gpu) {
     return kernels.load(of, launch, gpu);
   };

@@ -117,6 +117,7 @@ class Method {
     const auto input = read_plan_input(plan);
     if (!input) return input.diagnostics();
     KernelLoader kernels(input->read, say_each, settings_.compile, arguments_.has("skip-unsupported"));
+    kernels.set_parameters(settings_.measured.parameters);
     const ProgramLoader loader = [&](const Plan& of, const PlanLaunch& launch, const Gpu& gpu) {
       return kernels.load(of, launch, gpu);
     };

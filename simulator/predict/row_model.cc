@@ -113,6 +113,7 @@ inline void RowModel::launch(const PreparedLaunch& launch, std::size_t index, st
     }
   }
   if (__builtin_add_overflow(row_->launches, times, &row_->launches)) too_many_launches(*launch.step);
+  if (gpu_->block_shapes) note_other_shape(launch, index, shape);
   if (terms_ != nullptr) add_term(launch, index, shape, *time, number);
   if (!beside_.empty()) times_beside(launch, index, shape, number);
   if (!first) {
@@ -120,7 +121,7 @@ inline void RowModel::launch(const PreparedLaunch& launch, std::size_t index, st
     return;
   }
   row_->first_launch = shape;
-  if (gpu_->several_dimensions) set_first_dimensions(launch, last_[index], shape);
+  if (gpu_->several_dimensions) set_first_dimensions(launch, index, shape);
   row_->time.assign(*time, number);
 }
 
@@ -177,6 +178,7 @@ Diagnostics RowModel::row(std::size_t gpu, const std::vector<std::int64_t>& valu
   iterations_ = 0;
   algorithm_3_us_ = 0;
   if (!same_gpu) start_row(row);
+  if (gpu_->block_shapes) row.notes = gpu_->notes;
   for (std::size_t i = 0; i < values.size(); ++i) {
     slots_[i] = values[i];
     row.parameters[i].second = values[i];
@@ -247,7 +249,7 @@ void RowModel::find_dimensions(const PreparedLaunch& launch, Last& last) {
                          const char* what) {
     Dim3 found;
     for (std::size_t i = 0; i < compiled.size(); ++i)
-      (i == 0 ? found.x : i == 1 ? found.y : found.z) = evaluate(compiled[i], expressions[i], step, what);
+      found.at(i) = evaluate(compiled[i], expressions[i], step, what);
     return found;
   };
   last.dimensions = {sizes(launch.grid, step.launch->grid, kGrid),
@@ -278,6 +280,27 @@ Diagnostics RowModel::with_row(Diagnostics wrong) const {
     break;
   }
   return wrong;
+}
+
+// Notes a launch whose block is not the one that its program is made for.
+void RowModel::note_other_shape(const PreparedLaunch& launch, std::size_t index, const Launch& shape) {
+  const KernelProgram& program = *launch.program->program;
+  if (!program.block_shape) return;
+  const auto& [x, y, z] = *program.block_shape;
+  const Dim3 block = shape_with_dimensions(launch, index, shape).block;
+  if (block == Dim3{x, y, z}) return;
+  std::string note =
+      fmt::format("the program of {} is made for blocks of {}, not {}: its access patterns may differ",
+                  program.provenance.kernel.empty() ? launch.step->launch->kernel : program.provenance.kernel,
+                  to_string(Dim3{x, y, z}), to_string(block));
+  auto& notes = row_->notes;
+  if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
+}
+
+// All dimensions of a launch that was computed last.
+GridAndBlock RowModel::shape_with_dimensions(const PreparedLaunch& launch, std::size_t index,
+                                             const Launch& shape) const {
+  return launch.several_dimensions() ? last_[index].dimensions : one_dimensional(shape);
 }
 
 void RowModel::add_term(const PreparedLaunch& launch, std::size_t index, const Launch& shape,
@@ -318,8 +341,8 @@ Launch RowModel::best_shape(const PreparedLaunch& launch, std::size_t index, con
   return best;
 }
 
-void RowModel::set_first_dimensions(const PreparedLaunch& launch, const Last& last, const Launch& shape) {
-  row_->first_dimensions = launch.several_dimensions() ? last.dimensions : one_dimensional(shape);
+void RowModel::set_first_dimensions(const PreparedLaunch& launch, std::size_t index, const Launch& shape) {
+  row_->first_dimensions = shape_with_dimensions(launch, index, shape);
 }
 
 // In a plan where y and z are not 1 throughout.

@@ -68,12 +68,16 @@ class RowModel {
   [[gnu::always_inline]] void launch(const PreparedLaunch& launch, std::size_t index, std::int64_t times);
   [[gnu::always_inline]] const Launch& shape_of(const PreparedLaunch& launch, std::size_t index);
   [[gnu::noinline]] void find_dimensions(const PreparedLaunch& launch, Last& last);
-  [[gnu::noinline]] void set_first_dimensions(const PreparedLaunch& launch, const Last& last,
+  [[gnu::noinline]] void set_first_dimensions(const PreparedLaunch& launch, std::size_t index,
                                               const Launch& shape);
   [[gnu::noinline]] void set_dimensions(const PreparedLaunch& launch, const Last& last, const Launch& shape);
   [[gnu::noinline]] void take_shared(const PreparedLaunch& launch, Last& last);
   [[gnu::noinline]] Launch best_shape(const PreparedLaunch& launch, std::size_t index, const Launch& chosen,
                                       double chosen_us);
+  [[gnu::noinline]] void note_other_shape(const PreparedLaunch& launch, std::size_t index,
+                                          const Launch& shape);
+  GridAndBlock shape_with_dimensions(const PreparedLaunch& launch, std::size_t index,
+                                     const Launch& shape) const;
   [[gnu::noinline]] void add_term(const PreparedLaunch& launch, std::size_t index, const Launch& shape,
                                   const TimeBreakdown& time, double times);
   // A shape that is not the one known in that slot.
