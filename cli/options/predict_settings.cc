@@ -21,10 +21,10 @@ Result<LaunchOptions> read_launch(const Arguments& arguments) {
   const auto threads_per_block = read_expression(arguments, "threads-per-block");
   if (!threads_per_block) return threads_per_block.diagnostics();
   if (*threads && (*blocks || *threads_per_block))
-    return error("--threads does not go with --blocks and --threads-per-block", "give the one or the others");
+    return error("--threads cannot be used with --blocks and --threads-per-block", "use one or the other");
   if (blocks->has_value() != threads_per_block->has_value())
     return error(fmt::format("--{} is missing", *blocks ? "threads-per-block" : "blocks"),
-                 "--blocks and --threads-per-block go together");
+                 "use --blocks and --threads-per-block together");
   return LaunchOptions{*threads, *blocks, *threads_per_block};
 }
 
@@ -96,7 +96,7 @@ Diagnostics set_figures(const Arguments& arguments, PredictSettings& settings) {
         good = failure == std::errc() && stopped == end;
       }
       if (!good)
-        return {error_at("--set", 0, 0, fmt::format("`{}` is not a figure of a GPU with its value", text),
+        return {error_at("--set", 0, 0, fmt::format("`{}` is not FIGURE=VALUE", text),
                          "for example --set clock=1900; `warptime gpus NAME` lists the figures")};
       const std::string name = text.substr(0, equals);
       for (const Gpu*& gpu : settings.gpus) {
@@ -143,8 +143,8 @@ Result<PredictSettings> read_predict_settings(const Arguments& arguments, const 
   settings.launch = std::move(*launch);
   settings.prediction.best_launch = arguments.has("best-launch");
   if (settings.prediction.best_launch && settings.launch.blocks)
-    return error("--best-launch does not go with --blocks and --threads-per-block",
-                 "give the threads that are needed in all with --threads");
+    return error("--best-launch cannot be used with --blocks and --threads-per-block",
+                 "give the total number of threads with --threads");
   auto compile = read_compile_options(arguments);
   if (!compile) return compile.diagnostics();
   settings.compile = std::move(*compile);

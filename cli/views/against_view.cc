@@ -41,7 +41,7 @@ std::string sentence(const PlanComparison& comparison, const std::string& name,
     const std::string range = from == to ? fmt::format("{}", from) : fmt::format("{} to {}", from, to);
     if (text.empty()) {
       text = who == "equal" ? fmt::format("both are equal for {} = {}", name, range)
-                            : fmt::format("{} is the quicker one for {} = {}", who, name, range);
+                            : fmt::format("{} is the faster one for {} = {}", who, name, range);
     } else {
       text += fmt::format(", {} for {}", who == "equal" ? "both are equal" : who, range);
     }

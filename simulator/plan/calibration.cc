@@ -32,7 +32,7 @@ std::map<std::string, double> read_durations(Reader& reader, const Node& node) {
     const std::string name = reader.text(entry.key, "the name of a duration");
     const auto value = reader.number(entry.value, fmt::format("`{}`", name));
     if (find_duration(known, name) == nullptr) {
-      reader.error(entry.key, fmt::format("`{}` is no memory duration", name),
+      reader.error(entry.key, fmt::format("`{}` is not a memory duration", name),
                    "load. or store. and uniform, coalesced, strided or scattered");
     } else if (value && *value < 0) {
       reader.error(entry.value, fmt::format("`{}` is negative: {}", name, *value));
