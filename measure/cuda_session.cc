@@ -224,7 +224,7 @@ class CudaSession : public Session {
     const auto records = CuptiActivity::get().end();
     const auto each = launches_.size();
     if (records.size() != each * static_cast<std::size_t>(repetitions))
-      throw DeviceError(fmt::format("CUPTI has records of {} kernels, where {} ran", records.size(),
+      throw DeviceError(fmt::format("CUPTI has records of {} kernels, but {} ran", records.size(),
                                     each * static_cast<std::size_t>(repetitions)));
     std::vector<double> microseconds;
     for (std::size_t first = 0; first < records.size(); first += each) {

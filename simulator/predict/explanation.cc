@@ -117,7 +117,7 @@ class Claims {
                       percent_text(1 - row.time.total_us / row_.time.total_us)))
           .time_us = row.time.total_us;
     } else if (wasted) {
-      say(Claim::Kind::best_launch, "no other blocks of whole warps are quicker");
+      say(Claim::Kind::best_launch, "no other blocks of whole warps are faster");
     }
   }
 

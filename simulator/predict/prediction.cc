@@ -41,7 +41,7 @@ Result<std::vector<const ParameterValues*>> in_plan_order(const Plan& plan,
       wrong.push_back(error(fmt::format("{} has no parameter `{}`", plan.name, named.name), hint));
     } else if (!by_name.emplace(named.name, &named.values).second) {
       wrong.push_back(error(fmt::format("the parameter `{}` is given twice", named.name),
-                            fmt::format("several values: `{}=8,10`", named.name)));
+                            fmt::format("give several values as a list: `{}=8,10`", named.name)));
     }
   }
   std::vector<const ParameterValues*> values;
@@ -263,7 +263,7 @@ Result<std::uint64_t> sweep_size(const std::vector<const Gpu*>& gpus,
   std::uint64_t size = gpus.size();
   for (const NamedValues& named : parameters) {
     if (__builtin_mul_overflow(size, named.values.size(), &size)) {
-      return error("the sweep has more rows than fit 64 bits");
+      return error("the number of rows of the sweep does not fit 64 bits");
     }
   }
   return size;

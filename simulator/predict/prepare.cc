@@ -179,9 +179,9 @@ class Preparation {
       for (const auto& [argument, value] : step.launch->arguments) given.push_back(argument);
       for (const auto& [bound, slot] : scope_) given.push_back(bound);
       const std::string near = nearest(name, given);
-      wrong.push_back(error(
-          fmt::format("nothing gives a value to `{}`{}, which {} uses", name, description, kernel_of(step)),
-          near.empty() ? "" : fmt::format("did you mean `{}` by `{}`?", name, near)));
+      wrong.push_back(
+          error(fmt::format("`{}`{}, which {} uses, has no value", name, description, kernel_of(step)),
+                near.empty() ? "" : fmt::format("did you mean `{}` by `{}`?", name, near)));
     }
     return wrong;
   }

@@ -80,7 +80,7 @@ Diagnostics RowModel::row(std::size_t gpu, const std::vector<std::int64_t>& valu
   }
   if (options_.best_launch) row.algorithm_3_us = algorithm_3_us_;
   if (!(row.time.total_us <= std::numeric_limits<double>::max())) {
-    return with_row({error("the time is out of the range of numbers")});
+    return with_row({error("the time is too large for a number")});
   }
   return {};
 }
@@ -150,7 +150,8 @@ void RowModel::counted(const PreparedStep& step, std::int64_t count, std::int64_
   if (iterations_ > kMostLaunchIterations) {
     fail(
         *step.step,
-        {error(fmt::format("`repeat: {}` is {}: launches that differ with the counter `{}` can be {} at most",
+        {error(fmt::format("`repeat: {}` is {}: launches that depend on the counter `{}` can repeat at "
+                           "most {} times",
                            to_string(step.step->repeat), count, step.step->counter, kMostLaunchIterations))});
   }
   for (std::int64_t iteration = 0; iteration < count; ++iteration) {
@@ -215,7 +216,8 @@ const Launch& RowModel::shape_of(const PreparedLaunch& launch, std::size_t index
     known = {threads, shape};
     return known.shape;
   }
-  if (!launch.blocks || !launch.threads_per_block) fail(step, {error("the launch has no size")});
+  if (!launch.blocks || !launch.threads_per_block)
+    fail(step, {error("the launch has neither threads nor blocks")});
   Launch& shape = last.sized.front().shape;
   shape.blocks = evaluate(*launch.blocks, *step.launch->blocks, step, "`blocks`");
   shape.threads_per_block =
@@ -271,7 +273,7 @@ void RowModel::find_active_blocks(const PreparedLaunch& launch, Last& last, cons
       occupancy(*gpu_->gpu, shape.threads_per_block, *launch.program->program->resources);
   if (occupied.active_blocks < 1) {
     const std::string why = occupied.notes.empty() ? "" : ": " + occupied.notes.back();
-    fail(*launch.step, {error(fmt::format("not one block of {} threads fits an SM of {}{}",
+    fail(*launch.step, {error(fmt::format("no block of {} threads fits an SM of {}{}",
                                           shape.threads_per_block, gpu_->gpu->name, why))});
   }
   last.threads_per_block = shape.threads_per_block;

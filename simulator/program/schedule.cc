@@ -179,10 +179,11 @@ class Flattener {
       result = repeated(flatten(repeat.body, number + 1), turns);
     } else {
       if (turns > kMostCountedTurns - turns_) {
-        throw FlattenFailed{error(
-            fmt::format("`repeat: {}`{} has {} turns that depend on its counter `{}`: too many to write out",
-                        to_string(repeat.count), place(item), turns, repeat.counter),
-            fmt::format("up to {} turns are", kMostCountedTurns))};
+        throw FlattenFailed{
+            error(fmt::format("`repeat: {}`{} has {} iterations that depend on its counter `{}`: too many to "
+                              "write out",
+                              to_string(repeat.count), place(item), turns, repeat.counter),
+                  fmt::format("at most {} such iterations are written out", kMostCountedTurns))};
       }
       turns_ += turns;
       Fragment last;
@@ -347,7 +348,8 @@ class Flattener {
     steps_ += count;
     if (steps_ > kMostScheduleSteps) {
       throw FlattenFailed{error(fmt::format(
-          "the program does not fit: written out where it depends on counters, it has more than {} periods",
+          "the program is too large: with the repeats that depend on counters written out, it has more "
+          "than {} periods",
           kMostScheduleSteps))};
     }
   }

@@ -257,7 +257,7 @@ class Runner {
       const auto& there = launch.buffers[place++];
       const bool same = std::equal(bytes.begin(), bytes.end(), there.begin(), there.end());
       if (!same && !(may_be_joined(launch.ptx) && near(bytes, there))) {
-        ADD_FAILURE() << "the GPU leaves something else in " << array;
+        ADD_FAILURE() << "the GPU and the CPU differ in " << array;
         return false;
       }
     }

@@ -194,9 +194,9 @@ TEST(CorePackage, ATimeBeyondTheRangeOfNumbersIsRefused) {
   const KernelProgram program = test::program_of("program: [calc: 1.5e308, calc: 1.5e308]");
   const Schedule schedule = schedule_of(program);
   EXPECT_EQ(to_text(simulate_plain(schedule, 1, 2).diagnostics()),
-            "error: the time is out of the range of numbers\n");
+            "error: the time is too large for a number\n");
   EXPECT_EQ(to_text(simulate_in_rounds(schedule, 1, 2).diagnostics()),
-            "error: the time is out of the range of numbers\n");
+            "error: the time is too large for a number\n");
 }
 
 void expect_same(const CorePackageTime& a, const CorePackageTime& b) {

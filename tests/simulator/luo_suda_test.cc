@@ -529,7 +529,7 @@ TEST(LuoSuda, HugeCountsGiveNumbersOrAnError) {
       }
       EXPECT_LT(depth, 20);
     } else {
-      EXPECT_EQ(to_text(made.diagnostics()), "error: the program's time is out of the range of numbers\n");
+      EXPECT_EQ(to_text(made.diagnostics()), "error: the program's time is too large for a number\n");
     }
     items = "[{repeat: 2^60, body: " + items + "}]";
   }
@@ -601,17 +601,17 @@ TEST_P(BadLuoSudaFigures, AreNamed) {
 
 INSTANTIATE_TEST_SUITE_P(
     Table, BadLuoSudaFigures,
-    testing::Values(BadFigures{"  cpd_b:", "  cpd_e:", "unknown key `cpd_e` in `luo_suda`"},
-                    BadFigures{"cpd_c: {value: 0.5", "cpd_c: {value: 1.5", "`cpd_c` is 1.5: it is 0 to 1"},
-                    BadFigures{"cpd_a: {value: 3,", "cpd_a: {value: three,", "`cpd_a` is a number"},
-                    BadFigures{"request_threads: {value: 16", "request_threads: {value: 12",
-                               "`request_threads` is 12: it divides the 32 threads of a warp"},
-                    BadFigures{"request_threads: {value: 16", "request_threads: {value: 0",
-                               "`request_threads` is 0: it is 1 to 32"},
-                    BadFigures{"    add: {int_const: 22", "    add: {int_const: -22",
-                               "`int_const` is -22: it is 0 to 1000000000"},
-                    BadFigures{"    add: {int_const", "    add: {int_konst",
-                               "unknown key `int_konst` in `add`"}));
+    testing::Values(
+        BadFigures{"  cpd_b:", "  cpd_e:", "unknown key `cpd_e` in `luo_suda`"},
+        BadFigures{"cpd_c: {value: 0.5", "cpd_c: {value: 1.5", "`cpd_c` is 1.5: it must be 0 to 1"},
+        BadFigures{"cpd_a: {value: 3,", "cpd_a: {value: three,", "`cpd_a` must be a number"},
+        BadFigures{"request_threads: {value: 16", "request_threads: {value: 12",
+                   "`request_threads` is 12: it must divide the 32 threads of a warp"},
+        BadFigures{"request_threads: {value: 16", "request_threads: {value: 0",
+                   "`request_threads` is 0: it must be 1 to 32"},
+        BadFigures{"    add: {int_const: 22", "    add: {int_const: -22",
+                   "`int_const` is -22: it must be 0 to 1000000000"},
+        BadFigures{"    add: {int_const", "    add: {int_konst", "unknown key `int_konst` in `add`"}));
 
 }  // namespace
 }  // namespace warptime

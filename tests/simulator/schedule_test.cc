@@ -175,9 +175,9 @@ TEST(Schedule, CountsThatDoNotFitAreRefused) {
   EXPECT_EQ(refused("[{repeat: 10 ^ 18, body: [instructions: 10 ^ 18]}]"),
             "error: a run of instructions does not fit 64 bits\n");
   EXPECT_EQ(refused("[{repeat: 10 ^ 12, counter: i, body: [calc: i]}]"),
-            "error: `repeat: 10 ^ 12` has 1000000000000 turns that depend on its counter `i`: too many to "
-            "write out\n"
-            "hint: up to 4194304 turns are\n");
+            "error: `repeat: 10 ^ 12` has 1000000000000 iterations that depend on its counter `i`: too "
+            "many to write out\n"
+            "hint: at most 4194304 such iterations are written out\n");
   EXPECT_NE(
       refused("[{repeat: 10 ^ 4, counter: i, body: [{repeat: 10 ^ 4, counter: j, body: [calc: i + j]}]}]")
           .find("too many to write out"),

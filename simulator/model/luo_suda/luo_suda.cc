@@ -129,10 +129,9 @@ void add_times(LuoSudaTime& into, const LuoSudaTime& time, double times) {
 
 Diagnostics check_luo_suda(const Gpu& gpu) {
   if (!gpu.luo_suda) {
-    return {error(
-        fmt::format("{} has no figures for the model of Luo and Suda", gpu.name),
-        "they are measured: gtx-260 has those of the paper; docs/luo-suda.md says how to give a GPU its own "
-        "(`luo_suda:` in its file, `--gpu-dir`)")};
+    return {error(fmt::format("{} has no figures for the model of Luo and Suda", gpu.name),
+                  "the paper's figures are those of gtx-260; docs/luo-suda.md says how to give a GPU its own "
+                  "(`luo_suda:` in its file, `--gpu-dir`)")};
   }
   if (!gpu.memory_bandwidth_gb_s) {
     return {error(
@@ -177,7 +176,7 @@ Result<LuoSudaTime> luo_suda_time(const Gpu& gpu, const Launch& launch, const Lu
   time.remaining_run_us = microseconds(0, rest.parts.total());
   time.total_us = time.computation_us + time.waiting_previous_us + time.waiting_current_us;
   if (!(time.total_us <= std::numeric_limits<double>::max()))
-    return error("the time is out of the range of numbers");
+    return error("the time is too large for a number");
   return time;
 }
 

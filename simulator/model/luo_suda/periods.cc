@@ -235,7 +235,7 @@ Result<LuoSudaProgram> program_of(std::vector<LuoSudaPeriod> periods) {
     program.memory_cycles += period.count * period.memory_cycles;
   }
   if (!(program.computation_cycles + program.memory_cycles <= std::numeric_limits<double>::max()))
-    return error("the program's time is out of the range of numbers");
+    return error("the program's time is too large for a number");
   program.periods = std::move(periods);
   return program;
 }

@@ -291,10 +291,10 @@ Diagnostics check_core_package(std::int64_t warps, double t_m_cycles) {
   Diagnostics wrong;
   if (warps < 0 || warps > kMostWarps) {
     wrong.push_back(
-        error(fmt::format("{} warps on one core package: there can be 0 to {}", warps, kMostWarps)));
+        error(fmt::format("{} warps on one core package: the number must be 0 to {}", warps, kMostWarps)));
   }
   if (!(t_m_cycles >= 0) || t_m_cycles > std::numeric_limits<double>::max()) {
-    wrong.push_back(error(fmt::format("t_m is {} cycles: it is a number, 0 or more", t_m_cycles)));
+    wrong.push_back(error(fmt::format("t_m is {} cycles: it must be at least 0", t_m_cycles)));
   }
   return wrong;
 }
@@ -321,7 +321,7 @@ Result<CorePackageTime> simulate_plain(const Schedule& schedule, std::int64_t wa
   if (count_steps(schedule, warps) > options.step_limit)
     return too_many_steps(schedule, warps, options.step_limit);
   const CorePackageTime time = PlainSimulation(schedule, warps, t_m_cycles, options.listener).run();
-  if (!std::isfinite(time.total)) return error("the time is out of the range of numbers");
+  if (!std::isfinite(time.total)) return error("the time is too large for a number");
   return time;
 }
 
@@ -329,7 +329,7 @@ Result<CorePackageTime> watch_core_package(const Schedule& schedule, std::int64_
                                            double least_left_out, CorePackageWatcher& watcher) {
   if (auto wrong = check_core_package(warps, t_m_cycles); !wrong.empty()) return wrong;
   const CorePackageTime time = PlainSimulation(schedule, warps, t_m_cycles, watcher, least_left_out).run();
-  if (!std::isfinite(time.total)) return error("the time is out of the range of numbers");
+  if (!std::isfinite(time.total)) return error("the time is too large for a number");
   return time;
 }
 

@@ -246,7 +246,7 @@ Result<CorePackageTime> RoundSimulation::simulate(const RoundSchedule& rounds, c
   if (time.waiting <= kNothing * now) time.waiting = 0;
   time.tail = time.total - now;
   spare_.push_back(std::move(state));
-  if (!std::isfinite(time.total)) return error("the time is out of the range of numbers");
+  if (!std::isfinite(time.total)) return error("the time is too large for a number");
   return time;
 }
 

@@ -190,8 +190,7 @@ std::optional<Claim> partial_run(const ExplainedRow& row, const ExplainedLaunch&
   claim.kind = Claim::Kind::partial_run;
   claim.text = fmt::format(
       "{}: the last run has {} of {} warps on each core package and takes {}; at the full runs' rate it "
-      "would "
-      "take {}: {} ({} of the time) are wasted",
+      "would take {}: {} ({} of the time) is wasted",
       launch.kernel, runs.remaining_warps_per_core_package, runs.warps_per_core_package,
       time_text(launch.times * last), time_text(launch.times * share * run), time_text(waste),
       percent_text(waste / row.total_us));

@@ -52,7 +52,7 @@ inline const char* power(std::int64_t base, std::int64_t exponent, std::int64_t&
     value = exponent % 2 == 0 ? 1 : base;
     return nullptr;
   }
-  if (exponent < 0) return "a negative power is no whole number";
+  if (exponent < 0) return "a negative power is not a whole number";
   for (value = 1;;) {
     if (exponent % 2 != 0 && __builtin_mul_overflow(value, base, &value)) return kOverflow;
     exponent /= 2;
