@@ -25,17 +25,17 @@ struct GpuDivisors {
 
 // Algorithm 3 itself. threads: at least 1.
 Launch algorithm_3(const Gpu& gpu, const GpuDivisors& divisors, std::int64_t threads);
-// Whether check_launch has nothing against it.
+// Whether check_launch accepts it.
 bool fits(const Gpu& gpu, const Launch& launch);
 
-// Algorithm 3, read as tests/reference/plain_model.py does: where the even number of SMs does not divide the
+// Algorithm 3, read as tests/reference/plain_model.py does: if the even number of SMs does not divide the
 // threads, threads per block (or the number of blocks) is rounded up. Errors: threads < 1.
 Result<Launch> choose_launch(const Gpu& gpu, std::int64_t threads);
 
 // Errors: fewer than one block or thread, a block larger than the GPU takes (threads or warps).
 Result<Launch> check_launch(const Gpu& gpu, std::int64_t blocks, std::int64_t threads_per_block);
 
-// ---- What is computed a million times a second.
+// ---- Inline, because sweeps call it a million times a second.
 
 inline Launch algorithm_3(const Gpu& gpu, const GpuDivisors& divisors, std::int64_t threads) {
   const std::int64_t warp = gpu.warp_size, largest = gpu.max_threads_per_block;

@@ -1,4 +1,4 @@
-// A plan made ready for its GPUs: kernel programs loaded, names found, expressions compiled.
+// A plan prepared for its GPUs: kernel programs loaded, names resolved, expressions compiled.
 #pragma once
 
 #include <memory>
@@ -24,7 +24,7 @@ struct PreparedStep {
   const PlanStep* step = nullptr;
   CompiledExpression repeat;
   int counter_slot = -1;  // -1: it has no counter
-  bool counted = false;   // whether iterations differ with the counter
+  bool counted = false;   // whether iterations depend on the counter
   int launch = -1;        // index into PreparedGpu::launches; -1: `steps`
   std::vector<PreparedStep> steps;
 };
@@ -38,8 +38,8 @@ struct PreparedGpu : ModelGpu {
   std::vector<std::string> notes;
 };
 
-// The values that expressions use stand in slots: the plan's parameters in their order, then counters, then
-// the launch's dimensions.
+// Expressions read their values from slots: the plan's parameters in their order, then counters, then the
+// launch's dimensions.
 struct PreparedPlan {
   const Plan* plan = nullptr;
   std::vector<std::string> slots;  // their names
@@ -47,12 +47,12 @@ struct PreparedPlan {
   std::vector<PreparedGpu> gpus;
   std::vector<std::unique_ptr<TimedProgram>> programs;
 
-  // Errors: the loader's, a name that a kernel program uses and nobody gives a value.
+  // Errors: the loader's, a name without a value that a kernel program uses.
   static Result<PreparedPlan> make(const Plan& plan, const std::vector<const Gpu*>& gpus,
                                    const PredictionOptions& options, const ProgramLoader& loader);
 };
 
-// Puts the step's place in the plan's file to diagnostics that have none.
+// Adds the step's place in the plan's file to diagnostics that have none.
 Diagnostics at_step(const Plan& plan, const PlanStep& step, Diagnostics wrong);
 
 }  // namespace warptime
