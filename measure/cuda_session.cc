@@ -205,11 +205,11 @@ class CudaSession : public Session {
 
   void synchronize(const char* what) const { Driver::get().check(Driver::get().cuCtxSynchronize_(), what); }
 
-  void warm_up(int turns) {
+  void warm_up(int runs) {
     using Clock = std::chrono::steady_clock;
     const auto begin = Clock::now();
     do {
-      for (int i = 0; i < turns; ++i) run();
+      for (int i = 0; i < runs; ++i) run();
       synchronize("warming up");
     } while (!warm_ && Clock::now() - begin < kFirstWarmUp);
     warm_ = true;

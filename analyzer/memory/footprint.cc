@@ -161,7 +161,7 @@ class Footprint {
       return exprs_.floor_divide(exprs_.add(*run, exprs_.constant(exprs_[node.b].number - 1)), node.b);
     }
     if (node.op != SymbolicOp::counter) return std::nullopt;
-    // Turns of the loop in which the block runs.
+    // Iterations of the loop in which the block runs.
     const auto loop = node.a;
     const auto& trip = loops_.trip_count(loop);
     if (!trip.count || trip.exit == none || trip.maximum_over_threads || trip.has_other_exits ||

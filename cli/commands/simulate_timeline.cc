@@ -37,8 +37,7 @@ Result<std::size_t> read_columns(const Arguments& arguments) {
 // --timeline, or nothing.
 Result<std::string> read_view(const Arguments& arguments) {
   if (!arguments.has("timeline")) {
-    if (arguments.has("width"))
-      return error("--width applies only to a timeline", "add --timeline text");
+    if (arguments.has("width")) return error("--width applies only to a timeline", "add --timeline text");
     return std::string();
   }
   const auto view = read_choice(arguments, "timeline", {"text", "svg", "perfetto"});

@@ -98,7 +98,7 @@ struct LineShare {
   std::string where;   // "line 11", "lines 5-7", "PTX lines 20-31"; "load: 120" in a program without lines
   LineSet lines;       // of the source; may be empty
   std::array<double, TimeBreakdown::kMostParts> us{};  // by Model::parts()
-  double accesses = 0;  // loads and stores of one warp, over all launches
+  double accesses = 0;                                 // loads and stores of one warp, over all launches
   double total_us() const;
 };
 

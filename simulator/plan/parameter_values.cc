@@ -83,7 +83,7 @@ Result<ParameterValues> ParameterValues::parse(std::string_view text) {
       if (!first) return first.diagnostics();
       const auto last = parse_number(piece.substr(dots + 2));
       if (!last) return last.diagnostics();
-      // With a step, 2^6..2^20 is a range of numbers like any other.
+      // With a step, 2^6..2^20 is an ordinary range of numbers.
       range.powers = first->power && last->power && !step;
       if (!step && first->power != last->power) {
         return error(fmt::format("`{}`: a range of powers needs a power at both ends", written),
@@ -146,7 +146,7 @@ Result<std::vector<NamedValues>> parse_parameters(std::string_view text) {
       return error(fmt::format("`{}` is not NAME=VALUES", rest), "K=8,10,12 or N=2^6..2^20");
     }
     rest.remove_prefix(equals + 1);
-    // The values go on to the comma before the next `NAME=`.
+    // The values end at the comma before the next `NAME=`.
     const auto next = rest.find('=');
     const auto end = next == std::string_view::npos ? next : rest.rfind(',', next);
     const auto values = ParameterValues::parse(rest.substr(0, end));

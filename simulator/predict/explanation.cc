@@ -25,7 +25,7 @@ std::vector<ExplainedLaunch> explained_launches(const std::vector<LaunchTerm>& t
   return launches;
 }
 
-// What can be said of a row with any model, and what its own model adds.
+// Claims about a row that hold for any model, and those of its own model.
 class Claims {
  public:
   Claims(const PreparedPlan& plan, std::size_t gpu, const std::vector<std::int64_t>& values,
@@ -157,7 +157,7 @@ class Claims {
     return true;
   }
 
-  // The row with another program in place of one.
+  // The row with one program replaced by another.
   std::optional<double> time_with(const TimedProgram* of,
                                   const std::shared_ptr<const KernelProgram>& program) const {
     const TimedProgram timed{program, of->durations, of->names};

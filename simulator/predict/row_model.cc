@@ -11,7 +11,7 @@
 namespace warptime {
 namespace {
 
-// Of repeats whose launches differ from iteration to iteration, per row.
+// Limit for repeats whose launches differ from iteration to iteration, per row.
 constexpr std::uint64_t kMostLaunchIterations = std::uint64_t{1} << 22;
 
 Diagnostics prefixed(std::string_view what, Diagnostics wrong) {
@@ -96,7 +96,7 @@ Result<std::vector<LaunchTerm>> RowModel::terms(std::size_t gpu, const std::vect
   return terms;
 }
 
-// Says for which row it is, after the first message.
+// Adds the row's parameters to the first message.
 Diagnostics RowModel::with_row(Diagnostics wrong) const {
   for (Diagnostic& diagnostic : wrong) {
     if (diagnostic.severity != Severity::error) continue;
@@ -113,7 +113,7 @@ void RowModel::run(const std::vector<PreparedStep>& steps, std::int64_t times) {
   for (const PreparedStep& step : steps) run(step, times);
 }
 
-// times: how often all this is done.
+// times: how often the steps run.
 void RowModel::run(const PreparedStep& step, std::int64_t times) {
   const std::int64_t count = evaluate(step.repeat, step.step->repeat, *step.step, "`repeat`");
   if (count < 0) {
@@ -139,7 +139,7 @@ void RowModel::once(const PreparedStep& step, std::int64_t times) {
   launch(gpu_->launches[index], index, times);
 }
 
-// Iterations that are all the same are computed once.
+// Equal iterations are computed once.
 void RowModel::repeated(const PreparedStep& step, std::int64_t count, std::int64_t times) {
   if (__builtin_mul_overflow(times, count, &times)) too_many_launches(*step.step);
   once(step, times);
@@ -202,8 +202,8 @@ const Launch& RowModel::shape_of(const PreparedLaunch& launch, std::size_t index
   Last& last = last_[index];
   if (launch.threads) {
     const std::int64_t threads = evaluate(*launch.threads, *step.launch->threads, step, "`threads`");
-    // A hash with a slot of its own for each of 32 powers of two in a row, as sweeps have them: the upper half is a
-    // de Bruijn sequence.
+    // A hash with different slots for 32 consecutive powers of two, which are typical of sweeps: the upper
+    // half is a de Bruijn sequence.
     constexpr std::uint64_t de_bruijn = 0x077CB53109E3779Bu;
     static_assert(ModelLaunch::kShapeSlots == 1 << 5);
     const std::size_t slot = (static_cast<std::uint64_t>(threads) * de_bruijn) >> (64 - 5);
@@ -226,8 +226,8 @@ const Launch& RowModel::shape_of(const PreparedLaunch& launch, std::size_t index
   return shape;
 }
 
-// The quickest of all blocks of whole warps that have at least the launch's threads; `chosen`, which takes
-// chosen_us, where none is quicker.
+// The fastest launch in blocks of whole warps with at least the launch's threads; `chosen`, which takes
+// chosen_us, if none is faster.
 Launch RowModel::best_shape(const PreparedLaunch& launch, std::size_t index, const Launch& chosen,
                             double chosen_us) {
   const std::int64_t threads =
@@ -242,7 +242,7 @@ Launch RowModel::best_shape(const PreparedLaunch& launch, std::size_t index, con
     try {
       us = time_of(*session_, launch, index, candidate).total_us;
     } catch (Failed&) {
-      continue;  // not one such block fits the SM, say
+      continue;  // such as a block that does not fit the SM
     }
     if (us >= best_us) continue;
     best = candidate;
@@ -251,7 +251,7 @@ Launch RowModel::best_shape(const PreparedLaunch& launch, std::size_t index, con
   return best;
 }
 
-// Gives the program's names their values for a launch of that shape.
+// Sets the values of the program's names for a launch of that shape.
 void RowModel::prepare(const PreparedLaunch& launch, Last& last, const Launch& shape) {
   slots_[plan_.threads_per_block_slot] = shape.threads_per_block;
   slots_[plan_.blocks_slot] = shape.blocks;

@@ -359,10 +359,10 @@ TEST(LuoSuda, ALoopByHand) {
   // = 38.
   //   first c 0, m 100: 100; K - 1 times c 50, m 100, type 4: 38 + T_p 0 + T_c 100; last c 50: 38. In all 138
   //   K.
-  for (const std::int64_t turns : {3LL, 1000LL, 1'000'000'000'000LL, 1'000'000'000'000'000'000LL}) {
-    const auto program = luo_suda_program("[{repeat: K, body: [load: 100, calc: 50]}]", {{"K", turns}});
+  for (const std::int64_t iterations : {3LL, 1000LL, 1'000'000'000'000LL, 1'000'000'000'000'000'000LL}) {
+    const auto program = luo_suda_program("[{repeat: K, body: [load: 100, calc: 50]}]", {{"K", iterations}});
     EXPECT_EQ(program.periods.size(), 3u);  // whatever K
-    EXPECT_DOUBLE_EQ(cycles(time_of(program, 24, 32).total_us), 138.0 * static_cast<double>(turns));
+    EXPECT_DOUBLE_EQ(cycles(time_of(program, 24, 32).total_us), 138.0 * static_cast<double>(iterations));
   }
 }
 
@@ -492,8 +492,8 @@ TEST(LuoSuda, TheWorkDoesNotDependOnHowOftenLoopsRun) {
     options.counters = options.conditions = false;
     const KernelProgram program = test::random_program(random, options);
     std::vector<std::size_t> periods;
-    for (const std::int64_t turns : {1000LL, 1'000'000LL}) {
-      const auto schedule = make_schedule(program, {{"K", turns}, {"N", turns}}, paper_durations());
+    for (const std::int64_t iterations : {1000LL, 1'000'000LL}) {
+      const auto schedule = make_schedule(program, {{"K", iterations}, {"N", iterations}}, paper_durations());
       if (!schedule) continue;  // instructions that do not fit 64 bits
       const auto made = make_luo_suda_program(*schedule, figures());
       if (made) periods.push_back(made->periods.size());
@@ -503,7 +503,7 @@ TEST(LuoSuda, TheWorkDoesNotDependOnHowOftenLoopsRun) {
   }
 }
 
-// Instructions that meet across turns make the schedule share its loops: written as a tree it has 2^60 parts.
+// Instructions that meet across iterations make the schedule share its loops: written as a tree it has 2^60 parts.
 TEST(LuoSuda, DeepNestsAreNotWalked) {
   std::string items = "[instructions: 3, load: 20, instructions: 2]";
   for (int depth = 0; depth < 60; ++depth) items = "[{repeat: 2, body: " + items + "}]";

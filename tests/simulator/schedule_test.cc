@@ -159,7 +159,7 @@ TEST(Schedule, ARepeatIsNotWrittenOut) {
 }
 
 TEST(Schedule, DeepNestsDoNotGrowOutOfHand) {
-  // Each level takes its last turn out of the repeat: written down naively, 2^150 steps.
+  // Each level takes its last iteration out of the repeat: written down naively, 2^150 steps.
   std::string text = "[instructions: 1, load: 5, store: 1, load: 2, instructions: 2]";
   for (int i = 0; i < 150; ++i) text = "[{repeat: 3, body: " + text + "}, load: 1, instructions: 1]";
   const auto schedule = make_schedule(program_of("program: " + text), {}, paper_durations());

@@ -24,7 +24,7 @@ RunTime run_time(const Gpu& gpu, const LuoSudaProgram& program, double active_wa
   RunTime time;
   time.cpd = luo_suda_cpd(*gpu.luo_suda, program.proportion(), active_warps, gpu.max_warps_per_sm);
   for (const LuoSudaPeriod& period : program.periods) {
-    // Only periods of types 3 and 4 have accesses before them that MPD is asked of.
+    // Only periods of types 3 and 4 need MPD, which is that of the previous accesses.
     const double mpd = period.previous_memory_cycles > 0
                            ? luo_suda_mpd(active_warps, *gpu.memory_bandwidth_gb_s, gpu.sms,
                                           period.previous_warp_bytes_per_cycle * gpu.clock_mhz / 1000)
@@ -58,7 +58,7 @@ double luo_suda_cpd1(const LuoSudaFigures& figures, double proportion, double ac
 
 double luo_suda_cpd2(const LuoSudaFigures& figures, double proportion, double active_warps,
                      double most_warps) {
-  const double reach = most_warps - 1;  // where it is 0, one warp is all there is: the curve's beginning
+  const double reach = most_warps - 1;  // 0 for one warp, the beginning of the curve
   if (reach <= 0) return figures.cpd_a;
   const double n = figures.cpd_d * (proportion - figures.cpd_c) * (proportion - figures.cpd_c);
   const double missing = active_warps - most_warps;

@@ -65,7 +65,7 @@ class RoundSimulation {
   void run(const std::vector<RoundStep>& steps, State& state);
   void run(const Round& round, State& state);
   void run(const RoundLoop& loop, State& state);
-  void run_turns(const RoundLoop& loop, State& state);
+  void run_iterations(const RoundLoop& loop, State& state);
   void apply(const RoundLoop& loop, Known& known, State& state);
   void join(const State& part, double by, State& into);
   void push(State& state, double at_0, double slope) const;
