@@ -265,7 +265,7 @@ class StreamRecorder : public ExecutionListener {
 };
 
 // The bytes of global memory that a whole launch accessed: a bit for each byte of each accessed page.
-class TouchRecorder : public ExecutionListener {
+class FootprintRecorder : public ExecutionListener {
  public:
   bool wants(const WarpId&) override { return true; }
   void executed(const WarpId& warp, const ExecutedInstruction& instruction) override;

@@ -26,7 +26,7 @@ class ClosedForms {
 
   // `evaluator` must outlive it.
   ClosedForms(Evaluator& evaluator, LastIteration last_iteration)
-      : evaluator_(evaluator), exprs_(evaluator.values()), last_iteration_(std::move(last_iteration)) {}
+      : evaluator_(evaluator), exprs_(evaluator.exprs()), last_iteration_(std::move(last_iteration)) {}
 
   // `expr` as seen in loop `context` (none: outside all loops): phis are replaced by their closed forms,
   // counters of loops that do not enclose `context` by their last value. A value without a closed form stays

@@ -14,7 +14,7 @@ class ExitSolver {
  public:
   // Both must outlive it.
   ExitSolver(Evaluator& evaluator, std::uint32_t loop)
-      : evaluator_(evaluator), exprs_(evaluator.values()), loop_(loop), maximum_(exprs_) {}
+      : evaluator_(evaluator), exprs_(evaluator.exprs()), loop_(loop), maximum_(exprs_) {}
 
   // How often the exiting block runs if the loop continues while `stay` holds; nothing without a closed form.
   std::optional<ExprId> count(ExprId stay);

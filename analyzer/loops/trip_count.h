@@ -33,7 +33,7 @@ class LoopAnalysis {
   explicit LoopAnalysis(Evaluator& evaluator)
       : evaluator_(evaluator),
         forms_(evaluator, [this](std::uint32_t loop) { return last_iteration(loop); }),
-        maximum_(evaluator.values()) {}
+        maximum_(evaluator.exprs()) {}
   LoopAnalysis(const LoopAnalysis&) = delete;
   LoopAnalysis& operator=(const LoopAnalysis&) = delete;
 

@@ -39,7 +39,7 @@ class AccessAnalysis {
   AddressPattern pattern(ExprId address, std::int64_t bytes, const std::function<ExprId()>& resolved);
   // The distance between neighbouring threads of a strided access as a symbolic expression, from `resolved`,
   // the address with its loops' closed forms; nothing if it does not match the pattern.
-  std::optional<ExprId> stride_form(const AddressPattern& pattern, ExprId resolved);
+  std::optional<ExprId> stride_expr(const AddressPattern& pattern, ExprId resolved);
 
  private:
   std::int64_t sectors_of(const LaneValue& place, std::int64_t bytes);

@@ -20,7 +20,7 @@ class BlockItems {
   BlockItems(analysis::KernelFlow& flow, const LowerOptions& options, Lowered& out, Parameters& parameters,
              Conditions& conditions, const LoopCounters& counters, Notes& notes)
       : flow_(flow),
-        exprs_(flow.evaluator.values()),
+        exprs_(flow.evaluator.exprs()),
         function_(flow.code.function()),
         options_(options),
         out_(out),

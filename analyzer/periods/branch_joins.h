@@ -17,7 +17,7 @@ class BranchJoins {
   // All must outlive it.
   BranchJoins(analysis::KernelFlow& flow, Parameters& parameters, Conditions& conditions, Notes& notes)
       : flow_(flow),
-        exprs_(flow.evaluator.values()),
+        exprs_(flow.evaluator.exprs()),
         parameters_(parameters),
         conditions_(conditions),
         notes_(notes) {}

@@ -25,7 +25,7 @@ class LoopLowering {
   LoopLowering(analysis::KernelFlow& flow, Lowered& out, BlockItems& blocks, RegionLowering& regions,
                Parameters& parameters, Conditions& conditions, LoopCounters& counters, Notes& notes)
       : flow_(flow),
-        exprs_(flow.evaluator.values()),
+        exprs_(flow.evaluator.exprs()),
         function_(flow.code.function()),
         out_(out),
         blocks_(blocks),

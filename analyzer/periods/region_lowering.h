@@ -24,7 +24,7 @@ class RegionLowering {
   RegionLowering(analysis::KernelFlow& flow, const Lowered& out, BlockItems& blocks, BranchJoins& sides,
                  Conditions& conditions, Notes& notes, LoopLowering& loops)
       : flow_(flow),
-        exprs_(flow.evaluator.values()),
+        exprs_(flow.evaluator.exprs()),
         function_(flow.code.function()),
         out_(out),
         blocks_(blocks),

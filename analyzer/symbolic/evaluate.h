@@ -30,8 +30,8 @@ class Evaluator {
   // Both must outlive it.
   Evaluator(const KernelCode& code, const Cfg& cfg);
 
-  SymbolicExprs& values() { return exprs_; }
-  const SymbolicExprs& values() const { return exprs_; }
+  SymbolicExprs& exprs() { return exprs_; }
+  const SymbolicExprs& exprs() const { return exprs_; }
 
   // The value that operand `index` of an instruction has when the instruction reads it.
   ExprId operand(std::uint32_t instruction, std::uint32_t index);

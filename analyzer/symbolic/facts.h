@@ -32,8 +32,8 @@ class Facts {
   void add_fact(ExprId id);
   SymbolicExprs* exprs_;
   std::vector<ExprId> not_negative_;
-  mutable int steps_ = 0;         // of the current proof
-  mutable ValueMemo simplified_;  // of the current call
+  mutable int steps_ = 0;        // of the current proof
+  mutable ExprMemo simplified_;  // of the current call
   mutable int simplify_depth_ = 0;
 };
 

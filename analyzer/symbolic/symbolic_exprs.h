@@ -126,7 +126,7 @@ class TermList {
 };
 
 // The results for subexpressions in one walk over an expression; usually few.
-class ValueMemo {
+class ExprMemo {
  public:
   const ExprId* find(ExprId id) const {
     if (many_.empty()) {
@@ -214,7 +214,7 @@ class SymbolicExprs {
   bool is_boolean(ExprId id) const;  // a comparison or a logical operation
 
   // Any expression as number + Σ coefficient · atom. Appends the terms, returns the number.
-  std::int64_t linear_form(ExprId id, std::vector<Term>& terms) const;
+  std::int64_t linear_terms(ExprId id, std::vector<Term>& terms) const;
   // `id` as coefficient · atom + rest, where neither contains `atom`. False where it is not linear in `atom`.
   bool split_linear(ExprId id, ExprId atom, ExprId& coefficient, ExprId& rest);
 
@@ -263,7 +263,7 @@ class SymbolicExprs {
   };
   struct Rewriting;
   ExprId rewrite_part(ExprId id, Rewriting& rewriting, int depth);
-  bool any_leaf_part(ExprId id, const std::function<bool(ExprId)>& predicate, ValueMemo& memo) const;
+  bool any_leaf_part(ExprId id, const std::function<bool(ExprId)>& predicate, ExprMemo& memo) const;
   void grow_index();
 
   std::vector<Node> nodes_;

@@ -28,7 +28,7 @@ class UnivariateExpr {
     std::uint32_t step;
     std::int64_t coefficient;
   };
-  std::uint32_t add(const SymbolicExprs& exprs, ExprId id, ExprId leaf, ValueMemo& places);
+  std::uint32_t add(const SymbolicExprs& exprs, ExprId id, ExprId leaf, ExprMemo& places);
   std::optional<std::int64_t> compute(const Step& step) const;
   std::vector<Step> steps_;  // each after those it needs
   std::vector<StepTerm> terms_;
