@@ -11,10 +11,10 @@ namespace warptime {
 std::string listing_text(const Analysis& analysis, const KernelAnalysis& kernel);
 nlohmann::ordered_json listing_json(const Analysis& analysis, const KernelAnalysis& kernel);
 
-// `coalesced, 4 bytes a thread`: an access in a few words.
+// `coalesced, 4 bytes a thread`: a short description of an access.
 std::string access_text(const MemoryAccess& access);
 
-// How many instructions were modelled, as a line.
+// The number of modelled instructions, as a line of text.
 std::string coverage(const KernelProgram& program);
 
 }  // namespace warptime

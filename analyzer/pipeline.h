@@ -1,6 +1,5 @@
-// From a source's PTX to the kernel program of each kernel: what `warptime analyze` does. The passes stand
-// one after another in pipeline.cc: Pipeline::run has those over the file, Pipeline::analyze_kernel those
-// over a kernel.
+// From a source's PTX to the kernel program of each kernel: what `warptime analyze` does. pipeline.cc lists
+// the passes in order: Pipeline::run those over the file, Pipeline::analyze_kernel those over a kernel.
 #pragma once
 
 #include <array>
@@ -30,8 +29,8 @@ struct AnalyzeOptions {
   // Keeps what emit_text needs for steps other than the program; without it, memory is freed kernel by
   // kernel.
   bool keep_steps = true;
-  // Asks ptxas of a CUDA Toolkit for the registers of each kernel, which costs a process. Where it cannot
-  // tell, a warning says why, and KernelProgram::resources has none.
+  // Asks ptxas of a CUDA Toolkit for the registers of each kernel, which costs a process. If ptxas fails, a
+  // warning says why, and KernelProgram::resources has no registers.
   bool registers = false;
   // The block's shape (x, y, z) for which patterns are computed; empty: one-dimensional.
   std::optional<std::array<std::int64_t, 3>> block = {};
@@ -48,8 +47,8 @@ struct Lowered;  // what each instruction is in the kernel program: periods/lowe
 
 struct KernelAnalysis {
   std::uint32_t function = 0;  // index into Module::functions
-  // Instructions, basic blocks and loops, and what each instruction is; empty where AnalyzeOptions did not
-  // ask for the steps.
+  // Instructions, basic blocks and loops, and what each instruction is; empty unless AnalyzeOptions asks for
+  // the steps.
   std::shared_ptr<const analysis::KernelCode> code;
   std::shared_ptr<const analysis::Cfg> cfg;
   std::shared_ptr<const periods::Lowered> lowered;
@@ -57,17 +56,17 @@ struct KernelAnalysis {
 };
 
 struct Analysis {
-  std::shared_ptr<const Source> source;  // owns the PTX that the module's views point into
+  std::shared_ptr<const Source> source;  // owns the PTX that the module's views refer to
   std::shared_ptr<const ptx::Module> module;
   std::vector<KernelAnalysis> kernels;
   std::vector<Region> regions;  // of the source
   bool restricted = false;      // to the lines or the region of AnalyzeOptions
-  Diagnostics diagnostics;      // warnings and notes: skipped instructions, what was assumed
-  Diagnostics errors;           // kernels that came to no program, and why; `kernels` holds the others
+  Diagnostics diagnostics;      // warnings and notes: skipped instructions, assumptions
+  Diagnostics errors;           // kernels without a program, and why; `kernels` holds the others
 };
 
-// Errors: PTX that does not parse, an unknown kernel or region name (says which there are), and, where no
-// kernel came to a program, instructions and flow that are not understood (with their PTX and source lines).
+// Errors: PTX that does not parse, an unknown kernel or region name (lists the known ones), and, if no kernel
+// has a program, unsupported instructions and control flow (with their PTX and source lines).
 Result<Analysis> analyze(Source source, const AnalyzeOptions& options);
 
 // A Source for PTX that the user gives. `file` is for the diagnostics.

@@ -10,8 +10,7 @@
 namespace warptime {
 
 // The lines between `// warptime-begin NAME` and `// warptime-end NAME`, without the comments' own lines.
-// Both names may be left away; a region may stand in another or overlap it, and a name may be that of several
-// stretches.
+// Both names are optional. Regions may nest and overlap, and several regions may have the same name.
 struct Region {
   std::string name;  // empty: not named
   LineSet lines;

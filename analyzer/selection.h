@@ -17,10 +17,10 @@ namespace warptime {
 struct ChosenKernel {
   std::uint32_t function = 0;                  // index into Module::functions
   std::string name;                            // `mtx`, `filter<float>`: as in the source
-  const KernelSignature* signature = nullptr;  // nothing where the source is not known
+  const KernelSignature* signature = nullptr;  // null if the source is unknown
 };
 
-// In the file's order. Errors: there is no kernel, or none of the name that `options` has.
+// In the file's order. Errors: no kernel, or no kernel with the name in `options`.
 Result<std::vector<ChosenKernel>> choose_kernels(const Source& source, const ptx::Module& module,
                                                  const AnalyzeOptions& options);
 
@@ -29,7 +29,7 @@ struct ChosenLines {
   std::vector<Region> regions;  // of the source, chosen or not
 };
 
-// The lines of `options` with those of its region. Errors: regions that do not close, no region of that name.
+// The lines of `options` with those of its region. Errors: unclosed regions, no region of that name.
 Result<ChosenLines> choose_lines(const Source& source, const AnalyzeOptions& options);
 
 }  // namespace warptime

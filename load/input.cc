@@ -60,7 +60,7 @@ Diagnostic wrong_file(const std::string& file, std::string message, std::string 
 
 Diagnostic cannot_read(const std::string& file, int error_number) {
   if (error_number == ENOENT) return wrong_file(file, "no such file");
-  if (error_number == EISDIR) return wrong_file(file, "is a directory, where a file is asked for");
+  if (error_number == EISDIR) return wrong_file(file, "is a directory, not a file");
   return wrong_file(file, fmt::format("cannot be read: {}", std::strerror(error_number)));
 }
 

@@ -53,9 +53,9 @@ Result<std::size_t> select_kernel(const std::vector<KernelName>& kernels, const 
     return error_at(file, 0, 0, fmt::format("no kernel `{}`; there are: {}", wanted, fmt::join(names, ", ")),
                     near.empty() ? "" : fmt::format("did you mean {}?", near));
   }
-  return error_at(file, 0, 0, fmt::format("there are several kernels: {}", enumerate(names)),
-                  by == ChosenBy::option ? "say which with --kernel NAME"
-                                         : fmt::format("say which in the plan: `entry: {}`", names.front()));
+  return error_at(file, 0, 0, fmt::format("the input has several kernels: {}", enumerate(names)),
+                  by == ChosenBy::option ? "choose one with --kernel NAME"
+                                         : fmt::format("choose one in the plan: `entry: {}`", names.front()));
 }
 
 }  // namespace warptime

@@ -109,7 +109,7 @@ Result<ParameterSweep> ParameterSweep::of(const KernelProgram& program,
         std::find_if(given.begin(), given.end(), [&](const auto& one) { return one.name == name; });
     if (found == given.end()) continue;
     if (__builtin_mul_overflow(sweep.size_, found->values.size(), &sweep.size_))
-      return error("more combinations of parameters than fit 64 bits");
+      return error("the number of combinations of parameters does not fit 64 bits");
     sweep.axes_.push_back(*found);
   }
   return sweep;

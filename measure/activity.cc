@@ -85,11 +85,11 @@ CuptiActivity::CuptiActivity() {
     problem_ =
         "libcupti is not on this machine: it comes with the CUDA Toolkit (--what plan does without it)";
   } else if (!cupti().complete || cupti().cuptiGetVersion_(&version_) != CUPTI_SUCCESS) {
-    problem_ = "this libcupti lacks what is needed";
+    problem_ = "this libcupti lacks functions that `measure` needs";
   } else if (version_ < CUPTI_API_VERSION / 10000 * 10000) {
     problem_ = "this libcupti (" + version() + ") is older than the one warptime was built with";
   } else if (cupti().cuptiActivityRegisterCallbacks_(give_buffer, take_buffer) != CUPTI_SUCCESS) {
-    problem_ = "CUPTI takes no callbacks: does another profiler run?";
+    problem_ = "CUPTI accepts no callbacks: is another profiler running?";
   }
 }
 

@@ -81,13 +81,13 @@ Result<std::vector<std::byte>> contents_of(const BoundArray& array) {
   }
   constexpr std::int64_t most = std::int64_t{1} << 28;
   if (array.cycles_of < 2 || array.cycles_of > most || array.cycles_of % 2 != 0)
-    return error(fmt::format("the array `{}`: {} is not an even number of chunks up to {}", array.of->name,
-                             array.cycles_of, most));
+    return error(fmt::format("the array `{}`: the number of chunks, {}, must be even and at most {}",
+                             array.of->name, array.cycles_of, most));
   const auto leaders = cycle_leaders(array.cycles_of);
   if (leaders.size() != array.elements)
     return error(fmt::format("the array `{}` has {} elements, but {} chunks have {} cycle leaders",
                              array.of->name, array.elements, array.cycles_of, leaders.size()),
-                 fmt::format("give the parameter that is its size the value {}", leaders.size()));
+                 fmt::format("set the parameter that is its size to {}", leaders.size()));
   return of_type(array, [&](std::uint64_t i) { return leaders[i]; });
 }
 

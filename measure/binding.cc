@@ -169,7 +169,7 @@ class Binder {
     }
     if (bindings.contains(parameter.name))
       return number(Expression::name(parameter.name), step, parameter, bindings);
-    fail(step.line, error(fmt::format("nothing gives a value to the argument `{}` ({}) of {}", parameter.name,
+    fail(step.line, error(fmt::format("the argument `{}` ({}) of {} has no value", parameter.name,
                                       parameter.type, kernel.name),
                           fmt::format("arguments: {{{}: …}}", parameter.name)));
   }
@@ -179,8 +179,7 @@ class Binder {
     for (const auto& array : plan_.arrays) names.push_back(array.name);
     const auto near = nearest(parameter.name, names);
     return error(
-        fmt::format("there is no array for the argument `{}` ({}) of {}", parameter.name, parameter.type,
-                    kernel.name),
+        fmt::format("the argument `{}` ({}) of {} has no array", parameter.name, parameter.type, kernel.name),
         fmt::format("arrays: {{{}: number of elements}} in the plan, or arguments: {{{}: {}}} at the launch",
                     parameter.name, parameter.name, near.empty() ? "name of an array" : near));
   }

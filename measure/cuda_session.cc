@@ -221,11 +221,11 @@ class CudaSession : public Session {
 
   void synchronize(const char* what) const { Driver::get().check(Driver::get().cuCtxSynchronize_(), what); }
 
-  void warm_up(int turns) {
+  void warm_up(int runs) {
     using Clock = std::chrono::steady_clock;
     const auto begin = Clock::now();
     do {
-      for (int i = 0; i < turns; ++i) run();
+      for (int i = 0; i < runs; ++i) run();
       synchronize("warming up");
     } while (!warm_ && Clock::now() - begin < kFirstWarmUp);
     warm_ = true;
@@ -240,7 +240,7 @@ class CudaSession : public Session {
     const auto records = CuptiActivity::get().end();
     const auto each = launches_.size();
     if (records.size() != each * static_cast<std::size_t>(repetitions))
-      throw DeviceError(fmt::format("CUPTI has records of {} kernels, where {} ran", records.size(),
+      throw DeviceError(fmt::format("CUPTI has records of {} kernels, but {} ran", records.size(),
                                     each * static_cast<std::size_t>(repetitions)));
     std::vector<double> microseconds;
     for (std::size_t first = 0; first < records.size(); first += each) {

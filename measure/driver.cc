@@ -51,7 +51,7 @@ DeviceModule::DeviceModule(const std::string& ptx, const std::string& file) {
   const auto code =
       driver.cuModuleLoadDataEx_(&module_, ptx.c_str(), options.size(), options.data(), values.data());
   const std::string said = log.data();
-  driver.check(code, "the driver does not take the PTX of " + file + (said.empty() ? "" : " (" + said + ")"));
+  driver.check(code, "the driver rejects the PTX of " + file + (said.empty() ? "" : " (" + said + ")"));
 }
 DeviceModule::~DeviceModule() {
   Driver::get().cuModuleUnload_(module_);

@@ -8,8 +8,8 @@ std::string_view to_string(What what) {
 }
 
 Result<std::unique_ptr<Session>> Session::open() {
-  return error("this warptime was built without a CUDA Toolkit, and cannot measure",
-               "build it where cuda.h and cupti.h are (docs/measuring.md)");
+  return error("this warptime was built without a CUDA Toolkit and cannot measure",
+               "build it on a machine that has cuda.h and cupti.h (docs/measuring.md)");
 }
 
 }  // namespace warptime::measuring

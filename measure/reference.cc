@@ -136,8 +136,8 @@ Diagnostics compare_reals(const BoundArray& array, const std::vector<std::byte>&
     const bool same = std::isfinite(wanted[i]) ? std::abs(wanted[i] - got[i]) <= kTolerance * largest
                                                : !std::isfinite(got[i]);
     if (!same)
-      return {error(fmt::format("the GPU leaves {} in {}[{}], where the CPU leaves {}", got[i],
-                                array.of->name, i, wanted[i]))};
+      return {error(fmt::format("after the run, {}[{}] is {} on the GPU and {} on the CPU", array.of->name, i,
+                                got[i], wanted[i]))};
   }
   return {};
 }
@@ -161,7 +161,7 @@ Diagnostics compare(const BoundPlan& bound, const Arrays& wanted, const Arrays& 
     } else if (array.of->type == ElementType::f64) {
       wrong = compare_reals<double>(array, wanted[i], got[i]);
     } else if (wanted[i] != got[i]) {
-      wrong = {error(fmt::format("the GPU leaves something else in {} than the CPU", array.of->name))};
+      wrong = {error(fmt::format("after the run, {} differs between the GPU and the CPU", array.of->name))};
     }
     if (!wrong.empty()) return wrong;
   }

@@ -82,7 +82,7 @@ std::vector<std::string> access_changes(const MemoryAccess& before, const Memory
   std::vector<std::string> changes;
   if (before.access != after.access) {
     changes.push_back(after.access ? fmt::format("made {}{}", to_string(*after.access), stride_of(after))
-                                   : "left without a pattern");
+                                   : "no access pattern");
   } else if (before.stride != after.stride) {
     const auto named = [](const std::string& stride) { return stride.empty() ? "none" : stride; };
     changes.push_back(fmt::format("stride {} → {} bytes", named(before.stride), named(after.stride)));
@@ -361,7 +361,7 @@ std::vector<ProgramChange> program_changes(const KernelProgram& before, const Ke
   comparison.bodies(regions_of(before.program), regions_of(after.program), "outside loops", true);
   auto changes = comparison.take();
   if (changes.empty() && !(without_lines(before.program) == without_lines(after.program)))
-    changes.push_back({"program", {"the same instructions, loads and stores, arranged otherwise"}});
+    changes.push_back({"program", {"the same instructions, loads and stores in another arrangement"}});
   Comparison rest;
   compare_parameters(before, after, rest);
   compare_assumptions(before, after, rest);

@@ -115,7 +115,7 @@ Costs costs_of(const Plan& plan, const std::vector<const Gpu*>& gpus, const std:
   const auto now = rows_of(plan, gpus, sizes, after);
   if (!now) about_plan(now.diagnostics(), plan, "", result.problems);
   const auto was = before != nullptr ? rows_of(plan, gpus, sizes, *before) : std::vector<PredictionRow>();
-  if (!was) about_plan(was.diagnostics(), plan, "for the models before", result.problems);
+  if (!was) about_plan(was.diagnostics(), plan, "for the earlier models", result.problems);
   if (!now) return result;
   for (std::size_t i = 0; i < now->size(); ++i) {
     Cost cost{plan.name, (*now)[i].gpu, (*now)[i].parameters, {}, (*now)[i].time.total_us};

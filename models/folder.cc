@@ -82,8 +82,9 @@ class Collection {
     if (!plan) return complain(plan.diagnostics());
     for (const auto& other : result_.plans)
       if (other.name == plan->name)
-        complain({error_at(file, 0, 0, fmt::format("its name, {}, is that of {} too", plan->name, other.file),
-                           "give each plan a name of its own")});
+        complain(
+            {error_at(file, 0, 0, fmt::format("its name, {}, is also the name of {}", plan->name, other.file),
+                      "give each plan a name of its own")});
     for (const auto& launched : launched_files(*plan)) add_launched(file, launched);
     result_.plans.push_back(std::move(*plan));
   }
@@ -96,9 +97,10 @@ class Collection {
       if (alone)
         result_.sources.push_back(std::move(source));
       else
-        complain({error_at(file, 0, 0,
-                           fmt::format("its models would be in the same files as those of {}", other->second),
-                           "give one of the two another name")});
+        complain(
+            {error_at(file, 0, 0,
+                      fmt::format("its models would have the same file names as those of {}", other->second),
+                      "give one of the two another name")});
     }
   }
 
@@ -131,8 +133,7 @@ Result<KernelFolder> read_kernel_folder(const std::string& folder) {
   std::error_code failed;
   const auto status = fs::status(folder, failed);
   if (!fs::exists(status)) return error_at(folder, 0, 0, "no such folder");
-  if (!fs::is_directory(status))
-    return error_at(folder, 0, 0, "is a file, where a folder is asked for", "give the folder that it is in");
+  if (!fs::is_directory(status)) return error_at(folder, 0, 0, "is a file, not a folder", "give its folder");
   KernelFolder result;
   result.folder = normal(fs::path(folder));
   if (result.folder.size() > 1 && result.folder.ends_with('/')) result.folder.pop_back();

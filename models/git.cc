@@ -37,7 +37,7 @@ Result<GitRevision> GitRevision::open(const std::string& folder, const std::stri
   result.git_ = find_git();
   if (result.git_.empty())
     return error_at("--against", 0, 0, "there is no git on the PATH",
-                    "git is needed to read the files of the other revision");
+                    "`--against` needs git to read the files of the other revision");
   std::error_code failed;
   result.folder_ = fs::canonical(folder, failed).string();
   if (failed) return error_at(folder, 0, 0, failed.message());
@@ -46,7 +46,7 @@ Result<GitRevision> GitRevision::open(const std::string& folder, const std::stri
   if (!inside) return inside.diagnostics();
   if (inside->status != 0)
     return error_at(folder, 0, 0,
-                    fmt::format("is in no git repository that can be read: {}", first_line(inside->errors)));
+                    fmt::format("is not in a readable git repository: {}", first_line(inside->errors)));
   // A revision that begins like an option is none.
   const auto commit = revision.empty() || revision[0] == '-'
                           ? compiling::ProcessResult{1, {}, {}}

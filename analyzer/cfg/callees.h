@@ -12,19 +12,19 @@ namespace warptime::analysis {
 
 bool is_call(const ptx::Instruction& instruction);
 
-// Knows which function a call runs, and how many instructions it has with all that it calls.
+// Resolves calls to functions, and counts a function's instructions with all that it calls.
 class Callees {
  public:
   // `module` must outlive it.
   explicit Callees(const ptx::Module& module) : module_(module) {}
 
-  // The function that a direct call runs; nothing for one through a pointer.
+  // The callee of a direct call; nothing for a call through a pointer.
   std::optional<std::uint32_t> callee_of(const ptx::Instruction& call) const;
 
   // Counts the instructions of `function` and of all that it calls, each callee once for each call, but
   // recursive calls once.
   void count_from(std::uint32_t function);
-  // What was counted, 2^40 at most; 0 for a function that was not met.
+  // The count, at most 2^40; 0 for a function that was not counted.
   std::size_t size_with_callees(std::uint32_t function) const;
 
  private:

@@ -205,7 +205,7 @@ class Builder {
     const auto before = cfg_.blocks[b].successors.size();
     if (operands >= 1) add_label_target(b, code_.operands()[branch.first_operand].symbol);
     if (cfg_.blocks[b].successors.size() == before)
-      complain(branch, fmt::format("branch to `{}`, which is no label of this function",
+      complain(branch, fmt::format("branch to `{}`, which is not a label of this function",
                                    operands >= 1 ? code_.operands()[branch.first_operand].text : ""));
   }
 

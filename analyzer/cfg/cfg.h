@@ -1,5 +1,6 @@
-// The control-flow graph of one PTX function: basic blocks, dominators, natural loops. The trees are LLVM's
-// generic templates on our own graph; they stay inside cfg.cc, and what others read here are plain indices.
+// The control-flow graph of one PTX function: basic blocks, dominators, natural loops. LLVM's generic
+// templates build the trees over our own graph. They stay inside cfg.cc; users of this header see plain
+// indices.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +18,12 @@ struct Block {
   std::uint32_t first = 0;  // instructions [first, end) of the function
   std::uint32_t end = 0;
   std::vector<std::uint32_t> successors;  // a conditional branch: the taken one first, then the fall-through
-  std::vector<std::uint32_t> predecessors;  // in block order; an edge that stands twice is listed twice
+  std::vector<std::uint32_t> predecessors;  // in block order; a duplicate edge is listed twice
   std::uint32_t dominator = none;           // immediate; none: the entry, or unreachable
   std::uint32_t post_dominator = none;  // immediate; none: the exit block, or no path from here to the exit
   std::uint32_t loop = none;            // innermost, index into Cfg::loops
   std::uint32_t dominator_in = 0;       // depth-first numbers in the dominator tree: a dominates b
-  std::uint32_t dominator_out = 0;      // where a's interval holds b's
+  std::uint32_t dominator_out = 0;      // if a's interval contains b's
   bool reachable = false;
 };
 

@@ -15,8 +15,8 @@ class IterationJoins {
   // `cfg` must outlive it.
   explicit IterationJoins(const Cfg& cfg) : cfg_(cfg) {}
 
-  // The block where all paths out of `block` join, within `loop` (none: the kernel). none: they join only at
-  // the loop's next iteration, or nowhere.
+  // The block where all paths out of `block` join, within `loop` (none: the kernel). none: they join only in
+  // the loop's next iteration, or not at all.
   std::uint32_t join_of(std::uint32_t block, std::uint32_t loop);
 
  private:

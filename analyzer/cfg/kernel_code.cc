@@ -89,13 +89,13 @@ class CodeBuilder {
   // Why the call is not followed; nothing where it is.
   std::optional<OpaqueCall> why_opaque(const ptx::Instruction& ins, const Frame& frame) {
     const auto callee = callees_.callee_of(ins);
-    if (!callee) return OpaqueCall{"", "whose target is not known here"};
+    if (!callee) return OpaqueCall{"", "whose target is not known"};
     const auto& function = module_.functions[*callee];
     const auto name = name_in_source(function.name);
     if (function.declaration) return OpaqueCall{name, "which this file does not define"};
     for (const auto* f = &frame; f != nullptr; f = f->caller)
       if (f->function == *callee) return OpaqueCall{name, "which calls itself"};
-    if (frame.depth >= max_call_depth) return OpaqueCall{name, "calls nested too deep"};
+    if (frame.depth >= max_call_depth) return OpaqueCall{name, "calls that are nested too deeply"};
     if (function_->instructions.size() + callees_.size_with_callees(*callee) > budget_)
       return OpaqueCall{name,
                         fmt::format("which is too large to follow: {} instructions with all that it calls",

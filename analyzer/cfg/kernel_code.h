@@ -1,6 +1,5 @@
-// One kernel as it is analysed: its instructions, with those of the device functions that it calls in the
-// place of the calls, and memory that works like a register (parameters of calls, promoted stack slots) as
-// registers.
+// One kernel as it is analysed: its instructions, with the device functions that it calls inlined, and with
+// memory that works like a register (parameters of calls, promoted stack slots) as registers.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +12,7 @@
 
 namespace warptime::analysis {
 
-// A call that is not followed: what its callee executes is not known here.
+// A call that is not inlined: what its callee executes is unknown.
 struct OpaqueCall {
   std::string callee;  // its name in the source; empty: called through a pointer
   std::string why;     // "which this file does not define", "which calls itself", …
@@ -22,7 +21,7 @@ struct OpaqueCall {
 class KernelCode {
  public:
   KernelCode() = default;
-  // As it stands: calls are not followed, stack slots stay memory. Both must outlive it.
+  // The unchanged function: calls are not inlined, stack slots stay memory. Both must outlive it.
   KernelCode(const ptx::Module& module, const ptx::Function& function)
       : module_(&module), function_(&function), operands_(&module.operands) {}
   KernelCode(KernelCode&&) = default;
@@ -30,18 +29,19 @@ class KernelCode {
 
   // What it was made from, which must outlive it.
   const ptx::Module& module() const { return *module_; }
-  // Its own where calls were followed or stack slots promoted; else the module's. The operands of
+  // Its own if calls were inlined or stack slots promoted; otherwise the module's. The operands of
   // `function()` are in `operands()`.
   const ptx::Function& function() const { return *function_; }
   const std::vector<ptx::Operand>& operands() const { return *operands_; }
 
-  // Where the instruction goes on when it leaves its function: after the call, of a followed function's
-  // `ret`; after the callee's code, of a call whose guard does not hold. no_index: as its opcode says.
+  // Where control continues after an instruction that leaves its function: for the `ret` of an inlined
+  // function, after the call; for a call whose guard is false, after the callee's code. no_index: as its
+  // opcode says.
   std::uint32_t jump(std::uint32_t instruction) const {
     const auto it = jumps_.find(instruction);
     return it == jumps_.end() ? ptx::no_index : it->second;
   }
-  // Whether the instruction only hands over an argument or result of a followed call: it is not executed.
+  // Whether the instruction only passes an argument or result of an inlined call: it is not executed.
   bool silent(std::uint32_t instruction) const {
     return instruction < silent_.size() && silent_[instruction];
   }
@@ -65,8 +65,8 @@ class KernelCode {
   std::vector<bool> silent_;
 };
 
-// `budget`: most instructions that the kernel may have with its callees; a call whose callee would go beyond
-// is not followed, nor is one of a function that is being followed already.
+// `budget`: the maximum number of instructions of the kernel with its callees. A call that would exceed it is
+// not inlined, nor is a recursive call.
 KernelCode build_code(const ptx::Module& module, std::uint32_t function, std::size_t budget);
 
 }  // namespace warptime::analysis

@@ -1,5 +1,5 @@
 // Memory that works like a register: the parameters of calls, and the stack slots of unoptimised code whose
-// address stays in the function. In an access of a promoted stack slot, a register takes the place of the
+// address does not escape the function. In an access to a promoted stack slot, a register replaces the
 // address.
 #pragma once
 
@@ -20,9 +20,9 @@ void make_slot_operand(
 // Whether the function has a .local variable at all.
 bool may_have_slots(const ptx::Function& function);
 
-// Promotes every stack slot whose address stands only in loads and stores that all move the same bytes of it:
-// the slot becomes a register. A variable whose address is computed or handed on at some offset keeps all its
-// bytes from there on in memory. `operands` holds the function's.
+// Promotes every stack slot whose address is used only by loads and stores that all move the same bytes of
+// it: the slot becomes a register. A variable whose address is computed or passed on at some offset keeps all
+// its bytes from there on in memory. `operands` holds the function's.
 void promote_slots(std::vector<ptx::Operand>& operands, ptx::Function& function);
 
 // Whether the load or store moves a register: its address was a promoted stack slot.

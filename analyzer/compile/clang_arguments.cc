@@ -32,9 +32,9 @@ Diagnostics check_flags(const std::vector<std::string>& flags) {
     const bool prefix = std::any_of(refused_prefixes.begin(), refused_prefixes.end(),
                                     [&](std::string_view begin) { return flag.starts_with(begin); });
     if (prefix || std::find(refused_flags.begin(), refused_flags.end(), flag) != refused_flags.end()) {
-      refused.push_back(
-          error(fmt::format("`{}` cannot be given to the compiler here", flag),
-                "after `--` go flags that change how the source is compiled, such as -I, -D, -O2 or -std="));
+      refused.push_back(error(
+          fmt::format("warptime cannot pass `{}` to the compiler", flag),
+          "give flags after `--` that change how the source is compiled, such as -I, -D, -O2 or -std="));
     }
   }
   return refused;
@@ -119,9 +119,9 @@ Diagnostics make_invocation(clang::CompilerInvocation& invocation, const ClangRe
   if (!compilation || compilation->getJobs().size() != 1 ||
       !is_compilation(*compilation->getJobs().begin())) {
     return {
-        error(fmt::format("with these flags {} is not compiled once, to PTX: {}", request.file,
+        error(fmt::format("with these flags, {} is not compiled once to PTX: {}", request.file,
                           fmt::join(request.flags, " ")),
-              "after `--` go flags that change how the source is compiled, such as -I, -D, -O2 or -std=")};
+              "give flags after `--` that change how the source is compiled, such as -I, -D, -O2 or -std=")};
   }
   const llvm::opt::ArgStringList& cc1 = compilation->getJobs().begin()->getArguments();
   if (!clang::CompilerInvocation::CreateFromArgs(invocation, llvm::ArrayRef(cc1).drop_front(), engine,

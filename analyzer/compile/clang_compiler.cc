@@ -163,7 +163,7 @@ ClangOutcome run_clang(const ClangRequest& request) {
   if (const std::string crash = run_guarded([&] { outcome = compile(request); }); !crash.empty()) {
     outcome = {};
     outcome.errors.push_back(
-        error(fmt::format("clang failed on {}: {}", request.file, crash), "--compiler nvcc may take it"));
+        error(fmt::format("clang failed on {}: {}", request.file, crash), "try --compiler nvcc"));
   }
   return outcome;
 }

@@ -136,7 +136,7 @@ std::string run_guarded(const std::function<void()>& work) {
   };
   const int refused = pthread_create(&thread, &attributes, body, &job);
   pthread_attr_destroy(&attributes);
-  if (refused != 0) return fmt::format("no thread to run it in: {}", strerror(refused));
+  if (refused != 0) return fmt::format("cannot start a thread for it: {}", strerror(refused));
   pthread_join(thread, nullptr);
   return std::move(job.failure);
 }

@@ -79,9 +79,8 @@ Result<std::string> compiler_name(Compiler compiler) {
 }
 
 Result<Source> no_kernel(const Source& source) {
-  return error(
-      fmt::format("no kernel in {}", source.file),
-      "a kernel is a function that is declared __global__ and has a body; a template needs an instantiation");
+  return error(fmt::format("no kernel in {}", source.file),
+               "a kernel is a __global__ function with a body; a template needs an instantiation");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// From .cu to PTX: the embedded clang or the user's nvcc, behind one interface. The only room that sees
-// clang.
+// From .cu to PTX: the embedded clang or the user's nvcc, behind one interface. Only this folder includes
+// clang headers.
 #pragma once
 
 #include <memory>
@@ -18,11 +18,11 @@ struct CompileOptions {
   Compiler compiler = Compiler::clang;
   std::string arch;                // "sm_75"; empty: the default (sm_75 for both compilers)
   bool rolled = false;             // loops as written: no unrolling
-  std::vector<std::string> flags;  // what followed `--`: -I, -D, -O2, …; given to the compiler after our own
+  std::vector<std::string> flags;  // what followed `--`: -I, -D, -O2, …; passed to the compiler after our own
 };
 
 struct KernelArgument {
-  std::string name;  // "K"; "arg2" where the source leaves it unnamed
+  std::string name;  // "K"; "arg2" if the source does not name it
   std::string type;  // "int", "float *"
 };
 
@@ -35,12 +35,12 @@ struct KernelSignature {
   std::vector<KernelArgument> arguments;
 };
 
-// PTX and what is known about where it came from.
+// PTX and its provenance.
 struct Source {
   std::string file;  // as the user named it; "-" for standard input
-  std::string text;  // the .cu text; empty where the user gave PTX
+  std::string text;  // the .cu text; empty if the user gave PTX
   std::string ptx;
-  std::string compiler;  // "clang 19.1.7", "nvcc 13.0.88"; empty where the user gave PTX
+  std::string compiler;  // "clang 19.1.7", "nvcc 13.0.88"; empty if the user gave PTX
   std::string target;    // sm_75, as compiled
   std::string flags;     // the user-visible ones, for provenance: "-O3 --rolled -DX=1"
   std::vector<KernelSignature> kernels;
@@ -51,16 +51,16 @@ struct Source {
 
 // Compiles the device side of CUDA C++ `text` to PTX at -O3 with line information (.loc). An `arch` older
 // than the compiler's oldest target is compiled for the oldest, with a note; one that is newer than the
-// newest likewise; one that is no sm_XX is an error. Errors: the compiler's own diagnostics, verbatim; nvcc
-// asked for and not there (hint: where it was looked for, and that clang needs none); no kernel in the file.
-// Thread-safe.
+// newest likewise; one that is not an sm_XX is an error. Errors: the compiler's own diagnostics, verbatim;
+// nvcc not found (the hint lists where it was looked for, and that clang needs no toolkit); no kernel in the
+// file. Thread-safe.
 Result<Source> compile_cuda(const std::string& file, std::string_view text, const CompileOptions& options);
 
 // "clang 19.1.7"; for nvcc "nvcc 13.0.88", or nothing where no CUDA Toolkit is found.
 std::string clang_version();
 std::optional<std::string> nvcc_version();
 
-// The targets that a compiler has, ascending: "sm_30" … "sm_90". Asked of nvcc, not assumed.
+// The targets of a compiler, ascending: "sm_30" … "sm_90". nvcc is asked for them.
 Result<std::vector<std::string>> compiler_targets(Compiler compiler);
 
 }  // namespace warptime

@@ -150,9 +150,9 @@ std::map<std::string_view, int> register_counts(const std::vector<Section>& sect
 
 Result<std::map<std::string, CubinKernel>> read_cubin(std::string_view bytes, const std::string& file) {
   const ElfReader reader(bytes);
-  if (!reader.is_elf() || !reader.is_cuda()) return error_at(file, 0, 0, "this is no cubin");
+  if (!reader.is_elf() || !reader.is_cuda()) return error_at(file, 0, 0, "this is not a cubin");
   const auto sections = reader.sections();
-  if (!sections) return error_at(file, 0, 0, "the cubin ends too early");
+  if (!sections) return error_at(file, 0, 0, "the cubin is truncated");
   const auto counts = register_counts(*sections);
   const bool has_reserved = find(*sections, ".nv.shared.reserved.0") != nullptr;
   std::map<std::string, CubinKernel> kernels;

@@ -45,7 +45,7 @@ Result<std::vector<std::string>> ask_for_targets(const Nvcc& nvcc) {
     const std::optional<Target> target = parse_target(line);
     if (target && target->suffix.empty()) targets.push_back(*target);
   }
-  if (targets.empty()) return error(fmt::format("{} does not say which targets it has", nvcc.path));
+  if (targets.empty()) return error(fmt::format("{} does not list its targets", nvcc.path));
   std::sort(targets.begin(), targets.end(),
             [](const Target& a, const Target& b) { return a.number < b.number; });
   std::vector<std::string> names;
@@ -201,7 +201,8 @@ Result<Nvcc> find_nvcc_in(const std::vector<std::string>& folders) {
     if (!answer) return answer.diagnostics();
     const std::string version = version_in(answer->output);
     if (answer->status == 0 && !version.empty()) return Nvcc{path, "nvcc " + version};
-    return error(fmt::format("{} does not say its version", path), "--compiler clang needs no CUDA Toolkit");
+    return error(fmt::format("{} does not report its version", path),
+                 "--compiler clang needs no CUDA Toolkit");
   }
   return error("nvcc was not found",
                "looked in the PATH, in bin of CUDA_HOME and CUDA_PATH, and in /usr/local/cuda/bin; "
@@ -236,7 +237,7 @@ Result<Source> compile_with_nvcc(Source source, std::string_view text, const Com
     body += text;
   }
   if (folder.path().empty() || !write_file(input, body)) {
-    return error("nvcc needs a temporary folder, and none can be written", "set TMPDIR to a folder that can");
+    return error("nvcc needs a temporary folder, and none is writable", "set TMPDIR to a writable folder");
   }
   SafeNames names(folder.path());
   Result<std::vector<std::string>> arguments =
@@ -253,9 +254,7 @@ Result<Source> compile_with_nvcc(Source source, std::string_view text, const Com
   }
   if (!said.empty()) source.warnings.push_back(verbatim(Severity::warning, std::move(said)));
   std::optional<std::string> ptx = read_file(output);
-  if (!ptx)
-    return error(fmt::format("nvcc made no PTX of {}", name),
-                 "see which of the flags after `--` ask for something else");
+  if (!ptx) return error(fmt::format("nvcc wrote no PTX for {}", name), "check the flags after `--`");
   source.ptx = names.undo_in_ptx(std::move(*ptx));
   source.kernels = find_kernels(source, text, options);
   return source;

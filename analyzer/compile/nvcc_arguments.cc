@@ -84,7 +84,7 @@ Result<std::string> SafeNames::of(const std::string& path) {
   if (known != links_.end()) return known->name;
   const std::string name = fmt::format("{}/link-{}", folder_, links_.size());
   fs::create_symlink(fs::absolute(path, bad), name, bad);
-  if (bad) return error(fmt::format("no link to {} can be made in {}: {}", path, folder_, bad.message()));
+  if (bad) return error(fmt::format("cannot make a link to {} in {}: {}", path, folder_, bad.message()));
   links_.push_back({name, path});
   return name;
 }

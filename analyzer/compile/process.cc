@@ -99,7 +99,7 @@ Result<ProcessResult> run_process(const std::vector<std::string>& arguments,
   Pipe output;
   Pipe errors;
   if (!output.good() || !errors.good())
-    return error(fmt::format("no pipe for {}: {}", arguments[0], strerror(errno)));
+    return error(fmt::format("cannot make a pipe for {}: {}", arguments[0], strerror(errno)));
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -111,7 +111,7 @@ Result<ProcessResult> run_process(const std::vector<std::string>& arguments,
   const int refused = posix_spawn(&process, arguments[0].c_str(), &actions, nullptr,
                                   pointers_to(words).data(), pointers_to(environment).data());
   posix_spawn_file_actions_destroy(&actions);
-  if (refused != 0) return error(fmt::format("{} cannot be started: {}", arguments[0], strerror(refused)));
+  if (refused != 0) return error(fmt::format("cannot start {}: {}", arguments[0], strerror(refused)));
   output.close_write();
   errors.close_write();
   ProcessResult result;

@@ -26,7 +26,7 @@ std::string find_ptxas() {
 
 Result<std::map<std::string, CubinKernel>> registers_of(std::string_view ptx, const std::string& target) {
   if (!compiling::parse_target(target))
-    return error(fmt::format("`{}` is no target; they read sm_86", target));
+    return error(fmt::format("`{}` is not a target; targets are named like sm_86", target));
   const std::string ptxas = find_ptxas();
   if (ptxas.empty()) {
     return error("ptxas was not found: registers are not known without it",
@@ -35,8 +35,7 @@ Result<std::map<std::string, CubinKernel>> registers_of(std::string_view ptx, co
   const compiling::TemporaryFolder folder;
   const std::string input = folder.path() + "/kernel.ptx", output = folder.path() + "/kernel.cubin";
   if (folder.path().empty() || !compiling::write_file(input, ptx))
-    return error("ptxas needs a temporary folder, and none can be written",
-                 "set TMPDIR to a folder that can");
+    return error("ptxas needs a temporary folder, and none is writable", "set TMPDIR to a writable folder");
   const auto run =
       compiling::run_process({ptxas, "-arch=" + target, input, "-o", output}, {{"TMPDIR", folder.path()}});
   if (!run) return run.diagnostics();
@@ -45,11 +44,11 @@ Result<std::map<std::string, CubinKernel>> registers_of(std::string_view ptx, co
     for (auto at = said.find(input); at != std::string::npos; at = said.find(input))
       said.replace(at, input.size(), "PTX");
     said.erase(said.find_last_not_of("\n ") + 1);
-    return error(fmt::format("ptxas refuses the PTX for {}: {}", target,
+    return error(fmt::format("ptxas rejects the PTX for {}: {}", target,
                              said.empty() ? fmt::format("status {}", run->status) : said));
   }
   const auto cubin = compiling::read_file(output);
-  if (!cubin) return error(fmt::format("ptxas made no cubin for {}", target));
+  if (!cubin) return error(fmt::format("ptxas wrote no cubin for {}", target));
   return read_cubin(*cubin, "ptxas' cubin");
 }
 

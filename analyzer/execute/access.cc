@@ -39,7 +39,7 @@ bool misaligned(Warp& warp, std::uint32_t lane, std::uint64_t address, std::uint
   if (warp.found_before(Finding::Kind::misaligned)) return true;
   warp.fault(
       Finding::Kind::misaligned, lane,
-      fmt::format("{} at 0x{:x}, which is no multiple of {}", what(access, bytes, space), address, bytes));
+      fmt::format("{} at 0x{:x}, which is not a multiple of {}", what(access, bytes, space), address, bytes));
   return true;
 }
 

@@ -68,7 +68,7 @@ bool usable(Warp& warp, const BarrierSite& site, std::uint32_t lane, std::uint32
   if (site.has_count && (count == 0 || count % lanes_of_warp != 0)) {
     warp.fault(
         Finding::Kind::bad_operand, lane,
-        fmt::format("a barrier of {} threads, which is no multiple of a warp's {}", count, lanes_of_warp));
+        fmt::format("a barrier of {} threads, which is not a multiple of a warp's {}", count, lanes_of_warp));
     return false;
   }
   return true;

@@ -302,7 +302,7 @@ std::uint64_t Decoder::symbol_value(const ptx::Operand& operand, bool& known) {
       return placed.space == Space::param ? call_parameters + placed.address : placed.address;
     }
     default:
-      fail(fmt::format("`{}` has no address here", operand.text));
+      fail(fmt::format("`{}` has no address", operand.text));
       return 0;
   }
 }
@@ -323,12 +323,13 @@ Ref Decoder::source(const ptx::Operand& operand, Type type) {
       bool known = true;
       const auto value = symbol_value(symbol, known) + (sum ? operand.value : 0);
       if (sum && operand.part_count > 1)
-        fail(fmt::format("`{}`: an element chosen by a register is not executed here", operand.text));
+        fail(fmt::format("`{}`: an element chosen by a register is not executed by warptime run",
+                         operand.text));
       if (!known) fail(fmt::format("`{}` is an address that only mov can take", operand.text));
       return constant(value);
     }
     default:
-      fail(fmt::format("`{}` is no operand that `{}` can read", operand.text, instruction_->opcode));
+      fail(fmt::format("`{}` is not an operand that `{}` can read", operand.text, instruction_->opcode));
       return {};
   }
 }
@@ -336,7 +337,7 @@ Ref Decoder::source(const ptx::Operand& operand, Type type) {
 Ref Decoder::destination(const ptx::Operand& operand) {
   if (operand.kind == Kind::sink) return Ref(Bank::registers, sink_);
   if (operand.kind == Kind::reg) return register_slot(operand, true);
-  fail(fmt::format("`{}` is no register to write", operand.text));
+  fail(fmt::format("`{}` is not a register that can be written", operand.text));
   return {};
 }
 
@@ -344,7 +345,7 @@ PredicateRef Decoder::predicate(const ptx::Operand& operand) {
   if (operand.kind == Kind::integer) return {0, operand.value != 0};
   if (operand.kind == Kind::special && is_predicate(operand)) return {0, operand.negated};
   if (!is_predicate(operand)) {
-    fail(fmt::format("`{}` is no predicate", operand.text));
+    fail(fmt::format("`{}` is not a predicate", operand.text));
     return {};
   }
   reads_.push_back(slots_[operand.symbol].index | predicate_mark);
@@ -360,7 +361,7 @@ PredicateRef Decoder::predicate(std::size_t i) {
 std::uint32_t Decoder::predicate_destination(const ptx::Operand& operand) {
   if (operand.kind == Kind::sink) return 0;
   if (!is_predicate(operand) || operand.kind == Kind::special) {
-    fail(fmt::format("`{}` is no predicate to write", operand.text));
+    fail(fmt::format("`{}` is not a predicate that can be written", operand.text));
     return 0;
   }
   writes_.push_back(slots_[operand.symbol].index | predicate_mark);
@@ -391,11 +392,11 @@ void Decoder::vector(DecodedInstruction& op, const ptx::Operand& operand, Type t
 
 void Decoder::address(DecodedInstruction& op, const ptx::Operand& operand) {
   if (operand.kind != Kind::address || operand.part_count == 0) {
-    fail(fmt::format("`{}` is no address", operand.text));
+    fail(fmt::format("`{}` is not an address", operand.text));
     return;
   }
   if (operand.part_count > 1) {
-    fail(fmt::format("`{}`: an address of several parts is not executed here", operand.text));
+    fail(fmt::format("`{}`: an address of several parts is not executed by warptime run", operand.text));
     return;
   }
   const auto& base = part(operand, 0);

@@ -48,7 +48,7 @@ bool Decoder::branch(const Words& words, DecodedInstruction& op) {
   }
   op.control = Control::branch;
   if (count() < 1 || operand(0).kind != Kind::label)
-    fail("a branch to no label");
+    fail("a branch to something that is not a label");
   else
     op.extra = target_of(operand(0).symbol);
   return true;
@@ -95,7 +95,7 @@ bool Decoder::call(DecodedInstruction& op) {
     ++i;
   }
   if (i >= count()) {
-    fail("a call of nothing");
+    fail("a call without a function");
     return true;
   }
   const auto& callee = operand(i++);
@@ -111,7 +111,7 @@ bool Decoder::call(DecodedInstruction& op) {
     site.indirect = true;
     op.a = source(callee, Type::u64);
   } else {
-    fail(fmt::format("a call of `{}`, which is no function of this module", callee.text));
+    fail(fmt::format("a call of `{}`, which is not a function of this module", callee.text));
     return true;
   }
   if (i < count() && operand(i).kind == Kind::list)

@@ -1,7 +1,7 @@
-// PTX executed on the CPU: the oracle for everything that the rest of the analyzer says without executing.
-// Functional, not timed: warps run in lockstep with a stack of diverged sides that meet again at immediate
-// post-dominators (the fall-through side first), blocks one after another, the warps of a block in rotation
-// between barriers.
+// Executes PTX on the CPU: the reference for everything that the rest of the analyzer derives without
+// executing. Functional, not timed: warps run in lockstep with a stack of diverged sides that meet again at
+// immediate post-dominators (the fall-through side first), blocks one after another, the warps of a block in
+// rotation between barriers.
 //
 //   load → Code (decoded once);  Memory (buffers, the module's variables);  run → Execution (findings, counts)
 //
@@ -38,28 +38,28 @@ struct Program;
 using Code = std::shared_ptr<const Program>;
 
 // `kernel`: index into Module::functions. `file`: the PTX's name, for diagnostics. Errors, each with its PTX
-// line: an instruction that is not executed here, an operand that does not fit, a call of a function without
-// a body, control flow that build_cfg refuses.
+// line: an instruction that is not supported, an operand that does not fit, a call of a function without a
+// body, control flow that build_cfg rejects.
 Result<Code> load(const ptx::Module& module, std::uint32_t kernel, const std::string& file);
 
-// The kernel that is called `name` in the source or in the PTX; an empty name: the only one. Errors: none, or
-// several.
+// The kernel with this name in the source or in the PTX; with an empty name, the only kernel. Errors: no such
+// kernel, or several.
 Result<std::uint32_t> find_kernel(const ptx::Module& module, std::string_view name, const std::string& file);
 
-// What a kernel parameter asks for.
+// A parameter of a kernel.
 struct ParameterInfo {
   std::string name;  // in the PTX
   std::string type;  // u32, f32, b8 (an array of bytes: a struct by value)
   std::uint64_t bytes = 0;
 };
 std::vector<ParameterInfo> parameters(const Program& program);
-// Static shared memory of one block in bytes, without what the launch adds.
+// Static shared memory of one block in bytes, without the dynamic shared memory of the launch.
 std::uint64_t static_shared_bytes(const Program& program);
 
 // ---- memory -----------------------------------------------------------------------------------------------
 
-// The device's global and constant memory: arenas with a name and bounds, far enough from each other that an
-// address past the end of one is in none. Lives longer than a launch, as on a device.
+// The device's global and constant memory: named buffers with bounds, far enough apart that an address past
+// the end of one is in no other. Lives longer than a launch, as on a device.
 class Memory {
  public:
   enum class Contents : std::uint8_t { zeros, uninitialised };
@@ -132,9 +132,9 @@ struct LaunchConfig {
 
 struct Checks {
   bool uninitialised_memory =
-      true;  // reads of bytes that nothing wrote (buffers declared uninitialised, shared, local)
+      true;  // reads of bytes that were never written (buffers declared uninitialised, shared, local)
   bool uninitialised_registers =
-      false;  // compilers read registers without a value on purpose: for hand-written PTX
+      false;  // for hand-written PTX; compilers read registers without a value on purpose
   bool shared_races =
       true;  // between warps, between two barriers; and lanes that write different values to one place
 };
@@ -143,9 +143,9 @@ struct Options {
   Checks checks;
   std::uint64_t instruction_budget = 10'000'000'000;  // warp instructions, all warps together
   bool stop =
-      true;  // at the first finding after which the result means nothing; otherwise such reads give zeros
+      true;  // at the first finding after which the result is meaningless; otherwise such reads give zeros
   std::size_t most_findings = 100;              // different ones
-  std::uint32_t most_frames = 256;              // calls within calls
+  std::uint32_t most_frames = 256;              // nested calls
   std::function<void(std::string_view)> print;  // what vprintf writes; empty: to Execution::printed
 };
 
@@ -173,9 +173,9 @@ struct Finding {
   std::uint64_t count = 1;                         // occurrences at this instruction
 };
 
-// Whether execution cannot sensibly go on after it.
+// Whether execution cannot continue after it.
 bool fatal(Finding::Kind kind);
-// `file`: the PTX's name. The .cu line, where there is one, is in the message.
+// `file`: the PTX's name. The .cu line, if there is one, is in the message.
 Diagnostic to_diagnostic(const Finding& finding, const ptx::Module& module, const std::string& file);
 
 struct Counts {
@@ -195,7 +195,7 @@ struct Execution {
 
 // ---- the executed instruction stream ----------------------------------------------------------------------
 
-// What an executed instruction is in product.md's sense ("What it must equal"), by where it really pointed.
+// The kind of an executed instruction in a kernel program, by the addresses that it really accessed.
 enum class Role : std::uint8_t {
   none,         // the kernel's unguarded ret or exit
   calculation,  // everything else; also a memory instruction whose guard was false in all active lanes
@@ -229,7 +229,7 @@ class ExecutionListener {
 };
 
 // Executes a launch. Errors: arguments that do not fit the parameters, dimensions that no device takes or
-// that the kernel forbids (.reqntid, .maxntid), too much shared memory. What the kernel does wrong are
+// that the kernel forbids (.reqntid, .maxntid), too much shared memory. Errors of the kernel itself are
 // findings.
 Result<Execution> run(const Program& program, Memory& memory, const LaunchConfig& launch,
                       const std::vector<Argument>& arguments, const Options& options,
@@ -264,8 +264,8 @@ class StreamRecorder : public ExecutionListener {
   std::size_t current_ = 0;
 };
 
-// Which bytes of global memory a whole launch touched: a bit for each byte of the pages that were.
-class TouchRecorder : public ExecutionListener {
+// The bytes of global memory that a whole launch accessed: a bit for each byte of each accessed page.
+class FootprintRecorder : public ExecutionListener {
  public:
   bool wants(const WarpId&) override { return true; }
   void executed(const WarpId& warp, const ExecutedInstruction& instruction) override;
@@ -288,11 +288,11 @@ struct StreamPeriod {
 // The segmentation of a warp's stream: calculation periods are maximal runs, every global access is a period.
 std::vector<StreamPeriod> segment(const Stream& stream);
 
-// The stream as a kernel program: what was executed, with its lines, and with the access patterns that the
-// addresses show.
+// The stream as a kernel program: the executed instructions with their lines, and the access patterns of the
+// actual addresses.
 KernelProgram to_program(const Stream& stream, const ptx::Module& module);
 
-// 32-byte sectors that a request of these addresses touches.
+// Number of 32-byte sectors of a request with these addresses.
 std::uint32_t sectors(std::span<const std::uint64_t> addresses, std::uint32_t bytes);
 
 }  // namespace warptime::execute

@@ -192,8 +192,9 @@ void release(Warp& warp, const CallSite& site, std::uint32_t mask) {
     if (address == 0) return;
     auto* buffer = memory.below(address);
     if (buffer == nullptr || buffer->address != address || !buffer->from_heap) {
-      warp.fault(Finding::Kind::bad_operand, lane,
-                 fmt::format("free(0x{:x}), which malloc has not given, or which was freed before", address));
+      warp.fault(
+          Finding::Kind::bad_operand, lane,
+          fmt::format("free(0x{:x}) of memory that malloc did not return or that was freed before", address));
       return;
     }
     memory.heap_bytes -= buffer->bytes.size();

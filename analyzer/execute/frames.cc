@@ -151,11 +151,11 @@ bool enter(Warp& warp, const FunctionCode& callee, const CallSite& site, std::ui
   auto& machine = *warp.machine;
   std::string too_much;
   if (warp.depth >= machine.options->most_frames)
-    too_much = "more than " + std::to_string(machine.options->most_frames) + " calls within calls";
+    too_much = "more than " + std::to_string(machine.options->most_frames) + " nested calls";
   else if (warp.stack_bytes + callee.local_bytes > most_stack_bytes)
-    too_much = "more than 512 KiB of local memory in calls within calls";
+    too_much = "more than 512 KiB of local memory in nested calls";
   else if (machine.frame_bytes > most_frame_bytes)
-    too_much = "the registers of calls within calls take more than 4 GiB";
+    too_much = "the registers of nested calls take more than 4 GiB";
   if (!too_much.empty()) {
     warp.fault(Finding::Kind::bad_operand, static_cast<std::uint32_t>(std::countr_zero(mask)), too_much);
     machine.stopped = true;

@@ -92,7 +92,7 @@ class Layout {
       reach(callee);
       if (module_.functions[callee].declaration && !is_external(module_.functions[callee].name))
         errors_.push_back(error_at(program_.file, static_cast<int>(instruction.line), 0,
-                                   fmt::format("`{}` has no body in this module, and is not known here",
+                                   fmt::format("`{}` has no body in this module and is not built in",
                                                module_.functions[callee].name)));
     }
     if (operand.referent == Referent::module_variable &&

@@ -67,7 +67,7 @@ Result<std::uint32_t> find_kernel(const ptx::Module& module, std::string_view na
   if (found.empty()) return error_at(file, 0, 0, fmt::format("no kernel `{}`; there are: {}", name, all));
   return error_at(file, 0, 0,
                   fmt::format("several kernels{}: {}", name.empty() ? "" : fmt::format(" `{}`", name), all),
-                  "name one of them");
+                  "choose one of them");
 }
 
 std::vector<ParameterInfo> parameters(const Program& program) {

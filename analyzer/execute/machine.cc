@@ -192,7 +192,7 @@ void call(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
                                      : &warp.machine->program->functions.at(site.target);
   if (callee == nullptr || site.arguments.size() != callee->parameters.size() || callee->entry) {
     warp.fault(Finding::Kind::bad_operand, static_cast<std::uint32_t>(std::countr_zero(mask)),
-               "a call through a register that holds no function of these parameters");
+               "a call through a register that does not hold a function with these parameters");
     return;
   }
   enter(warp, *callee, site, mask);
@@ -210,7 +210,7 @@ void check_registers(Warp& warp, const DecodedInstruction& op, std::uint32_t mas
     const auto unknown = mask & ~place(touched[op.reads_first + k]);
     if (unknown != 0)
       warp.fault(Finding::Kind::uninitialised_register, static_cast<std::uint32_t>(std::countr_zero(unknown)),
-                 "a register is read that has no value yet");
+                 "a register is read before it has a value");
   }
   for (std::uint32_t k = 0; k < op.writes_count; ++k) place(touched[op.writes_first + k]) |= mask;
 }
@@ -298,7 +298,8 @@ void run_warp(Warp& warp, std::uint64_t instructions) {
     if (machine.budget-- == 0) {
       machine.budget = 0;
       warp.fault(Finding::Kind::budget, static_cast<std::uint32_t>(std::countr_zero(active)),
-                 fmt::format("not ended after {} warp instructions", machine.options->instruction_budget));
+                 fmt::format("the kernel has not ended after {} warp instructions",
+                             machine.options->instruction_budget));
       machine.stopped = true;
       return;
     }

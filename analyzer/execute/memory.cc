@@ -12,7 +12,7 @@ constexpr std::uint64_t alignment = 256;             // of buffers, as cudaMallo
 constexpr std::uint64_t buffer_gap_bytes = 1 << 16;  // between them
 
 Diagnostic too_much(const std::string& name, std::uint64_t bytes, std::uint64_t limit) {
-  return error(fmt::format("{} bytes for `{}`: more than the {} MiB that all buffers may have", bytes, name,
+  return error(fmt::format("{} bytes for `{}`: more than the {} MiB allowed for all buffers", bytes, name,
                            limit >> 20));
 }
 

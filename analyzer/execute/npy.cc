@@ -108,13 +108,13 @@ std::string type_name(std::string_view word) {
 Result<Array> read_npy(std::string_view contents, const std::string& file) {
   const auto header = header_of(contents);
   if (!header)
-    return wrong(file, "is no .npy file", "raw numbers are given with their type: NAME=raw:f32:FILE");
+    return wrong(file, "is not an .npy file", "give raw numbers with their type: NAME=raw:f32:FILE");
   const auto descr = value_of(header->text, "descr"), order = value_of(header->text, "fortran_order"),
              shape_text = value_of(header->text, "shape");
   if (!descr || !order || !shape_text)
     return wrong(file, "the header of the .npy file lacks descr, fortran_order or shape");
   const auto type = quoted(*descr);
-  if (!type || type->size() < 2) return wrong(file, "holds structures, where numbers are asked for");
+  if (!type || type->size() < 2) return wrong(file, "holds structures, not numbers");
   Array array;
   array.type = type->substr(1);
   const char byte_order = (*type)[0];
@@ -139,7 +139,7 @@ Result<Array> read_npy(std::string_view contents, const std::string& file) {
   }
   const auto data = contents.substr(header->end);
   if (elements * element_bytes(array.type) != data.size())
-    return wrong(file, fmt::format("has {} bytes of data, where its shape asks for {}", data.size(),
+    return wrong(file, fmt::format("has {} bytes of data, but its shape needs {}", data.size(),
                                    elements * element_bytes(array.type)));
   array.bytes.resize(data.size());
   if (!data.empty()) std::memcpy(array.bytes.data(), data.data(), data.size());

@@ -18,14 +18,14 @@ struct Array {
   std::uint64_t elements() const;
 };
 
-// Bytes of one element of a type as above; 0 where it is none.
+// Bytes of one element of a type as above; 0 if there is no such type.
 std::size_t element_bytes(std::string_view type);
-// numpy's name of a type that is given as a C or PTX programmer does, with its bits (f32, s32, u8), or as
-// numpy does where that means nothing else (f4, i4, f8: double); empty where it is none.
+// numpy's name of a type. The type may be written as in C or PTX, with its bits (f32, s32, u8), or as in
+// numpy if that is unambiguous (f4, i4, f8: double). Empty for an unknown type.
 std::string type_name(std::string_view word);
 
-// `contents`: the whole file. Errors: no .npy, big-endian numbers, Fortran order, structured or object types,
-// a length that is not what the shape says.
+// `contents`: the whole file. Errors: not an .npy file, big-endian numbers, Fortran order, structured or
+// object types, a length that differs from the shape.
 Result<Array> read_npy(std::string_view contents, const std::string& file);
 std::string write_npy(const Array& array);
 

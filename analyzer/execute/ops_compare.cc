@@ -378,7 +378,7 @@ bool decode_lop3(Decoder& decoder, const Words& words, DecodedInstruction& op) {
   op.b = decoder.source(2, Type::b32);
   op.c = decoder.source(3, Type::b32);
   if (decoder.operand(4).kind != ptx::Operand::Kind::integer)
-    return decoder.fail("the table of lop3 is no constant");
+    return decoder.fail("the table of lop3 is not a constant");
   op.detail = static_cast<std::uint8_t>(decoder.operand(4).value);
   op.run = &lookup;
   return true;

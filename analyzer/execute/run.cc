@@ -47,7 +47,7 @@ void check_directives(const ptx::Function& kernel, const LaunchConfig& launch, D
       const auto n = numbers_of(directive);
       if (n[0] != launch.block.x || n[1] != launch.block.y || n[2] != launch.block.z)
         errors.push_back(
-            error(fmt::format("the kernel is for blocks of {} x {} x {} threads (.reqntid), not of {}", n[0],
+            error(fmt::format("the kernel needs blocks of {} x {} x {} threads (.reqntid), not of {}", n[0],
                               n[1], n[2], text_of(launch.block))));
     } else if (directive.starts_with(".maxntid")) {
       const auto n = numbers_of(directive);
@@ -61,7 +61,7 @@ void check_directives(const ptx::Function& kernel, const LaunchConfig& launch, D
 
 void check_dimensions(const LaunchConfig& launch, Diagnostics& errors) {
   const auto &grid = launch.grid, &block = launch.block;
-  if (grid.count() == 0 || block.count() == 0) errors.push_back(error("a grid or a block of no threads"));
+  if (grid.count() == 0 || block.count() == 0) errors.push_back(error("a grid or a block without threads"));
   if (grid.x > 0x7fffffff || grid.y > 65535 || grid.z > 65535)
     errors.push_back(error(fmt::format(
         "a grid of {} blocks: no device takes more than 2147483647 x 65535 x 65535", text_of(grid))));

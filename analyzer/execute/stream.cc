@@ -131,7 +131,7 @@ KernelProgram to_program(const Stream& stream, const ptx::Module& module) {
 
 // ---- the footprint
 
-struct TouchRecorder::Pages {
+struct FootprintRecorder::Pages {
   static constexpr std::uint64_t page_bytes = 4096, words = page_bytes / 64;
   using Page = std::array<std::uint64_t, words>;
 
@@ -168,7 +168,7 @@ struct TouchRecorder::Pages {
   }
 };
 
-void TouchRecorder::executed(const WarpId&, const ExecutedInstruction& instruction) {
+void FootprintRecorder::executed(const WarpId&, const ExecutedInstruction& instruction) {
   if (instruction.addresses == nullptr || instruction.global_lanes == 0) return;
   auto& pages = accesses_[std::uint64_t{instruction.function} << 32 | instruction.instruction];
   if (pages == nullptr) pages = std::make_shared<Pages>();
@@ -186,12 +186,12 @@ void TouchRecorder::executed(const WarpId&, const ExecutedInstruction& instructi
   pages->add(begin, end - begin);
 }
 
-std::uint64_t TouchRecorder::bytes_at(std::uint32_t function, std::uint32_t instruction) const {
+std::uint64_t FootprintRecorder::bytes_at(std::uint32_t function, std::uint32_t instruction) const {
   const auto found = accesses_.find(std::uint64_t{function} << 32 | instruction);
   return found == accesses_.end() ? 0 : found->second->bytes();
 }
 
-std::uint64_t TouchRecorder::bytes_in_all() const {
+std::uint64_t FootprintRecorder::bytes_in_all() const {
   Pages all;
   for (const auto& [where, pages] : accesses_) all.add(*pages);
   return all.bytes();

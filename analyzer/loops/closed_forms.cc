@@ -28,7 +28,7 @@ class Deeper {
 
 bool is_invariant(const Evaluator& evaluator, ExprId expr, std::uint32_t loop) {
   const auto& cfg = evaluator.cfg();
-  const auto& exprs = evaluator.values();
+  const auto& exprs = evaluator.exprs();
   return !exprs.any_leaf(expr, [&](ExprId leaf) {
     const auto node = exprs[leaf];
     switch (node.op) {

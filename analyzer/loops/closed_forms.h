@@ -1,4 +1,4 @@
-// What registers hold in a loop's iteration, in terms of its counter.
+// The values of registers in an iteration of a loop, in terms of its counter.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ namespace warptime::analysis {
 bool is_invariant(const Evaluator& evaluator, ExprId expr, std::uint32_t loop);
 
 // Finds closed forms of phis. A register that a loop changes by the same amount in each iteration is start +
-// step · counter; one that it doubles, start · 2^counter; one whose value branches decide, a selection by
-// their conditions.
+// step · counter; one that it doubles, start · 2^counter; one that depends on branches, a selection by their
+// conditions.
 class ClosedForms {
  public:
   // The value that a loop's counter has in its last iteration; the counter itself while that is being found.
@@ -26,14 +26,15 @@ class ClosedForms {
 
   // `evaluator` must outlive it.
   ClosedForms(Evaluator& evaluator, LastIteration last_iteration)
-      : evaluator_(evaluator), exprs_(evaluator.values()), last_iteration_(std::move(last_iteration)) {}
+      : evaluator_(evaluator), exprs_(evaluator.exprs()), last_iteration_(std::move(last_iteration)) {}
 
-  // `expr` as it is read in loop `context` (none: outside all loops): phis replaced by their closed forms,
-  // counters of loops that do not enclose `context` by their last value. What has no closed form stays a phi.
+  // `expr` as seen in loop `context` (none: outside all loops): phis are replaced by their closed forms,
+  // counters of loops that do not enclose `context` by their last value. A value without a closed form stays
+  // a phi.
   ExprId resolve(ExprId expr, std::uint32_t context);
 
-  // While it lives, the phis whose closed forms are being found do not count as open: for a question that
-  // stands for itself.
+  // During its lifetime, the phis whose closed forms are being found do not count as open: for an independent
+  // query.
   class Separate {
    public:
     explicit Separate(ClosedForms& forms)
@@ -54,7 +55,7 @@ class ClosedForms {
   };
 
  private:
-  // An edge into a block, and the value that it brings.
+  // An incoming edge of a block, and its value.
   struct IncomingEdge {
     std::uint32_t from;
     ExprId value;
@@ -72,7 +73,7 @@ class ClosedForms {
   std::unordered_map<std::uint64_t, ExprId> found_;  // by (phi, context)
   static constexpr std::size_t none_met = ~std::size_t{0};
   std::vector<std::uint32_t> open_;    // phis whose closed form is being found, outermost first
-  std::size_t lowest_met_ = none_met;  // the outermost of them that was met meanwhile
+  std::size_t lowest_met_ = none_met;  // the outermost of them that was used since
   std::size_t depth_ = 0;
   std::uint64_t steps_ = 0;
 };

@@ -121,7 +121,7 @@ ExitSolver::Power ExitSolver::power_of_counter(ExprId atom) {
 // log2(2·r + 1), rounded down.
 std::optional<ExprId> ExitSolver::growing(ExprId grows, ExprId most) {
   std::vector<Term> terms;
-  if (exprs_.linear_form(grows, terms) != 0 || terms.empty() || !invariant(most)) return std::nullopt;
+  if (exprs_.linear_terms(grows, terms) != 0 || terms.empty() || !invariant(most)) return std::nullopt;
   // The power is a factor of every term.
   const auto parts = exprs_.parts(terms[0].atom);
   Power power;

@@ -1,4 +1,4 @@
-// How many iterations a loop runs, from the condition under which it goes on.
+// How many iterations a loop runs, from the condition under which it continues.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,9 @@ class ExitSolver {
  public:
   // Both must outlive it.
   ExitSolver(Evaluator& evaluator, std::uint32_t loop)
-      : evaluator_(evaluator), exprs_(evaluator.values()), loop_(loop), maximum_(exprs_) {}
+      : evaluator_(evaluator), exprs_(evaluator.exprs()), loop_(loop), maximum_(exprs_) {}
 
-  // How often the exiting block runs where the loop goes on while `stay` holds; nothing where that has no
-  // closed form.
+  // How often the exiting block runs if the loop continues while `stay` holds; nothing without a closed form.
   std::optional<ExprId> count(ExprId stay);
   // Whether counts differed between threads, and the maximum over threads was taken.
   bool took_maximum() const { return took_maximum_; }

@@ -1,5 +1,4 @@
-// Symbolic expressions that differ between the threads of a launch, as one number or expression for all of
-// them.
+// The maximum over threads of symbolic expressions that differ between the threads of a launch.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +14,12 @@ class ThreadMaximum {
   // `exprs` must outlive it.
   explicit ThreadMaximum(SymbolicExprs& exprs) : exprs_(exprs) {}
 
-  // The number that an expression of threadIdx.x alone has for all threads that a block can have; nothing for
-  // others.
+  // The number that an expression of threadIdx.x alone has for all threads of the largest block; nothing for
+  // other expressions.
   std::optional<std::int64_t> same_for_all_threads(ExprId expr) const;
 
-  // The maximum of `count` over the threads and blocks; nothing where it cannot be found. Sets `differs`
-  // where it is not the same for all.
+  // The maximum of `count` over the threads and blocks; nothing if it cannot be found. Sets `differs` if it
+  // is not the same for all.
   std::optional<ExprId> of(ExprId count, bool& differs);
 
  private:
@@ -29,10 +28,10 @@ class ThreadMaximum {
   static Direction both(Direction x, Direction y);
   static Direction reversed(Direction direction);
   Direction direction(ExprId expr, ExprId index) const;
-  // Of a count of threadIdx.x alone that neither grows nor falls with it.
+  // For a count of threadIdx.x alone that is not monotonic.
   std::optional<ExprId> by_trial(ExprId count, bool& differs);
-  // Calls `each` with the expression's number for each thread that a block can have, until it gives false.
-  // False: the expression is not of threadIdx.x alone, or has no number somewhere.
+  // Calls `each` with the expression's number for each thread of the largest block, until it returns false.
+  // False: the expression depends on more than threadIdx.x, or has no number for some thread.
   template <class F>
   bool over_threads(ExprId expr, F each) const;
 

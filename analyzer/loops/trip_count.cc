@@ -40,8 +40,7 @@ TripCount LoopAnalysis::find_trip_count(std::uint32_t loop_index) {
     const auto& block = cfg.blocks[from];
     if (block.successors.size() != 2) continue;
     const auto guard = resolve(evaluator_.guard(block.end - 1), loop_index);
-    const auto stay =
-        block.successors[0] == loop.exits[e].to ? evaluator_.values().logical_not(guard) : guard;
+    const auto stay = block.successors[0] == loop.exits[e].to ? evaluator_.exprs().logical_not(guard) : guard;
     ExitSolver solver(evaluator_, loop_index);
     if (const auto count = solver.count(stay)) {
       result.exit = e;
@@ -60,7 +59,7 @@ bool LoopAnalysis::is_open(std::uint32_t loop) const {
 }
 
 ExprId LoopAnalysis::last_iteration(std::uint32_t loop) {
-  auto& exprs = evaluator_.values();
+  auto& exprs = evaluator_.exprs();
   if (is_open(loop)) return exprs.counter(loop);
   const auto trip = trip_count(loop);
   if (!trip.count) return exprs.opaque(on_data | on_thread);

@@ -15,13 +15,13 @@
 namespace warptime::analysis {
 
 struct TripCount {
-  // Times that the exiting block `from` runs each time the loop is entered; none: no closed form.
+  // How often the exiting block `from` runs each time the loop is entered; none: no closed form.
   std::optional<ExprId> count;
-  // The exit that the count is for: it is in every iteration. Index into Loop::exits; none: no such exit.
+  // The exit that the count is for; every iteration reaches it. Index into Loop::exits; none: no such exit.
   std::uint32_t exit = none;
-  // Where there are other exits, or none with a closed form.
+  // Whether there are other exits, or no exit with a closed form.
   bool has_other_exits = false;
-  std::string why_not;  // where there is no count: what stands in the way
+  std::string why_not;  // without a count: why
   // Whether the count differs between the threads of the launch, and the maximum over threads was taken.
   bool maximum_over_threads = false;
 };
@@ -33,7 +33,7 @@ class LoopAnalysis {
   explicit LoopAnalysis(Evaluator& evaluator)
       : evaluator_(evaluator),
         forms_(evaluator, [this](std::uint32_t loop) { return last_iteration(loop); }),
-        maximum_(evaluator.values()) {}
+        maximum_(evaluator.exprs()) {}
   LoopAnalysis(const LoopAnalysis&) = delete;
   LoopAnalysis& operator=(const LoopAnalysis&) = delete;
 
@@ -44,8 +44,8 @@ class LoopAnalysis {
   // closed form stays a phi.
   ExprId resolve(ExprId expr, std::uint32_t context) { return forms_.resolve(expr, context); }
 
-  // The number that an expression of threadIdx.x alone has for all threads that a block can have; nothing for
-  // others.
+  // The number that an expression of threadIdx.x alone has for all threads of the largest block; nothing for
+  // other expressions.
   std::optional<std::int64_t> same_for_all_threads(ExprId expr) const {
     return maximum_.same_for_all_threads(expr);
   }

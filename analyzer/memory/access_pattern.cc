@@ -46,7 +46,7 @@ AddressPattern AccessAnalysis::pattern(ExprId address, std::int64_t bytes,
     return pattern;
   }
   auto place = lanes_.of(address, 0);
-  if ((place.sampled || place.data_decides) && evaluator_.values()[address].has_phi) {
+  if ((place.sampled || place.data_decides) && evaluator_.exprs()[address].has_phi) {
     address = resolved();
     place = lanes_.of(address, 0);
   }
@@ -71,8 +71,8 @@ AddressPattern AccessAnalysis::pattern(ExprId address, std::int64_t bytes,
   return pattern;
 }
 
-std::optional<ExprId> AccessAnalysis::stride_form(const AddressPattern& pattern, ExprId resolved) {
-  auto& exprs = evaluator_.values();
+std::optional<ExprId> AccessAnalysis::stride_expr(const AddressPattern& pattern, ExprId resolved) {
+  auto& exprs = evaluator_.exprs();
   ExprId coefficient = 0, rest = 0;
   // The measured distance stands on sample arguments: it serves only where the closed form has the same
   // number.

@@ -1,4 +1,4 @@
-// How the 32 threads of a warp spread over memory in one access, from the symbolic expression of its address.
+// The access pattern of the 32 threads of a warp, from the symbolic expression of the address.
 #pragma once
 
 #include <array>
@@ -15,10 +15,10 @@ namespace warptime::analysis {
 
 struct AddressPattern {
   Access access = Access::scattered;
-  // 32-byte sectors of one warp's request, from a start that is aligned to 128 bytes; nothing where the
-  // arguments decide.
+  // 32-byte sectors of one warp's request, from a start that is aligned to 128 bytes; nothing if it depends
+  // on the arguments.
   std::optional<std::int64_t> sectors = 32;
-  // Bytes between neighbouring threads for the sample arguments, where there is one distance.
+  // Bytes between neighbouring threads for the sample arguments, if all distances are equal.
   std::optional<std::int64_t> distance;
 };
 
@@ -33,18 +33,18 @@ class AccessAnalysis {
   bool block_matters() const { return lanes_.block_matters(); }
 
   // `bytes` is what one thread moves. The pattern is that of the first warp of the block, or, without one, of a
-  // block whose x dimension holds the warp, in every iteration of its loops; kernel arguments and launch dimensions take large sample
-  // values, several sets of them: where these, or iterations, do not agree on the sectors, there is no one
+  // block whose x dimension holds the warp, in every iteration of its loops; kernel arguments and launch dimensions
+  // take large sample values, several sets of them. If the sectors differ between these sets or between iterations, there is no
   // number.
   //   uniform:   all threads at one address
   //   coalesced: no more sectors than 32 neighbouring elements of that size have, wherever they begin
   //   strided:   one distance between neighbouring threads, and more sectors than that
   //   scattered: anything else, and every address that loaded data decide
-  // `resolved` gives the address with its loops' closed forms: asked for where iterations may decide.
+  // `resolved` gives the address with its loops' closed forms: used if the pattern may depend on iterations.
   AddressPattern pattern(ExprId address, std::int64_t bytes, const std::function<ExprId()>& resolved);
   // The distance between neighbouring threads of a strided access as a symbolic expression, from `resolved`,
-  // the address with its loops' closed forms; nothing where that is not what the pattern has.
-  std::optional<ExprId> stride_form(const AddressPattern& pattern, ExprId resolved);
+  // the address with its loops' closed forms; nothing if it does not match the pattern.
+  std::optional<ExprId> stride_expr(const AddressPattern& pattern, ExprId resolved);
 
  private:
   std::int64_t sectors_of(const LaneValue& place, std::int64_t bytes);

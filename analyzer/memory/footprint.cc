@@ -25,7 +25,7 @@ class Footprint {
   Footprint(Evaluator& evaluator, LoopAnalysis& loops, std::uint32_t block,
             const std::vector<PathCondition>& conditions)
       : evaluator_(evaluator),
-        exprs_(evaluator.values()),
+        exprs_(evaluator.exprs()),
         facts_(exprs_),
         loops_(loops),
         cfg_(evaluator.cfg()),
@@ -81,7 +81,7 @@ class Footprint {
   // base + step · (x mod n): a run of x that is read round and round.
   std::optional<ExprId> remainder(ExprId address, std::int64_t width) {
     std::vector<Term> terms;
-    exprs_.linear_form(address, terms);
+    exprs_.linear_terms(address, terms);
     for (const auto& term : terms) {
       const auto parts = exprs_.parts(term.atom);
       for (const auto& part : parts) {
@@ -108,7 +108,7 @@ class Footprint {
 
   bool collect(ExprId address) {
     std::vector<Term> terms;
-    exprs_.linear_form(address, terms);
+    exprs_.linear_terms(address, terms);
     for (const auto& term : terms) {
       if (invariant(term.atom)) continue;
       if (!add_term(term)) return false;
@@ -155,13 +155,13 @@ class Footprint {
       Footprint inside(evaluator_, loops_, block_, conditions_);
       inside.depth_ = depth_;
       std::vector<Term> terms;
-      if (exprs_.linear_form(node.a, terms) != 0) return std::nullopt;
+      if (exprs_.linear_terms(node.a, terms) != 0) return std::nullopt;
       const auto run = inside.bytes(node.a, 1);
       if (!run || inside.has_gaps()) return std::nullopt;
       return exprs_.floor_divide(exprs_.add(*run, exprs_.constant(exprs_[node.b].number - 1)), node.b);
     }
     if (node.op != SymbolicOp::counter) return std::nullopt;
-    // Turns of the loop in which the block runs.
+    // Iterations of the loop in which the block runs.
     const auto loop = node.a;
     const auto& trip = loops_.trip_count(loop);
     if (!trip.count || trip.exit == none || trip.maximum_over_threads || trip.has_other_exits ||

@@ -9,19 +9,19 @@
 
 namespace warptime::analysis {
 
-// What must hold where the access is made, of what differs between threads, blocks or iterations.
+// The conditions of the access on values that differ between threads, blocks or iterations.
 struct PathCondition {
   ExprId condition;
   bool holds;
 };
 
 // The footprint in bytes, as a symbolic expression over arguments and launch dimensions. `address` has its
-// loops' closed forms and stands in `block`; `bytes` is what one thread moves. Holds for launches in which
-// the access is made at least once. Nothing where the address is no sum of indices, each times a step, or
-// where the conditions are no upper bounds of these: an estimate would be wrong.
+// loops' closed forms; the access is in `block`; `bytes` is what one thread moves. Holds for launches in
+// which the access is made at least once. Nothing if the address is not a sum of indices, each times a step,
+// or if the conditions do not bound these from above: an estimate would be wrong.
 //
-// An index with step s and range r makes a run of w bytes one of w + s·(r - 1), where s <= w; where s is
-// beyond the whole run, r of them.
+// An index with step s and range r extends a run of w bytes to w + s·(r - 1) bytes if s <= w. If s exceeds
+// the whole run, it makes r such runs.
 std::optional<ExprId> footprint_bytes(Evaluator& evaluator, LoopAnalysis& loops, ExprId address,
                                       std::uint32_t block, std::int64_t bytes,
                                       const std::vector<PathCondition>& conditions);

@@ -24,11 +24,11 @@ std::int64_t truncated_divide(std::int64_t a, std::int64_t b) {
 // expressions as they are.
 ExprId before_remainder(Evaluator& evaluator, ExprId expr) {
   constexpr int most_remainders = 64;  // of an unrolled loop
-  auto& exprs = evaluator.values();
+  auto& exprs = evaluator.exprs();
   const auto same_for_all = [&](ExprId v) { return (evaluator.dependence(v) & on_thread) == 0; };
   const auto once = [&](ExprId v) -> std::optional<ExprId> {
     std::vector<Term> terms;
-    exprs.linear_form(v, terms);
+    exprs.linear_terms(v, terms);
     for (const auto& term : terms) {
       const auto parts = exprs.parts(term.atom);
       for (const auto& part : parts) {
@@ -78,7 +78,7 @@ LaneValue LaneValues::evaluate(ExprId expr, int depth) {
   if (!met_open_) {
     auto& keep = samples();
     if (keep.places.size() <= expr)
-      keep.places.resize(std::max<std::size_t>(expr + 1, evaluator_.values().size()), 0);
+      keep.places.resize(std::max<std::size_t>(expr + 1, evaluator_.exprs().size()), 0);
     keep.known.push_back(result);
     keep.places[expr] = static_cast<std::uint32_t>(keep.known.size());
   }
@@ -209,7 +209,7 @@ LaneValue LaneValues::phi(std::uint32_t index, int depth) {
   if (header)
     for (std::size_t i = 0; i < incoming.size() && i < predecessors.size(); ++i)
       if (cfg.contains(loop, predecessors[i])) {
-        auto& exprs = evaluator_.values();
+        auto& exprs = evaluator_.exprs();
         const auto step = exprs.subtract(before_remainder(evaluator_, incoming[i]), exprs.phi(index));
         if ((evaluator_.dependence(step) & on_thread) != 0) value.data_decides = true;
       }
@@ -217,7 +217,7 @@ LaneValue LaneValues::phi(std::uint32_t index, int depth) {
 }
 
 LaneValue LaneValues::sum(ExprId expr, int depth) {
-  const auto& exprs = evaluator_.values();
+  const auto& exprs = evaluator_.exprs();
   const auto number = exprs[expr].number;
   LaneValue r{number};
   bool one_by_one = false, number_sampled = false;
@@ -255,7 +255,7 @@ LaneValue LaneValues::sum(ExprId expr, int depth) {
 }
 
 LaneValue LaneValues::product(ExprId expr, int depth) {
-  const auto& exprs = evaluator_.values();
+  const auto& exprs = evaluator_.exprs();
   LaneValue r{1};
   for (const auto& t : exprs.terms(expr)) {
     const auto part = evaluate(t.atom, depth + 1);
@@ -293,7 +293,7 @@ LaneValue LaneValues::select(const SymbolicExprs::Node& node, int depth) {
 }
 
 LaneValue LaneValues::compute(ExprId expr, int depth) {
-  const auto node = evaluator_.values()[expr];
+  const auto node = evaluator_.exprs()[expr];
   switch (node.op) {
     case SymbolicOp::constant:
       return {node.number};

@@ -14,15 +14,15 @@ namespace warptime::analysis {
 
 inline constexpr int warp_lanes = 32;
 
-// A number for each thread of the warp: first + lane · stride, or one by one.
+// A number for each thread of the warp: first + lane · stride, or a list.
 struct LaneValue {
   std::int64_t first = 0, stride = 0;
   std::uint32_t each =
-      none;  // index of the numbers that LaneValues has one by one; none: first and stride say all
-  bool data_decides = false;  // a thread-dependent value without a closed form is in it
-  // The number stands on a sample argument; of what differs between threads: the differences do.
+      none;  // index of a list of numbers in LaneValues; none: first and stride give all numbers
+  bool data_decides = false;  // it contains a thread-dependent value without a closed form
+  // The number depends on a sample argument; for a value that differs between threads, the differences do.
   bool sampled = false;
-  bool start_sampled = false;  // of what differs between threads: the first thread's number does
+  bool start_sampled = false;  // for a value that differs between threads: the first thread's number does
   bool uniform() const { return each == none && stride == 0; }
 };
 
@@ -45,7 +45,7 @@ class LaneValues {
     set_ = set;
     return evaluate(expr, 0);
   }
-  // The number of one lane, of a value that came from the last set asked for.
+  // The number of one lane, for a value from the last evaluated set.
   std::int64_t at(const LaneValue& value, int lane) const;
 
  private:
@@ -77,9 +77,9 @@ class LaneValues {
   bool block_matters_ = false;
   std::array<Samples, sample_sets> samples_;
   int set_ = 0;                      // that is being evaluated
-  std::vector<std::uint32_t> open_;  // phis on the way
-  std::vector<LaneValue> parts_;     // of the sums on the way
-  bool met_open_ = false;            // one of the open phis came again: what depends on it is not kept
+  std::vector<std::uint32_t> open_;  // phis being evaluated
+  std::vector<LaneValue> parts_;     // of the sums being evaluated
+  bool met_open_ = false;            // an open phi was used again: values that depend on it are not cached
 };
 
 }  // namespace warptime::analysis

@@ -12,15 +12,15 @@
 
 namespace warptime::periods {
 
-// Turns the instructions of a basic block into items: runs of calculation, memory accesses, and calls that
-// are not followed.
+// Converts the instructions of a basic block into items: runs of calculation, memory accesses, and calls that
+// are not inlined.
 class BlockItems {
  public:
-  // `out` gets the roles and the accesses. All must outlive it.
+  // `out` receives the roles and the accesses. All arguments must outlive it.
   BlockItems(analysis::KernelFlow& flow, const LowerOptions& options, Lowered& out, Parameters& parameters,
              Conditions& conditions, const LoopCounters& counters, Notes& notes)
       : flow_(flow),
-        exprs_(flow.evaluator.values()),
+        exprs_(flow.evaluator.exprs()),
         function_(flow.code.function()),
         options_(options),
         out_(out),
@@ -29,8 +29,8 @@ class BlockItems {
         counters_(counters),
         notes_(notes) {}
 
-  // Finds the role of every instruction. Once, before anything else. The errors: unknown instructions, 20 at
-  // most.
+  // Finds the role of every instruction. Call it once, before anything else. Errors: unknown instructions, at
+  // most 20.
   Diagnostics find_roles();
 
   // Appends the items of block `b`, its branch included, as it runs in `loop`.

@@ -1,4 +1,4 @@
-// How the two sides of a branch become one list of items.
+// Lowers the two sides of a branch to one list of items.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,19 @@
 
 namespace warptime::periods {
 
-// Decides what stands for a branch: a `when` on kernel arguments, both sides where the threads of a warp
-// part, the side that does more where blocks differ, or a parameter that the user gives.
+// Chooses the items for a branch: a `when` on kernel arguments; both sides if the threads of a warp diverge;
+// the side that does more if blocks differ; or a parameter that the user gives.
 class BranchJoins {
  public:
   // All must outlive it.
   BranchJoins(analysis::KernelFlow& flow, Parameters& parameters, Conditions& conditions, Notes& notes)
       : flow_(flow),
-        exprs_(flow.evaluator.values()),
+        exprs_(flow.evaluator.exprs()),
         parameters_(parameters),
         conditions_(conditions),
         notes_(notes) {}
 
-  // Appends what stands for the branch `last`, which is taken where `guard` holds, with the items of its two
+  // Appends the items for the branch `last`, which is taken if `guard` holds, from the items of its two
   // sides. `at_end`: the sides join at the kernel's end.
   void append(std::uint32_t last, analysis::ExprId guard, Items taken, Items other, bool at_end,
               Items& items);

@@ -33,13 +33,13 @@ InstructionRole memory(analysis::KernelFlow& flow, std::uint32_t block, std::uin
   access.bytes = bytes;
   access.sectors = pattern.sectors;
   if (!pattern.sectors)
-    note +=
-        note.empty() ? "arguments or turns decide its sectors" : ", arguments or turns decide its sectors";
+    note += note.empty() ? "its sectors depend on arguments or iterations"
+                         : ", its sectors depend on arguments or iterations";
   access.note = std::move(note);
   if (pattern.access == Access::strided) {
     const auto form =
-        flow.accesses.stride_form(pattern, flow.loops.resolve(address, flow.cfg.blocks[block].loop));
-    const auto stride = form ? analysis::to_expression(evaluator.values(), *form, naming) : std::nullopt;
+        flow.accesses.stride_expr(pattern, flow.loops.resolve(address, flow.cfg.blocks[block].loop));
+    const auto stride = form ? analysis::to_expression(evaluator.exprs(), *form, naming) : std::nullopt;
     if (stride) access.stride = to_string(*stride);
   }
   InstructionRole role;

@@ -8,7 +8,7 @@ using analysis::ExprId;
 
 Conditions::Conditions(analysis::KernelFlow& flow, const Parameters& parameters, LoopCounters& counters,
                        Notes& notes)
-    : flow_(flow), exprs_(flow.evaluator.values()), counters_(counters), notes_(notes) {
+    : flow_(flow), exprs_(flow.evaluator.exprs()), counters_(counters), notes_(notes) {
   naming_.argument = [&parameters](auto index, auto offset) {
     return parameters.argument_name(index, offset);
   };

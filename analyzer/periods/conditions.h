@@ -30,10 +30,9 @@ class Conditions {
   analysis::ExprId resolve(analysis::ExprId raw, std::uint32_t loop, const analysis::Facts& facts);
   // Whether all threads of the launch have the same value.
   bool uniform(analysis::ExprId expr) const;
-  // In the program's names; nothing where a part of it has none. What it takes for granted is said at
-  // `instruction`.
+  // In the program's names; nothing if a part of it has no name. Assumptions are recorded at `instruction`.
   std::optional<Expression> expression_of(analysis::ExprId expr, std::uint32_t instruction);
-  // For texts that a person reads; an ellipsis where it is too long.
+  // For texts; shortened with an ellipsis if too long.
   std::string readable(analysis::ExprId expr) const;
   // A new symbolic expression that is written as the parameter `count`: the count of a loop that has no
   // closed form.

@@ -1,5 +1,4 @@
-// The control flow of one kernel with what its registers hold: the passes between parsing and periods,
-// together.
+// The control flow of one kernel and the values of its registers: all passes between parsing and periods.
 #pragma once
 
 #include <array>

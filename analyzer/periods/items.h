@@ -12,7 +12,7 @@ namespace warptime::periods {
 void add_instructions(Items& items, std::int64_t count, const LineSet& lines, const LineSet& ptx);
 void append(Items& items, Items more);
 
-// Whether two lists do the same, whichever lines they come from.
+// Whether two lists do the same, ignoring their lines.
 bool same_items(const Items& a, const Items& b);
 
 // A rough weight, to choose the side of a branch that does more: the instructions of one iteration, 100 for a
@@ -22,7 +22,7 @@ double weight_of(const Items& items);
 // The items with all that are nested in them.
 std::size_t size_of(const Items& items);
 
-// Frees the capacity that the lists have to spare.
+// Frees the unused capacity of the lists.
 void compact(Items& items);
 
 }  // namespace warptime::periods

@@ -11,8 +11,8 @@
 
 namespace warptime::periods {
 
-// Knows the loops that are being lowered: the names of their counters, and the value that a counter has in
-// the last iteration while that one is lowered by itself.
+// The loops that are being lowered: the names of their counters, and a counter's last value while the last
+// iteration is lowered separately.
 class LoopCounters {
  public:
   // Both must outlive it.
@@ -21,7 +21,7 @@ class LoopCounters {
 
   void open(std::uint32_t loop);
   void close(std::uint32_t loop);
-  // The counter's name, which counts as used from now on; empty: the loop is not open.
+  // The counter's name, which counts as used from now on; empty if the loop is not open.
   std::string use(std::uint32_t loop);
   // The name of an open loop's counter where it was used; empty: the body does not depend on it.
   std::string name_if_used(std::uint32_t loop) const;

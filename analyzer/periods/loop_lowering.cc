@@ -78,9 +78,8 @@ std::uint32_t LoopLowering::append_loop(std::uint32_t index, const Facts& facts,
     copied_items_ += size_of(first);
     if (copied_items_ > 16 * function_.instructions.size() + 50'000) {
       notes_.fail(notes_.error_about(header_instruction,
-                                     "loops within loops that are left in the middle of an iteration: their "
-                                     "last iterations, written out, "
-                                     "are too long"));
+                                     "nested loops that are left in the middle of an iteration: their last "
+                                     "iterations, written out, are too long"));
       return none;
     }
     Items last = counter.empty() ? first : last_iteration_items(index, exit, trip, count, facts, depth);

@@ -17,15 +17,15 @@ namespace warptime::periods {
 
 class RegionLowering;
 
-// Makes a loop a `repeat` around the items of one iteration; where the loop is left in the middle of one, the
-// part of the last iteration that still runs follows it.
+// Lowers a loop to a `repeat` around the items of one iteration. If the loop is left in the middle of an
+// iteration, the part of the last iteration that still runs follows it.
 class LoopLowering {
  public:
-  // `out` gets the loops' counts as texts. All must outlive it; `regions` may be made later.
+  // `out` receives the loops' counts as texts. All arguments must outlive it; `regions` may be made later.
   LoopLowering(analysis::KernelFlow& flow, Lowered& out, BlockItems& blocks, RegionLowering& regions,
                Parameters& parameters, Conditions& conditions, LoopCounters& counters, Notes& notes)
       : flow_(flow),
-        exprs_(flow.evaluator.values()),
+        exprs_(flow.evaluator.exprs()),
         function_(flow.code.function()),
         out_(out),
         blocks_(blocks),
@@ -35,7 +35,7 @@ class LoopLowering {
         counters_(counters),
         notes_(notes) {}
 
-  // Appends loop `index` as its parent comes to it, and gives the block that follows; none: the parent's
+  // Appends loop `index` as its parent reaches it, and returns the block that follows; none: the parent's
   // iteration ends.
   std::uint32_t append_loop(std::uint32_t index, const analysis::Facts& facts, int depth, Items& items);
 

@@ -13,7 +13,7 @@ Lowering::Lowering(analysis::KernelFlow& flow, const LowerOptions& options)
     : flow_(flow),
       notes_(flow.code.function(), options, out_),
       parameters_(flow.code.function(), options),
-      counters_(flow.evaluator.values(), parameters_),
+      counters_(flow.evaluator.exprs(), parameters_),
       conditions_(flow, parameters_, counters_, notes_),
       blocks_(flow, options, out_, parameters_, conditions_, counters_, notes_),
       sides_(flow, parameters_, conditions_, notes_),
@@ -29,7 +29,7 @@ Result<Lowered> Lowering::lower() {
         "irreducible control flow: a loop with several entries, too large to be copied for each");
   }
   out_.repeats_of_loop.assign(cfg.loops.size(), "");
-  auto items = regions_.region(0, cfg.exit(), none, analysis::Facts(flow_.evaluator.values()), 0);
+  auto items = regions_.region(0, cfg.exit(), none, analysis::Facts(flow_.evaluator.exprs()), 0);
   if (notes_.failure()) return *notes_.failure();
   compact(items);
   out_.block_matters = flow_.accesses.block_matters();

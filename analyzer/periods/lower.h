@@ -1,6 +1,6 @@
 // Periods: from control flow to the kernel program. Each block's instructions become calculation and memory
 // access periods (section 5.3 of Puchala et al. 2022); loops become repeats, branches on kernel arguments
-// conditions, and what the threads of a warp can take differently is executed on both sides.
+// become conditions; if the threads of a warp can diverge, both sides are executed.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct InstructionRole {
   Kind kind = Kind::none;                 // none: unreachable, or the final ret
   bool modelled = true;                   // false: unknown to the table, counted as calculation
   std::uint32_t access = analysis::none;  // index into Lowered::accesses
-  // Index of its address operand; none: it has no address that can be followed.
+  // Index of its address operand; none: no address that can be followed.
   std::uint32_t operand = analysis::none;
 };
 
@@ -33,7 +33,7 @@ struct Lowered {
 
 struct LowerOptions {
   bool skip_unsupported = false;
-  // The signature, where the source is known: names of the arguments.
+  // The signature, if the source is known: names of the arguments.
   const KernelSignature* signature = nullptr;
   std::string file;             // of the PTX, for diagnostics
   std::uint32_t main_file = 0;  // the .file number whose lines are the source's; 0: all
@@ -41,9 +41,9 @@ struct LowerOptions {
   bool ptx_lines = false;       // `lines` are of the PTX
 };
 
-// A call that is not followed is one instruction and a parameter, instructions_of_<callee>; a warning says
-// so. Errors: instructions that the table does not know (unless skipped), irreducible flow that is too large
-// to copy, flow that never ends, …, each with its PTX line.
+// A call that is not inlined is one instruction and a parameter, instructions_of_<callee>, with a warning.
+// Errors: unknown instructions (unless skipped), irreducible control flow that is too large to copy, a loop
+// that never ends, …, each with its PTX line.
 Result<Lowered> lower(analysis::KernelFlow& flow, const LowerOptions& options);
 
 }  // namespace warptime::periods

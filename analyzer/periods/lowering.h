@@ -1,5 +1,5 @@
-// The parts of lower() and who uses whom: each class below uses only those above it, but for RegionLowering
-// and LoopLowering, which use each other, as loops hold regions and regions hold loops.
+// The parts of lower(). Each class below uses only those above it, except that RegionLowering and
+// LoopLowering use each other: loops contain regions, and regions contain loops.
 #pragma once
 
 #include "analyzer/periods/block_items.h"
@@ -29,7 +29,7 @@ class Lowering {
   analysis::KernelFlow& flow_;
   Lowered out_;
   Notes notes_;             // places in the source, errors, assumptions
-  Parameters parameters_;   // names of arguments, and what the user must tell
+  Parameters parameters_;   // names of arguments, and of what the user must give
   LoopCounters counters_;   // of the loops being lowered
   Conditions conditions_;   // symbolic expressions in the user's names
   BlockItems blocks_;       // straight-line code

@@ -1,4 +1,4 @@
-// What a kernel uses that the model does not tell apart.
+// What a kernel uses and the model ignores.
 #pragma once
 
 #include <array>
@@ -11,8 +11,8 @@
 
 namespace warptime::periods {
 
-// Collects the features of a kernel that the model does not tell apart, docs/not-modelled.md has a line for
-// each, and gives the sentences that the kernel program carries about them.
+// Collects the features of a kernel that the model ignores (docs/not-modelled.md has a line for each), and
+// returns the sentences about them in the kernel program.
 class NotModelled {
  public:
   void look_at(const ptx::Instruction& instruction);

@@ -1,4 +1,4 @@
-// Where the instructions of a kernel stand in its source, and what the user is told about them.
+// The places of a kernel's instructions in its source, and the messages about them.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +27,11 @@ class Notes {
 
   // The error at an instruction's PTX line, or at the function's end for none.
   Diagnostic error_about(std::uint32_t instruction, std::string message, std::string hint = {}) const;
-  // The first failure is kept: nothing that comes after it counts.
+  // Only the first failure is kept.
   void fail(Diagnostic diagnostic);
   const std::optional<Diagnostic>& failure() const { return failure_; }
   void warn(Diagnostic diagnostic);
-  // What the kernel program takes for granted at an instruction. Said once for each place.
+  // An assumption of the kernel program at an instruction. Recorded once for each place.
   void assume(std::uint32_t instruction, std::string text);
 
  private:

@@ -13,24 +13,24 @@
 
 namespace warptime::periods {
 
-// Names the parameters of a kernel program: the kernel's arguments, and what the user must tell because
-// nothing in the code decides it.
+// Names the parameters of a kernel program: the kernel's arguments, and values that the code does not
+// determine, so that the user must give them.
 class Parameters {
  public:
   // Both must outlive it.
   Parameters(const ptx::Function& function, const LowerOptions& options)
       : function_(function), options_(options) {}
 
-  // The argument's name in the source, or in the PTX where there is no source. `offset` in bytes is that of a
-  // part of the argument: `size`, `size_4`.
+  // The argument's name in the source, or in the PTX without a source. `offset` in bytes is that of a part of
+  // the argument: `size`, `size_4`.
   std::string argument_name(std::uint32_t index, std::uint32_t offset) const;
   bool is_argument_name(const std::string& name) const;
 
-  // The parameter that the user gives for what `description` says: `wanted`, or `wanted_2` where that stands
-  // for something else already.
+  // The parameter that the user gives for what `description` says: `wanted`, or `wanted_2` if that name is
+  // taken.
   std::string ask_for(const std::string& wanted, std::string description);
 
-  // Declares all that the program's items name, and every whole-number argument.
+  // Declares all parameters that the program's items use, and every whole-number argument.
   void declare_in(KernelProgram& program);
 
  private:

@@ -24,7 +24,7 @@ class RegionLowering {
   RegionLowering(analysis::KernelFlow& flow, const Lowered& out, BlockItems& blocks, BranchJoins& sides,
                  Conditions& conditions, Notes& notes, LoopLowering& loops)
       : flow_(flow),
-        exprs_(flow.evaluator.values()),
+        exprs_(flow.evaluator.exprs()),
         function_(flow.code.function()),
         out_(out),
         blocks_(blocks),
@@ -35,12 +35,12 @@ class RegionLowering {
         joins_in_(flow.cfg) {}
 
   // From block `b` until `stop`, which is not included, or the end of the kernel, within `loop` (none:
-  // outside all loops). `depth` is that of the recursion. After a failure, which the notes have, the items
-  // mean nothing.
+  // outside all loops). `depth` is that of the recursion. After a failure, which is in the notes, the items
+  // are meaningless.
   Items region(std::uint32_t b, std::uint32_t stop, std::uint32_t loop, analysis::Facts facts, int depth);
 
-  // Appends what the end of block `b` decides, and gives the block in which its paths join; none: they do
-  // not, before `stop`.
+  // Appends the items for the branch at the end of block `b`, and returns the block in which its paths join;
+  // none: they do not join before `stop`.
   std::uint32_t after_block(std::uint32_t b, std::uint32_t stop, std::uint32_t loop, analysis::Facts& facts,
                             int depth, Items& items);
 

@@ -1,5 +1,5 @@
-// What a kernel takes of an SM, as far as its PTX says: shared memory and launch bounds. Registers are the
-// assembler's to choose: analyzer/compile/ptxas.h asks it.
+// The resources of a kernel that its PTX gives: shared memory and launch bounds. The assembler chooses the
+// registers: analyzer/compile/ptxas.h asks it.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace warptime::periods {
 
-// Finds what each function of a module names, once for all of its kernels.
+// Finds what each function of a module uses, once for all of its kernels.
 class ResourceFinder {
  public:
   explicit ResourceFinder(const ptx::Module& module);
 
-  // Of the kernel Module::functions[kernel]: the `.shared` variables that it or a function within its reach
-  // names, in the order of their declaration, each at its alignment; `.extern .shared` is of a size that the
-  // launch decides; .maxntid, .reqntid and .minnctapersm. Functions that are called through a pointer are
-  // within reach where the kernel's code names them. Nothing where there is none of these.
+  // Of the kernel Module::functions[kernel]: the `.shared` variables that it or a reachable function uses, in
+  // the order of their declaration, each at its alignment; whether there is `.extern .shared` memory, whose
+  // size the launch sets; .maxntid, .reqntid and .minnctapersm. A function that is called through a pointer
+  // is reachable if the kernel's code names it. Nothing without any of these.
   std::optional<KernelResources> resources_of(std::uint32_t kernel) const;
 
  private:

@@ -205,7 +205,7 @@ bool Parser::apply(std::string_view symbol, const Constant& right, Constant& lef
   const auto signed_b = static_cast<std::int64_t>(b);
   std::uint64_t& result = left.integer;
   if (symbol == "/" || symbol == "%") {
-    if (b == 0) return fail_at(place.text, place.line, "a constant is divided by zero");
+    if (b == 0) return fail_at(place.text, place.line, "division of a constant by zero");
     const bool overflows = signed_a == std::numeric_limits<std::int64_t>::min() && signed_b == -1;
     if (symbol == "/") result = overflows ? a : static_cast<std::uint64_t>(signed_a / signed_b);
     if (symbol == "%") result = overflows ? 0 : static_cast<std::uint64_t>(signed_a % signed_b);

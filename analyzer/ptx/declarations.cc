@@ -77,7 +77,7 @@ bool Parser::alignment(bool pointee, Variable& variable) {
   const Token place = token_;
   if (!whole_number(align)) return false;
   if (align == 0 || align > (1u << 30) || (align & (align - 1)) != 0)
-    return fail_at(place.text, place.line, "an alignment is a power of two");
+    return fail_at(place.text, place.line, "an alignment must be a power of two");
   if (!pointee) variable.align = static_cast<std::uint32_t>(align);  // .ptr .align: of what it points to
   return true;
 }

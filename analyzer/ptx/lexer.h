@@ -18,7 +18,7 @@ enum class TokenKind : std::uint8_t {
   string,     // "…", without escapes, as in ptxas
   punctuation,   // one character
   unterminated,  // a /* comment or a string that does not end
-  invalid,       // a byte that is no part of PTX
+  invalid,       // a byte that is not part of PTX
 };
 
 struct Token {
@@ -34,7 +34,7 @@ class Lexer {
   explicit Lexer(std::string_view text)
       : begin_(text.data()), position_(text.data()), end_(text.data() + text.size()) {}
 
-  // The next token, whatever it is.
+  // The next token of any kind.
   void next(Token& result);
 
   // The next token that is neither space nor comment.
@@ -43,7 +43,7 @@ class Lexer {
   std::string_view text() const { return {begin_, static_cast<std::size_t>(end_ - begin_)}; }
   const char* position() const { return position_; }
 
-  // Goes on from `position`, a place behind all tokens read so far on the line `line`.
+  // Continues at `position` on the line `line`, after all tokens read so far.
   void skip_to(const char* position, std::uint32_t line) { position_ = position, line_ = line; }
 
  private:
@@ -68,7 +68,7 @@ class Lexer {
 // All tokens of `text`, trivia included, without the end.
 std::vector<Token> tokenize(std::string_view text);
 
-// Whether `c` can stand in an identifier behind its first character.
+// Whether `c` can be in an identifier after its first character.
 bool is_word_character(char c);
 
 }  // namespace warptime::ptx

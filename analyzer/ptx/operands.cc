@@ -245,7 +245,7 @@ bool Parser::offset(std::uint64_t& value) {
   const Token place = token_;
   Constant constant_value;
   if (!constant(constant_value, 1, 0)) return false;
-  if (constant_value.floating) return fail_at(place.text, place.line, "an offset is a whole number");
+  if (constant_value.floating) return fail_at(place.text, place.line, "an offset must be a whole number");
   value = constant_value.integer;
   return true;
 }
@@ -312,7 +312,7 @@ bool Parser::list_of(Operand::Kind kind, char close, int depth) {
   consume();
   if (at('}')) return unexpected("an operand");
   while (!at(close)) {
-    if (at('{') && kind == Operand::Kind::vector) return unexpected("an operand that is no vector");
+    if (at('{') && kind == Operand::Kind::vector) return unexpected("an operand that is not a vector");
     if (!operand(depth + 1)) return false;
     if (at(close)) break;
     if (!at(',')) return unexpected(kind == Operand::Kind::vector ? "',' or '}'" : "',' or ')'");

@@ -93,8 +93,8 @@ bool Parser::no_directive_in(const Token& word) {
     const std::size_t next = word.text.find('.', dot + 1);
     const std::string_view part = word.text.substr(dot, next == std::string_view::npos ? next : next - dot);
     if (part.find_first_not_of("0123456789", 1) == std::string_view::npos)
-      return fail_at(part, word.line, fmt::format("{} is no part of an opcode", quoted(part)),
-                     "a type has a letter before its size: .b32");
+      return fail_at(part, word.line, fmt::format("{} is not part of an opcode", quoted(part)),
+                     "a type needs a letter before its size: .b32");
     if (is_directive(part.substr(1)))
       return fail_at(part, word.line, fmt::format("expected ',' or ';' before {}", quoted(part)));
     dot = next;
@@ -126,7 +126,7 @@ bool Parser::unexpected(std::string_view wanted) {
                                               : "the comment is not closed: '*/' is missing");
   }
   if (token_.kind == TokenKind::invalid)
-    return fail_at(token_.text, token_.line, "a character that is no part of PTX");
+    return fail_at(token_.text, token_.line, "a character that is not part of PTX");
   return fail_at(token_.text, token_.line, fmt::format("expected {} before {}", wanted, described(token_)));
 }
 
@@ -246,7 +246,7 @@ bool Parser::version() {
       token_.text[digits] != '.' ||
       token_.text.find_first_not_of("0123456789", digits + 1) != std::string_view::npos ||
       token_.text.back() == '.')
-    return fail_at(directive.text, directive.line, "expected a version such as 8.0 behind '.version'");
+    return fail_at(directive.text, directive.line, "expected a version such as 8.0 after '.version'");
   module_.version = token_.text;
   consume();
   return true;
@@ -339,8 +339,7 @@ bool Parser::alias() {
   if (declared.kind == Named::Kind::function && aliased.kind == Named::Kind::function) {
     Function& function = module_.functions[declared.index];
     if (function.entry || module_.functions[aliased.index].entry)
-      return fail_at(place.text, place.line,
-                     "an alias is a function that stands for a function: an entry is none");
+      return fail_at(place.text, place.line, "an alias stands for a function, not for an entry");
     if (!function.declaration)
       return fail_at(place.text, place.line,
                      fmt::format("{} is defined, and cannot be an alias", quoted(alias)));

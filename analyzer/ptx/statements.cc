@@ -173,8 +173,7 @@ bool Parser::statement() {
   if (!at('{')) return unexpected("an instruction");
   if (scopes_.depth() >= maximum_depth) {
     stopped_ = true;
-    return fail_at(token_.text, token_.line,
-                   fmt::format("more than {} scopes within each other", maximum_depth));
+    return fail_at(token_.text, token_.line, fmt::format("more than {} nested scopes", maximum_depth));
   }
   scopes_.open();
   consume();
@@ -372,8 +371,8 @@ bool Parser::instruction(const Token& opcode, const Token* guard) {
   if ((at_directive() || at('[')) && !finish_opcode(opcode, result)) return false;
   if (opcode.text.front() == '$' || opcode.text.front() == '%') {
     const Token& place = token_.dotted || !at_word() ? token_ : opcode;
-    return fail_at(place.text, place.line, fmt::format("expected ':' behind {}", quoted(opcode.text)),
-                   "no instruction begins so, but a label may");
+    return fail_at(place.text, place.line, fmt::format("expected ':' after {}", quoted(opcode.text)),
+                   "an instruction cannot begin like this; a label can");
   }
   const KnownOpcode& known_opcode = known(result.opcode);
   if (!known_opcode.good && !no_directive_in(opcode)) return false;

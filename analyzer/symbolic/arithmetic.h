@@ -1,4 +1,4 @@
-// Division of whole numbers as symbolic expressions have it.
+// Division of whole numbers, as in symbolic expressions.
 #pragma once
 
 #include <cstdint>

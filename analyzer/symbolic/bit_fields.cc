@@ -261,7 +261,7 @@ ExprId BitFields::divide(ExprId a, ExprId by) {
   if (node.op != SymbolicOp::floor_divide || !v.is_constant(node.b)) return quotient;
   const auto power = v[node.b].number;
   std::vector<Term> terms;
-  auto factor = std::abs(v.linear_form(node.a, terms));
+  auto factor = std::abs(v.linear_terms(node.a, terms));
   for (const auto& term : terms) factor = std::gcd(factor, term.coefficient);
   if (factor < 3 || (power & (power - 1)) != 0 || power < factor) return quotient;
   const auto x = v.floor_divide(node.a, v.constant(factor));

@@ -9,10 +9,9 @@
 
 namespace warptime::analysis {
 
-// What an instruction on bits gives, as a sum of quotients and remainders where that is right for every
-// number that its operands can have, else as a bit operation without a closed form. Registers are whole
-// numbers that do not wrap (see symbolic_exprs.h): a field that reaches the register's top bit keeps its high
-// part.
+// The result of an instruction on bits: a sum of quotients and remainders if that is right for every number
+// that its operands can have, otherwise a bit operation without a closed form. Registers are whole numbers
+// that do not wrap (see symbolic_exprs.h): a field that reaches the register's top bit keeps its high part.
 class BitFields {
  public:
   // SymbolicExprs must outlive it.
@@ -23,12 +22,12 @@ class BitFields {
   std::uint64_t possible_bits(ExprId value) { return ranges_.possible_bits(value); }
 
   ExprId bit_not(ExprId a);
-  // `width`: bits of the registers, 1 to 64: how a constant's top bit reads.
+  // `width`: bits of the registers, 1 to 64; determines the sign of a constant.
   ExprId bit_and(ExprId a, ExprId b, int width);
   ExprId bit_or(ExprId a, ExprId b, int width);
   ExprId bit_xor(ExprId a, ExprId b, int width);
 
-  // The lowest `bits` bits as a number that is not negative, and as one in two's complement.
+  // The lowest `bits` bits as an unsigned number, and as a number in two's complement.
   ExprId low_bits(ExprId a, int bits);
   ExprId sign_extend(ExprId a, int bits);
 
@@ -44,7 +43,7 @@ class BitFields {
   ExprId funnel_left(ExprId a, ExprId b, int count);
   ExprId funnel_right(ExprId a, ExprId b, int count);
 
-  // a / by, rounded down: by the divisor of the source where compilers multiply by its reciprocal.
+  // a / by, rounded down. Recovers the divisor of the source if the compiler multiplies by its reciprocal.
   ExprId divide(ExprId a, ExprId by);
 
   // How many bits are 1, and the bits in reverse order: only of values with few possible bits.

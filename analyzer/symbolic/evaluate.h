@@ -1,4 +1,4 @@
-// What PTX registers hold, as SymbolicExprs: static single assignment built on demand, one symbolic
+// The values of PTX registers, as SymbolicExprs: static single assignment built on demand, one symbolic
 // expression per register definition.
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace warptime::analysis {
 
-// A register at the start of a block where paths meet that bring different definitions of it.
+// A register at the start of a block whose incoming paths have different definitions of it.
 struct Phi {
   std::uint32_t block = none;
   std::uint32_t reg = none;
@@ -30,8 +30,8 @@ class Evaluator {
   // Both must outlive it.
   Evaluator(const KernelCode& code, const Cfg& cfg);
 
-  SymbolicExprs& values() { return exprs_; }
-  const SymbolicExprs& values() const { return exprs_; }
+  SymbolicExprs& exprs() { return exprs_; }
+  const SymbolicExprs& exprs() const { return exprs_; }
 
   // The value that operand `index` of an instruction has when the instruction reads it.
   ExprId operand(std::uint32_t instruction, std::uint32_t index);
@@ -44,13 +44,14 @@ class Evaluator {
   // 1 or 0: whether the guard of an instruction lets it execute. An instruction without a guard: 1.
   ExprId guard(std::uint32_t instruction);
 
-  // The result of an instruction that has no closed form.
+  // The result of an instruction without a closed form.
   ExprId opaque_result(std::uint32_t instruction);
 
-  // The variables that an address is made of lie in `space`, where their declarations do not say.
+  // Records that the variables of an address lie in `space`, unless their declarations say otherwise.
   void note_space(ExprId address, ptx::StateSpace space);
 
-  // What a thread computes from its coordinates without loops and loaded data: bits that it loses are known.
+  // A value that a thread computes from its coordinates without loops and loaded data: the bits that it loses
+  // are known.
   bool is_of_thread(ExprId value) const {
     return !exprs_[value].indirect && (exprs_[value].dependence & on_thread) != 0;
   }
@@ -59,23 +60,23 @@ class Evaluator {
 
   const Phi& phi(std::uint32_t index) const { return phis_[index]; }
   std::size_t phi_count() const { return phis_.size(); }
-  // What each predecessor of the phi's block brings, in the order of Block::predecessors.
+  // The phi's incoming values, in the order of Block::predecessors.
   const std::vector<ExprId>& incoming(std::uint32_t phi);
 
-  // A phi that only passes on one value, through other phis perhaps: that value.
+  // The value of a phi that has only one incoming value, possibly through other phis.
   std::optional<ExprId> copy_of(std::uint32_t phi);
 
   // A phi as a select by the conditions of the branches that decide which of its incoming edges is taken;
-  // nothing where other branches take part, or where no condition differs between threads.
+  // nothing if other branches are involved, or if no condition differs between threads.
   std::optional<ExprId> chosen_by_thread(std::uint32_t phi);
 
-  // What a value depends on, phis and results counted: a bit set of Dependence. A phi depends on what its
-  // incoming values do and on the conditions that choose between them; a result on what its instruction
-  // reads.
+  // What a value depends on, including phis and results: a bit set of Dependence. A phi depends on what its
+  // incoming values depend on and on the conditions that choose between them; a result depends on what its
+  // instruction reads.
   std::uint8_t dependence(ExprId value);
 
-  // The state space that a generic address points into, where the code shows it (cvta, a variable's address),
-  // on whichever path it comes: all of them agree.
+  // The state space of a generic address, if the code shows it (cvta, a variable's address) and all incoming
+  // paths agree.
   std::optional<ptx::StateSpace> space_of_address(ExprId address);
 
   const std::vector<ptx::Operand>& operands() const { return operands_; }
@@ -97,7 +98,7 @@ class Evaluator {
   ExprId unpacked(std::uint32_t instruction, std::uint32_t reg);
   struct Arrival {
     std::uint32_t from;  // a predecessor
-    ExprId value;        // that it brings
+    ExprId value;        // incoming
   };
   std::optional<ExprId> choose(std::uint32_t block, const std::vector<Arrival>& arrivals, bool& by_thread);
   ExprId load_parameter(std::uint32_t instruction);
@@ -120,7 +121,7 @@ class Evaluator {
       written_;  // (instruction, register) -> value, of those with several
   std::unordered_map<std::uint64_t, std::uint32_t> phi_index_;  // (block, register) -> phi
   std::vector<Phi> phis_;
-  std::deque<std::vector<ExprId>> incoming_;  // references stay good while phis are added
+  std::deque<std::vector<ExprId>> incoming_;  // references stay valid while phis are added
   std::unordered_map<std::uint32_t, std::optional<ExprId>> copies_;
   static constexpr std::uint8_t unknown_dependence = 0xff;
   std::vector<std::uint8_t> dependence_;  // by value, of those that are indirect

@@ -1,4 +1,4 @@
-// What is known to hold on a path, and what it decides.
+// Facts that hold on a path, and what follows from them.
 #pragma once
 
 #include <vector>
@@ -18,10 +18,10 @@ class Facts {
   }
   // Learns from a condition that holds, or that does not.
   void assume(ExprId condition, bool holds);
-  // Whether `id` is known to be 0 or more; false: not known.
+  // Whether `id` is known to be at least 0; false: unknown.
   bool not_negative(ExprId id) const;
-  // `id` with what the facts decide taken out: max(0, n) where n >= 0, unsigned comparisons of numbers
-  // that are not negative, …
+  // `id` simplified by the facts: max(0, n) if n >= 0, unsigned comparisons of numbers that are not negative,
+  // …
   ExprId simplify(ExprId id) const;
 
  private:
@@ -32,8 +32,8 @@ class Facts {
   void add_fact(ExprId id);
   SymbolicExprs* exprs_;
   std::vector<ExprId> not_negative_;
-  mutable int steps_ = 0;         // of the current proof
-  mutable ValueMemo simplified_;  // of the current call
+  mutable int steps_ = 0;        // of the current proof
+  mutable ExprMemo simplified_;  // of the current call
   mutable int simplify_depth_ = 0;
 };
 

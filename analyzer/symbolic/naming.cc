@@ -146,7 +146,7 @@ class Writer {
     const auto less = exprs_.subtract(node.a, exprs_.add(node.b, exprs_.constant(-1)));
     const auto parts = [&](ExprId v) {
       std::vector<Term> terms;
-      return (exprs_.linear_form(v, terms) != 0 ? 1 : 0) + terms.size();
+      return (exprs_.linear_terms(v, terms) != 0 ? 1 : 0) + terms.size();
     };
     if (parts(less) < parts(node.a) && parts(less) > 0) return binary(E::Operator::ceil_div, less, node.b);
     return binary(E::Operator::divide, node.a, node.b);
@@ -160,7 +160,7 @@ class Writer {
   // Finds m·x - m·d·(x / d), takes it out of the sum, and writes it as m·(x % d).
   bool take_modulo(ExprId& id, std::vector<Part>& parts) {
     std::vector<Term> terms;
-    const auto number = exprs_.linear_form(id, terms);
+    const auto number = exprs_.linear_terms(id, terms);
     for (const auto& t : terms) {
       std::vector<ExprId> atoms{t.atom};
       if (exprs_[t.atom].op == SymbolicOp::product) {
@@ -183,7 +183,7 @@ class Writer {
         const auto remainder = exprs_.subtract(node.a, exprs_.multiply(node.b, atom));
         const auto rest = exprs_.subtract(id, exprs_.scale(remainder, multiple));
         std::vector<Term> after;
-        const auto left = exprs_.linear_form(rest, after);
+        const auto left = exprs_.linear_terms(rest, after);
         if (after.size() + (left != 0) >= terms.size() + (number != 0)) continue;
         auto x = write(node.a), d = write(node.b);
         if (!x || !d) continue;
@@ -201,7 +201,7 @@ class Writer {
     while (take_modulo(id, parts)) {
     }
     std::vector<Term> terms;
-    const auto number = exprs_.linear_form(id, terms);
+    const auto number = exprs_.linear_terms(id, terms);
     for (const auto& t : terms) {
       auto part = write(t.atom);
       if (!part) return std::nullopt;

@@ -10,27 +10,27 @@
 
 namespace warptime::analysis {
 
-// Names for the leaves of symbolic expressions. An empty name: the leaf has none, and what contains it cannot
-// be written.
+// Names for the leaves of symbolic expressions. An empty name: the leaf has none, and an expression that
+// contains it cannot be written.
 struct Naming {
   std::function<std::string(std::uint32_t index, std::uint32_t offset)> argument;
   std::function<std::string(std::uint32_t loop)> counter;
   std::function<std::string(ExprId)> other;  // of opaque leaves that stand for a parameter
-  // For texts that a person reads: threadIdx.x, blockIdx.x, and `data` for what has no closed form.
+  // For texts: threadIdx.x, blockIdx.x, and `data` for what has no closed form.
   bool threads_too = false;
 };
 
 // The dimension's name in CUDA C++: blockDim.x, gridDim.y, threadIdx.x, …; empty for others.
 std::string special_name(Special which);
 
-// What an expression takes for granted, because no fact shows it.
+// Assumptions of an expression that no fact shows.
 struct Assumptions {
   bool unsigned_as_signed = false;        // unsigned comparisons are written as signed ones
   bool division_of_not_negative = false;  // signed divisions round down here, to zero there
 };
 
-// `id` as an expression. Nothing where a part of it has no name, or where it has more than `most_parts`
-// parts: longer than anybody reads. Sets `assumed` to what it takes for granted.
+// `id` as an expression. Nothing if a part of it has no name, or if it has more than `most_parts` parts,
+// which is too long to read. Sets `assumed` to its assumptions.
 std::optional<Expression> to_expression(SymbolicExprs& exprs, ExprId id, const Naming& naming,
                                         Assumptions* assumed = nullptr, int most_parts = 400);
 

@@ -201,7 +201,7 @@ std::optional<ExprId> few_bits_shifted_back(const Computed& c, ExprId a, std::in
     return std::nullopt;
   const auto power = std::int64_t{1} << count;
   std::vector<Term> terms;
-  const auto number = c.v.linear_form(a, terms);
+  const auto number = c.v.linear_terms(a, terms);
   if (number % power != 0 ||
       std::any_of(terms.begin(), terms.end(), [&](const Term& t) { return t.coefficient % power != 0; }))
     return std::nullopt;
@@ -237,7 +237,7 @@ ExprId shift_right(const Computed& c) {
     // The sign's bits, shifted right: what division of a negative number by a power of two adds.
     if (!c.is_signed()) {
       std::vector<Term> terms;
-      if (v.linear_form(a, terms) == 0 && terms.size() == 1 && terms[0].coefficient == -1 &&
+      if (v.linear_terms(a, terms) == 0 && terms.size() == 1 && terms[0].coefficient == -1 &&
           v.is_boolean(terms[0].atom))
         return v.scale(terms[0].atom,
                        (std::int64_t{1} << std::clamp<std::int64_t>(c.width - count, 0, 62)) - 1);

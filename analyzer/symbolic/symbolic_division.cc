@@ -29,7 +29,7 @@ std::optional<ExprId> SymbolicExprs::reciprocal_division(ExprId a, std::int64_t 
   if (power < (std::int64_t{1} << 32) || (power & (power - 1)) != 0) return std::nullopt;
   Scratch scratch(*this);
   auto& all = scratch.list;
-  const auto number = linear_form(a, all);
+  const auto number = linear_terms(a, all);
   if (number == INT64_MIN ||
       std::any_of(all.begin(), all.end(), [](const Term& t) { return t.coefficient == INT64_MIN; }))
     return std::nullopt;
@@ -69,7 +69,7 @@ ExprId SymbolicExprs::floor_divide_by_number(ExprId a, ExprId b) {
   // (d·q + r) / d = q + r / d
   Scratch scratch_all(*this), scratch_quotient(*this), scratch_rest(*this);
   auto &all = scratch_all.list, &quotient = scratch_quotient.list, &rest = scratch_rest.list;
-  const auto number = linear_form(a, all);
+  const auto number = linear_terms(a, all);
   for (auto t : all) {
     if (t.coefficient % d == 0)
       quotient.push_back({t.atom, t.coefficient / d});
@@ -101,7 +101,7 @@ ExprId SymbolicExprs::floor_divide_by_number(ExprId a, ExprId b) {
 std::optional<ExprId> SymbolicExprs::exact_quotient(ExprId a, ExprId b) {
   Scratch scratch_all(*this), scratch_quotient(*this);
   auto &all = scratch_all.list, &quotient = scratch_quotient.list;
-  if (linear_form(a, all) != 0 || nodes_[b].op == SymbolicOp::sum) return std::nullopt;
+  if (linear_terms(a, all) != 0 || nodes_[b].op == SymbolicOp::sum) return std::nullopt;
   for (const auto& t : all) {
     std::vector<ExprId> atoms, divisors;
     factors(t.atom, atoms);

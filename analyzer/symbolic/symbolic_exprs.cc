@@ -129,7 +129,7 @@ ExprId SymbolicExprs::opaque_of(std::initializer_list<ExprId> parts) {
   return opaque(dependence);
 }
 
-std::int64_t SymbolicExprs::linear_form(ExprId id, std::vector<Term>& into) const {
+std::int64_t SymbolicExprs::linear_terms(ExprId id, std::vector<Term>& into) const {
   const auto& node = nodes_[id];
   if (node.op == SymbolicOp::constant) return node.number;
   if (node.op == SymbolicOp::sum) {
@@ -169,8 +169,8 @@ ExprId SymbolicExprs::add(ExprId a, ExprId b) {
   if (b == 0) return a;
   Scratch scratch(*this);
   std::int64_t number = 0;
-  const auto x = linear_form(a, scratch.list);
-  const auto y = linear_form(b, scratch.list);
+  const auto x = linear_terms(a, scratch.list);
+  const auto y = linear_terms(b, scratch.list);
   if (__builtin_add_overflow(x, y, &number)) return opaque_of({a, b});
   return from_linear(number, scratch.list);
 }
@@ -178,7 +178,7 @@ ExprId SymbolicExprs::add(ExprId a, ExprId b) {
 ExprId SymbolicExprs::scale(ExprId a, std::int64_t factor) {
   if (factor == 1) return a;
   Scratch scratch(*this);
-  auto number = linear_form(a, scratch.list);
+  auto number = linear_terms(a, scratch.list);
   bool overflow = __builtin_mul_overflow(number, factor, &number);
   for (auto& t : scratch.list)
     overflow = __builtin_mul_overflow(t.coefficient, factor, &t.coefficient) || overflow;
@@ -207,8 +207,8 @@ ExprId SymbolicExprs::multiply(ExprId a, ExprId b) {
   if (is_constant(b)) return scale(a, nodes_[b].number);
   Scratch scratch_x(*this), scratch_y(*this), scratch(*this);
   auto &x = scratch_x.list, &y = scratch_y.list, &list = scratch.list;
-  const auto p = linear_form(a, x);
-  const auto q = linear_form(b, y);
+  const auto p = linear_terms(a, x);
+  const auto q = linear_terms(b, y);
   if (x.size() * y.size() > max_terms) return opaque_of({a, b});
   std::int64_t number = 0;
   bool overflow = __builtin_mul_overflow(p, q, &number);

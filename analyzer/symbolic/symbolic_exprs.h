@@ -1,8 +1,8 @@
 // Symbolic expressions: polynomials over kernel arguments, launch dimensions, thread indices and loop
 // counters, with floor division, minimum, maximum, comparisons and powers of two as further atoms.
 // Hash-consed: equal expressions have equal ids. Knows nothing of PTX. Registers are read as whole numbers
-// that do not wrap; where compilers rely on wrapping (unsigned comparisons), the comparison keeps its own
-// operator and is decided by facts.
+// that do not wrap; if compilers rely on wrapping (unsigned comparisons), the comparison keeps its own
+// operator, and facts decide it.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ enum class SymbolicOp : std::uint8_t {
   constant,      // number
   argument,      // a: parameter index, b: byte offset in it
   special,       // a: Special
-  counter,       // a: loop; counts 0, 1, … the times its header has run before
+  counter,       // a: loop; 0, 1, …: how often its header has run before
   phi,           // a: index into the evaluator's phis: a register where paths join
   result,        // a: the instruction that makes it, b: the register; no closed form
   opaque,        // b: a serial number; nothing is known about it
@@ -125,8 +125,8 @@ class TermList {
   Term only_{};
 };
 
-// What expressions became in one walk over an expression: few, mostly.
-class ValueMemo {
+// The results for subexpressions in one walk over an expression; usually few.
+class ExprMemo {
  public:
   const ExprId* find(ExprId id) const {
     if (many_.empty()) {
@@ -159,11 +159,11 @@ class ValueMemo {
 // Owns all symbolic expressions of one kernel, simplifies them as they are made, and gives each an id.
 class SymbolicExprs {
  public:
-  SymbolicExprs();  // id 0, which unused places of a node name, is the constant 0
+  SymbolicExprs();  // id 0, which unused operands of a node hold, is the constant 0
 
   struct Node {
     SymbolicOp op = SymbolicOp::constant;
-    std::uint8_t dependence = 0;  // without that of phis and results, which the evaluator adds
+    std::uint8_t dependence = 0;  // without phis and results, which the evaluator adds
     bool has_phi = false;
     bool indirect = false;    // has a phi or a result
     std::uint16_t depth = 0;  // of nesting
@@ -213,13 +213,13 @@ class SymbolicExprs {
   }
   bool is_boolean(ExprId id) const;  // a comparison or a logical operation
 
-  // The expression as number + Σ coefficient · atom, whatever it is. Appends the terms, gives the number.
-  std::int64_t linear_form(ExprId id, std::vector<Term>& terms) const;
+  // Any expression as number + Σ coefficient · atom. Appends the terms, returns the number.
+  std::int64_t linear_terms(ExprId id, std::vector<Term>& terms) const;
   // `id` as coefficient · atom + rest, where neither contains `atom`. False where it is not linear in `atom`.
   bool split_linear(ExprId id, ExprId atom, ExprId& coefficient, ExprId& rest);
 
-  // Rebuilds `id` with every leaf (argument, special, counter, phi, result, opaque, symbol) replaced by what
-  // `leaf` gives. Parts that `relevant` refuses stay as they are.
+  // Rebuilds `id` with every leaf (argument, special, counter, phi, result, opaque, symbol) replaced by the
+  // result of `leaf`. Parts that `relevant` rejects stay as they are.
   using LeafRewriter = std::function<ExprId(ExprId)>;
   ExprId rewrite(ExprId id, bool (*relevant)(const Node&), const LeafRewriter& leaf);
   bool any_leaf(ExprId id, const std::function<bool(ExprId)>& predicate) const;
@@ -227,7 +227,7 @@ class SymbolicExprs {
   std::size_t size() const { return nodes_.size(); }
 
  private:
-  // In the place of an expression of these parts that is too large, or does not fit.
+  // The replacement of an expression of these parts that is too large, or overflows.
   ExprId opaque_of(std::initializer_list<ExprId> parts);
   std::span<const Term> term_span(ExprId id) const {
     return {terms_.data() + nodes_[id].first_term, nodes_[id].term_count};
@@ -242,7 +242,7 @@ class SymbolicExprs {
   bool is_multiple(ExprId id, ExprId of);  // by a whole number
   ExprId product_of(std::vector<ExprId>& atoms);
   void factors(ExprId atom, std::vector<ExprId>& into) const;
-  // A list of terms on loan: making expressions needs many short ones.
+  // A borrowed list of terms: making expressions needs many short lists.
   class Scratch {
    public:
     explicit Scratch(const SymbolicExprs& exprs) : exprs_(exprs) {
@@ -263,7 +263,7 @@ class SymbolicExprs {
   };
   struct Rewriting;
   ExprId rewrite_part(ExprId id, Rewriting& rewriting, int depth);
-  bool any_leaf_part(ExprId id, const std::function<bool(ExprId)>& predicate, ValueMemo& memo) const;
+  bool any_leaf_part(ExprId id, const std::function<bool(ExprId)>& predicate, ExprMemo& memo) const;
   void grow_index();
 
   std::vector<Node> nodes_;

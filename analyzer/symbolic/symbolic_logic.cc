@@ -110,7 +110,7 @@ ExprId SymbolicExprs::logical_or(ExprId a, ExprId b) {
 
 bool SymbolicExprs::is_multiple(ExprId id, ExprId of) {
   std::vector<Term> x, y;
-  const auto a = linear_form(id, x), b = linear_form(of, y);
+  const auto a = linear_terms(id, x), b = linear_terms(of, y);
   if (x.size() != y.size() || x.empty()) return false;
   if (x[0].coefficient % y[0].coefficient != 0) return false;
   return scale(of, x[0].coefficient / y[0].coefficient) == id && (a == 0) == (b == 0);

@@ -13,7 +13,7 @@ constexpr int max_depth = 400;
 bool SymbolicExprs::split_linear(ExprId id, ExprId atom, ExprId& coefficient, ExprId& rest) {
   Scratch scratch(*this);
   auto& all = scratch.list;
-  const auto number = linear_form(id, all);
+  const auto number = linear_terms(id, all);
   coefficient = constant(0);
   rest = constant(number);
   const auto holds = [&](ExprId v) { return any_leaf(v, [&](ExprId leaf) { return leaf == atom; }); };
@@ -39,12 +39,12 @@ bool SymbolicExprs::split_linear(ExprId id, ExprId atom, ExprId& coefficient, Ex
 }
 
 bool SymbolicExprs::any_leaf(ExprId id, const std::function<bool(ExprId)>& predicate) const {
-  ValueMemo memo;
+  ExprMemo memo;
   return any_leaf_part(id, predicate, memo);
 }
 
 bool SymbolicExprs::any_leaf_part(ExprId id, const std::function<bool(ExprId)>& predicate,
-                                  ValueMemo& memo) const {
+                                  ExprMemo& memo) const {
   const auto& n = nodes_[id];
   switch (n.op) {
     case SymbolicOp::constant:
@@ -76,7 +76,7 @@ bool SymbolicExprs::any_leaf_part(ExprId id, const std::function<bool(ExprId)>& 
 struct SymbolicExprs::Rewriting {
   bool (*relevant)(const Node&);
   const LeafRewriter& leaf;
-  ValueMemo memo = {};
+  ExprMemo memo = {};
 };
 
 ExprId SymbolicExprs::rewrite(ExprId id, bool (*relevant)(const Node&), const LeafRewriter& leaf) {

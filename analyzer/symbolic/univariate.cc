@@ -7,12 +7,12 @@
 namespace warptime::analysis {
 
 UnivariateExpr::UnivariateExpr(const SymbolicExprs& exprs, ExprId id, ExprId leaf) {
-  ValueMemo places;
+  ExprMemo places;
   add(exprs, id, leaf, places);
   numbers_.resize(steps_.size());
 }
 
-std::uint32_t UnivariateExpr::add(const SymbolicExprs& exprs, ExprId id, ExprId leaf, ValueMemo& places) {
+std::uint32_t UnivariateExpr::add(const SymbolicExprs& exprs, ExprId id, ExprId leaf, ExprMemo& places) {
   if (const auto* place = places.find(id)) return *place;
   const auto node = exprs[id];
   Step step;

@@ -1,4 +1,4 @@
-// An expression's number for many numbers of one leaf: for each thread, say.
+// An expression's number for many numbers of one leaf, such as a thread index.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace warptime::analysis {
 
-// A symbolic expression made ready to be computed for many numbers of one of its leaves.
+// A symbolic expression compiled for evaluation with many numbers of one of its leaves.
 class UnivariateExpr {
  public:
-  // SymbolicExprs must outlive it and may grow meanwhile.
+  // SymbolicExprs must outlive it, and may grow during its lifetime.
   UnivariateExpr(const SymbolicExprs& exprs, ExprId id, ExprId leaf);
-  // The expression's number where the leaf's is `leaf`. Nothing where another leaf matters, or where it does
-  // not fit.
+  // The expression's number if the leaf has the number `leaf`. Nothing if it depends on another leaf, or
+  // overflows.
   std::optional<std::int64_t> at(std::int64_t leaf);
 
  private:
@@ -28,7 +28,7 @@ class UnivariateExpr {
     std::uint32_t step;
     std::int64_t coefficient;
   };
-  std::uint32_t add(const SymbolicExprs& exprs, ExprId id, ExprId leaf, ValueMemo& places);
+  std::uint32_t add(const SymbolicExprs& exprs, ExprId id, ExprId leaf, ExprMemo& places);
   std::optional<std::int64_t> compute(const Step& step) const;
   std::vector<Step> steps_;  // each after those it needs
   std::vector<StepTerm> terms_;

@@ -104,7 +104,7 @@ bool is_quotient(const SymbolicExprs& exprs, ExprId atom) {
 // link.
 void take_multiple(const SymbolicExprs& exprs, Chain& chain, std::vector<Term>& others, std::int64_t& rest) {
   std::vector<Term> own;
-  const auto own_number = exprs.linear_form(chain.of, own);
+  const auto own_number = exprs.linear_terms(chain.of, own);
   std::int64_t factor = 0;
   for (const auto& term : own) {
     const auto found =
@@ -166,7 +166,7 @@ ValueRanges::Known ValueRanges::digit(const Known& x, std::int64_t divisor, std:
 std::vector<ValueRanges::Known> ValueRanges::pieces(ExprId sum, int depth) {
   const auto& v = exprs_;
   std::vector<Term> terms;
-  const auto number = v.linear_form(sum, terms);
+  const auto number = v.linear_terms(sum, terms);
   std::vector<Known> all;
   std::int64_t rest = number;
   while (true) {

@@ -1,4 +1,4 @@
-// Which numbers a value can have, and which bits can be 1 in it.
+// The possible numbers of a value, and the bits of it that can be 1.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 namespace warptime::analysis {
 
 // By a value's structure and the limits of CUDA launches (a thread index is below 1024, …), without facts of
-// the path. Each value is looked at once.
+// the path. Each value is examined once.
 class ValueRanges {
  public:
-  // SymbolicExprs must outlive it and may grow meanwhile.
+  // SymbolicExprs must outlive it, and may grow during its lifetime.
   explicit ValueRanges(const SymbolicExprs& exprs) : exprs_(exprs) {}
 
-  // From `low` to `high`, both possible. Numbers beyond `far` are not told apart.
+  // From `low` to `high`, inclusive. Numbers beyond `far` are not distinguished.
   struct Range {
     static constexpr std::int64_t far = std::int64_t{1} << 61;
     std::int64_t low = -far, high = far;

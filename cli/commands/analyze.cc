@@ -13,40 +13,39 @@ namespace warptime::cli {
 namespace {
 
 CommandSyntax analyze_syntax() {
-  return {
-      "analyze",
-      "write the kernel program of each kernel in a .cu or .ptx, or any step on the way to it",
-      "[OPTION...] INPUT [-- COMPILER-FLAG...]",
-      "Compiles a .cu to PTX (or reads PTX), and writes each kernel as calculation and memory access "
-      "periods: a kernel program, "
-      "for `warptime simulate` and `warptime predict`.\nINPUT is a .cu, a .ptx, or - for standard input "
-      "(either, detected from its content).",
-      "  warptime analyze dwt_kernels/mtx.cu\n"
-      "  warptime analyze dwt_kernels/mtx.cu --emit listing --rolled\n"
-      "  warptime analyze dwt_kernels/mtx.cu --arch sm_75 -o mtx.yaml -- -DNDEBUG -I include\n"
-      "  warptime analyze dwt_kernels/mtx.cu | warptime simulate - --warps 8 --t-m 10 --param K=8\n",
-      {{"What to show",
-        {{"emit", "STEP",
-          "program (default); ptx; cfg, the basic blocks; loops, with their trip counts; periods, the "
-          "instructions of each; "
-          "listing, the PTX beside its periods and source lines: to see why a program is what it is"},
-         kernel_option(),
-         {"lines", "LINES", "show only what comes from these source lines: 3,8-18"},
-         {"region", "NAME",
-          "show only what stands between // warptime-begin NAME and // warptime-end NAME; a listing of a "
-          "source "
-          "with such comments shows just its regions"},
-         {"registers", "",
-          "ask ptxas, where a CUDA Toolkit is installed, for the registers per thread of each kernel on the "
-          "target: PTX does not give them"},
-         {"block", "X[,Y[,Z]]",
-          "analyse for blocks of this shape, where a kernel is launched with more than one dimension: which "
-          "threads are one warp depends on it"}}},
-       compiler_options(),
-       general_options("yaml or json for a program; text (default) or json for the other steps")},
-      1,
-      1,
-      true};
+  return {"analyze",
+          "write the kernel program of each kernel in a .cu or .ptx, or any intermediate step",
+          "[OPTION...] INPUT [-- COMPILER-FLAG...]",
+          "Compiles a .cu to PTX (or reads PTX), and writes each kernel as calculation and memory access "
+          "periods: a kernel program, "
+          "for `warptime simulate` and `warptime predict`.\nINPUT is a .cu, a .ptx, or - for standard input "
+          "(either, detected from its content).",
+          "  warptime analyze dwt_kernels/mtx.cu\n"
+          "  warptime analyze dwt_kernels/mtx.cu --emit listing --rolled\n"
+          "  warptime analyze dwt_kernels/mtx.cu --arch sm_75 -o mtx.yaml -- -DNDEBUG -I include\n"
+          "  warptime analyze dwt_kernels/mtx.cu | warptime simulate - --warps 8 --t-m 10 --param K=8\n",
+          {{"What to show",
+            {{"emit", "STEP",
+              "program (default); ptx; cfg, the basic blocks; loops, with their trip counts; periods, the "
+              "instructions of each; listing, the PTX beside its periods and source lines, to see where each "
+              "period comes from"},
+             kernel_option(),
+             {"lines", "LINES", "show only what comes from these source lines: 3,8-18"},
+             {"region", "NAME",
+              "show only the region between // warptime-begin NAME and // warptime-end NAME; a listing of a "
+              "source with such comments shows only its regions"},
+             {"registers", "",
+              "ask ptxas for the registers per thread of each kernel on the target, which PTX does not have; "
+              "needs a CUDA Toolkit"},
+             {"block", "X[,Y[,Z]]",
+              "analyse for blocks of this shape, which decides which threads make a warp; give it if the "
+              "kernel is "
+              "launched with more than one dimension"}}},
+           compiler_options(),
+           general_options("yaml or json for a program; text (default) or json for the other steps")},
+          1,
+          1,
+          true};
 }
 
 Result<Emit> read_emit(const Arguments& arguments) {

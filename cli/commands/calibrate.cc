@@ -23,35 +23,39 @@ namespace {
 CommandSyntax calibrate_syntax() {
   return {
       "calibrate",
-      "fits t_p and t_m of a plan to measurements, and writes a calibration file",
+      "fit t_p and t_m of a plan to measurements, and write a calibration file",
       "[OPTION...] PLAN MEASUREMENTS... [-- COMPILER-FLAG...]",
-      "Finds the t_p and t_m with which the model's mean error over all measurements is the smallest, for "
-      "each GPU "
-      "that they are of. PLAN is a plan or the name of a bundled one. MEASUREMENTS is what `warptime "
-      "measure` "
+      "For each measured GPU, finds the t_p and t_m that give the smallest mean error over all "
+      "measurements. PLAN is a plan or the name of a bundled one. MEASUREMENTS is what `warptime measure` "
       "writes (plan,gpu, the parameters, time_us) or a CSV of nsys, ncu or nvprof; - is standard input.\n"
-      "The report is itself a calibration file; with -o that file is written besides.",
+      "The report is itself a calibration file. -o also writes that file, whatever the format of the "
+      "report.",
       "  warptime calibrate mtx measured.csv -o mtx.calibration.yaml\n"
       "  warptime calibrate matrix data/stokfiszewski2022_rtx2080ti.csv --rows-of gpu_dwt_m1_ww_ref "
       "--hold-out N=2^21..2^23\n"
       "  warptime calibrate my.plan.yaml trace.csv --gpu rtx-2080 --param N=2^10..2^20 -o "
       "my.calibration.yaml\n",
       {{"What to fit",
-        {{"t-p", "MICROSECONDS", "take this t_p, and fit the rest: where you have measured it"},
-         {"t-m", "CYCLES", "take this t_m, and fit the rest"},
+        {{"t-p", "MICROSECONDS",
+          "use this t_p and fit the rest; for a launch overhead that you have "
+          "measured"},
+         {"t-m", "CYCLES", "use this t_m and fit the rest"},
          {"durations", "BOUNDS",
-          "fit memory durations too: LOW..HIGH in cycles for all that the kernels leave open, or "
-          "load.coalesced=50..400,store.coalesced=20..200 for some"},
+          "also fit the memory durations that the kernels leave open, between LOW..HIGH cycles; "
+          "load.coalesced=50..400,store.coalesced=20..200 fits only these"},
          model_option(false),
          {"hold-out", "WHICH",
-          "leave these rows out of the fit, and say how well they are predicted: a fraction (0.25, spread "
-          "evenly "
-          "over the sizes) or values of a parameter (N=2^21..2^23)"}}},
+          "leave these rows out of the fit and report the error of their predictions: a fraction (0.25, "
+          "spread evenly over the sizes) or values of a parameter (N=2^21..2^23)"}}},
        measurement_options(),
        compiler_options(),
        {"General",
-        {{"format", "FORMAT", "of the report: text (default; a calibration file with comments), json or csv"},
-         {"o,output", "FILE", "write the calibration file to FILE, which is replaced only when all went well",
+        {{"format", "FORMAT",
+          "the report's format: text (default; a calibration file with comments), json "
+          "or csv"},
+         {"o,output", "FILE",
+          "write the calibration file to FILE, which is replaced only if the command "
+          "succeeds",
           Names::output},
          {"h,help", "", "this text"}}}},
       2,
@@ -97,8 +101,8 @@ Result<HoldOut> read_hold_out(const Arguments& arguments) {
   }
   double fraction = 0;
   if (!read_decimal(*text, fraction) || !(fraction > 0 && fraction < 1))
-    return option_error("--hold-out", fmt::format("`{}` is no fraction between 0 and 1", *text),
-                        "0.25 holds out a quarter of the rows, N=2^20 those with that size");
+    return option_error("--hold-out", fmt::format("`{}` is not a fraction between 0 and 1", *text),
+                        "0.25 holds out a quarter of the rows, N=2^20 those of that size");
   hold_out.fraction = fraction;
   return hold_out;
 }
@@ -109,7 +113,7 @@ Result<Bounds> read_bounds(const std::string& text) {
   if (dots == std::string::npos || !read_decimal(text.substr(0, dots), bounds.low) ||
       !read_decimal(text.substr(dots + 2), bounds.high) || bounds.low < 0 || bounds.low >= bounds.high ||
       bounds.high > 1e9)
-    return option_error("--durations", fmt::format("`{}` is no range of cycles", text), "50..400, say");
+    return option_error("--durations", fmt::format("`{}` is not a range of cycles", text), "50..400, say");
   return bounds;
 }
 
@@ -129,8 +133,9 @@ Diagnostics read_durations(const Arguments& arguments, CalibrateSettings& settin
     const auto name = find_duration_name(one.substr(0, equals));
     if (!name)
       return {option_error(
-          "--durations", fmt::format("`{}` is no memory duration", one.substr(0, equals)),
-          "they are load.uniform, load.coalesced, load.strided, load.scattered and the same of store")};
+          "--durations", fmt::format("`{}` is not a memory duration", one.substr(0, equals)),
+          "the durations are load.uniform, load.coalesced, load.strided, load.scattered, and the same for "
+          "store")};
     const auto bounds = read_bounds(equals < one.size() ? one.substr(equals + 1) : "");
     if (!bounds) return bounds.diagnostics();
     for (const auto& other : settings.fit.durations)
@@ -159,7 +164,7 @@ Result<CalibrateSettings> read_calibrate_settings(const Arguments& arguments, co
   if (!settings.model->has_constants())
     return option_error("--model",
                         fmt::format("{} has no constants that could be fitted", settings.model->name()),
-                        "`warptime compare --model` says how well it does without");
+                        "`warptime compare --model` gives its errors");
   const auto t_p = read_number(arguments, "t-p");
   if (!t_p) return t_p.diagnostics();
   settings.fit.t_p_us = *t_p;
@@ -168,7 +173,7 @@ Result<CalibrateSettings> read_calibrate_settings(const Arguments& arguments, co
   settings.fit.t_m_cycles = *t_m;
   if (auto wrong = read_durations(arguments, settings); !wrong.empty()) return wrong;
   if (settings.fit.t_p_us && settings.fit.t_m_cycles && !arguments.has("durations"))
-    return error("--t-p and --t-m leave nothing to fit", "leave one of them out, or ask for --durations");
+    return error("--t-p and --t-m leave nothing to fit", "omit one of them, or give --durations");
   auto hold_out = read_hold_out(arguments);
   if (!hold_out) return hold_out.diagnostics();
   settings.hold_out = std::move(*hold_out);
@@ -223,15 +228,14 @@ class GpuCalibration {
     }
     for (std::size_t i = 0; i < held.size(); ++i) (held[i] ? held_ : fitted_).push_back(i);
     if (settings_.hold_out.given() && held_.empty())
-      return about_gpu({option_error("--hold-out", "holds out none of the rows")});
+      return about_gpu({option_error("--hold-out", "holds out no rows")});
     if (fitted_.empty()) return about_gpu({option_error("--hold-out", "leaves no rows to fit to")});
     return {};
   }
 
   Diagnostic no_durations() const {
-    return option_error(
-        "--durations",
-        fmt::format("the kernels of {} leave no durations open: all are written down", plan_.name));
+    return option_error("--durations",
+                        fmt::format("the kernels of {} leave no durations open: all are given", plan_.name));
   }
 
   Diagnostics about_gpu(Diagnostics wrong) const {

@@ -72,7 +72,7 @@ int help(const std::vector<std::string>& names, const std::vector<Command>& comm
   if (names.empty() || names.front() == "--help" || names.front() == "-h") return print_overview(commands);
   if (names.size() > 1)
     return fail(wrong_command_line,
-                {error(fmt::format("one command too many: {}", names[1]), "warptime help COMMAND")});
+                {error(fmt::format("unexpected argument: {}", names[1]), "warptime help COMMAND")});
   const Command* command = find_command(names.front(), commands);
   return command != nullptr ? print_help(command->syntax) : unknown_command(names.front(), commands);
 }

@@ -1,4 +1,4 @@
-// The commands. Each is a file of its own: its syntax and what it does.
+// The commands. Each has its own file: its syntax and what it does.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace warptime::cli {
 
 struct Command {
   CommandSyntax syntax;
-  int (*run)(const Arguments& arguments);  // gives the exit status
+  int (*run)(const Arguments& arguments);  // returns the exit status
 };
 
 Command analyze_command();

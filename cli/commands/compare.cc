@@ -25,32 +25,32 @@ namespace {
 CommandSyntax compare_syntax() {
   return {
       "compare",
-      "predicted against measured times: ratios, mean and maximum errors, plots",
+      "compare predicted with measured times: ratios, mean and maximum errors, plots",
       "[OPTION...] PLAN MEASUREMENTS... [-- COMPILER-FLAG...]",
-      "Compares what the model predicts with what was measured: the mean absolute percentage error and the "
-      "maximum "
-      "of each experiment (rows that differ in their size alone) and of all. PLAN is a plan or the name of a "
+      "Compares predictions with measurements: the mean absolute percentage error and the maximum, of each "
+      "experiment (rows that differ only in their size) and of all. PLAN is a plan or the name of a "
       "bundled one. MEASUREMENTS is what `warptime measure` writes or a CSV of nsys, ncu or nvprof; - is "
-      "standard "
-      "input. With --against, it also compares how the plans' times compare.",
+      "standard input. With --against, it also compares the ratios of the plans' times, measured and "
+      "predicted.",
       "  warptime compare mtx measured.csv --calibration mtx.calibration.yaml\n"
       "  warptime compare gpu_dwt_m2_nw data/stokfiszewski2022_rtx2080ti.csv --against gpu_dwt_l2_nw\n"
       "  warptime compare matrix measured.csv --rows-of mtx --against lattice=ltt --svg plots\n",
       {{"What to compare",
         {{"calibration", "FILE",
-          "t_p and t_m by GPU; repeatable: a file that names a plan is for that plan, one that names none "
-          "for all",
+          "read t_p and t_m by GPU from this file; repeatable. A file that names a plan applies to that "
+          "plan, one that names none to all",
           Names::input},
-         {"t-p", "MICROSECONDS", "take this t_p, on all GPUs and for all plans"},
-         {"t-m", "CYCLES", "take this t_m, on all GPUs and for all plans"},
+         {"t-p", "MICROSECONDS", "use this t_p, on all GPUs and for all plans"},
+         {"t-m", "CYCLES", "use this t_m, on all GPUs and for all plans"},
          {"against", "PLAN",
-          "also compare this plan, and its times with those of PLAN; repeatable. PLAN=ROWS: with the rows "
-          "that the "
-          "file has of another plan",
+          "also compare PLAN, and the ratio of the two plans' times; repeatable. PLAN=ROWS uses the rows "
+          "of the plan ROWS for it",
           Names::input},
          model_option(false),
-         {"over", "NAME", "the parameter that experiments run over (default: the one with the most values)"},
-         {"svg", "DIR", "write plots there: ratio against size, and times on logarithmic axes",
+         {"over", "NAME", "let experiments run over this parameter (default: the one with the most values)"},
+         {"svg", "DIR",
+          "write plots to this folder: the ratio against the size, and times on logarithmic "
+          "axes",
           Names::output_folder}}},
        measurement_options(),
        compiler_options(),
@@ -223,8 +223,8 @@ Diagnostics check_same_parameters(const Plan& first, const Plan& other) {
   };
   if (names(first) == names(other)) return {};
   return {error_at("--against", 0, 0,
-                   fmt::format("{} has the parameters {}, {} has {}: there are no pairs to compare",
-                               first.name, enumerate(names(first)), other.name, enumerate(names(other))))};
+                   fmt::format("{} has the parameters {}, {} has {}: there is no pair to compare", first.name,
+                               enumerate(names(first)), other.name, enumerate(names(other))))};
 }
 
 std::vector<ComparedRow> rows_of(const ComparedMethod& method) {
@@ -252,7 +252,7 @@ void compare_methods(Comparison& comparison) {
 Result<std::vector<ResultFile>> plot_files(const std::string& folder, const Comparison& comparison) {
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
-  if (failure) return error_at(folder, 0, 0, fmt::format("cannot be made: {}", failure.message()));
+  if (failure) return error_at(folder, 0, 0, fmt::format("cannot be created: {}", failure.message()));
   std::vector<ResultFile> files;
   for (auto& [name, svg] : comparison_plots(comparison))
     files.push_back({(std::filesystem::path(folder) / name).string(), std::move(svg)});

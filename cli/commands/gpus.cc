@@ -10,10 +10,9 @@ namespace {
 
 CommandSyntax gpus_syntax() {
   return {"gpus",
-          "list the GPUs; with a name, show that GPU and the source of each of its figures",
+          "list the GPUs, or show one GPU with the source of each figure",
           "[OPTION...] [NAME]",
-          "Lists the GPUs that predictions can be made for, by compute capability, with the figures of the "
-          "model.",
+          "Lists the GPUs of the catalogue, by compute capability, with the figures of the model.",
           "  warptime gpus\n"
           "  warptime gpus rtx-2080\n"
           "  warptime gpus --format csv\n",

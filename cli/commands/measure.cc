@@ -30,7 +30,7 @@ OptionGroup compiling() {
   for (auto& option : group.options)
     if (option.names == "compiler")
       option.help =
-          "nvcc, as your own build, or clang (built in); default: nvcc where there is one, else clang";
+          "nvcc, as your own build uses, or clang (built in); default: nvcc if it is installed, else clang";
   return group;
 }
 
@@ -39,31 +39,28 @@ CommandSyntax measure_syntax() {
       "measure",
       "time a plan's kernels on the CUDA GPU of this machine, and write a measurements CSV",
       "[OPTION...] PLAN [-- COMPILER-FLAG...]",
-      "Compiles the plan's kernels for this machine's GPU, checks once that the GPU leaves in the plan's "
-      "arrays what the CPU does, and "
-      "times each combination of parameters after a warm-up: medians and interquartile ranges. PLAN is a "
-      "plan with an `arrays` section, "
-      "or the name of a bundled one. What the columns are: docs/measuring.md.",
+      "Compiles the plan's kernels for this machine's GPU, checks once that the GPU and the CPU compute "
+      "the same arrays, and times each combination of parameters after a warm-up: medians and "
+      "interquartile ranges. PLAN is a plan with an `arrays` section, or the name of a bundled one. "
+      "docs/measuring.md describes the columns.",
       "  warptime measure mtx --param K=8 --param N=2^6..2^20 --dry-run --gpu h200 -o launches.txt\n",
       {{"What to measure",
         {param_option(),
          {"what", "WHAT",
-          "kernels: the sum of the kernels' own durations (CUPTI activity records, as the profilers "
-          "report them); plan: CUDA events around "
-          "all launches; or both with a comma (default: kernels,plan)"},
+          "measure kernels, the sum of the kernels' own durations (from CUPTI, as profilers report them); "
+          "or plan, the time between CUDA events around all launches; or both (default: kernels,plan)"},
          {"repetitions", "COUNT", "time this many runs of each combination (default: 10)"},
          {"threads-per-block", "VALUES",
-          "use these, given as for --param, instead of Algorithm 3's, for launches that leave the choice: "
-          "shows "
-          "the effect of the block's size"}}},
+          "use these block sizes instead of Algorithm 3's, for launches that give only their number of "
+          "threads; VALUES as for --param. Shows the effect of the block size"}}},
        {"Which GPU",
-        {{"gpu", "NAME", "the catalogue's name of this machine's GPU (default: found by the device's name)"},
+        {{"gpu", "NAME", "the catalogue's name for this machine's GPU (default: found by the device's name)"},
          gpu_dir_option()}},
        {"Checking",
-        {{"no-check", "", "do not compare with the CPU, where that takes too long"},
+        {{"no-check", "", "do not compare with the CPU, if that takes too long"},
          {"dry-run", "",
-          "run nothing: write the arrays and every launch with its arguments. Needs no GPU, but --gpu "
-          "NAME"}}},
+          "run nothing; write the arrays and every launch with its arguments. Needs --gpu NAME, but no "
+          "GPU"}}},
        compiling(),
        general_options("csv (default) or json")},
       1,
@@ -175,8 +172,9 @@ Result<const Gpu*> find_gpu(const Arguments& arguments, const GpuCatalogue& cata
     if (gpu.title == device) return &gpu;
   const auto name = catalogue_name(device);
   if (auto found = catalogue.find(name)) return found;
-  return error(fmt::format("the catalogue has no GPU for this machine's {}, such as {}", device, name),
-               "--gpu NAME says which it is, --gpu-dir adds one (docs/gpus.md)");
+  return error(
+      fmt::format("this machine's {} is not in the catalogue, which has, for example, {}", device, name),
+      "give its name with --gpu NAME, or add its file with --gpu-dir (docs/gpus.md)");
 }
 
 CompileOptions for_gpu(const Arguments& arguments, CompileOptions compile,
@@ -223,7 +221,7 @@ int stopped(Output& output, std::uint64_t rows, const Diagnostics& why) {
   if (rows == 0) return why.empty() ? interrupted_status : fail(wrong_input, why);
   const auto kept = output.finish_with_part();
   if (!kept) return fail(wrong_input, kept.diagnostics());
-  if (!kept->empty()) say_note(fmt::format("the {} rows before are in {}", rows, *kept));
+  if (!kept->empty()) say_note(fmt::format("the {} rows before it are in {}", rows, *kept));
   return why.empty() ? interrupted_status : fail(wrong_input, why);
 }
 
@@ -270,8 +268,8 @@ int run_measure(const Arguments& arguments) {
   if (request->threads_per_block && !leaves_threads_per_block(found->plan))
     return fail(wrong_input,
                 {error_at(found->plan.file, 0, 0,
-                          "every launch gives `blocks` and `threads_per_block`: --threads-per-block "
-                          "would change nothing")});
+                          "every launch gives `blocks` and `threads_per_block`: --threads-per-block has no "
+                          "effect")});
   const auto cases = measured_cases(found->plan, request->parameters, request->threads_per_block);
   if (!cases) return fail(wrong_input, cases.diagnostics());
   if (request->dry_run)

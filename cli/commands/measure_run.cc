@@ -69,7 +69,7 @@ Result<measuring::Arrays> PlanMeasurement::prepare(const measuring::BoundPlan& b
     }
   } catch (const std::bad_alloc&) {
     return error(
-        fmt::format("there is no memory for the contents of the arrays, {} MiB", bound.bytes() >> 20));
+        fmt::format("not enough memory for the contents of the arrays, {} MiB", bound.bytes() >> 20));
   }
   if (auto wrong = session_.prepare(bound, contents); !wrong.empty()) return wrong;
   return contents;
@@ -91,8 +91,8 @@ Diagnostics PlanMeasurement::check(const std::vector<MeasuredCase>& cases) {
 
 Diagnostics PlanMeasurement::compare(const measuring::BoundPlan& bound, const MeasuredCase& one) {
   const auto too_large = [&] {
-    say_note(fmt::format("not checked against the CPU, which {} would take too long", case_text(one)),
-             "a smaller combination among them, or --no-check");
+    say_note(fmt::format("not checked against the CPU: {} would take too long", case_text(one)),
+             "add a smaller combination, or give --no-check");
     return Diagnostics();
   };
   if (bound.bytes() > kMostCheckBytes) return too_large();

@@ -23,8 +23,8 @@ class PlanMeasurement {
                   const measuring::PlanKernels& kernels);
 
   // Compares what the GPU leaves in the arrays with what the CPU does: for the largest combination whose
-  // arrays take 256 KiB at most, else for the first one; where the CPU would take too long for it, that is
-  // said on stderr. Errors: what a kernel does wrong; an element that differs; those of run().
+  // arrays take at most 256 KiB, else for the first one. If the CPU would take too long, it is skipped with a
+  // note on stderr. Errors: findings in a kernel; an element that differs; those of run().
   Diagnostics check(const std::vector<MeasuredCase>& cases);
 
   // The rows of one combination, one for each of the options' `what`. Errors: those of binding the plan, of

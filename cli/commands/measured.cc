@@ -54,10 +54,9 @@ class MeasuredReader {
     std::string from = settings_.from;
     if (from.empty()) from = format_of(text);
     if (from.empty()) {
-      return {
-          error_at(file, 0, 0, "is neither measurements nor a profiler's CSV",
-                   "measurements have the columns plan, gpu, the plan's parameters and time_us; a profiler's "
-                   "format can be told with --from")};
+      return {error_at(file, 0, 0, "is neither a measurements CSV nor a profiler's CSV",
+                       "measurements have the columns plan, gpu, the plan's parameters and time_us; a "
+                       "profiler's format can be given with --from")};
     }
     if (from == "measurements") return add_measurements(text, file);
     return add_profile(text, file, from);
@@ -145,11 +144,9 @@ class MeasuredReader {
   }
 
   static Diagnostic no_gpu(const std::string& file, const std::string& device) {
-    if (device.empty())
-      return error_at(file, 0, 0, "does not say on which GPU it was made", "give it with --gpu NAME");
-    return error_at(
-        file, 0, 0, fmt::format("`{}` is no GPU of the catalogue", device),
-        "give the one that it is with --gpu NAME, from a file in --gpu-dir where it is not bundled");
+    if (device.empty()) return error_at(file, 0, 0, "does not name its GPU", "give it with --gpu NAME");
+    return error_at(file, 0, 0, fmt::format("`{}` is not in the catalogue", device),
+                    "give its catalogue name with --gpu NAME, or add its file with --gpu-dir");
   }
 
   // The values of --param, the plan's last parameter innermost.
@@ -161,12 +158,11 @@ class MeasuredReader {
       if (found == settings_.parameters.end()) {
         return error_at(
             file, 0, 0,
-            fmt::format("a profiler's CSV does not tell `{}`, a parameter of {}", parameter.name, plan_.name),
-            fmt::format("give the values that it was run with, in the order of the runs: --param {}=VALUES",
-                        parameter.name));
+            fmt::format("a profiler's CSV does not have `{}`, a parameter of {}", parameter.name, plan_.name),
+            fmt::format("give the values of the runs, in their order: --param {}=VALUES", parameter.name));
       }
       if (found->values.size() > kMostCombinations / rows.size())
-        return error("--param gives more combinations than a profiler's CSV can hold runs");
+        return error("--param gives more combinations than the most runs that a profiler's CSV can hold");
       std::vector<std::vector<std::int64_t>> longer;
       for (const auto& row : rows) {
         for (std::uint64_t i = 0; i < found->values.size(); ++i) {
@@ -206,23 +202,21 @@ OptionGroup measurement_options() {
   return {
       "Which measurements",
       {{"gpu", "NAME",
-        "those of this GPU alone; repeatable, or several with commas. For a profiler's CSV that does not say "
-        "it: "
-        "the GPU that it was made on"},
+        "use only rows of this GPU; repeatable, or several with commas. For a profiler's CSV that does not "
+        "name its GPU: the GPU it was made on"},
        gpu_dir_option(),
        {"param", "NAME=VALUES",
-        "rows with these values alone: K=8,10,12,14 or N=2^6..2^20. For a profiler's CSV, which does not "
-        "tell "
-        "them: the values that it was run with, in the order of the runs"},
+        "use only rows with these values: K=8,10,12,14 or N=2^6..2^20. For a profiler's CSV, which does "
+        "not have them: the values of the runs, in their order"},
        {"rows-of", "PLAN",
-        "the rows of this plan instead: where the same transform was measured under another name (default: "
-        "the "
+        "use the rows of this plan, if the same transform was measured under another name (default: the "
         "plan's own)"},
        {"what", "KIND",
-        "kernels (the sum of the kernels' durations) or plan (from first to last), where the file has both "
-        "(default: kernels)"},
+        "use times of kernels (the sum of their durations) or of the plan (from first to last), if the "
+        "file has both (default: kernels)"},
        {"from", "FORMAT",
-        "measurements, nsys, ncu or nvprof: what the files are (default: told by their headings)"}}};
+        "the format of the files: measurements, nsys, ncu or nvprof (default: detected from their "
+        "headings)"}}};
 }
 
 Result<MeasuredSettings> read_measured_settings(const Arguments& arguments, const GpuCatalogue& catalogue) {

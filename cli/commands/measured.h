@@ -1,4 +1,4 @@
-// Measurements as commands take them: measurements CSVs and the profilers' own, for a plan, by GPU.
+// The measurements that commands read: measurements CSVs and the profilers' own, for a plan, by GPU.
 #pragma once
 
 #include <optional>
@@ -14,14 +14,14 @@ namespace warptime::cli {
 // For CommandSyntax::groups.
 OptionGroup measurement_options();
 
-// What the command line says of them.
+// The options for them.
 struct MeasuredSettings {
-  std::vector<const Gpu*> gpus;  // empty: all that are there
+  std::vector<const Gpu*> gpus;  // empty: all in the files
   std::vector<NamedValues> parameters;
   MeasurementSelection selection;
-  std::string from;  // a format; empty: told by the content
+  std::string from;  // a format; empty: detected from the content
 };
-// Errors are of the command line.
+// Errors: wrong options.
 Result<MeasuredSettings> read_measured_settings(const Arguments& arguments, const GpuCatalogue& catalogue);
 
 // Read once, so that several plans can take their rows from standard input.
@@ -37,9 +37,9 @@ struct MeasuredRows {
   std::vector<Measured> rows;  // by their values, then in the order of the files
 };
 
-// The rows of `plan` in all files together, by GPU. What is left out is said on stderr. Errors: those of
-// reading, a GPU that is not in the catalogue (with the line), no rows, a profiler's CSV without the
-// parameters that it was made with.
+// The rows of `plan` in all files together, by GPU. Notes on stderr name the omitted lines. Errors: those of
+// reading, a GPU that is not in the catalogue (with the line), no rows, a profiler's CSV without values of
+// the parameters.
 Result<std::vector<MeasuredRows>> read_measured(const std::vector<MeasuredFile>& files, const Plan& plan,
                                                 const MeasuredSettings& settings,
                                                 const GpuCatalogue& catalogue, const ProgramLoader& loader);
@@ -47,8 +47,8 @@ Result<std::vector<MeasuredRows>> read_measured(const std::vector<MeasuredFile>&
 // "K = 8, N = 1024"
 std::string values_text(const Plan& plan, const std::vector<std::int64_t>& values);
 
-// Which of `rows` have one of the values that `chosen` has for each of its names. Errors: a name that the
-// plan has not, more than 2^20 values.
+// The rows whose parameters have one of the values in `chosen`. Errors: a name that is not a parameter of the
+// plan, more than 2^20 values.
 Result<std::vector<bool>> rows_with(const Plan& plan, const std::vector<Measured>& rows,
                                     const std::vector<NamedValues>& chosen, std::string_view option);
 

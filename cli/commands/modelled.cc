@@ -58,12 +58,12 @@ void keep_good(ModelledRows& modelled, const Plan& plan) {
   for (std::size_t i = 0; i < failed.size() && i < most_named; ++i) {
     const auto& row = modelled.rows[failed[i].row];
     const auto& why = failed[i].why.front();
-    modelled.notes.push_back(fmt::format("left out: {}:{}: {}{}", row.file, row.line,
+    modelled.notes.push_back(fmt::format("omitted: {}:{}: {}{}", row.file, row.line,
                                          values_text(plan, row.values) + ": ", why.message));
   }
   if (failed.size() > most_named)
     modelled.notes.push_back(
-        fmt::format("left out: {} rows more of which there is no prediction", failed.size() - most_named));
+        fmt::format("omitted: {} more rows without a prediction", failed.size() - most_named));
   std::vector<Measured> good;
   for (const std::size_t index : modelled.times->rows()) good.push_back(std::move(modelled.rows[index]));
   modelled.rows = std::move(good);
@@ -91,17 +91,17 @@ Result<ModelledRows> model_rows(const Plan& plan, MeasuredRows measured, const P
   const auto others = std::count(other.begin(), other.end(), true);
   if (others == 0) return modelled;
   values = values_of(modelled.rows);
-  std::string how = "predicted in those that were measured";
+  std::string how = "predicted with the measured ones";
   if (!take_measured_launches(*modelled.plan_, modelled.rows, planned, values)) {
     // Which blocks the other launches had is not in the file.
     const bool all = others == static_cast<std::ptrdiff_t>(other.size());
-    how = all ? "predicted in the plan's all the same, as it has several launches"
-              : "left out, as the plan has several launches";
+    how = all ? "predicted with the plan's all the same, because the plan has several launches"
+              : "omitted, because the plan has several launches";
     if (!all) leave_out(modelled.rows, other);
     values = values_of(modelled.rows);
   }
   modelled.notes.push_back(
-      fmt::format("{} of {} rows were launched in other blocks than {} launches on {}: {}", others,
+      fmt::format("{} of {} rows were launched with other blocks than {} launches on {}: {}", others,
                   other.size(), plan.name, modelled.gpu->name, how));
   times = RowTimes::make(*modelled.plan_, *modelled.gpu, values, options, loader);
   if (!times) return times.diagnostics();

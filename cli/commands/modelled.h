@@ -1,4 +1,4 @@
-// Measured rows with what the model says of them: what calibrate and compare work on.
+// Measured rows with their predictions: the input of calibrate and compare.
 #pragma once
 
 #include <memory>
@@ -11,9 +11,9 @@ namespace warptime::cli {
 
 struct ModelledRows {
   const Gpu* gpu = nullptr;
-  std::vector<Measured> rows;  // those that the model has a prediction of; the same as times->rows()
+  std::vector<Measured> rows;  // those with a prediction; the same as times->rows()
   std::unique_ptr<RowTimes> times;
-  std::vector<std::string> notes;  // on the rows: left out, launched otherwise
+  std::vector<std::string> notes;  // on rows that are omitted, or launched differently
 
  private:
   friend Result<ModelledRows> model_rows(const Plan&, MeasuredRows, const PredictionOptions&,
@@ -21,14 +21,14 @@ struct ModelledRows {
   std::unique_ptr<Plan> plan_;  // that `times` refers to
 };
 
-// Rows that the model has no prediction of are left out, and named in the notes. Where a file says that a row
-// was launched in other blocks than the plan's, and the plan has one launch (repeated or not), the row is
-// predicted with the blocks that it was measured with; of a plan of several launches such rows are left out.
-// Errors: the loader's, no row with a prediction.
+// Rows without a prediction are omitted, and named in the notes. If a file says that a row was launched with
+// other blocks than the plan's, and the plan has one launch (repeated or not), the prediction uses the
+// measured blocks; for a plan of several launches, such rows are omitted. Errors: the loader's, no row with a
+// prediction.
 Result<ModelledRows> model_rows(const Plan& plan, MeasuredRows measured, const PredictionOptions& options,
                                 const ProgramLoader& loader);
 
-// How many different combinations of parameters these rows have.
+// The number of different combinations of parameters in these rows.
 std::size_t different_rows(const std::vector<Measured>& rows, const std::vector<std::size_t>& which);
 
 }  // namespace warptime::cli

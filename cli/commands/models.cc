@@ -24,16 +24,12 @@ CommandSyntax models_syntax() {
       "keep the committed models (kernel programs) of a folder of kernels in step with its code",
       "[OPTION...] update|check [FOLDER] [-- COMPILER-FLAG...]",
       "FOLDER (default: this one) holds plans (*.plan.yaml) and the kernels that they launch. Each "
-      "kernel's model is a file "
-      "in models/ beside its source, to be committed with it: the kernel program, and the hash of every "
-      "text that it was "
-      "made from.\n"
-      "update makes the models of sources that changed, and says in words what changed in each kernel "
-      "and what that costs: the "
-      "plans that launch it, predicted for their `typical` sizes.\n"
-      "check changes nothing. It fails where a model is missing or is not what the code gives now, and names "
-      "the "
-      "command that updates it; with --max-regression also where a plan became slower.",
+      "kernel's model is a file in models/ beside its source, to be committed with it: the kernel program, "
+      "and the hash of every text that it was made from.\n"
+      "update makes the models of sources that changed, and reports what changed in each kernel and what "
+      "that costs: the times of the plans that launch it, for their `typical` sizes.\n"
+      "check changes nothing. It fails if a model is missing or differs from what the code gives now, and "
+      "names the command that updates it; with --max-regression it also fails if a plan became slower.",
       "  warptime models update dwt_kernels\n"
       "  warptime models check dwt_kernels\n"
       "  warptime models check dwt_kernels --gpu rtx-2080,h200 --param K=8,12 --max-regression 5%\n"
@@ -42,17 +38,16 @@ CommandSyntax models_syntax() {
       {{"What a change costs",
         {{"gpu", "NAME", "on this GPU; repeatable, or several with commas (default: all)"},
          {"all-gpus", "",
-          "print the times on each GPU: without it and without --gpu, a line for each plan holds their range "
-          "and the worst one"},
+          "print the times on each GPU (default, without --gpu: one line for each plan, with their range "
+          "and the worst one)"},
          gpu_dir_option(),
-         {"param", "NAME=VALUES", "for these sizes, in place of the plans' typical ones: K=8,12"}}},
+         {"param", "NAME=VALUES", "use these sizes in place of the plans' typical ones: K=8,12"}}},
        {"update", {{"force", "", "make every model again, and replace those that were edited by hand"}}},
        {"check",
-        {{"max-regression", "PERCENT", "fail where a plan's predicted time grew by more than this: 5%"},
+        {{"max-regression", "PERCENT", "fail if a plan's predicted time grew by more than this: 5%"},
          {"against", "REVISION",
-          "compare with the models of this git revision (or its sources, where it has no models) in "
-          "place of the committed "
-          "ones: in CI, the branch that a change is for"}}},
+          "compare with the models of this git revision (or with its sources, if it has no models) in "
+          "place of the committed ones: in CI, the branch that a change is for"}}},
        std::move(compiling),
        general_options("text (default), json or csv")},
       1,

@@ -24,9 +24,9 @@ struct ModelReport {
 
 struct ModelsReport {
   std::string folder;
-  std::string against;  // what the changes are against: committed_models, or a git revision
+  std::string against;  // what the models are compared with: committed_models, or a git revision
   std::vector<ModelReport> models;
-  std::vector<std::string> remarks;  // which sizes are defaults, say
+  std::vector<std::string> remarks;  // such as which sizes are defaults
 };
 
 // format: "text", "json" or "csv". each_time: the text has a line for each plan on each GPU with each size,

@@ -221,7 +221,7 @@ class Run {
     std::error_code failed;
     fs::create_directories(fs::path(model.file).parent_path(), failed);
     if (failed)
-      return {error_at(model.file, 0, 0, fmt::format("its folder cannot be made: {}", failed.message()))};
+      return {error_at(model.file, 0, 0, fmt::format("its folder cannot be created: {}", failed.message()))};
     auto output = Output::open(model.file, OverInput::replace);
     if (!output) return output.diagnostics();
     (*output)->write(model.text);

@@ -24,11 +24,11 @@ struct ModelsSettings {
 struct ModelsOutcome {
   ModelsReport report;
   Diagnostics said;    // warnings and notes
-  Diagnostics errors;  // what makes the command fail
+  Diagnostics errors;  // reasons for the command to fail
 };
 
-// Writes every model that is not what its kernel makes now. A model that cannot be made, or was edited by
-// hand, stays as it is and is an error. Errors: read_kernel_folder's.
+// Writes every model that differs from what its kernel gives now. A model that cannot be made, or was edited
+// by hand, stays as it is and is an error. Errors: read_kernel_folder's.
 Result<ModelsOutcome> update_models(const ModelsSettings& settings);
 
 // Writes nothing. A model that is missing or stale is an error, and so is a plan whose predicted time grew by

@@ -18,9 +18,9 @@ using Json = nlohmann::ordered_json;
 
 CommandSyntax plans_syntax() {
   return {"plans",
-          "list the bundled plans, which `warptime predict` takes by name; with a name, show that plan",
+          "list the bundled plans, or show one; `warptime predict` takes them by name",
           "[OPTION...] [NAME]",
-          "Lists the plans that are compiled in, with their parameters and a line of description.",
+          "Lists the bundled plans, with their parameters and a line of description.",
           "  warptime plans\n"
           "  warptime plans gpu_dwt_m2_nw\n"
           "  warptime plans --format csv\n",

@@ -35,13 +35,11 @@ std::vector<Option> launch_of_kernel_options() {
 CommandSyntax predict_syntax() {
   return {
       "predict",
-      "the time of a kernel or a plan on each GPU, for each combination of parameters",
+      "predict the time of a kernel or a plan on each GPU, for each combination of parameters",
       "[OPTION...] INPUT [-- COMPILER-FLAG...]",
-      "Predicts times. INPUT is a .cu or .ptx, a kernel program, a plan, the name of a bundled plan, or "
-      "- for standard input (any of "
-      "these, told by its text). A kernel also needs its launch (--threads, or --grid and --block); a plan "
-      "has "
-      "its own.",
+      "Predicts times. INPUT is a .cu or .ptx, a kernel program, a plan, the name of a bundled plan, or - "
+      "for standard input (any of these, detected from its content). A kernel also needs its launch: "
+      "--threads, or --grid and --block. A plan has its own launches.",
       "  warptime predict dwt_kernels/mtx.cu --threads N --param K=8 --param N=2^20\n"
       "  warptime predict dwt_kernels/mtx.cu --grid 256 --block 128 --param K=8,10,12 "
       "--gpu rtx-2080,h200\n"
@@ -49,33 +47,34 @@ CommandSyntax predict_syntax() {
       "--format csv -o matrix.csv\n",
       {{"What to predict",
         {{"gpu", "NAME",
-          "on this GPU; repeatable, or several with commas; all is the whole catalogue, fastest first "
-          "(default: all)"},
+          "predict for this GPU; repeatable, or several with commas; all is the whole catalogue, fastest "
+          "first (default: all)"},
          {"against", "PLAN",
-          "another plan beside it: the ratio of their times, and the sizes where the other one becomes the "
-          "quicker",
+          "also predict this plan; show the ratio of the two times, and the sizes at which the other plan "
+          "becomes the faster one",
           Names::input},
          gpu_dir_option(),
          {"set", "FIGURE=VALUE",
-          "what if: a GPU's figure for this run, clock=1900 or load.coalesced=300, say; repeatable, or "
-          "several "
-          "with commas. The names are those of `warptime gpus NAME`"},
+          "change a figure of the GPUs for this run, such as clock=1900 or load.coalesced=300; repeatable, "
+          "or several with commas. `warptime gpus NAME` lists the names"},
          param_option()}},
        {"The launch of a kernel (a plan has its own)", launch_of_kernel_options()},
        {"The model's constants (an option beats a file beats the plan beats the GPU's default)",
         {{"t-p", "MICROSECONDS",
-          "what a launch costs before the kernel runs, where you have measured or fitted it"},
+          "launch overhead: what a launch costs beside the kernel itself, if you have measured or fitted it"},
          t_m_option(),
-         {"calibration", "FILE", "t_p and t_m by GPU from a calibration file", Names::input}}},
+         {"calibration", "FILE", "read t_p and t_m by GPU from a calibration file", Names::input}}},
        {"The model",
         {{"registers", "",
-          "ask ptxas, where a CUDA Toolkit is there, for the registers of each kernel, which limit the "
-          "blocks of an SM"},
+          "ask ptxas for the registers of each kernel, which limit the blocks on an SM; needs a CUDA "
+          "Toolkit"},
          {"explain", "",
-          "say why: what bounds the kernel, where its time goes by line of the source, and what would "
+          "explain each row: what bounds the kernel, which source lines take its time, and what would "
           "shorten it"},
          model_option(true),
-         {"disagree", "FACTOR", "with --model all: mark rows where they differ by more (default: 2)"},
+         {"disagree", "FACTOR",
+          "with --model all: mark rows in which the models differ by more than this "
+          "factor (default: 2)"},
          {"jobs", "N", "compute with N threads (default: one per core)"}}},
        compiler_options(),
        general_options("text (default), csv or json")},
@@ -128,7 +127,7 @@ Result<Calibrations> read_calibration(const Arguments& arguments, const Plan& pl
   const auto calibration = read_calibration_file(*text, *file);
   if (!calibration) return calibration.diagnostics();
   if (!calibration->plan.empty() && calibration->plan != plan.name)
-    say_note(fmt::format("{} was fitted with the plan {}, not with {}", *file, calibration->plan, plan.name));
+    say_note(fmt::format("{} was fitted to the plan {}, not to {}", *file, calibration->plan, plan.name));
   return calibration->calibrations;
 }
 
@@ -155,8 +154,8 @@ int run_plan(const Arguments& arguments, const Plan& plan, const PredictSettings
 int run_found_plan(const Arguments& arguments, const PlanInput& found, const PredictSettings& settings) {
   if (settings.launch.given() || arguments.has("kernel"))
     return fail(wrong_command_line,
-                {error(fmt::format("{} is a plan and has launches of its own", found.plan.name),
-                       "leave out --threads, --grid, --block, --shared and --kernel")});
+                {error(fmt::format("{} is a plan, which has its own launches", found.plan.name),
+                       "omit --threads, --grid, --block, --shared and --kernel")});
   KernelLoader loader(found.read, say_each, settings.compile, arguments.has("skip-unsupported"),
                       arguments.has("registers"));
   loader.set_parameters(settings.parameters);
@@ -166,10 +165,10 @@ int run_found_plan(const Arguments& arguments, const PlanInput& found, const Pre
 
 int run_kernel(const Arguments& arguments, Input input, const PredictSettings& settings) {
   if (!settings.launch.sized())
-    return fail(wrong_command_line,
-                {error("--threads is missing: how many threads are launched",
-                       "give it with --threads EXPR (--threads N, say), or --grid X[,Y[,Z]] "
-                       "and --block X[,Y[,Z]]")});
+    return fail(
+        wrong_command_line,
+        {error("--threads is missing: the launch needs a number of threads",
+               "give --threads EXPR, such as --threads N, or --grid X[,Y[,Z]] and --block X[,Y[,Z]]")});
   KernelLoader loader(read_text, say_each, settings.compile, arguments.has("skip-unsupported"),
                       arguments.has("registers"));
   loader.set_parameters(settings.parameters);

@@ -85,7 +85,8 @@ Diagnostics check_parameters(const Plan& first, const Plan& second, const std::v
 int run_against(const Arguments& arguments, const PredictionJob& job, const std::string& other,
                 const PredictSettings& settings) {
   if (arguments.has("explain"))
-    return fail(wrong_command_line, {error("--explain does not go with --against", "one plan at a time")});
+    return fail(wrong_command_line,
+                {error("--explain cannot be used with --against", "explain one plan at a time")});
   const auto input = read_plan_input(other);
   if (!input) return fail(wrong_input, input.diagnostics());
   if (const auto wrong = check_parameters(job.plan, input->plan, job.parameters); !wrong.empty())
@@ -95,7 +96,7 @@ int run_against(const Arguments& arguments, const PredictionJob& job, const std:
   if (*total > most_against_rows)
     return fail(
         wrong_input,
-        {error(fmt::format("--against takes {} rows at most; these are {}", most_against_rows, *total))});
+        {error(fmt::format("--against takes at most {} rows; these are {}", most_against_rows, *total))});
 
   KernelLoader loader(input->read, say_each, settings.compile, arguments.has("skip-unsupported"),
                       arguments.has("registers"));

@@ -16,14 +16,14 @@ constexpr std::uint64_t most_explained_rows = 200;
 
 int run_explanation(const Arguments& arguments, const PredictionJob& job) {
   if (job.format == "csv")
-    return fail(wrong_command_line, {error("--explain has no CSV", "use --format text or json")});
+    return fail(wrong_command_line, {error("--explain has no CSV format", "use --format text or json")});
   const auto total = sweep_size(job.gpus, job.parameters);
   if (!total) return fail(wrong_input, total.diagnostics());
   if (*total > most_explained_rows)
     return fail(
         wrong_input,
-        {error(fmt::format("--explain tells of {} rows at most; these are {}", most_explained_rows, *total),
-               "choose with --gpu and --param")});
+        {error(fmt::format("--explain takes at most {} rows; these are {}", most_explained_rows, *total),
+               "choose fewer with --gpu and --param")});
   const auto explanations = explain_all(job.plan, job.gpus, job.parameters, job.options, job.loader);
   if (!explanations) return fail(wrong_input, explanations.diagnostics());
   return write_result(arguments.value("output"), job.format == "json" ? explanations_json(*explanations)

@@ -5,7 +5,7 @@
 
 namespace warptime::cli {
 
-// Explains each row of the job, 200 at most, and writes that. Gives the exit status.
+// Explains each row of the job, at most 200. Returns the exit status.
 int run_explanation(const Arguments& arguments, const PredictionJob& job);
 
 }  // namespace warptime::cli

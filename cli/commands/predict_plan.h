@@ -21,8 +21,8 @@ struct PredictionJob {
   unsigned threads = 0;
 };
 
-// Predicts all rows on all cores and writes them as they are ready. Ctrl-C ends it with the rows that it has.
-// Gives the exit status.
+// Predicts all rows on all cores and writes them as they are ready. Ctrl-C ends it with the rows so far.
+// Returns the exit status.
 int run_prediction(const Arguments& arguments, const PredictionJob& job);
 
 }  // namespace warptime::cli

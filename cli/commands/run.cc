@@ -32,14 +32,12 @@ CommandSyntax run_syntax() {
       "run",
       "execute a kernel's PTX on the CPU: its results, its errors, and the instructions of its warps",
       "[OPTION...] INPUT [-- COMPILER-FLAG...]",
-      "Runs a kernel of a .cu or .ptx on arrays, without a GPU: warps in lockstep, blocks one after another. "
-      "Reports accesses that are out of bounds, misaligned or of uninitialised memory, races on shared "
-      "memory "
-      "between barriers, and divergent barriers, with their source lines; any of them makes the exit status "
-      "1.\n"
-      "An argument is a number (K=8), an array from a file (data=@in.npy, data=raw:f32:in.bin), or a buffer "
-      "(out=zeros:f32:1024, "
-      "out=uninit:f32:1024: reading it before it is written is then reported).",
+      "Runs a kernel of a .cu or .ptx on arrays, without a GPU: warps in lockstep, blocks one after "
+      "another. Reports accesses that are out of bounds, misaligned or of uninitialised memory, races on "
+      "shared memory between barriers, and divergent barriers, with their source lines. Any of them makes "
+      "the exit status 1.\n"
+      "An argument is a number (K=8), an array from a file (data=@in.npy, data=raw:f32:in.bin), or a "
+      "buffer (out=zeros:f32:1024, out=uninit:f32:1024: reading it before it is written is then reported).",
       "  warptime run dwt_kernels/mtx.cu --grid 2 --block 32 --arg K=4 --arg N=64 --arg idata=zeros:f32:64 "
       "--arg odata=uninit:f32:64 --arg "
       "coefs=zeros:f32:8\n"
@@ -53,11 +51,11 @@ CommandSyntax run_syntax() {
          {"shared", "BYTES",
           "dynamic shared memory of each block, for kernels with extern __shared__ arrays (default: 0)"},
          {"arg", "NAME=VALUE",
-          "give an argument its value, by its name in the source or its number (from 0). Repeatable",
+          "set an argument, by its name in the source or its number (from 0). Repeatable",
           Names::input_in_value},
          {"out", "NAME=FILE",
-          "write this argument's buffer to FILE once the kernel has run to its end: as .npy where FILE is "
-          "named so, else as raw bytes. Repeatable",
+          "write this argument's buffer to FILE after the kernel has completed: as .npy if FILE ends in "
+          ".npy, else as raw bytes. Repeatable",
           Names::output_in_value}}},
        {"What to look at",
         {{"stream", "BLOCK:WARP",
@@ -310,7 +308,7 @@ Result<std::vector<ResultFile>> buffer_files(const RunRequest& request, const ex
           return std::find(names.begin(), names.end(), wanted_name) != names.end();
         });
     if (wanted == bound.buffers.end())
-      return error_at("--out", 0, 0, fmt::format("{}: no argument of this name is a buffer", name));
+      return error_at("--out", 0, 0, fmt::format("{}: no buffer argument has this name", name));
     const auto array = array_of(memory, *wanted);
     const bool npy = file.ends_with(".npy");
     files.push_back(
@@ -349,7 +347,7 @@ int run_kernel(const Arguments& arguments, RunRequest request, const Loaded& loa
           wrong_input,
           {error_at("--stream", 0, 0,
                     fmt::format("no warp {} of block {} ran", request.stream->warp, request.stream->block))});
-    if (stream.truncated) say_note("the warp executed more: its stream is cut");
+    if (stream.truncated) say_note("the warp executed more instructions: its stream is truncated");
     text = stream_text(loaded, request, stream);
   } else if (request.json) {
     text = json_text(to_json(loaded, request, *execution), 2) + "\n";

@@ -119,8 +119,9 @@ Result<Contents> raw_file(const std::string& type, const std::string& file) {
   if (!text) return text.diagnostics();
   const auto size = execute::element_bytes(type);
   if (text->size() % size != 0)
-    return error_at(file, 0, 0,
-                    fmt::format("has {} bytes, no multiple of the {} of its elements", text->size(), size));
+    return error_at(
+        file, 0, 0,
+        fmt::format("has {} bytes, not a multiple of the {} of its elements", text->size(), size));
   Contents contents;
   contents.array.type = type;
   contents.array.shape = {text->size() / size};

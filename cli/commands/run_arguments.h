@@ -1,4 +1,4 @@
-// The arguments of a kernel as `warptime run` takes them: NAME=VALUE, NAME=@array.npy, NAME=zeros:f32:1024, …
+// The arguments of a kernel in `warptime run`: NAME=VALUE, NAME=@array.npy, NAME=zeros:f32:1024, …
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace warptime::cli {
 
-// Names by which a parameter may be called: the source's, the PTX's, its number.
+// The names of a parameter: the source's, the PTX's, its number.
 struct ParameterNames {
   std::vector<std::string> names;  // the first is the one to show
   execute::ParameterInfo info;
@@ -21,7 +21,7 @@ struct GivenArgument {
   std::string name, value;
 };
 
-// An argument that is a buffer: where it lies, and what it looks like to the user.
+// An argument that is a buffer: its place in memory, and its type and shape.
 struct BufferArgument {
   std::size_t parameter = 0;
   std::uint32_t buffer = 0;  // in the memory

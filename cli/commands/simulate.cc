@@ -18,35 +18,34 @@ namespace warptime::cli {
 namespace {
 
 CommandSyntax simulate_syntax() {
-  return {
-      "simulate",
-      "simulate a kernel program on one core package: its cycles, and where they go",
-      "--warps N --t-m CYCLES [OPTION...] INPUT",
-      "Runs a kernel program through the Round-Robin simulation of one core package (32 cores). The "
-      "result is in cycles of the "
-      "GPU's clock, without launch overhead; `warptime predict` turns cycles into times.\n"
-      "INPUT is one or more kernel programs as `warptime analyze` writes them, or - for standard input.",
-      "  warptime simulate samples/puchala2022/listing_1_load.yaml --warps 3 --t-m 2\n"
-      "  warptime simulate samples/puchala2022/listing_7.yaml --warps 1..16 --gpu rtx-2080 --param K=8\n"
-      "  warptime analyze dwt_kernels/mtx.cu | warptime simulate - --warps 8 --t-m 10 --param K=8\n"
-      "  warptime simulate samples/puchala2022/listing_1_load.yaml --warps 3 --t-m 2 --timeline text\n"
-      "  warptime simulate samples/puchala2022/listing_7.yaml --warps 4 --t-m 6 --param K=8 --timeline "
-      "svg -o "
-      "figure.svg\n"
-      "  warptime simulate samples/puchala2022/listing_7.yaml --warps 4 --t-m 6 --param K=8 --timeline "
-      "perfetto -o trace.json\n",
-      {{"What to simulate",
-        {{"warps", "VALUES", "warps on the core package: one number, or several, given as for --param"},
-         t_m_option(),
-         param_option(),
-         kernel_option()}},
-       timeline_options(),
-       {"The GPU",
-        {{"gpu", "NAME",
-          "take the durations of memory accesses that the program leaves open from this GPU, and t_m unless "
-          "--t-m is given"},
-         gpu_dir_option()}},
-       general_options("text (default), json or csv")}};
+  return {"simulate",
+          "simulate a kernel program on one core package: its cycles, and where they go",
+          "--warps N --t-m CYCLES [OPTION...] INPUT",
+          "Runs a kernel program through the Round-Robin simulation of one core package (32 cores). The "
+          "result is in cycles of the "
+          "GPU's clock, without launch overhead; `warptime predict` turns cycles into times.\n"
+          "INPUT is one or more kernel programs as `warptime analyze` writes them, or - for standard input.",
+          "  warptime simulate samples/puchala2022/listing_1_load.yaml --warps 3 --t-m 2\n"
+          "  warptime simulate samples/puchala2022/listing_7.yaml --warps 1..16 --gpu rtx-2080 --param K=8\n"
+          "  warptime analyze dwt_kernels/mtx.cu | warptime simulate - --warps 8 --t-m 10 --param K=8\n"
+          "  warptime simulate samples/puchala2022/listing_1_load.yaml --warps 3 --t-m 2 --timeline text\n"
+          "  warptime simulate samples/puchala2022/listing_7.yaml --warps 4 --t-m 6 --param K=8 --timeline "
+          "svg -o "
+          "figure.svg\n"
+          "  warptime simulate samples/puchala2022/listing_7.yaml --warps 4 --t-m 6 --param K=8 --timeline "
+          "perfetto -o trace.json\n",
+          {{"What to simulate",
+            {{"warps", "VALUES", "warps on the core package: one number, or several, given as for --param"},
+             t_m_option(),
+             param_option(),
+             kernel_option()}},
+           timeline_options(),
+           {"The GPU",
+            {{"gpu", "NAME",
+              "use this GPU's durations for memory accesses that the program leaves open, and its t_m unless "
+              "--t-m is given"},
+             gpu_dir_option()}},
+           general_options("text (default), json or csv")}};
 }
 
 constexpr std::uint64_t row_limit = 1'000'000;
@@ -90,7 +89,8 @@ Result<SimulateSettings> read_simulate_settings(const Arguments& arguments, cons
   if (!t_m) return t_m.diagnostics();
   const auto gpus = read_gpus(arguments, catalogue);
   if (!gpus) return gpus.diagnostics();
-  if (gpus->size() > 1) return error_at("--gpu", 0, 0, "one GPU at a time", "warptime predict takes several");
+  if (gpus->size() > 1)
+    return error_at("--gpu", 0, 0, "`simulate` takes one GPU", "warptime predict takes several");
   const Gpu* gpu = gpus->empty() ? nullptr : gpus->front();
   if (!*t_m && !gpu)
     return error(
@@ -183,9 +183,8 @@ int run_timelines(const Arguments& arguments, const std::vector<KernelProgram>& 
 void say_assumed_durations(const std::vector<KernelProgram>& programs, const SimulateSettings& settings) {
   if (settings.gpu_given || std::none_of(programs.begin(), programs.end(), leaves_durations_open)) return;
   const auto& load = settings.durations.load;
-  say_note(fmt::format("the program leaves durations of memory accesses open: the paper's figures are used "
-                       "(loads: uniform {}, "
-                       "coalesced {}, strided {}, scattered {} cycles; stores: {})",
+  say_note(fmt::format("the program leaves durations of memory accesses open: using the paper's figures "
+                       "(loads: uniform {}, coalesced {}, strided {}, scattered {} cycles; stores: {})",
                        load[0], load[1], load[2], load[3], settings.durations.store[1]),
            "use --gpu NAME for the figures of a GPU");
 }

@@ -37,17 +37,18 @@ Result<std::size_t> read_columns(const Arguments& arguments) {
 // --timeline, or nothing.
 Result<std::string> read_view(const Arguments& arguments) {
   if (!arguments.has("timeline")) {
-    if (arguments.has("width"))
-      return error("--width is the width of a timeline", "--timeline text draws one");
+    if (arguments.has("width")) return error("--width applies only to a timeline", "add --timeline text");
     return std::string();
   }
   const auto view = read_choice(arguments, "timeline", {"text", "svg", "perfetto"});
   if (!view) return view.diagnostics();
   if (arguments.has("format"))
-    return error("--format and --timeline do not go together: a timeline has its own format",
-                 "--timeline text, svg or perfetto; without it, --format gives the cycles");
+    return error("--format and --timeline cannot be used together: a timeline has its own format",
+                 "choose the timeline with --timeline text, svg or perfetto; omit it to write the cycles "
+                 "with --format");
   if (arguments.has("width") && *view != "text")
-    return error(fmt::format("--width does not go with --timeline {}", *view), "it is for --timeline text");
+    return error(fmt::format("--width cannot be used with --timeline {}", *view),
+                 "use it with --timeline text");
   return view;
 }
 
@@ -82,10 +83,11 @@ Diagnostics check_one_run(const TimelineOptions& options, std::size_t kernels, b
   if (options.view == "text") return {};
   if (kernels > 1)
     return {error(fmt::format("--timeline {} draws one kernel, and there are {}", options.view, kernels),
-                  "choose one with --kernel NAME; --timeline text draws one after the other")};
+                  "choose one with --kernel NAME; --timeline text draws one run after the other")};
   if (!several_values) return {};
-  return {error(fmt::format("--timeline {} draws one run, and there are several values", options.view),
-                "give one value for --warps and each --param; --timeline text draws one after the other")};
+  return {
+      error(fmt::format("--timeline {} draws one run, and there are several values", options.view),
+            "give one value for --warps and each --param; --timeline text draws one run after the other")};
 }
 
 TimelineLimits limits_of(const TimelineOptions& options) {

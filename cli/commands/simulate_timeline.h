@@ -1,4 +1,4 @@
-// `warptime simulate --timeline`: its options, and what they draw.
+// `warptime simulate --timeline`: its options and its output.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,7 @@ struct TimelineOptions {
 };
 
 OptionGroup timeline_options();
-// Errors: an unknown view, a width that is not a number in range, --format or --width where they do not
-// belong.
+// Errors: an unknown view, a width that is not a number in range, --format or --width in a wrong combination.
 Result<TimelineOptions> read_timeline_options(const Arguments& arguments);
 
 // An SVG or a trace is of one run.

@@ -1,11 +1,11 @@
-// Ctrl-C for commands that then finish with the rows that they have.
+// Ctrl-C for commands that then finish with the rows so far.
 #pragma once
 
 #include <atomic>
 
 namespace warptime::cli {
 
-// While it lives, the first SIGINT (Ctrl-C) or SIGTERM sets a flag; a later one does what it did before.
+// During its lifetime, the first SIGINT (Ctrl-C) or SIGTERM sets a flag; a later one has its usual effect.
 class Interrupt {
  public:
   Interrupt();

@@ -1,5 +1,6 @@
-// Where results go: standard output, or a file that appears whole or not at all. A command that fails writes
-// no file, a command with several files writes all of them or none, and no command writes over its input.
+// The outputs for results: standard output, or a file that is written completely or not at all. A command
+// that fails writes no file, a command with several files writes all of them or none, and no command writes
+// over its input.
 #pragma once
 
 #include <chrono>
@@ -17,7 +18,7 @@ namespace warptime::cli {
 enum class OverInput : bool { refuse, replace };
 
 // Writes a temporary file beside the target, which finish() renames: an error leaves an older file as it was.
-// What is not a regular file (a pipe, /dev/null) is written to directly.
+// A target that is not a regular file (a pipe, /dev/null) is written to directly.
 class Output {
  public:
   // No file, or `-`: standard output. Errors: a folder that does not exist or is not writable, a directory, a
@@ -28,18 +29,18 @@ class Output {
   Output& operator=(const Output&) = delete;
   ~Output();
 
-  // Buffered for 50 ms at most: a reader sees rows as they come. False where nothing more can be written: the
+  // Buffered for at most 50 ms, so that a reader sees rows early. False if nothing more can be written: the
   // caller may stop.
   bool write(std::string_view text);
   // complete() and publish().
   Diagnostics finish();
-  // Writes the rest of the text and closes the temporary file. Errors: a full disk and the like. A reader who
-  // closed the pipe has what it wants: that is no error.
+  // Writes the rest of the text and closes the temporary file. Errors: a full disk and the like. A reader
+  // that closed the pipe is not an error.
   Diagnostics complete();
   // Gives the completed file its name. Errors: as for open().
   Diagnostics publish();
-  // finish() for output that is not whole: where a file of that name exists, it stays, and this one gets
-  // `.partial` added to its name. Returns that name; empty: standard output.
+  // finish() for incomplete output: an existing file of that name stays, and this one gets `.partial` added
+  // to its name. Returns that name; empty: standard output.
   Result<std::string> finish_with_part();
 
  private:

@@ -1,4 +1,4 @@
-// How far a long sweep is, on one line of a terminal.
+// The progress of a long sweep, on one line of a terminal.
 #pragma once
 
 #include <chrono>

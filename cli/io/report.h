@@ -5,8 +5,7 @@
 
 namespace warptime::cli {
 
-// A command line is wrong where no input could make it right; everything else that the user can correct is
-// input.
+// A command line is wrong if no input could make it right; every other mistake of the user is wrong input.
 enum ExitStatus : int { done = 0, wrong_input = 1, wrong_command_line = 2, interrupted_status = 130 };
 
 // For --help.
@@ -21,14 +20,14 @@ inline constexpr char exit_status_help[] =
     "       does not fit 64 bits, a missing option, options that exclude each other\n"
     "  130  interrupted (Ctrl-C)\n";
 
-// Prints to stderr; messages that are about no file begin with the program's name.
+// Prints to stderr; messages that are not about a file begin with the program's name.
 void say(const Diagnostic& diagnostic);
 void say(const Diagnostics& diagnostics);
 // For callbacks that take one diagnostic at a time.
 inline constexpr auto say_each = [](const Diagnostic& diagnostic) { say(diagnostic); };
 void say_note(std::string message, std::string hint = {});
 
-// Prints, and gives the status back.
+// Prints, and returns the status.
 int fail(ExitStatus status, const Diagnostics& diagnostics);
 
 }  // namespace warptime::cli

@@ -110,7 +110,7 @@ Diagnostics check_outputs(const CommandSyntax& syntax, const Arguments& argument
     for (std::size_t j = 0; j < i; ++j)
       if (same_file(outputs[i].file, outputs[j].file))
         return {error_at(outputs[i].option, 0, 0,
-                         fmt::format("{} is the file of {} too", outputs[i].file, outputs[j].option),
+                         fmt::format("{} is also the file of {}", outputs[i].file, outputs[j].option),
                          "give each result a file of its own")};
   return {};
 }

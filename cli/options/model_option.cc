@@ -23,7 +23,7 @@ Option model_option(bool with_all) {
   for (const Model* model : all_models())
     names += fmt::format("{}{}", model->name(), names.empty() ? " (default), " : ", ");
   names.resize(names.size() - 2);
-  if (with_all) names += ", or all: the default with the times of the others beside it";
+  if (with_all) names += ", or all: the default, with the times of the others beside it";
   return {"model", "NAME", names};
 }
 

@@ -50,7 +50,7 @@ OptionGroup compiler_options() {
         "clang)"},
        {"arch", "sm_XX", "compile for this target (default: each GPU's own; analyze: sm_75)"},
        {"rolled", "",
-        "do not unroll loops, for a program that is easy to read and to check against the source"},
+        "do not unroll loops; gives a program that is easy to read and to check against the source"},
        {"skip-unsupported", "",
         "continue at instructions that the analyzer does not know, and report the share that was modelled"}}};
 }
@@ -62,7 +62,7 @@ Option param_option() {
 }
 
 Option kernel_option() {
-  return {"kernel", "NAME", "use this kernel, where the input has several"};
+  return {"kernel", "NAME", "use this kernel, if the input has several"};
 }
 
 Option gpu_dir_option() {
@@ -73,9 +73,8 @@ Option gpu_dir_option() {
 }
 
 Option t_m_option() {
-  return {
-      "t-m", "CYCLES",
-      "cycles for which one memory access holds the core package, where you have measured or fitted them"};
+  return {"t-m", "CYCLES",
+          "cycles for which one memory access holds the core package, if you have measured or fitted them"};
 }
 
 OptionGroup general_options(std::string formats) {
@@ -107,7 +106,7 @@ Result<std::vector<NamedValues>> read_parameters(const Arguments& arguments) {
           std::any_of(all.begin(), all.end(), [&](const auto& other) { return other.name == one.name; });
       if (again)
         return wrong_value("param", fmt::format("`{}` is given twice", one.name),
-                           fmt::format("several values are a list: --param {}=8,10,12", one.name));
+                           fmt::format("give several values as a list: --param {}=8,10,12", one.name));
       all.push_back(std::move(one));
     }
   }
@@ -183,9 +182,8 @@ bool asks_for_all_gpus(const Arguments& arguments) {
 
 void say_excluded_gpus(const std::vector<std::string>& names) {
   if (!names.empty())
-    say_note(
-        fmt::format("not among all GPUs, because the model does not hold for them: {}", enumerate(names)),
-        "`--gpu NAME` says why");
+    say_note(fmt::format("elided GPUs, for which the model does not hold: {}", enumerate(names)),
+             "`--gpu NAME` shows why");
 }
 
 }  // namespace warptime::cli

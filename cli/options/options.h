@@ -43,7 +43,7 @@ Result<std::vector<const Gpu*>> read_gpus(const Arguments& arguments, const GpuC
 
 // Whether that is the whole catalogue: with `--gpu all`, and without --gpu.
 bool asks_for_all_gpus(const Arguments& arguments);
-// Notes that `names` are not among all GPUs; nothing where there are none.
+// Notes that the GPUs `names` are elided; nothing if there are none.
 void say_excluded_gpus(const std::vector<std::string>& names);
 
 // "a,b" -> a and b.

@@ -81,7 +81,7 @@ Diagnostics set_figures(const Arguments& arguments, PredictSettings& settings) {
         good = failure == std::errc() && stopped == end;
       }
       if (!good)
-        return {error_at("--set", 0, 0, fmt::format("`{}` is not a figure of a GPU with its value", text),
+        return {error_at("--set", 0, 0, fmt::format("`{}` is not FIGURE=VALUE", text),
                          "for example --set clock=1900; `warptime gpus NAME` lists the figures")};
       const std::string name = text.substr(0, equals);
       for (const Gpu*& gpu : settings.gpus) {
@@ -129,8 +129,8 @@ Result<PredictSettings> read_predict_settings(const Arguments& arguments, const 
   settings.prediction.best_launch = arguments.has("best-launch");
   const bool one_dimension = settings.launch.grid.size() == 1 && settings.launch.block.size() == 1;
   if (settings.prediction.best_launch && one_dimension)
-    return error("--best-launch does not go with a grid and a block in one dimension",
-                 "give the threads that are needed in all with --threads");
+    return error("--best-launch cannot be used with a grid and a block in one dimension",
+                 "give the total number of threads with --threads");
   auto compile = read_compile_options(arguments);
   if (!compile) return compile.diagnostics();
   settings.compile = std::move(*compile);

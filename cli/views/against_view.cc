@@ -29,7 +29,7 @@ std::size_t moving_parameter(const std::vector<PlanPair>& pairs) {
   return count;
 }
 
-// "matrix is the quicker one for N = 64 to 4096, lattice for 8192 to 1048576"
+// "matrix is the faster one for N = 64 to 4096, lattice for 8192 to 1048576"
 std::string sentence(const PlanComparison& comparison, const std::string& name,
                      const std::vector<std::pair<std::int64_t, const PlanPair*>>& along) {
   std::string text;
@@ -41,7 +41,7 @@ std::string sentence(const PlanComparison& comparison, const std::string& name,
     const std::string range = from == to ? fmt::format("{}", from) : fmt::format("{} to {}", from, to);
     if (text.empty()) {
       text = who == "equal" ? fmt::format("both are equal for {} = {}", name, range)
-                            : fmt::format("{} is the quicker one for {} = {}", who, name, range);
+                            : fmt::format("{} is the faster one for {} = {}", who, name, range);
     } else {
       text += fmt::format(", {} for {}", who == "equal" ? "both are equal" : who, range);
     }
@@ -56,7 +56,7 @@ std::string text_of(const PlanComparison& comparison) {
   columns.push_back({comparison.first});
   columns.push_back({comparison.second});
   columns.push_back({"R"});
-  columns.push_back({"quicker", Align::left});
+  columns.push_back({"faster", Align::left});
   Table table(columns);
   for (const PlanPair& pair : comparison.pairs) {
     std::vector<std::string> cells = {pair.gpu};

@@ -1,9 +1,9 @@
 // Two plans side by side:
 //
-//   gpu       K     N    matrix   lattice      R  quicker
+//   gpu       K     N    matrix   lattice      R  faster
 //   rtx-2080  8  1024  6.208 us  36.55 us  0.170  matrix
 //
-//   rtx-2080, K = 8: matrix is the quicker one from N = 64 to 65536, lattice from 131072 on
+//   rtx-2080, K = 8: matrix is the faster one from N = 64 to 65536, lattice from 131072 on
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct PlanComparison {
   std::vector<PlanPair> pairs;
 };
 
-// Where the quicker plan changes along the last parameter that has several values, a sentence for each GPU
+// Where the faster plan changes along the last parameter that has several values, a sentence for each GPU
 // and combination of the others.
 std::vector<std::string> crossovers(const PlanComparison& comparison);
 

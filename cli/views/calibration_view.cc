@@ -38,8 +38,8 @@ std::vector<std::string> undetermined(const Fit& fit) {
       words.push_back(fmt::format("the data hardly determines {}: {}{}", name, range_text(range), hint));
   };
   if (fit.t_p_fitted)
-    add("t_p", fit.t_p_range, t_p_floor_us, "; small sizes, where the launch counts, would");
-  if (fit.t_m_fitted) add("t_m", fit.t_m_range, t_m_floor_cycles, "; large sizes, with many warps, would");
+    add("t_p", fit.t_p_range, t_p_floor_us, "; measure small sizes, where the launch overhead matters");
+  if (fit.t_m_fitted) add("t_m", fit.t_m_range, t_m_floor_cycles, "; measure large sizes, with many warps");
   for (const auto& duration : fit.durations)
     add("the duration of " + to_string(duration.name), duration.range, duration_floor_cycles, "");
   return words;

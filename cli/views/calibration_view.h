@@ -1,4 +1,4 @@
-// What calibrate prints: a calibration file whose comments are the report, or the figures as JSON and CSV.
+// The output of calibrate: a calibration file whose comments are the report, or the figures as JSON and CSV.
 //
 //   # matrix on rtx-2080-ti: 48 measurements, mean error 2.13%, maximum 7.9% (K = 4, N = 2097152)
 //   # t_p 4.98 µs (4.97 to 5 are as good), t_m 1.42 cycles (1.38 to 1.5 are as good)
@@ -31,7 +31,7 @@ struct GpuFit {
   std::vector<std::string> notes;
 };
 
-// What predict --calibration reads: the comments say how good the fit is.
+// The input of predict --calibration; its comments report the quality of the fit.
 std::string calibration_yaml(const Plan& plan, const std::vector<GpuFit>& fits, bool with_report);
 std::string calibration_json(const Plan& plan, const std::vector<GpuFit>& fits);
 std::string calibration_csv(const Plan& plan, const std::vector<GpuFit>& fits);

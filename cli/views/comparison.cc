@@ -73,7 +73,10 @@ std::string method_text(const ComparedMethod& method) {
 }
 
 std::string ratio_text(const ComparedMethod& first, const ComparedRatio& ratio) {
-  std::string text = fmt::format("{} to {}: how their times compare\n\n", ratio.method, ratio.other);
+  std::string text = fmt::format(
+      "{} to {}: ratios of their times\n"
+      "\n",
+      ratio.method, ratio.other);
   auto columns = experiment_columns(first.plan, first.size_parameter);
   for (const char* title : {"mean error", "maximum"}) columns.push_back({title});
   Table table(std::move(columns));
@@ -85,7 +88,9 @@ std::string ratio_text(const ComparedMethod& first, const ComparedRatio& ratio) 
     table.add(std::move(cells));
   }
   if (ratio.experiments.empty())
-    return text + "There are no measurements of both with the same parameters.\n\n";
+    return text +
+           "The two plans have no measurements with the same parameters.\n"
+           "\n";
   return text + table.take() +
          fmt::format("\nAll: mean error {}, maximum {}\n\n", percent(ratio.global.mean),
                      percent(ratio.global.maximum));

@@ -1,4 +1,4 @@
-// What compare prints: experiments with their errors, and the global errors in the shape of Table 4 of
+// The output of compare: experiments with their errors, and the global errors in the form of Table 4 of
 // Puchala et al. (2022).
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace warptime::cli {
 
-// The constants that a plan was predicted with on a GPU, and where they are from.
+// The constants of the predictions of a plan on a GPU, and their sources.
 struct ComparedConstants {
   std::string gpu;
   double t_p_us = 0, t_m_cycles = 0;
@@ -30,7 +30,7 @@ struct ComparedMethod {
   std::vector<std::string> notes;
 };
 
-// The first method's times over another's: Exp. (R.i).
+// The ratio of the first method's times to another's: Exp. (R.i).
 struct ComparedRatio {
   std::string method, other;
   std::vector<Experiment> experiments;
@@ -45,7 +45,7 @@ struct Comparison {
 
 // "M.1"
 std::string experiment_name(const std::string& letter, std::size_t index);
-// The parameters of an experiment but its size: "K = 8".
+// The parameters of an experiment except its size: "K = 8".
 std::string fixed_text(const Plan& plan, const Experiment& experiment, std::size_t size_parameter);
 
 std::string comparison_text(const Comparison& comparison);

@@ -1,5 +1,5 @@
-// Plots of a comparison, as Figures 9 to 15 of Puchala et al. (2022) are: for each experiment the ratio of
-// the predicted to the measured time against the size, and both times on logarithmic axes.
+// Plots of a comparison, like Figures 9 to 15 of Puchala et al. (2022): for each experiment the ratio of the
+// predicted to the measured time against the size, and both times on logarithmic axes.
 #pragma once
 
 #include <string>

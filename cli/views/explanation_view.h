@@ -1,8 +1,8 @@
-// Why predictions are what they are:
+// The explanations of predictions:
 //
 //   mtx on rtx-2080, K = 8, N = 1048576: 37.33 µs
 //
-//     - calculation bounds it: it is 75.0 % of 37.33 µs
+//     - compute-bound: 75.0% of 37.33 µs
 //     - …
 //
 //   where      time      of it   calc  issue   wait  tail  accesses
@@ -17,8 +17,8 @@
 namespace warptime::cli {
 
 std::string explanations_text(const std::vector<Explanation>& explanations);
-// An array: each row's plan, gpu, parameters and time_us as `predict` has them, `claims` (kind, text,
-// time_us) and `lines` (kernel, where, and microseconds of calculation, issue, waiting and tail).
+// An array: each row's plan, gpu, parameters and time_us as in `predict`, `claims` (kind, text, time_us) and
+// `lines` (kernel, where, and microseconds of calculation, issue, waiting and tail).
 std::string explanations_json(const std::vector<Explanation>& explanations);
 
 }  // namespace warptime::cli

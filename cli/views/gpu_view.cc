@@ -117,10 +117,11 @@ std::string gpus_text(const std::vector<Gpu>& gpus) {
                fmt::format("{}", gpu.max_warps_per_sm), fmt::format("{} µs", sensible(gpu.t_p_us)),
                fmt::format("{} cycles", sensible(gpu.t_m_cycles)), gpu.validated ? "yes" : "no"});
   return table.take() +
-         "\nt_p and t_m are defaults, for kernels that nobody has calibrated; measured: whether measurements "
-         "stand behind them.\n"
-         "Fewer than 32 cores per SM: the core-package model does not take such a GPU.\n"
-         "`warptime gpus NAME` says where each figure comes from.\n";
+         "\n"
+         "t_p and t_m are defaults, for kernels without a calibration; measured: whether they come from "
+         "measurements.\n"
+         "Fewer than 32 cores per SM: the core-package model does not hold for such a GPU.\n"
+         "`warptime gpus NAME` shows where each figure comes from.\n";
 }
 
 std::string gpus_json(const std::vector<Gpu>& gpus) {
@@ -164,8 +165,8 @@ std::string gpu_text(const Gpu& gpu) {
   }
   std::string text = fmt::format("{}: {}\n", gpu.name, gpu.title);
   if (!gpu.description.empty()) text += wrapped(gpu.description, text_width) + "\n";
-  text += gpu.validated ? "Measurements of this GPU stand behind its t_p and t_m.\n"
-                        : "No measurements of this GPU stand behind its t_p and t_m.\n";
+  text += gpu.validated ? "Its t_p and t_m come from measurements of this GPU.\n"
+                        : "Its t_p and t_m do not come from measurements of this GPU.\n";
   return text + "\n" + table.take();
 }
 

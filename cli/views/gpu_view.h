@@ -8,12 +8,12 @@
 
 namespace warptime::cli {
 
-// All of them: a line each.
+// All GPUs: one line each.
 std::string gpus_text(const std::vector<Gpu>& gpus);
 std::string gpus_json(const std::vector<Gpu>& gpus);
 std::string gpus_csv(const std::vector<Gpu>& gpus);
 
-// One: every figure with where it comes from.
+// One GPU: every figure with its source.
 std::string gpu_text(const Gpu& gpu);
 std::string gpu_json(const Gpu& gpu);
 std::string gpu_csv(const Gpu& gpu);

@@ -1,4 +1,4 @@
-// What `warptime simulate` found, as text, JSON and CSV from the same rows.
+// The results of `warptime simulate`, as text, JSON and CSV from the same rows.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace warptime::cli {
 
 struct SimulationRow {
-  std::string kernel;  // its name, or the file's where the program has none
+  std::string kernel;  // its name, or the file's if the program has none
   std::vector<std::pair<std::string, std::int64_t>> parameters;
   std::int64_t warps = 0;
   double t_m_cycles = 0;
@@ -19,7 +19,7 @@ struct SimulationRow {
   CorePackageTime time;
 };
 
-// One row: the total, then where the cycles went. Several: a table.
+// One row: the total and its breakdown. Several rows: a table.
 std::string simulation_text(const std::vector<SimulationRow>& rows);
 // An object for one row, an array for several: kernel, parameters, warps, t_m_cycles, periods, cycles,
 // breakdown.

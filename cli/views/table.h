@@ -1,4 +1,4 @@
-// What the views are made of: aligned columns, CSV fields, and numbers for people and for programs.
+// Building blocks of the views: aligned columns, CSV fields, and numbers for people and for programs.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ struct Column {
 };
 
 // Rows under their titles, columns two spaces apart, as wide as their widest cell (in characters, not bytes).
-// Given in portions, so that a long sweep needs no memory: widths only grow.
+// Written in portions, so that a long sweep takes constant memory: widths only grow.
 class Table {
  public:
   explicit Table(std::vector<Column> columns);
   void add(std::vector<std::string> cells);
   std::size_t rows() const { return rows_.size(); }
-  // What was added since the last call, under the titles the first time.
+  // The rows added since the last call; the first call also returns the titles.
   std::string take();
 
  private:
@@ -35,7 +35,7 @@ class Table {
   bool titled_ = false;
 };
 
-// `text` in lines of at most `width` characters (where its words allow it), all but the first indented.
+// `text` in lines of at most `width` characters (if its words allow it), all but the first indented.
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent = 0);
 
 // Quoted where RFC 4180 asks for it.
@@ -43,7 +43,7 @@ std::string csv_field(std::string_view text);
 // With its newline.
 std::string csv_line(const std::vector<std::string>& fields);
 
-// The shortest text that reads back to the same number: 112, 19.74838709677419.
+// The shortest text that parses to the same number: 112, 19.74838709677419.
 std::string exact(double number);
 void append_exact(double number, std::string& into);
 // The same in JSON: whole numbers as such.
@@ -51,7 +51,7 @@ nlohmann::ordered_json exact_json(double number);
 // JSON text of `value`, whatever bytes its strings hold.
 std::string json_text(const nlohmann::ordered_json& value, int indent = -1);
 
-// Four significant digits in a unit that suits: "19.75 µs", "1.204 ms".
+// Four significant digits in a suitable unit: "19.75 µs", "1.204 ms".
 std::string sensible_time(double microseconds);
 // "1234.5", without superfluous digits.
 std::string sensible(double number);

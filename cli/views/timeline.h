@@ -1,6 +1,6 @@
-// What each warp does when, for `warptime simulate --timeline`: collected once from the simulator's events,
-// then rendered as text, SVG or a trace. These are Figures 7 and 8 of Puchala et al. (2022), for any kernel
-// program.
+// What each warp does in each cycle, for `warptime simulate --timeline`: collected once from the simulator's
+// events, then rendered as text, SVG or a trace. These are Figures 7 and 8 of Puchala et al. (2022), for any
+// kernel program.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace warptime::cli {
 // What the core package does: one thing at a time.
 enum class Activity : std::uint8_t { issue, calculation, waiting, tail };
 
-// Times are cycles as drawn: they continue across a gap as if nothing were between.
+// Times are cycles as drawn: they continue across a gap as if there were no gap.
 struct Timeline {
   struct Interval {  // of the core package
     double begin = 0, end = 0;
@@ -25,8 +25,8 @@ struct Timeline {
     PeriodKind kind = PeriodKind::calculation;
     std::uint32_t origin = 0;  // index into lines
   };
-  // The part of a memory access after its issue. (What is still under way at a gap ends there; where one is
-  // under way after a gap, a transaction begins there.)
+  // The part of a memory access after its issue. (A transaction in progress at a gap ends there; one in
+  // progress after a gap begins there.)
   struct Transaction {
     double begin = 0, end = 0;
     int warp = 0;
@@ -58,7 +58,7 @@ struct Timeline {
 
   // Cycles elided before `drawn`; at a gap, without it.
   double elided_before(double drawn) const;
-  // Whether a warp issues or calculates while a transaction of its own is under way.
+  // Whether a warp issues or calculates while one of its transactions is in progress.
   bool overlaps() const;
 };
 

@@ -103,8 +103,8 @@ class Trace {
     json["whole"] = timeline_.gaps.empty() && !timeline_.ended_early;
     if (json["whole"]) return json;
     json["note"] =
-        "The trace is cut. Times go on after each of `left_out` as if nothing were between; `cycle` in the "
-        "arguments of each event counts it.";
+        "The trace is shortened. Times continue after each gap in `left_out` as if there were no gap; "
+        "`cycle` in the arguments of each event counts it.";
     json["left_out"] = Json::array();
     for (std::size_t i = 0; i < timeline_.gaps.size(); ++i) json["left_out"].push_back(of_gap(i));
     if (const auto note = ending_note(timeline_); !note.empty()) json["left_out_at_the_end"] = note;

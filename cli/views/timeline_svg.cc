@@ -326,7 +326,7 @@ class Figure {
     };
     entry("issue",
           fmt::format("issue of a load or store (SIMT front end, t_m): {} cycles", cycles_text(time.issue)));
-    entry("transaction", "memory transaction under way");
+    entry("transaction", "memory transaction in progress");
     entry("calculation", fmt::format("calculation: {} cycles", cycles_text(time.calculation)));
     entry("idle", fmt::format("idle: {} cycles", cycles_text(time.waiting + time.tail)));
     for (const auto& stretch : stretches_) {

@@ -10,7 +10,7 @@
 //   warp 3   #///////          ======#////////////////=====##//////
 //   all    ###....======#=====##=====#...=====##=====#=====##......
 //
-//     # issue of a load or store (t_m)    = calculation    . idle    / memory transaction under way
+//     # issue of a load or store (t_m)    = calculation    . idle    / memory transaction in progress
 //
 // Each warp has a second line, for its transactions, where they overlap with what it does (Figure 8). An
 // elided stretch of a repeat is an … through all rows, and a line below says what it is.
@@ -218,7 +218,7 @@ std::string legend(const Timeline& timeline, const Layout& layout) {
   line('#', "issue of a load or store (t_m)", 0);
   line('=', "calculation", 1);
   line('.', "idle", 2);
-  text += "  / memory transaction under way\n";
+  text += "  / memory transaction in progress\n";
   text +=
       fmt::format("  one column: {} {}", cycles_text(layout.scale), layout.scale == 1 ? "cycle" : "cycles");
   if (layout.scale > 1) text += "; it shows what takes most of them";

@@ -89,11 +89,11 @@ class CsvReader {
       field += c;
       if (field.size() > kLongestField) break;
     }
-    return fail(first_line, "a quote that is not closed");
+    return fail(first_line, "an unclosed quote");
   }
 
   bool fail(int line, std::string_view what) {
-    wrong_ = error_at(file_, line, 0, fmt::format("this is no CSV: {}", what));
+    wrong_ = error_at(file_, line, 0, fmt::format("this is not a CSV file: {}", what));
     return false;
   }
 

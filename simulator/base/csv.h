@@ -12,15 +12,15 @@ namespace warptime {
 
 struct CsvRecord {
   int line = 0;                     // 1-based, of its first character
-  std::vector<std::string> fields;  // quotes taken off; blanks around a field that is not quoted too
+  std::vector<std::string> fields;  // without quotes, and without blanks around an unquoted field
 };
 
-// All records of `text`, in order; empty lines are none. Fields may be quoted, with "" for a quote, and hold
-// line ends then; lines may end in \r\n; a byte order mark at the start is skipped. Errors: a quote that is
-// not closed, a field of more than 2^20 bytes, a record of more than 4096 fields.
+// All records of `text`, in order, without empty lines. Fields may be quoted, with "" for a quote; quoted
+// fields may contain line ends. Lines may end in \r\n. A byte order mark at the start is skipped. Errors: an
+// unclosed quote, a field of more than 2^20 bytes, a record of more than 4096 fields.
 Result<std::vector<CsvRecord>> read_csv(std::string_view text, const std::string& file);
 
-// Quoted where RFC 4180 asks for it.
+// Quoted if RFC 4180 requires it.
 std::string csv_quoted(std::string_view field);
 
 // The whole of `text` as a finite number, or nothing. With `separators`, as profilers print them: commas

@@ -1,6 +1,6 @@
-// What every part of warptime says to its user when the input is wrong: a list of diagnostics, which are
-// values, and one formatter that turns them into text like a compiler's. A user's mistake is a Diagnostic; a
-// broken invariant is an assert.
+// How every part of warptime reports wrong input: a list of diagnostics, which are values, and one formatter
+// that makes compiler-like messages of them. A user's mistake is a Diagnostic; a broken invariant is an
+// assert.
 #pragma once
 
 #include <string>
@@ -20,9 +20,8 @@ struct Diagnostic {
   int line = 0;             // 1-based; 0: not about a line
   int column = 0;           // 1-based, in bytes; 0: not about a column
   std::string source_line;  // the text of `line`, for the caret; may be empty
-  std::string hint;         // the remedy, where there is one
-  // Text that another program (a compiler) already formatted: printed as it stands, in place of all of the
-  // above.
+  std::string hint;         // the remedy, if there is one
+  // Text that another program (a compiler) already formatted: printed as it is, instead of everything above.
   std::string verbatim;
 };
 

@@ -1,4 +1,4 @@
-// Lists of names in messages, and the "did you mean" of a name that is unknown.
+// Lists of names in messages, and the "did you mean" for an unknown name.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// Division of whole numbers, quick where both fit 32 bits: there a processor divides several times as fast.
+// Division of whole numbers, with a fast path for 32-bit operands: processors divide these several times as
+// fast.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +7,7 @@
 
 namespace warptime {
 
-// What sums and products of counts are where they do not fit 64 bits.
+// The value of sums and products of counts that do not fit 64 bits.
 inline constexpr std::uint64_t kSaturated = std::numeric_limits<std::uint64_t>::max();
 
 // a >= 0, b > 0
@@ -23,7 +24,7 @@ inline std::int64_t divide_up(std::int64_t a, std::int64_t b) {
   return quotient + (quotient * b != a ? 1 : 0);
 }
 
-// A divisor that is divided by again and again: numbers of 32 bits by a multiplication.
+// A divisor for many divisions: 32-bit numbers are divided by a multiplication.
 class Divisor {
  public:
   Divisor() = default;
@@ -48,7 +49,7 @@ class Divisor {
   double inverse_ = 1;
 };
 
-// The warps of so many threads: all GPUs have warps of 32 (read_gpu refuses others).
+// The number of warps of a number of threads. All GPUs have warps of 32 (read_gpu rejects others).
 inline std::int64_t warps_of_threads(std::int64_t threads) {
   return threads / 32 + (threads % 32 != 0 ? 1 : 0);
 }

@@ -25,26 +25,26 @@ struct Errors {
   std::size_t worst = 0;  // index of the largest
   std::size_t count = 0;
 };
-// predicted and measured: of the same length. All 0 where there is none.
+// predicted and measured: of the same length. All 0 without rows.
 Errors errors_of(const std::vector<double>& predicted, const std::vector<double>& measured);
 Errors errors_of(const std::vector<ComparedRow>& rows);
 
-// Rows that differ in one parameter alone, its values increasing: a graph of Figures 10 to 15.
+// Rows that differ only in one parameter, in order of its values: a graph of Figures 10 to 15.
 struct Experiment {
   std::string gpu;
-  std::vector<std::int64_t> values;  // of the plan's parameters; that of the size is not to be read
+  std::vector<std::int64_t> values;  // of the plan's parameters; ignore that of the size
   std::vector<ComparedRow> rows;
   Errors errors;
   double shortest_us = 0, longest_us = 0;  // t_min, t_max: measured
 };
 
 // The parameter that the experiments run over: the one with the most different values among the rows (the
-// last of these where there are several). 0 where there are no parameters.
+// last one of several). 0 without parameters.
 std::size_t size_parameter(const std::vector<ComparedRow>& rows, std::size_t parameters);
 // In order of first appearance.
 std::vector<Experiment> experiments_of(const std::vector<ComparedRow>& rows, std::size_t size_parameter);
 
-// Equations 19 and 20: over the experiments of one method. Several methods: total().
+// Equations 19 and 20: over the experiments of one method. For several methods see total().
 struct GlobalErrors {
   double mean = 0;     // of the experiments' mean errors
   double maximum = 0;  // of their largest
@@ -52,11 +52,11 @@ struct GlobalErrors {
   std::size_t experiments = 0, rows = 0;
 };
 GlobalErrors global_errors(const std::vector<Experiment>& experiments);
-// The mean of the methods' means and the largest of their maxima. None: all 0.
+// The mean of the methods' means and the largest of their maxima. All 0 without methods.
 GlobalErrors total(const std::vector<GlobalErrors>& methods);
 
-// Equations 21 and 22: R, how one method's time compares with another's. Pairs of rows with the same GPU and
-// values: measured_us and predicted_us of what is returned are the ratios R^(d) and R^(m), no times.
+// Equations 21 and 22: R, the ratio of one method's time to another's. Pairs rows with the same GPU and
+// values: measured_us and predicted_us of the result are the ratios R^(d) and R^(m), not times.
 std::vector<ComparedRow> method_ratios(const std::vector<ComparedRow>& method,
                                        const std::vector<ComparedRow>& other);
 

@@ -276,7 +276,7 @@ Diagnostics check_durations(const RowTimes& times, const std::vector<DurationBou
     if (std::find(open.begin(), open.end(), bounds.name) == open.end()) {
       wrong.push_back(error(
           fmt::format("the plan's programs do not leave the duration of {} open", to_string(bounds.name)),
-          open.empty() ? "their durations are all written down: only t_p and t_m can be fitted"
+          open.empty() ? "all their durations are given: only t_p and t_m can be fitted"
                        : fmt::format("they leave {}", names)));
     }
     if (!(bounds.low_cycles >= 0 && bounds.low_cycles < bounds.high_cycles)) {

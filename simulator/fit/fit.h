@@ -1,10 +1,10 @@
 // Fits t_p, t_m and, on request, memory durations to measurements, so that the mean absolute percentage error
 // (Puchala et al. 2022, equation 16) over all rows at once is the smallest, as in their section 5.3.
 //
-// For given t_m and durations the best t_p is had exactly: sum |1 - (launches t_p + rest) / measured| is
-// convex and piecewise linear in t_p, and its minimum is the weighted median of (measured - rest) / launches
-// with weights launches / measured. So the default fit is a search in one dimension, t_m, and each duration
-// adds one. The search is NLopt's: DIRECT-L over the whole range (CRS2 with a fixed seed where durations are
+// For given t_m and durations, the best t_p is exact: sum |1 - (launches t_p + rest) / measured| is convex
+// and piecewise linear in t_p, and its minimum is the weighted median of (measured - rest) / launches with
+// weights launches / measured. So the default fit is a search in one dimension, t_m, and each duration adds
+// one. The search is NLopt's: DIRECT-L over the whole range (CRS2 with a fixed seed where durations are
 // fitted), then Subplex from the best point. The same input gives the same fit.
 #pragma once
 
@@ -22,12 +22,12 @@ struct DurationBounds {
 };
 
 struct FitOptions {
-  std::optional<double> t_p_us, t_m_cycles;  // not to be fitted: these
+  std::optional<double> t_p_us, t_m_cycles;  // fixed values, which are not fitted
   std::vector<DurationBounds> durations;     // to be fitted too
 };
 
-// Where a parameter can lie, the others fitted anew, with a mean error at most 1 % (of itself, or 0.001 % of
-// the times) above the best.
+// The range of a parameter in which the mean error, with the other parameters fitted again, is at most 1 %
+// (of itself, or 0.001 % of the times) above the best.
 struct FitRange {
   double low = 0, high = 0;
   bool open = false;  // `high` is where the search ends: there is no upper end
@@ -53,8 +53,8 @@ struct Fit {
 bool hardly_determined(const FitRange& range, double floor);
 
 // measured_us: positive, of the rows `which` (indices into times.rows()); values: how many different
-// combinations of parameters these are. Errors: fewer different rows than fitted parameters, bounds that are
-// none, a duration that the plan's programs do not leave open, nothing to fit.
+// combinations of parameters these are. Errors: fewer different rows than fitted parameters, empty bounds, a
+// duration that the plan's programs do not leave open, nothing to fit.
 Result<Fit> fit(const RowTimes& times, const std::vector<std::size_t>& which,
                 const std::vector<double>& measured_us, std::size_t different, const FitOptions& options);
 

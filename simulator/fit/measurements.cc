@@ -31,7 +31,7 @@ class Selection {
     find_columns();
     if (!wrong_.empty()) return wrong_;
     for (std::size_t i = 1; i < file_.records.size(); ++i) add(file_.records[i]);
-    if (too_many_ > 0) wrong_.push_back(error(fmt::format("and {} lines more that are wrong", too_many_)));
+    if (too_many_ > 0) wrong_.push_back(error(fmt::format("and {} more wrong lines", too_many_)));
     if (!wrong_.empty()) return wrong_;
     if (selected_.gpus.empty()) return no_rows();
     return std::move(selected_);
@@ -77,15 +77,16 @@ class Selection {
       std::int64_t value = 0;
       const std::string& text = record.fields[parameter_columns_[i]];
       if (!read_whole(text, value)) {
-        return fail(record, fmt::format("`{}` is `{}`: not a whole number that fits 64 bits",
+        return fail(record, fmt::format("`{}` is `{}`, which is not a whole number of 64 bits",
                                         plan_.parameters[i].name, text));
       }
       row.values.push_back(value);
     }
     const std::string& time = record.fields[time_column_];
     if (!read_decimal(time, row.time_us))
-      return fail(record, fmt::format("`time_us` is `{}`: no number", time));
-    if (!(row.time_us > 0)) return fail(record, fmt::format("`time_us` is {}: a time is positive", time));
+      return fail(record, fmt::format("`time_us` is `{}`, which is not a number", time));
+    if (!(row.time_us > 0))
+      return fail(record, fmt::format("`time_us` is {}: a time must be positive", time));
     row.spread_us = optional_number(record, spread_column_);
     row.repetitions = optional_whole(record, repetitions_column_);
     row.blocks = optional_whole(record, blocks_column_);
@@ -97,7 +98,8 @@ class Selection {
     double number = 0;
     if (!at || record.fields[*at].empty()) return std::nullopt;
     if (read_decimal(record.fields[*at], number)) return number;
-    fail(record, fmt::format("`{}` is `{}`: no number", heading_.fields[*at], record.fields[*at]));
+    fail(record,
+         fmt::format("`{}` is `{}`, which is not a number", heading_.fields[*at], record.fields[*at]));
     return std::nullopt;
   }
 
@@ -105,7 +107,8 @@ class Selection {
     std::int64_t number = 0;
     if (!at || record.fields[*at].empty()) return std::nullopt;
     if (read_whole(record.fields[*at], number)) return number;
-    fail(record, fmt::format("`{}` is `{}`: no whole number", heading_.fields[*at], record.fields[*at]));
+    fail(record,
+         fmt::format("`{}` is `{}`, which is not a whole number", heading_.fields[*at], record.fields[*at]));
     return std::nullopt;
   }
 
@@ -137,7 +140,7 @@ class Selection {
     return error_at(
         file_.file, 0, 0,
         fmt::format("no rows of the plan {}: it has rows of {}", rows_of_, yaml::list_of(plans)),
-        fmt::format("where the same was measured under another name: --rows-of {}", plans.front()));
+        fmt::format("if the same transform was measured under another name: --rows-of {}", plans.front()));
   }
 
   const MeasurementsFile& file_;
@@ -165,13 +168,13 @@ Result<MeasurementsFile> read_measurements(std::string_view text, const std::str
   for (const char* title : {"plan", "gpu", "time_us"}) {
     if (!column(heading, title)) {
       wrong.push_back(error_at(file, heading.line, 0, fmt::format("there is no column `{}`", title),
-                               "the heading of measurements is plan,gpu, the parameters, time_us"));
+                               "the heading of a measurements CSV is plan,gpu, the parameters, time_us"));
     }
   }
   std::set<std::string> titles;
   for (const std::string& title : heading.fields) {
     if (!title.empty() && !titles.insert(title).second)
-      wrong.push_back(error_at(file, heading.line, 0, fmt::format("the column `{}` is there twice", title)));
+      wrong.push_back(error_at(file, heading.line, 0, fmt::format("the column `{}` occurs twice", title)));
   }
   for (const CsvRecord& record : *records) {
     if (record.fields.size() == heading.fields.size()) continue;

@@ -166,7 +166,7 @@ class ProfilerCsvReader {
       auto& fields = records_[i].fields;
       if (fields.size() < least || fields.size() > titles_.size()) {
         other(records_[i],
-              fmt::format("a line of {} fields, where the heading has {}", fields.size(), titles_.size()));
+              fmt::format("a line of {} fields, but the heading has {}", fields.size(), titles_.size()));
         continue;
       }
       fields.resize(titles_.size());
@@ -186,16 +186,17 @@ class ProfilerCsvReader {
       digits.resize(letters);
     }
     if (!read_decimal(digits, number, true)) {
-      fail(record, fmt::format("the duration of {} is `{}`: no number", kernel.name, duration));
+      fail(record, fmt::format("the duration of {} is `{}`, which is not a number", kernel.name, duration));
       return false;
     }
     const auto scale = microseconds_of(unit);
     if (!scale) {
-      fail(record, fmt::format("the duration of {} is in `{}`: no unit of time", kernel.name, unit));
+      fail(record,
+           fmt::format("the duration of {} is in `{}`, which is not a unit of time", kernel.name, unit));
       return false;
     }
     if (!(number > 0)) {
-      fail(record, fmt::format("the duration of {} is {}: a time is positive", kernel.name, duration));
+      fail(record, fmt::format("the duration of {} is {}: a time must be positive", kernel.name, duration));
       return false;
     }
     kernel.duration_us = number * *scale;
@@ -391,7 +392,7 @@ std::optional<Profiler> recognise_profiler(std::string_view text) {
 
 Result<ProfilerCsv> read_profiler_csv(std::string_view text, const std::string& file, Profiler profiler) {
   const auto place = find_heading(text, profiler);
-  if (!place) return error_at(file, 0, 0, fmt::format("has no heading that {} writes", to_string(profiler)));
+  if (!place) return error_at(file, 0, 0, fmt::format("has no heading of {}", to_string(profiler)));
   auto records = read_csv(text.substr(place->offset), file);
   if (!records) {
     Diagnostics wrong = records.diagnostics();

@@ -7,8 +7,8 @@
 //   nvprof --csv --print-gpu-trace                       a line for each kernel (Puchala et al. 2022, Listing 5)
 //   nvprof --csv                                         a summary: means only
 //
-// Columns are found by their titles, units where the profiler puts them (in the title, in a second heading,
-// in a column of their own). What stands before the heading is skipped.
+// Columns are found by their titles, units where the profiler writes them (in the title, in a second heading,
+// in a column of their own). Text before the heading is skipped.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ std::string_view to_string(Profiler profiler);  // "nsys", …
 
 struct ProfiledKernel {
   std::string name;    // as written: mangled, demangled, with or without its arguments
-  std::string device;  // "NVIDIA H200"; empty where the file does not say
+  std::string device;  // "NVIDIA H200"; empty if the file does not say
   double duration_us = 0;
   std::int64_t instances = 1;                             // of a summary, of which duration_us is the mean
   std::optional<std::int64_t> blocks, threads_per_block;  // of all three dimensions
@@ -40,7 +40,8 @@ struct ProfilerCsv {
   std::string file;
   bool summary = false;                 // means by name, not launch by launch
   std::vector<ProfiledKernel> kernels;  // in the order in which they started
-  // What is no kernel (copies, API calls) or no line of the table, by name, with how often and where first.
+  // Lines that are not kernels (copies, API calls) or not lines of the table: by name, with their number and
+  // the first place.
   struct Other {
     std::string name;
     std::size_t count = 0;
@@ -49,10 +50,10 @@ struct ProfilerCsv {
   std::vector<Other> others;
 };
 
-// By a line of `text` that is a profiler's heading. Nothing: none is.
+// Detects the profiler by its heading in `text`; nothing if no line is a profiler's heading.
 std::optional<Profiler> recognise_profiler(std::string_view text);
-// Errors: no heading of that profiler, a heading without durations (says what to ask the profiler for), a
-// duration that is no number or not positive, a unit that is not known, CSV that is none.
+// Errors: no heading of that profiler, a heading without durations (the hint says what to ask the profiler
+// for), a duration that is not a positive number, an unknown unit, malformed CSV.
 Result<ProfilerCsv> read_profiler_csv(std::string_view text, const std::string& file, Profiler profiler);
 
 // The name alone: `mtx` of `_Z3mtxiiPf`, `void dwt::mtx<float>(int, float*)`, `mtx(int, float*) [109]`.
@@ -76,10 +77,10 @@ Result<std::vector<RunShape>> run_shapes(const Plan& plan, const Gpu& gpu,
 
 struct MatchedRuns {
   std::vector<Measured> rows;  // one for each shape: median and interquartile range of its runs
-  Diagnostics notes;           // warnings: launches that are not as the plan makes them, kernels left over
+  Diagnostics notes;  // warnings: launches that differ from the plan's, kernels that are not the plan's
 };
-// The launches of `device` in `csv`, cut into runs: the first shape's runs, then the second's, …, each shape
-// run equally often. Errors: none of the plan's kernels is there (says which are), launches that are no whole
+// The launches of `device` in `csv`, divided into runs: the first shape's runs, then the second's, …, each
+// shape equally often. Errors: no kernel of the plan (lists those in the file), launches that are not a whole
 // number of runs, a run whose kernels are not the plan's, a summary and several shapes.
 Result<MatchedRuns> match_runs(const ProfilerCsv& csv, const std::string& device, const Plan& plan,
                                const std::vector<RunShape>& shapes);

@@ -101,8 +101,9 @@ class Matching {
   Diagnostics match_summary() {
     if (shapes_.size() != 1) {
       return {error_at(csv_.file, 0, 0,
-                       "is a summary, which mixes the launches of several sizes: it serves for one only",
-                       "write the launches one by one: `nsys stats --report cuda_gpu_trace --format csv`")};
+                       "is a summary, which mixes the launches of all sizes: it can be used for one size "
+                       "only",
+                       "write each launch: `nsys stats --report cuda_gpu_trace --format csv`")};
     }
     const RunShape& shape = shapes_.front();
     double time = 0;
@@ -136,7 +137,9 @@ class Matching {
     return {};
   }
 
-  Diagnostic too_many() const { return error_at(csv_.file, 0, 0, "has more launches than can be counted"); }
+  Diagnostic too_many() const {
+    return error_at(csv_.file, 0, 0, "the number of launches does not fit 64 bits");
+  }
 
   Diagnostic no_whole_number(const std::string& name, std::int64_t there, std::int64_t per_run) const {
     const std::string of =
@@ -146,9 +149,10 @@ class Matching {
             : fmt::format("one run of {} for each of the {} combinations of parameters launches", plan_.name,
                           shapes_.size());
     return error_at(csv_.file, 0, 0,
-                    fmt::format("{} was launched {} times, and {} it {} times: no whole number of runs", name,
-                                there, of, per_run),
-                    "the parameters that the file was made with are given with --param");
+                    fmt::format("{} was launched {} times, and {} it {} times, which is not a whole number "
+                                "of runs",
+                                name, there, of, per_run),
+                    "give the parameters of the runs with --param");
   }
 
   Diagnostics match_trace() {
@@ -185,7 +189,7 @@ class Matching {
       if (--left[seen.name] < 0) {
         return {
             error_at(csv_.file, seen.kernel->line, 0,
-                     fmt::format("{} is launched here, where a run of {} with {} has no more launches of it",
+                     fmt::format("{} is launched here, but a run of {} with {} has no further launch of it",
                                  seen.name, plan_.name, parameters_text(plan_, shape.values)),
                      "are the parameters those of this run, in the order of the file?")};
       }
@@ -237,7 +241,7 @@ class Matching {
       text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", other.name, other.count);
     if (text.empty()) return;
     Diagnostic note =
-        error_at(csv_.file, 0, 0, fmt::format("lines that are no kernel of {}: {}", plan_.name, text));
+        error_at(csv_.file, 0, 0, fmt::format("lines that are not of a kernel of {}: {}", plan_.name, text));
     note.severity = Severity::note;
     matched_.notes.push_back(std::move(note));
   }

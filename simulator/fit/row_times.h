@@ -1,6 +1,7 @@
-// What a model says for given runs of a plan on one GPU, as a function of what is fitted. With a model that has
-// constants, a plan's time is t_p * launches + rest(t_m, durations): t_p enters once per launch and nowhere else
-// (Algorithm 1). With another it is the rest alone, and there is nothing to fit.
+// The times that a model predicts for given runs of a plan on one GPU, as a function of the fitted constants.
+// With a model that has constants, a plan's time is t_p * launches + rest(t_m, durations): t_p enters once
+// per launch and nowhere else (Algorithm 1). With another model, the time is the rest alone, and there is
+// nothing to fit.
 #pragma once
 
 #include <memory>
@@ -13,7 +14,7 @@
 
 namespace warptime {
 
-// A row of which the model has no prediction, and why.
+// A row without a prediction, and why.
 struct FailedRow {
   std::size_t row = 0;
   Diagnostics why;
@@ -22,9 +23,8 @@ struct FailedRow {
 class RowTimes {
  public:
   // rows: values of the plan's parameters, in its order. The plan, the GPU and `rows` are copied or kept
-  // alive by the caller as long as this lives (plan, gpu: by the caller). Rows that the model has no
-  // prediction of are in failed(), and left out of what the other functions return. Errors: the loader's, a
-  // name that nobody gives a value.
+  // alive by the caller as long as this lives (plan, gpu: by the caller). Rows without a prediction are in
+  // failed(), and the other functions do not return them. Errors: the loader's, a name without a value.
   static Result<std::unique_ptr<RowTimes>> make(const Plan& plan, const Gpu& gpu,
                                                 std::vector<std::vector<std::int64_t>> rows,
                                                 const PredictionOptions& options,
@@ -35,7 +35,7 @@ class RowTimes {
   const std::vector<std::size_t>& rows() const { return good_; }     // indices into the rows given
   const std::vector<double>& launches() const { return launches_; }  // of rows(), same order
   const std::vector<Launch>& first_launches() const { return first_launches_; }
-  // Without a fit: what the options, the plan or the GPU say (constants.h).
+  // Before a fit: those of the options, the plan or the GPU (constants.h).
   double t_p_us() const { return t_p_us_; }
   double t_m_cycles() const { return t_m_cycles_; }
   const MemoryDurations& durations() const { return durations_; }
@@ -45,11 +45,11 @@ class RowTimes {
 
   // The durations that the plan's programs leave to the GPU, which a fit can therefore change.
   std::vector<DurationName> open_durations() const;
-  // Microseconds of each of rows() with t_p = 0. Errors: what a simulation says that went well in make().
+  // Microseconds of each of rows() with t_p = 0. Errors: the simulation's.
   Result<std::vector<double>> rest_us(double t_m_cycles, const MemoryDurations& durations) const;
   // The same with t_m_cycles() and durations(), and with t_p.
   Result<std::vector<double>> times_us() const;
-  // How many microseconds of this machine one prediction of each of rows() takes, nothing remembered from
+  // The microseconds that one prediction of each of rows() takes on this machine, without results cached from
   // another (T of equation 20).
   std::vector<double> prediction_us() const;
 

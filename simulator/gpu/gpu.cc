@@ -64,13 +64,14 @@ class GpuReader {
     const bool good = !gpu_.name.empty() && gpu_.name.find_first_not_of(
                                                 "abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
     if (!good)
-      reader_.error(node, fmt::format("`{}` is no name for a GPU", gpu_.name),
-                    "lower case letters, digits and hyphens");
+      reader_.error(node, fmt::format("`{}` is not a valid name for a GPU", gpu_.name),
+                    "use lower case letters, digits and hyphens");
   }
 
   void read_validated(const Node& node) {
     gpu_.validated = node.text == "true";
-    if (node.text != "true" && node.text != "false") reader_.error(node, "`validated` is `true` or `false`");
+    if (node.text != "true" && node.text != "false")
+      reader_.error(node, "`validated` must be `true` or `false`");
   }
 
   // The value of `field: {value: …, source: …}`; null (and, where it has to be there, an error) where it is
@@ -108,7 +109,7 @@ class GpuReader {
       const auto [stopped, minor_status] = std::from_chars(dot + 1, end, into.minor);
       if (minor_status == std::errc() && stopped == end && into.major >= 1 && into.minor >= 0) return;
     }
-    reader_.error(*node, "`compute_capability` is written like 7.5");
+    reader_.error(*node, "`compute_capability` must be written like 7.5");
   }
 
   void read_figure(const GpuFigure& figure) {
@@ -163,7 +164,8 @@ Result<Gpu> read_gpu(std::string_view text, const std::string& file) {
   const auto documents = yaml::parse(text, file);
   if (!documents) return documents.diagnostics();
   if (documents->size() != 1 || documents->front().kind == Node::Kind::null) {
-    return error_at(file, 0, 0, fmt::format("a GPU's file is one YAML document, not {}", documents->size()));
+    return error_at(file, 0, 0,
+                    fmt::format("a GPU file must be one YAML document, not {}", documents->size()));
   }
   Reader reader(text, file);
   Gpu gpu = GpuReader(reader, documents->front()).read();

@@ -1,4 +1,4 @@
-// The GPU catalogue: one YAML file per GPU in gpus/, compiled into the library, extendable by a folder of the
+// The GPU catalogue: one YAML file per GPU in catalogue/, compiled into the library, extendable by a folder of the
 // user's.
 //
 //   name: rtx-2080                     # lower case, digits and hyphens
@@ -48,25 +48,26 @@ struct Gpu {
   int max_warps_per_sm = 0;          // L_w/sm
   int warp_size = 32;                // N_t/w
   int max_threads_per_block = 1024;  // L_t/b
-  // Of the SM, where the file says so; else compute_limits() (occupancy.h) knows them by compute capability.
+  // Limits of the SM, if the file gives them; otherwise compute_limits() (occupancy.h) has those of the
+  // compute capability.
   std::optional<std::int64_t> registers_per_sm;        // of 32 bits
-  std::optional<std::int64_t> shared_bytes_per_sm;     // shared memory, the most that can be configured
-  std::optional<std::int64_t> shared_bytes_per_block;  // the most that one block can ask for
+  std::optional<std::int64_t> shared_bytes_per_sm;     // shared memory, the maximum configuration
+  std::optional<std::int64_t> shared_bytes_per_block;  // the maximum for one block
   std::optional<double> memory_bandwidth_gb_s;         // peak of the device memory, 10^9 bytes per second
   std::optional<std::int64_t> l2_bytes;
   // Defaults for kernels that nobody has calibrated.
   double t_p_us = 0;
   double t_m_cycles = 0;
   MemoryDurations durations;
-  bool validated = false;                  // whether measurements of this GPU stand behind its t_p and t_m
-  std::optional<LuoSudaFigures> luo_suda;  // for the second model; absent: it has no predictions of this GPU
+  bool validated = false;                      // whether its t_p and t_m come from measurements of this GPU
+  std::optional<LuoSudaFigures> luo_suda;      // for the second model; absent: the figures are borrowed
   std::map<std::string, std::string> sources;  // field name as in the file -> where the figure comes from
 
-  // Whole ones: 48 cores are one. None where there are fewer than 32 cores: see check_core_packages.
+  // Rounded down: 48 cores are one. 0 for fewer than 32 cores: see check_core_packages.
   int core_packages_per_sm() const { return cores_per_sm / 32; }
 };
 
-// One figure of a GPU: its name in the file, in JSON and in CSV, and what it may be.
+// One figure of a GPU: its name in the file, in JSON and in CSV, and its range.
 struct GpuFigure {
   enum class Range : std::uint8_t { positive, not_negative, count, bytes };
   std::string name;        // clock_mhz, load.coalesced
@@ -85,10 +86,9 @@ std::span<const GpuFigure> gpu_figures();
 // not a positive number (t_p and t_m may be 0), a warp size other than 32.
 Result<Gpu> read_gpu(std::string_view text, const std::string& file);
 
-// `gpu` with one figure changed, its source "set on the command line"; one that was validated is so no more.
-// `name` is that of gpu_figures() or its short form (clock, t_p, t_m), or "luo_suda." with one of
-// luo_suda_figures(). Errors: an unknown name (the nearest
-// one as the hint), a value that a file could not have either.
+// `gpu` with one figure changed, its source "set on the command line"; the result is not validated. `name` is
+// that of gpu_figures() or its short form (clock, t_p, t_m), or "luo_suda." with one of luo_suda_figures().
+// Errors: an unknown name (the hint is the nearest one), a value that a file could not have either.
 Result<Gpu> with_figure(Gpu gpu, std::string_view name, double value);
 
 // Errors: an SM of fewer than 32 cores (compute capability 1.x has 8), which takes more than one cycle to
@@ -104,7 +104,7 @@ class GpuCatalogue {
   static Result<GpuCatalogue> with_folder(const std::string& folder);
 
   const std::vector<Gpu>& gpus() const { return gpus_; }  // by compute capability, then name
-  // Those that check_core_packages has nothing against, in the same order.
+  // Those that pass check_core_packages, in the same order.
   std::vector<const Gpu*> with_core_packages() const;
   // Error: an unknown name, with the nearest known one as the hint.
   Result<const Gpu*> find(std::string_view name) const;

@@ -110,7 +110,7 @@ constexpr std::string_view kLuoSuda = "luo_suda.";
 Result<Gpu> with_luo_suda_figure(Gpu gpu, std::string_view name, double value) {
   if (!gpu.luo_suda)
     return error(fmt::format("{} has no figures of Luo and Suda's model", gpu.name),
-                 "`--model luo-suda` or `--model all` gives it those of the GTX 260");
+                 "`--model luo-suda` or `--model all` uses those of the GTX 260");
   std::vector<std::string> known;
   for (const LuoSudaFigure& figure : luo_suda_figures()) {
     known.emplace_back(figure.name);
@@ -134,20 +134,20 @@ std::span<const GpuFigure> gpu_figures() {
 
 std::string out_of_range(const GpuFigure& figure, double value) {
   const auto wrong = [&](const std::string& what) {
-    return fmt::format("`{}` is {}: it is {}", figure.name, value, what);
+    return fmt::format("`{}` is {}: it must be {}", figure.name, value, what);
   };
   const bool is_whole = figure.range == Range::count || figure.range == Range::bytes;
   const double least = is_whole ? 1 : 0;
   const double most = figure.range == Range::count   ? kLargestCount
                       : figure.range == Range::bytes ? kLargestBytes
                                                      : std::numeric_limits<double>::max();
-  if (figure.range == Range::positive && !(value > 0)) return wrong("more than 0");
-  if (!(value >= least)) return wrong(fmt::format("{} or more", least));
+  if (figure.range == Range::positive && !(value > 0)) return wrong("greater than 0");
+  if (!(value >= least)) return wrong(fmt::format("at least {}", least));
   if (is_whole && (value != std::floor(value) || value > most))
-    return wrong(fmt::format("a whole number up to {}", static_cast<std::int64_t>(most)));
+    return wrong(fmt::format("a whole number of at most {}", static_cast<std::int64_t>(most)));
   if (value > most) return wrong("a finite number");
   if (figure.name == "warp_size" && value != 32)
-    return fmt::format("`warp_size` is {}: the model knows warps of 32 threads", value);
+    return fmt::format("`warp_size` is {}: the model needs warps of 32 threads", value);
   return {};
 }
 
@@ -164,12 +164,12 @@ Result<Gpu> with_figure(Gpu gpu, std::string_view name, double value) {
 
 Diagnostics check_core_packages(const Gpu& gpu) {
   if (gpu.core_packages_per_sm() >= 1) return {};
-  return {
-      error(fmt::format(
-                "{} has {} cores per SM: the model's core package is 32 cores, which issue an instruction of "
-                "a warp in one cycle; an SM of {} takes {} cycles for it",
-                gpu.name, gpu.cores_per_sm, gpu.cores_per_sm, (32 + gpu.cores_per_sm - 1) / gpu.cores_per_sm),
-            "the model of Luo and Suda, `--model luo-suda`, was made on such a GPU")};
+  return {error(
+      fmt::format("{} has {} cores per SM: the model's core package is 32 cores, which issue an instruction "
+                  "of a warp in one cycle; an SM of {} cores takes {} cycles",
+                  gpu.name, gpu.cores_per_sm, gpu.cores_per_sm,
+                  (32 + gpu.cores_per_sm - 1) / gpu.cores_per_sm),
+      "the model of Luo and Suda, `--model luo-suda`, was made on such a GPU")};
 }
 
 }  // namespace warptime

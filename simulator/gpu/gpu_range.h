@@ -1,4 +1,4 @@
-// What a figure of a GPU may be, for reading a file and for changing a figure. External interface: none.
+// The range of a figure of a GPU, for reading a file and for changing a figure. External interface: none.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace warptime {
 
-inline constexpr double kLargestCount = 1e6;   // of SMs, cores, … : beyond it is a slip of the pen
+inline constexpr double kLargestCount = 1e6;   // of SMs, cores, …; a larger one is a typing error
 inline constexpr double kLargestBytes = 1e12;  // of shared memory, of a cache
 
-// What is wrong with `value` for this figure, in words; empty: nothing.
+// Why `value` is wrong for this figure; empty if it is not.
 std::string out_of_range(const GpuFigure& figure, double value);
 
 }  // namespace warptime

@@ -124,9 +124,9 @@ std::span<const LuoSudaFigure> luo_suda_figures() {
 
 std::string out_of_range(const LuoSudaFigure& figure, double value) {
   if (!(value >= figure.least && value <= figure.most))
-    return fmt::format("`{}` is {}: it is {} to {}", figure.name, value, figure.least, figure.most);
+    return fmt::format("`{}` is {}: it must be {} to {}", figure.name, value, figure.least, figure.most);
   if (figure.name == "request_threads" && (value != std::floor(value) || 32 % static_cast<int>(value) != 0))
-    return fmt::format("`request_threads` is {}: it divides the 32 threads of a warp", value);
+    return fmt::format("`request_threads` is {}: it must divide the 32 threads of a warp", value);
   return {};
 }
 

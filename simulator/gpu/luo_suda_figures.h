@@ -1,5 +1,5 @@
-// What the model of Luo and Suda (2011) knows of a GPU beside its clock, SMs, warps per SM and bandwidth:
-// figures that they measured, so that a GPU has them only where somebody measured them again. In a GPU's
+// The measured figures of a GPU in the model of Luo and Suda (2011), beside its clock, SMs, warps per SM and
+// bandwidth. They measured one GPU; another GPU has such figures only if somebody measured it. In a GPU's
 // file:
 //
 //   luo_suda:
@@ -66,21 +66,20 @@ struct LuoSudaFigures {
   double cpd_b = 0;  // warps
   double cpd_c = 0;  // a computation instruction proportion, 0 to 1
   double cpd_d = 0;
-  // Memory transactions: a warp asks in requests of so many threads (16: half-warps), and a request takes one
-  // transaction for each so many bytes.
+  // Memory transactions: a request has this many threads (16: half-warps), and each transaction moves this
+  // many bytes.
   double request_threads = 32;
   double transaction_bytes = 0;
-  double instruction_cycles = 0;  // of a calculation instruction whose class nobody says
+  double instruction_cycles = 0;  // of a calculation instruction of unknown class
   LuoSudaClasses class_cycles;    // Table 1
 };
 
-// The section of a GPU's file. Nothing where it is wrong, which `reader` then holds; the sources go to
-// `sources` as "luo_suda.cpd_a". Errors: a missing or unknown field, a figure without a source or out of
-// range.
+// Reads the section of a GPU's file. Nothing on an error, which goes to `reader`; the sources go to `sources`
+// as "luo_suda.cpd_a". Errors: a missing or unknown field, a figure without a source or out of range.
 std::optional<LuoSudaFigures> read_luo_suda_figures(yaml::Reader& reader, const yaml::Node& section,
                                                     std::map<std::string, std::string>& sources);
 
-// One of the figures, but for Table 1: its name in the section, and what it may be. For views, too.
+// One of the figures, except Table 1: its name in the section, and its range. Views use it too.
 struct LuoSudaFigure {
   std::string_view name;  // its source is Gpu::sources["luo_suda." + name]
   std::string_view unit;  // cycles, bytes, warps; empty: none
@@ -88,11 +87,11 @@ struct LuoSudaFigure {
   double LuoSudaFigures::*member = nullptr;
 };
 std::span<const LuoSudaFigure> luo_suda_figures();
-// What is wrong with such a value, as a sentence; empty: nothing.
+// Why such a value is wrong, as a sentence; empty if it is not.
 std::string out_of_range(const LuoSudaFigure& figure, double value);
 
-// The time cost of so many instructions of each class, one after the other (Luo and Suda, sections 3.1
-// and 3.4).
+// The time cost of the given number of instructions of each class, executed in sequence (Luo and Suda,
+// sections 3.1 and 3.4).
 double luo_suda_cycles(const LuoSudaFigures& figures, const LuoSudaClasses& counts);
 
 }  // namespace warptime

@@ -74,7 +74,7 @@ class Blocks {
     const ComputeLimits* found = find_compute_limits(gpu.compute_capability);
     limits_ = found != nullptr ? *found : kLimits.front();
     if (limits_.compute_capability != gpu.compute_capability) {
-      note(fmt::format("the rules of compute capability {}.{} are taken for {}.{}",
+      note(fmt::format("the rules of compute capability {}.{} are used for {}.{}",
                        limits_.compute_capability.major, limits_.compute_capability.minor,
                        gpu.compute_capability.major, gpu.compute_capability.minor));
     }
@@ -128,18 +128,17 @@ class Blocks {
   // Whether blocks of that many threads can be launched at all.
   bool check_threads() {
     if (threads_ > limits_.max_threads_per_block) {
-      none_for_threads_ = fmt::format("blocks of {} threads: {} takes {} at most", threads_, gpu_.name,
+      none_for_threads_ = fmt::format("blocks of {} threads: {} takes at most {}", threads_, gpu_.name,
                                       limits_.max_threads_per_block);
     } else if (resources_.max_threads && threads_ > *resources_.max_threads) {
-      none_for_threads_ = fmt::format("blocks of {} threads: the kernel was compiled for {} at most",
+      none_for_threads_ = fmt::format("blocks of {} threads: the kernel was compiled for at most {}",
                                       threads_, *resources_.max_threads);
     } else if (resources_.required_threads && threads_ != *resources_.required_threads) {
-      none_for_threads_ =
-          fmt::format("blocks of {} threads: the kernel was compiled for {}, no more and no less", threads_,
-                      *resources_.required_threads);
+      none_for_threads_ = fmt::format("blocks of {} threads: the kernel was compiled for exactly {}",
+                                      threads_, *resources_.required_threads);
     }
     if (result_.blocks_by_warps == 0)
-      none_for_warps_ = fmt::format("blocks of {} threads are {} warps: an SM of {} takes {} at most",
+      none_for_warps_ = fmt::format("blocks of {} threads are {} warps: an SM of {} takes at most {}",
                                     threads_, warps_, gpu_.name, limits_.max_warps_per_sm);
     return none_for_threads_.empty();
   }
@@ -152,7 +151,7 @@ class Blocks {
     result_.registers_known = true;
     const std::int64_t per_thread = *resources_.registers_per_thread;
     if (per_thread > limits_.registers_per_thread) {
-      none_for_registers_ = fmt::format("{} registers per thread: {} has {} at most", per_thread, gpu_.name,
+      none_for_registers_ = fmt::format("{} registers per thread: {} has at most {}", per_thread, gpu_.name,
                                         limits_.registers_per_thread);
       result_.blocks_by_registers = 0;
       return;
@@ -192,7 +191,7 @@ class Blocks {
     if (allocated == 0) return;
     result_.shared_bytes_per_block = allocated;
     if (allocated > limits_.shared_bytes_per_block + limits_.shared_reserved_per_block) {
-      none_for_shared_memory_ = fmt::format("{} bytes of shared memory: a block of {} can have {} at most",
+      none_for_shared_memory_ = fmt::format("{} bytes of shared memory: a block on {} can have at most {}",
                                             used, gpu_.name, limits_.shared_bytes_per_block);
       result_.blocks_by_shared_memory = 0;
     } else if (used > 0 || limits_.shared_reserved_per_block > 0) {
@@ -255,7 +254,7 @@ Occupancy occupancy(const Gpu& gpu, std::int64_t threads_per_block, const Kernel
 
 std::string to_text(const Gpu& gpu, const Occupancy& occupancy) {
   if (occupancy.active_blocks == 0)
-    return fmt::format("no block can be active on an SM, for its {}", to_string(occupancy.limit));
+    return fmt::format("no block can be active on an SM, because of its {}", to_string(occupancy.limit));
   const std::int64_t warps = occupancy.active_warps / occupancy.active_blocks;
   return fmt::format("{} {} of {} {} {} active on an SM: {} of {} warps ({:.0f} %), limited by {}",
                      occupancy.active_blocks, occupancy.active_blocks == 1 ? "block" : "blocks", warps,

@@ -1,6 +1,6 @@
 // Occupancy: how many blocks of a kernel an SM runs at once, as NVIDIA publishes it (CUDA Occupancy
 // Calculator; CUDA C Programming Guide, "hardware multithreading" and the technical specifications per
-// compute capability). The paper's N_ab/sm (Puchala et al. 2022, Algorithm 1) knows two of the limits, warps
+// compute capability). The paper's N_ab/sm (Puchala et al. 2022, Algorithm 1) has two of the limits, warps
 // and blocks per SM; registers and shared memory are the others.
 #pragma once
 
@@ -16,36 +16,36 @@
 
 namespace warptime {
 
-// What an SM of a compute capability has, and in which portions it gives it away.
+// The limits of an SM by compute capability, and the units in which it allocates registers and shared memory.
 struct ComputeLimits {
   ComputeCapability compute_capability;
   int max_threads_per_block = 1024;
   int max_warps_per_sm = 0;
   int max_blocks_per_sm = 0;
   std::int64_t registers_per_sm = 0;     // of 32 bits
-  std::int64_t registers_per_block = 0;  // the most that a block can have
-  int registers_per_thread = 0;          // the most that a thread can have
-  // Registers are given to a warp (1.x: to a block) in multiples of register_unit. The warps of an SM live in
-  // warp_partitions, each with its share of the registers.
+  std::int64_t registers_per_block = 0;  // the maximum for a block
+  int registers_per_thread = 0;          // the maximum for a thread
+  // Registers are allocated to a warp (1.x: to a block) in multiples of register_unit. The warps of an SM
+  // live in warp_partitions, each with its share of the registers.
   enum class Granularity : std::uint8_t { block, warp } register_granularity = Granularity::warp;
   int register_unit = 256;
   // 1.x: warps of a block are rounded up to a multiple of it before their registers are counted. From 2.0 on:
   // the partitions of an SM.
   int warp_partitions = 4;
-  // From 2.0 on: a block's warps are rounded up to a multiple of it where its registers are held against
-  // registers_per_block. That of the partitions but for 6.0, where a block has to fit 6.1 too.
+  // From 2.0 on: a block's warps are rounded up to a multiple of it to compare its registers with
+  // registers_per_block. The number of partitions, except on 6.0, where a block has to fit 6.1 too.
   int warps_checked_by = 4;
-  std::int64_t shared_bytes_per_sm = 0;     // as configured for the most
+  std::int64_t shared_bytes_per_sm = 0;     // with the maximum configuration
   std::int64_t shared_bytes_per_block = 0;  // the most that a block can ask for (7.0 and later: opted into)
-  int shared_unit = 256;                    // bytes: shared memory is given to a block in multiples of it
-  int shared_reserved_per_block = 0;        // bytes that the system takes of each block's
+  int shared_unit = 256;                    // bytes: shared memory is allocated to a block in multiples of it
+  int shared_reserved_per_block = 0;        // bytes per block that the system reserves
 };
 
 // Ascending.
 std::span<const ComputeLimits> all_compute_limits();
 
-// Those of a compute capability; of one that is not in the table, those of the newest that is not newer.
-// Null: older than 1.0.
+// The limits of a compute capability; for one that is not in the table, those of the newest older one. Null
+// for one older than 1.0.
 const ComputeLimits* find_compute_limits(ComputeCapability compute_capability);
 
 struct Occupancy {
@@ -53,27 +53,28 @@ struct Occupancy {
 
   std::int64_t active_blocks = 0;  // per SM; 0: not even one block can be launched
   std::int64_t active_warps = 0;   // active_blocks times the warps of a block
-  double fraction = 0;             // active_warps of the most that the SM takes
-  Limit limit = Limit::warps;      // the tightest; of equals the first in the order above
-  // How many blocks each would allow. Nothing: no limit (no registers known, no shared memory used).
+  double fraction = 0;             // active_warps as a share of the SM's maximum
+  Limit limit = Limit::warps;  // the tightest limit; the first one in the order above if several are equal
+  // The number of blocks that each limit alone allows. Nothing: no limit (registers unknown, no shared memory
+  // used).
   std::int64_t blocks_by_warps = 0;
   std::int64_t blocks_by_blocks = 0;
   std::optional<std::int64_t> blocks_by_registers;
   std::optional<std::int64_t> blocks_by_shared_memory;
   std::int64_t registers_per_block = 0;     // as allocated; 0: unknown
-  std::int64_t shared_bytes_per_block = 0;  // as allocated, with what is reserved
+  std::int64_t shared_bytes_per_block = 0;  // as allocated, including the reserved bytes
   bool registers_known = false;
-  // What was taken for granted, and why a launch of 0 active blocks cannot be (the last one: for `limit`), in
-  // sentences; may be empty.
+  // Assumptions, and why a launch with 0 active blocks is impossible (last, for `limit`), in sentences; may
+  // be empty.
   std::vector<std::string> notes;
 };
 
 // "registers", "shared memory", "threads", "blocks", "warps"
 std::string_view to_string(Occupancy::Limit limit);
 
-// Of blocks of `threads_per_block` (at least 1) threads of a kernel. A figure of the GPU's file beats the
-// table of its compute capability. Where resources.registers_per_thread is unknown the registers limit
-// nothing, and a note says so; the same for shared memory of unknown size.
+// The occupancy of a kernel with blocks of `threads_per_block` (at least 1) threads. A figure in the GPU's
+// file overrides the table of its compute capability. Unknown resources.registers_per_thread, or shared
+// memory of unknown size, limit nothing, and a note says so.
 Occupancy occupancy(const Gpu& gpu, std::int64_t threads_per_block, const KernelResources& resources);
 
 // A kernel's resources in a launch that asks for `shared_bytes` of dynamic shared memory, which beat what the program

@@ -5,7 +5,7 @@
 namespace warptime {
 namespace {
 
-// The session of a model that remembers nothing itself: it keeps the last schedule of each launch.
+// The session of a model without a cache of its own: it keeps the last schedule of each launch.
 class PlainSession : public ModelSession {
  public:
   explicit PlainSession(const Model& model) : model_(model) {}

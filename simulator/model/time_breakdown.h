@@ -1,4 +1,4 @@
-// A time and what it is the sum of, in the terms of the model that gave it.
+// A time and the parts that it is the sum of, in the terms of its model.
 #pragma once
 
 #include <array>
@@ -8,20 +8,20 @@
 
 namespace warptime {
 
-// One of the times that a model tells apart.
+// One part of the times of a model.
 struct TimePart {
   enum class Kind : std::uint8_t {
-    launch,       // of the launch as a whole: no line of the kernel has a share in it
+    launch,       // of the launch as a whole, not of any line of the kernel
     calculation,  // of instructions
     memory,       // of memory accesses: fewer accesses take less of it
     tail,         // of memory accesses, at the end of a run
-    further,      // the total seen from another side: none of its parts
+    further,      // another breakdown of the total, not one of its parts
   };
 
   std::string_view key;      // in CSV and JSON: "calculation_us"
   std::string_view title;    // of a table's column: "calc"
   std::string_view meaning;  // "calculation"
-  std::string_view bound;    // what a launch is whose time this is, for the most part: "compute-bound"
+  std::string_view bound;    // what a launch is that spends most of its time here: "compute-bound"
   Kind kind = Kind::launch;
 };
 

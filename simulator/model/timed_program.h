@@ -1,4 +1,4 @@
-// A kernel program as models take it: with durations for the accesses that leave theirs open.
+// A kernel program as input of a model, with durations for the accesses that leave theirs open.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace warptime {
 struct TimedProgram {
   std::shared_ptr<const KernelProgram> program;  // not null
   MemoryDurations durations;
-  std::vector<std::string> names;  // that its expressions use: what it needs values for
+  std::vector<std::string> names;  // used by its expressions; each needs a value
 };
 
 }  // namespace warptime

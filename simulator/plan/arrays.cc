@@ -46,9 +46,10 @@ class ArraysReader {
     PlanArray array;
     array.name = reader_.text(key, "an array's name");
     array.line = key.line;
-    if (!is_name(array.name)) reader_.error(key, fmt::format("`{}` is no name for an array", array.name));
+    if (!is_name(array.name))
+      reader_.error(key, fmt::format("`{}` is not a valid name for an array", array.name));
     if (std::find(parameters_.begin(), parameters_.end(), array.name) != parameters_.end())
-      reader_.error(key, fmt::format("there is a parameter `{}` already", array.name));
+      reader_.error(key, fmt::format("`{}` is already the name of a parameter", array.name));
     if (value.kind == Node::Kind::mapping) {
       read_fields(value, array);
     } else {
@@ -80,7 +81,7 @@ class ArraysReader {
       if (line.name == text) return line.type;
       known.emplace_back(line.name);
     }
-    reader_.error(node, fmt::format("`{}` is no type of an array", text), "one of " + yaml::list_of(known));
+    reader_.error(node, fmt::format("`{}` is not an element type", text), "one of " + yaml::list_of(known));
     return ElementType::f32;
   }
 
@@ -97,8 +98,8 @@ class ArraysReader {
     const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), array.value);
     array.fill = ArrayFill::constant;
     if (failure != std::errc() || end != text.data() + text.size() || !std::isfinite(array.value))
-      reader_.error(node, fmt::format("`{}` is nothing to fill an array with", text),
-                    "a number, or one of " + yaml::list_of(known));
+      reader_.error(node, fmt::format("an array cannot be filled with `{}`", text),
+                    "use a number, or one of " + yaml::list_of(known));
   }
 
   Expression expression(const Node& node, std::string_view what) {
@@ -106,7 +107,7 @@ class ArraysReader {
     for (const auto& name : read.names()) {
       if (std::find(parameters_.begin(), parameters_.end(), name) != parameters_.end()) continue;
       const auto near = nearest(name, parameters_);
-      reader_.error(node, fmt::format("{}: `{}` is no parameter of the plan", what, name),
+      reader_.error(node, fmt::format("{}: `{}` is not a parameter of the plan", what, name),
                     near.empty() ? "" : fmt::format("did you mean `{}`?", near));
     }
     return read;
@@ -136,7 +137,7 @@ std::vector<PlanArray> read_plan_arrays(yaml::Reader& reader, const Node& node,
   std::vector<PlanArray> arrays;
   if (node.kind == Node::Kind::null) return arrays;
   if (node.kind != Node::Kind::mapping) {
-    reader.error(node, "`arrays` is a mapping from names to numbers of elements",
+    reader.error(node, "`arrays` must be a mapping from names to numbers of elements",
                  "arrays: {data: N, coefs: {elements: 2 * K, type: f32, fill: random}}");
     return arrays;
   }
@@ -145,7 +146,7 @@ std::vector<PlanArray> read_plan_arrays(yaml::Reader& reader, const Node& node,
     auto array = read.read(entry.key, entry.value);
     const bool twice = std::any_of(arrays.begin(), arrays.end(),
                                    [&](const auto& other) { return other.name == array.name; });
-    if (twice) reader.error(entry.key, fmt::format("`{}` is there twice", array.name));
+    if (twice) reader.error(entry.key, fmt::format("`{}` occurs twice", array.name));
     arrays.push_back(std::move(array));
   }
   return arrays;

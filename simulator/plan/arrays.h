@@ -1,4 +1,4 @@
-// The arrays of a plan: what its kernels' pointers point to. Only who runs a plan needs them; a prediction
+// The arrays of a plan: what its kernels' pointers point to. Only running a plan needs them; a prediction
 // does not.
 //
 //   arrays:
@@ -8,8 +8,8 @@
 //     table: {elements: l, type: i32, fill: cycle_leaders, of: C / b}
 //
 // Pointer arguments are bound by name, as others are; or by an expression over the arrays' names, in elements
-// as in C: `low: x + N / 2`, `in: if(level % 2 == 0, a, b)`. An array that has the name of a module variable
-// (__constant__ float coefs[…]) is that variable's contents.
+// as in C: `low: x + N / 2`, `in: if(level % 2 == 0, a, b)`. An array with the name of a module variable
+// (__constant__ float coefs[…]) gives that variable's contents.
 #pragma once
 
 #include <cstdint>
@@ -51,8 +51,8 @@ struct PlanArray {
   int line = 0;      // in the plan's file
 };
 
-// The plan's `arrays`. `parameters`: what the expressions may use. Errors: no mapping, an array that is there
-// twice or is called as a parameter is, an unknown type or fill, an expression with other names.
+// The plan's `arrays`. `parameters`: what the expressions may use. Errors: not a mapping, an array that
+// occurs twice or has the name of a parameter, an unknown type or fill, an expression with other names.
 std::vector<PlanArray> read_plan_arrays(yaml::Reader& reader, const yaml::Node& node,
                                         const std::vector<std::string>& parameters);
 

@@ -24,7 +24,7 @@ std::optional<double> read_time(Reader& reader, const Fields& fields, std::strin
 std::map<std::string, double> read_durations(Reader& reader, const Node& node) {
   std::map<std::string, double> durations;
   if (node.kind != Node::Kind::mapping) {
-    reader.error(node, "`memory_cycles` is a mapping", "memory_cycles: {load.coalesced: 310}");
+    reader.error(node, "`memory_cycles` must be a mapping", "memory_cycles: {load.coalesced: 310}");
     return durations;
   }
   MemoryDurations known;
@@ -32,8 +32,8 @@ std::map<std::string, double> read_durations(Reader& reader, const Node& node) {
     const std::string name = reader.text(entry.key, "the name of a duration");
     const auto value = reader.number(entry.value, fmt::format("`{}`", name));
     if (find_duration(known, name) == nullptr) {
-      reader.error(entry.key, fmt::format("`{}` is no memory duration", name),
-                   "load. or store. and uniform, coalesced, strided or scattered");
+      reader.error(entry.key, fmt::format("`{}` is not a memory duration", name),
+                   "write load. or store., followed by uniform, coalesced, strided or scattered");
     } else if (value && *value < 0) {
       reader.error(entry.value, fmt::format("`{}` is negative: {}", name, *value));
     } else if (value) {
@@ -48,7 +48,7 @@ std::map<std::string, double> read_durations(Reader& reader, const Node& node) {
 Calibrations read_calibrations(Reader& reader, const Node& node) {
   Calibrations calibrations;
   if (node.kind != Node::Kind::mapping) {
-    reader.error(node, "`calibrations` is a mapping from GPU names",
+    reader.error(node, "`calibrations` must be a mapping from GPU names",
                  "gtx-1070: {t_p: 5.8, t_m: 19, source: \"…\"}");
     return calibrations;
   }
@@ -67,7 +67,7 @@ Calibrations read_calibrations(Reader& reader, const Node& node) {
       reader.error(entry.value, fmt::format("the calibration of `{}` has neither `t_p` nor `t_m`", gpu));
     }
     if (!calibrations.emplace(gpu, std::move(calibration)).second) {
-      reader.error(entry.key, fmt::format("`{}` is there twice", gpu));
+      reader.error(entry.key, fmt::format("`{}` occurs twice", gpu));
     }
   }
   return calibrations;
@@ -78,7 +78,7 @@ Result<CalibrationFile> read_calibration_file(std::string_view text, const std::
   if (!documents) return documents.diagnostics();
   if (documents->size() != 1 || documents->front().kind == Node::Kind::null) {
     return error_at(file, 0, 0,
-                    fmt::format("a calibration file is one YAML document, not {}", documents->size()));
+                    fmt::format("a calibration file must be one YAML document, not {}", documents->size()));
   }
   Reader reader(text, file);
   Fields fields(reader, documents->front(), {"warptime", "plan", "calibrations"}, "a calibration file");

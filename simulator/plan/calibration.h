@@ -32,8 +32,8 @@ struct CalibrationFile {
   Calibrations calibrations;
 };
 
-// Errors, with line and column: not YAML, unknown keys, no `calibrations`, neither t_p nor t_m, one that is
-// negative.
+// Errors, with line and column: not YAML, unknown keys, no `calibrations`, neither t_p nor t_m, a negative
+// value.
 Result<CalibrationFile> read_calibration_file(std::string_view text, const std::string& file);
 
 namespace yaml {

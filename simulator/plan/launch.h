@@ -55,10 +55,10 @@ struct GpuDivisors {
 
 // Algorithm 3 itself. threads: at least 1.
 Launch algorithm_3(const Gpu& gpu, const GpuDivisors& divisors, std::int64_t threads);
-// Whether check_launch has nothing against it.
+// Whether check_launch accepts it.
 bool fits(const Gpu& gpu, const Launch& launch);
 
-// Algorithm 3, read as tests/reference/plain_model.py does: where the even number of SMs does not divide the
+// Algorithm 3, read as tests/reference/plain_model.py does: if the even number of SMs does not divide the
 // threads, threads per block (or the number of blocks) is rounded up. Errors: threads < 1.
 Result<Launch> choose_launch(const Gpu& gpu, std::int64_t threads);
 
@@ -67,7 +67,7 @@ Result<Launch> check_launch(const Gpu& gpu, std::int64_t blocks, std::int64_t th
 // Errors: also a dimension below 1, or larger than CUDA takes.
 Result<Launch> check_launch(const Gpu& gpu, const GridAndBlock& launch);
 
-// ---- What is computed a million times a second.
+// ---- Inline, because sweeps call it a million times a second.
 
 inline Launch algorithm_3(const Gpu& gpu, const GpuDivisors& divisors, std::int64_t threads) {
   const std::int64_t warp = gpu.warp_size, largest = gpu.max_threads_per_block;

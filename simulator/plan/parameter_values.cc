@@ -12,7 +12,7 @@
 namespace warptime {
 namespace {
 
-constexpr std::string_view kHint = "values are written like 64, 8,10,12, 2^6..2^20 or 64..1024:64";
+constexpr std::string_view kHint = "write values like 64, 8,10,12, 2^6..2^20 or 64..1024:64";
 
 struct Number {
   std::int64_t value = 0;
@@ -75,7 +75,7 @@ Result<ParameterValues> ParameterValues::parse(std::string_view text) {
       if (const auto colon = piece.find(':'); colon != std::string_view::npos) {
         const auto parsed = parse_whole(trimmed(piece.substr(colon + 1)));
         if (!parsed) return parsed.diagnostics();
-        if (*parsed < 1) return error(fmt::format("`{}`: the step of a range is 1 or more", written));
+        if (*parsed < 1) return error(fmt::format("`{}`: the step of a range must be at least 1", written));
         step = *parsed;
         piece = piece.substr(0, colon);
       }
@@ -83,15 +83,15 @@ Result<ParameterValues> ParameterValues::parse(std::string_view text) {
       if (!first) return first.diagnostics();
       const auto last = parse_number(piece.substr(dots + 2));
       if (!last) return last.diagnostics();
-      // With a step, 2^6..2^20 is a range of numbers like any other.
+      // With a step, 2^6..2^20 is an ordinary range of numbers.
       range.powers = first->power && last->power && !step;
       if (!step && first->power != last->power) {
-        return error(fmt::format("`{}`: a range of powers has a power at both ends", written),
+        return error(fmt::format("`{}`: a range of powers needs a power at both ends", written),
                      std::string(kHint));
       }
       if (range.powers && (first->base != last->base || first->base < 2)) {
         return error(
-            fmt::format("`{}`: a range of powers has the same base, 2 or more, at both ends", written));
+            fmt::format("`{}`: a range of powers needs the same base, at least 2, at both ends", written));
       }
       range.base = first->base;
       range.step = step.value_or(1);
@@ -143,10 +143,10 @@ Result<std::vector<NamedValues>> parse_parameters(std::string_view text) {
     const auto equals = rest.find('=');
     const std::string_view name = trimmed(rest.substr(0, equals));
     if (equals == std::string_view::npos || !is_name(name)) {
-      return error(fmt::format("`{}` is not of the form NAME=VALUES", rest), "K=8,10,12 or N=2^6..2^20");
+      return error(fmt::format("`{}` is not NAME=VALUES", rest), "K=8,10,12 or N=2^6..2^20");
     }
     rest.remove_prefix(equals + 1);
-    // The values go on to the comma before the next `NAME=`.
+    // The values end at the comma before the next `NAME=`.
     const auto next = rest.find('=');
     const auto end = next == std::string_view::npos ? next : rest.rfind(',', next);
     const auto values = ParameterValues::parse(rest.substr(0, end));

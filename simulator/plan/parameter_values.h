@@ -10,8 +10,8 @@
 
 namespace warptime {
 
-// The values of one --param: a list, a range of powers or a stepped range, kept as it was written (a range
-// takes no memory).
+// The values of one --param: a list, a range of powers or a stepped range, kept as it was written (a
+// range takes no memory).
 class ParameterValues {
  public:
   // `64`; `2^6`; `8,10,12`; `2^6..2^20` (powers); `64..1024:64` (with a step); `1..8`; mixed with commas.

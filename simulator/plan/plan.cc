@@ -67,7 +67,7 @@ class PlanReader {
       for (const Entry& entry : node.entries)
         add(entry.key, reader_.text(entry.value, "a parameter's description"));
     } else if (node.kind != Node::Kind::null) {
-      reader_.error(node, "`parameters` is a list of names, or a mapping from names to descriptions");
+      reader_.error(node, "`parameters` must be a list of names, or a mapping from names to descriptions");
     }
     return parameters;
   }
@@ -76,7 +76,8 @@ class PlanReader {
     std::vector<std::pair<std::string, std::int64_t>> values;
     if (node.kind == Node::Kind::null) return values;
     if (node.kind != Node::Kind::mapping) {
-      reader_.error(node, "`typical` is a mapping from parameters to values", "typical: {K: 8, N: 2^20}");
+      reader_.error(node, "`typical` must be a mapping from parameters to values",
+                    "typical: {K: 8, N: 2^20}");
       return values;
     }
     std::set<std::string> seen;
@@ -84,10 +85,10 @@ class PlanReader {
       const std::string name = reader_.text(entry.key, "a parameter's name");
       if (std::find(scope_.begin(), scope_.end(), name) == scope_.end()) {
         const std::string near = nearest(name, scope_);
-        reader_.error(entry.key, fmt::format("`{}` is no parameter of the plan", name),
+        reader_.error(entry.key, fmt::format("`{}` is not a parameter of the plan", name),
                       near.empty() ? "" : fmt::format("did you mean `{}`?", near));
       }
-      if (!seen.insert(name).second) reader_.error(entry.key, fmt::format("`{}` is there twice", name));
+      if (!seen.insert(name).second) reader_.error(entry.key, fmt::format("`{}` occurs twice", name));
       const auto value = reader_.expression(entry.value, fmt::format("`{}`", name), Reader::Constant::count);
       const auto count = evaluate_count(value, {});
       if (count) {
@@ -102,12 +103,12 @@ class PlanReader {
 
   void bring_into_scope(const Node& where, const std::string& name, std::string_view what) {
     if (!is_name(name) || is_launch_dimension(name)) {
-      reader_.error(where, fmt::format("`{}` is no name for a {}", name, what),
-                    "letters, digits and `_`, no digit first");
+      reader_.error(where, fmt::format("`{}` is not a valid name for a {}", name, what),
+                    "use letters, digits and `_`, not beginning with a digit");
     } else if (std::find(scope_.begin(), scope_.end(), name) != scope_.end()) {
-      reader_.error(where, fmt::format("there is a parameter or counter `{}` already", name));
+      reader_.error(where, fmt::format("`{}` is already the name of a parameter or counter", name));
     } else if (is_array(name)) {
-      reader_.error(where, fmt::format("there is an array `{}` already", name));
+      reader_.error(where, fmt::format("`{}` is already the name of an array", name));
     }
     scope_.push_back(name);
   }
@@ -117,7 +118,7 @@ class PlanReader {
     if (depth > kDeepestNesting) {
       reader_.error(node, fmt::format("launches are nested more than {} deep", kDeepestNesting));
     } else if (node.kind != Node::Kind::sequence || node.items.empty()) {
-      reader_.error(node, "`launches` is a list of launches", "- {kernel: mtx.cu, threads: N}");
+      reader_.error(node, "`launches` must be a list of launches", "- {kernel: mtx.cu, threads: N}");
     } else {
       for (const Node& item : node.items) steps.push_back(read_step(item, depth));
     }
@@ -153,7 +154,7 @@ class PlanReader {
     PlanLaunch launch;
     if (const Node* node = fields.require("kernel")) {
       launch.kernel = reader_.text(*node, "`kernel`");
-      if (launch.kernel.empty()) reader_.error(*node, "`kernel` is empty: it is the kernel's file");
+      if (launch.kernel.empty()) reader_.error(*node, "`kernel` is empty: it must name the kernel's file");
     }
     if (const Node* node = fields.find("entry")) launch.entry = reader_.text(*node, "`entry`");
     if (const Node* node = fields.find("arguments")) read_arguments(*node, launch);
@@ -209,7 +210,7 @@ class PlanReader {
     if (fields.node().kind != Node::Kind::mapping) return;
     const bool sized = !launch.grid.empty() || !launch.block.empty();
     if (launch.threads && sized) {
-      reader_.error(fields.node(), "a launch has either `threads`, or `grid` and `block`");
+      reader_.error(fields.node(), "a launch must have either `threads`, or `grid` and `block`");
     } else if (!launch.threads && !sized) {
       reader_.error(fields.node(), "a launch has neither `threads` nor `grid` and `block`");
     } else if (sized && launch.block.empty()) {
@@ -226,12 +227,13 @@ class PlanReader {
   void read_arguments(const Node& node, PlanLaunch& launch) {
     if (node.kind == Node::Kind::null) return;
     if (node.kind != Node::Kind::mapping)
-      return reader_.error(node, "`arguments` is a mapping from names to expressions");
+      return reader_.error(node, "`arguments` must be a mapping from names to expressions");
     std::set<std::string> seen;
     for (const Entry& entry : node.entries) {
       const std::string name = reader_.text(entry.key, "an argument's name");
-      if (!is_name(name)) reader_.error(entry.key, fmt::format("`{}` is no name for an argument", name));
-      if (!seen.insert(name).second) reader_.error(entry.key, fmt::format("`{}` is there twice", name));
+      if (!is_name(name))
+        reader_.error(entry.key, fmt::format("`{}` is not a valid name for an argument", name));
+      if (!seen.insert(name).second) reader_.error(entry.key, fmt::format("`{}` occurs twice", name));
       auto value = expression(entry.value, fmt::format("`{}`", name), May::be_argument);
       auto& arguments = is_data(value) ? launch.data : launch.arguments;
       arguments.emplace_back(name, std::move(value));
@@ -288,7 +290,7 @@ Result<Plan> read_plan(std::string_view text, const std::string& file) {
   const auto documents = yaml::parse(text, file);
   if (!documents) return documents.diagnostics();
   if (documents->size() != 1 || documents->front().kind == Node::Kind::null) {
-    return error_at(file, 0, 0, fmt::format("a plan is one YAML document, not {}", documents->size()));
+    return error_at(file, 0, 0, fmt::format("a plan must be one YAML document, not {}", documents->size()));
   }
   Reader reader(text, file);
   Plan plan = PlanReader(reader, file).read(documents->front());

@@ -22,8 +22,8 @@
 //     - repeat: K                      # a group of launches
 //       counter: i
 //       launches: […]
-//   arrays: {idata: N, odata: N, coefs: 2 * K}   # optional, to run it: what pointers point to (plan_arrays.h)
-//   typical: {N: 2^20, K: 8}           # optional: sizes that stand for all, where one time is to be told
+//   arrays: {idata: N, odata: N, coefs: 2 * K}   # optional, to run it: what pointers point to (arrays.h)
+//   typical: {N: 2^20, K: 8}           # optional: representative sizes, for reports of a single time
 //   calibrations:                      # optional, by GPU
 //     gtx-1070: {t_p: 5.8, t_m: 19, source: "…"}     # microseconds, cycles
 #pragma once
@@ -53,8 +53,8 @@ struct PlanLaunch {
   std::string entry;   // the kernel's name in that file; empty: the only one
   std::vector<std::pair<std::string, Expression>>
       arguments;  // the program's parameters; unnamed ones are the plan's own
-  // Arguments that no count of a model depends on: over the names of arrays, or with a decimal. For who runs
-  // it.
+  // Arguments that no count of a model depends on: over the names of arrays, or with a decimal. For running
+  // the plan.
   std::vector<std::pair<std::string, Expression>> data;
   std::optional<Expression> threads;  // either this (Algorithm 3 chooses blocks and threads per block), …
   Dim3Expressions grid, block;        // … or both of these; empty: not given
@@ -98,7 +98,7 @@ struct Plan {
   std::vector<Parameter> parameters;
   std::vector<std::pair<std::string, std::int64_t>> typical;  // of some of the parameters
   std::vector<PlanStep> steps;
-  std::vector<PlanArray> arrays;  // for who runs it
+  std::vector<PlanArray> arrays;  // for running the plan
   Calibrations calibrations;
 };
 

@@ -1,5 +1,5 @@
-// Which t_p, t_m and memory durations hold for a plan on a GPU: an option beats a calibration file beats the plan
-// beats the GPU's default. This order stands here and nowhere else.
+// Which t_p, t_m and memory durations apply to a plan on a GPU: an option overrides a calibration file, which
+// overrides the plan, which overrides the GPU's default. Only this file knows the order.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,7 @@ std::vector<ExplainedLaunch> explained_launches(const std::vector<LaunchTerm>& t
   return launches;
 }
 
-// What can be said of a row with any model, and what its own model adds.
+// Claims about a row that hold for any model, and those of its own model.
 class Claims {
  public:
   Claims(const PreparedPlan& plan, std::size_t gpu, const std::vector<std::int64_t>& values,
@@ -116,7 +116,7 @@ class Claims {
                       percent_text(1 - row.time.total_us / row_.time.total_us)))
           .time_us = row.time.total_us;
     } else if (wasted) {
-      say(Claim::Kind::best_launch, "no other blocks of whole warps are quicker");
+      say(Claim::Kind::best_launch, "no other blocks of whole warps are faster");
     }
   }
 
@@ -156,7 +156,7 @@ class Claims {
     return true;
   }
 
-  // The row with another program in place of one.
+  // The row with one program replaced by another.
   std::optional<double> time_with(const TimedProgram* of,
                                   const std::shared_ptr<const KernelProgram>& program) const {
     const TimedProgram timed{program, of->durations, of->names};

@@ -1,5 +1,5 @@
 // Why a prediction is what it is: where its time goes, by line of the source, and what would shorten it.
-// Every gain that is claimed is what the model itself says of the changed kernel or launch.
+// Every claimed gain comes from running the model on the changed kernel or launch.
 #pragma once
 
 #include <optional>
@@ -26,8 +26,9 @@ Result<std::vector<Explanation>> explain_all(const Plan& plan, const std::vector
                                              const std::vector<NamedValues>& parameters,
                                              const PredictionOptions& options, const ProgramLoader& loader);
 
-// The program without every second of the loads at `where` (as place_of has it): of adjacent loads every second one, of
-// those that a repeat has once in each iteration that of every second iteration. Nothing where there is no second one.
+// The program without every second load at `where` (a text from place_of): of adjacent loads every second
+// one; of a load that occurs once in each iteration, that of every second iteration. Nothing if there is no
+// second load.
 std::optional<KernelProgram> with_half_the_loads(const KernelProgram& program, const std::string& where);
 
 }  // namespace warptime

@@ -21,7 +21,7 @@ Items substituted(const Items& items, const Replacements& replacements) {
     } else if (auto* repeat = std::get_if<Repeat>(&item.what)) {
       repeat->count = repeat->count.substitute(replacements);
       Replacements inside = replacements;
-      inside.erase(repeat->counter);  // it hides a name from outside
+      inside.erase(repeat->counter);  // it hides an outer name
       repeat->body = substituted(repeat->body, inside);
     } else if (auto* when = std::get_if<When>(&item.what)) {
       when->condition = when->condition.substitute(replacements);
@@ -58,8 +58,8 @@ class Halving {
   }
 
  private:
-  // Of loads in a row every second one is left out. One that has no partner is put into `single`; it stays
-  // where it is when the items are moved.
+  // Removes every second one of adjacent loads. A load without a partner goes to `single`; it stays in place
+  // when the items are moved.
   Items halved(const Items& items, std::set<const Item*>& single) {
     Items result;
     std::size_t found = 0, last = 0;
@@ -92,7 +92,7 @@ class Halving {
     }
   }
 
-  // Of the loads that an iteration has once, those of every second iteration are elided.
+  // Of loads that occur once in an iteration, those of every second iteration are removed.
   void append_repeat(Items& result, const Item& item, const Repeat& repeat) {
     std::set<const Item*> once;
     const Items body = halved(repeat.body, once);

@@ -1,4 +1,4 @@
-// The models that predictions can be made with. A new one is a line in models.cc, or registers itself.
+// The models that can predict. A new model is a line in models.cc, or registers itself.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ const std::vector<const Model*>& all_models();
 inline const Model& default_model() {
   return *all_models().front();
 }
-const Model* find_model(std::string_view name);  // null: there is none of this name
+const Model* find_model(std::string_view name);  // null: unknown name
 
 // For a model that lives elsewhere; `model` must outlive all predictions. Call it before any.
 void register_model(const Model& model);

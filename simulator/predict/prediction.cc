@@ -20,10 +20,10 @@ namespace warptime {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr auto kBatchTime = std::chrono::milliseconds(10);  // that a batch should take
-constexpr auto kAloneTime = std::chrono::milliseconds(3);   // a sweep that is done by then needs no threads
+constexpr auto kBatchTime = std::chrono::milliseconds(10);  // target duration of a batch
+constexpr auto kAloneTime = std::chrono::milliseconds(3);   // a sweep that ends within it needs no threads
 constexpr std::uint64_t kLargestBatch = 1 << 13;            // rows
-constexpr std::size_t kBatchesAhead = 4;                    // of each thread, that wait to be delivered
+constexpr std::size_t kBatchesAhead = 4;                    // per thread, waiting for delivery
 
 // The values in the plan's order. Errors: see predict.
 Result<std::vector<const ParameterValues*>> in_plan_order(const Plan& plan,
@@ -41,7 +41,7 @@ Result<std::vector<const ParameterValues*>> in_plan_order(const Plan& plan,
       wrong.push_back(error(fmt::format("{} has no parameter `{}`", plan.name, named.name), hint));
     } else if (!by_name.emplace(named.name, &named.values).second) {
       wrong.push_back(error(fmt::format("the parameter `{}` is given twice", named.name),
-                            fmt::format("several values: `{}=8,10`", named.name)));
+                            fmt::format("give several values as a list: `{}=8,10`", named.name)));
     }
   }
   std::vector<const ParameterValues*> values;
@@ -70,7 +70,7 @@ class Rows {
 
   std::uint64_t size() const { return combinations_ * gpus_; }
 
-  // Goes through rows one by one.
+  // Iterates over rows.
   class Cursor {
    public:
     Cursor(const Rows& rows, std::uint64_t first) : rows_(rows), values(rows.values_.size()) {
@@ -95,7 +95,7 @@ class Rows {
     }
 
    private:
-    // True where it begins again.
+    // True when it wraps around.
     bool next_combination() {
       for (std::size_t i = values.size(); i-- > 0;) {
         const bool again = ++indices_[i] == rows_.values_[i]->size();
@@ -121,11 +121,11 @@ class Rows {
   std::uint64_t combinations_ = 1;
 };
 
-// A stretch of the rows, computed.
+// A range of computed rows.
 struct Batch {
   std::unique_ptr<RowBatch> rows;
   std::uint64_t count = 0;
-  bool cut = false;   // it was stopped before its end
+  bool cut = false;   // it was stopped early
   Diagnostics wrong;  // after these rows
 };
 
@@ -230,7 +230,7 @@ class Sweep {
       lock.unlock();
       Batch batch = compute(worker, first, end);
       lock.lock();
-      if (!batch.wrong.empty()) next_ = rows_.size();  // nothing after it is wanted
+      if (!batch.wrong.empty()) next_ = rows_.size();  // later rows are not needed
       waiting_.emplace(number, std::move(batch));
       ready_.notify_one();
     }
@@ -247,8 +247,8 @@ class Sweep {
   const std::function<bool(RowBatch&, std::uint64_t)>& on_batch_;
   std::mutex mutex_;
   std::condition_variable ready_, room_;
-  std::atomic<bool> done_ = false;  // nothing more is wanted
-  std::uint64_t next_ = 0;          // the first row that nobody computes yet
+  std::atomic<bool> done_ = false;  // no more rows are needed
+  std::uint64_t next_ = 0;          // the first row that no thread has taken
   std::uint64_t taken_ = 0, to_deliver_ = 0;
   std::map<std::uint64_t, Batch> waiting_;  // by number
   unsigned ended_ = 0;
@@ -263,7 +263,7 @@ Result<std::uint64_t> sweep_size(const std::vector<const Gpu*>& gpus,
   std::uint64_t size = gpus.size();
   for (const NamedValues& named : parameters) {
     if (__builtin_mul_overflow(size, named.values.size(), &size)) {
-      return error("the sweep has more rows than fit 64 bits");
+      return error("the number of rows of the sweep does not fit 64 bits");
     }
   }
   return size;

@@ -33,14 +33,14 @@ struct PredictionRow {
   ConstantSource t_p_source = ConstantSource::gpu_default;
   ConstantSource t_m_source = ConstantSource::gpu_default;
   std::vector<std::string> notes;  // "analysed for sm_75, the oldest target of nvcc 13.0", …
-  // Where the best launches were looked for: the time with those of Algorithm 3.
+  // With best_launch: the time with the launches of Algorithm 3.
   std::optional<double> algorithm_3_us;
-  std::vector<double> beside_us;  // what the models of PredictionOptions::beside say, in their order
-  std::uint64_t rank = 0;  // among the GPUs for these parameters, 1: the fastest; 0: nobody has ranked it
+  std::vector<double> beside_us;  // times of the models in PredictionOptions::beside, in their order
+  std::uint64_t rank = 0;         // among the GPUs for these parameters; 1: the fastest, 0: not ranked
 };
 
-// Gives the kernel program of a launch's kernel: reads it, or compiles and analyses it (the simulator knows
-// not how). The notes are shown with every row that uses the program.
+// Returns the kernel program of a launch's kernel: reads it, or compiles and analyses it (outside the
+// simulator). The notes are shown with every row that uses the program.
 struct LoadedProgram {
   LoadedProgram(KernelProgram of, std::vector<std::string> with_notes)
       : program(std::make_shared<const KernelProgram>(std::move(of))), notes(std::move(with_notes)) {}
@@ -58,31 +58,32 @@ using ProgramLoader =
 
 struct PredictionOptions {
   const Model* model = &default_model();
-  std::vector<const Model*> beside;  // other models, whose times rows have too
+  std::vector<const Model*> beside;  // other models, whose times are also in the rows
   GivenConstants constants;
-  // Of each launch of so many threads, take the quickest blocks of whole warps instead of Algorithm 3's.
+  // For each launch given by its number of threads, choose the fastest blocks of whole warps instead of
+  // Algorithm 3's.
   bool best_launch = false;
   std::map<std::string, std::vector<std::string>> gpu_notes;  // by GPU name: for all its rows
   ModelOptions model_options;
 };
 
-// How many rows a sweep has; fails where that does not fit 64 bits.
+// The number of rows of a sweep. Errors: a number that does not fit 64 bits.
 Result<std::uint64_t> sweep_size(const std::vector<const Gpu*>& gpus,
                                  const std::vector<NamedValues>& parameters);
 
 // One row per GPU and combination of parameters: GPUs outermost, the plan's last parameter innermost.
-// `on_row` is called in that order as rows are ready and returns false to stop; the row is good during the
+// `on_row` is called in that order as rows are ready and returns false to stop; the row is valid during the
 // call. All programs are loaded first, each once per GPU; T_c is computed once for equal (program, bindings,
 // warps, t_m). Errors: a parameter of the plan that has no values (says which), one that the plan does not
-// have, a name that a kernel program needs and nobody gives, a launch that the GPU does not take, launches
-// that differ with a counter for more than 2^22 iterations, and what the loader and the simulation say, with the
-// row's parameters. Returns the number of rows that on_row was called for.
+// have, a name without a value that a kernel program needs, a launch that the GPU cannot run, launches that
+// depend on a counter for more than 2^22 iterations, and the errors of the loader and the simulation, with
+// the row's parameters. Returns the number of calls of on_row.
 Result<std::uint64_t> predict(const Plan& plan, const std::vector<const Gpu*>& gpus,
                               const std::vector<NamedValues>& parameters, const PredictionOptions& options,
                               const ProgramLoader& loader,
                               const std::function<bool(const PredictionRow&)>& on_row);
 
-// Rows that follow each other, as some thread is done with them.
+// Consecutive rows, computed by one thread.
 class RowBatch {
  public:
   virtual ~RowBatch() = default;
@@ -92,12 +93,12 @@ class RowBatch {
 struct SweepOptions {
   unsigned threads = 0;                     // 0: as many as there are cores
   bool gpus_innermost = false;              // rows of equal parameters follow each other
-  const std::atomic<bool>* stop = nullptr;  // asked now and then; true ends the sweep with what it has
+  const std::atomic<bool>* stop = nullptr;  // checked now and then; true ends the sweep with the rows so far
 };
 
 // predict() on all cores, in constant memory. make_batch is called in any thread, add() in the thread that
 // computed the rows, on_batch in the calling thread: with the batches in the order of the rows, as they are
-// ready. A batch that ends with a row that fails comes without it, then the error.
+// ready. A failing row ends its batch, which is delivered without that row, followed by the error.
 Result<std::uint64_t> sweep(const Plan& plan, const std::vector<const Gpu*>& gpus,
                             const std::vector<NamedValues>& parameters, const PredictionOptions& options,
                             const ProgramLoader& loader, const SweepOptions& how,

@@ -10,7 +10,7 @@
 namespace warptime {
 namespace {
 
-// The name under which plans of earlier versions give the iterations of a loop; empty for other parameters.
+// The name that plans of earlier versions have for the iteration count of a loop; empty for other parameters.
 std::string old_name(std::string_view name) {
   constexpr std::string_view iterations = "iterations_at_";
   return name.starts_with(iterations) ? fmt::format("turns_at_{}", name.substr(iterations.size())) : "";
@@ -27,7 +27,7 @@ const Expression* find_argument(const PlanLaunch& launch, std::string_view name)
   return argument != nullptr ? argument : given(old_name(name));
 }
 
-// Thrown nowhere else than here and caught in PreparedPlan::make.
+// Thrown only here and caught in PreparedPlan::make.
 struct Failed {
   Diagnostics diagnostics;
 };
@@ -103,7 +103,7 @@ class Preparation {
     return prepared;
   }
 
-  // What the step launches, how, and with which values of its program's names.
+  // The kernel and the shape of the step's launch, and the values of its program's names.
   void collect_names(const PreparedStep& prepared, bool outermost, std::vector<std::string>& names) const {
     if (!outermost) prepared.step->repeat.collect_names(names);
     for (const PreparedStep& inner : prepared.steps) collect_names(inner, false, names);
@@ -177,9 +177,9 @@ class Preparation {
       for (const auto& [argument, value] : step.launch->arguments) given.push_back(argument);
       for (const auto& [bound, slot] : scope_) given.push_back(bound);
       const std::string near = nearest(name, given);
-      wrong.push_back(error(
-          fmt::format("nothing gives a value to `{}`{}, which {} uses", name, description, kernel_of(step)),
-          near.empty() ? "" : fmt::format("did you mean `{}` by `{}`?", name, near)));
+      wrong.push_back(
+          error(fmt::format("`{}`{}, which {} uses, has no value", name, description, kernel_of(step)),
+                near.empty() ? "" : fmt::format("did you mean `{}` by `{}`?", name, near)));
     }
     return wrong;
   }
@@ -191,8 +191,8 @@ class Preparation {
 
   void add_notes(const LoadedProgram& loaded, const PlanLaunch& launch) {
     for (const std::string& note : loaded.notes) add_note(note);
-    // The arguments of a kernel that was compiled need not have survived; in a program written by hand it is
-    // a slip.
+    // The compiler may have removed arguments of a compiled kernel; in a hand-written program, it is a
+    // mistake.
     if (!loaded.program->provenance.symbol.empty()) return;
     const auto names = parameter_names(*loaded.program);
     for (const auto& [argument, value] : launch.arguments) {
@@ -214,9 +214,10 @@ class Preparation {
   const ProgramLoader& loader_;
   PreparedPlan& prepared_;
   std::map<const PlanStep*, std::size_t> counter_slots_;
-  std::vector<std::pair<std::string, std::size_t>> scope_;  // names that have a value here, outermost first
+  std::vector<std::pair<std::string, std::size_t>>
+      scope_;  // names with a value at this place, outermost first
   const Gpu* gpu_ = nullptr;
-  MemoryDurations durations_;  // its own, with what calibrations say
+  MemoryDurations durations_;  // the GPU's, with those of calibrations
   PreparedGpu* into_ = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// A plan made ready for its GPUs: kernel programs loaded, names found, expressions compiled.
+// A plan prepared for its GPUs: kernel programs loaded, names resolved, expressions compiled.
 #pragma once
 
 #include <memory>
@@ -27,7 +27,7 @@ struct PreparedStep {
   const PlanStep* step = nullptr;
   CompiledExpression repeat;
   int counter_slot = -1;  // -1: it has no counter
-  bool counted = false;   // whether iterations differ with the counter
+  bool counted = false;   // whether iterations depend on the counter
   int launch = -1;        // index into PreparedGpu::launches; -1: `steps`
   std::vector<PreparedStep> steps;
 };
@@ -58,7 +58,7 @@ struct PreparedPlan {
                                    const PredictionOptions& options, const ProgramLoader& loader);
 };
 
-// Puts the step's place in the plan's file to diagnostics that have none.
+// Adds the step's place in the plan's file to diagnostics that have none.
 Diagnostics at_step(const Plan& plan, const PlanStep& step, Diagnostics wrong);
 
 }  // namespace warptime

@@ -11,7 +11,7 @@
 namespace warptime {
 namespace {
 
-// Of repeats whose launches differ from iteration to iteration, per row.
+// Limit for repeats whose launches differ from iteration to iteration, per row.
 constexpr std::uint64_t kMostLaunchIterations = std::uint64_t{1} << 22;
 // What errors are about.
 constexpr char kGrid[] = "the grid", kBlock[] = "the block";
@@ -269,7 +269,7 @@ Result<std::vector<LaunchTerm>> RowModel::terms(std::size_t gpu, const std::vect
   return terms;
 }
 
-// Says for which row it is, after the first message.
+// Adds the row's parameters to the first message.
 Diagnostics RowModel::with_row(Diagnostics wrong) const {
   for (Diagnostic& diagnostic : wrong) {
     if (diagnostic.severity != Severity::error) continue;
@@ -316,8 +316,8 @@ void RowModel::add_term(const PreparedLaunch& launch, std::size_t index, const L
   if (launch.shared) terms_->back().shared_bytes = last_[index].shared_bytes;
 }
 
-// The quickest of all blocks of whole warps that have at least the launch's threads; `chosen`, which takes
-// chosen_us, where none is quicker.
+// The fastest launch in blocks of whole warps with at least the launch's threads; `chosen`, which takes
+// chosen_us, if none is faster.
 Launch RowModel::best_shape(const PreparedLaunch& launch, std::size_t index, const Launch& chosen,
                             double chosen_us) {
   const std::int64_t threads =
@@ -332,7 +332,7 @@ Launch RowModel::best_shape(const PreparedLaunch& launch, std::size_t index, con
     try {
       us = time_of(*session_, launch, index, candidate).total_us;
     } catch (Failed&) {
-      continue;  // not one such block fits the SM, say
+      continue;  // such as a block that does not fit the SM
     }
     if (us >= best_us) continue;
     best = candidate;
@@ -371,7 +371,7 @@ void RowModel::find_active_blocks(const PreparedLaunch& launch, Last& last, cons
   const Occupancy occupied = occupancy(*gpu_->gpu, shape.threads_per_block, resources);
   if (occupied.active_blocks < 1) {
     const std::string why = occupied.notes.empty() ? "" : ": " + occupied.notes.back();
-    fail(*launch.step, {error(fmt::format("not one block of {} threads fits an SM of {}{}",
+    fail(*launch.step, {error(fmt::format("no block of {} threads fits an SM of {}{}",
                                           shape.threads_per_block, gpu_->gpu->name, why))});
   }
   last.threads_per_block = shape.threads_per_block;

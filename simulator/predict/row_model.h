@@ -10,35 +10,35 @@
 
 namespace warptime {
 
-// One launch of a row, and how often the row has it like this.
+// One launch of a row, and how often the row contains it.
 struct LaunchTerm {
   const PreparedLaunch* launch = nullptr;
   Launch shape;
   std::vector<std::int64_t> values;  // of the program's names
   double times = 0;
-  TimeBreakdown time;                         // of one
+  TimeBreakdown time;                         // of one launch
   std::optional<std::int64_t> active_blocks;  // per SM, that the kernel's resources allow
   std::optional<std::int64_t> shared_bytes;   // that the launch asks for
 };
 
-// Computes rows. One thread at a time; several may share a plan.
+// Computes rows. Not thread-safe; several may share a plan.
 class RowModel {
  public:
   RowModel(const PreparedPlan& plan, const PredictionOptions& options);
 
-  // Fills in what depends on the parameters (values in the plan's order); the rest of `row` is set where it
-  // is another GPU's than the last one. Errors: see predict(), with the row's parameters.
+  // Fills in what depends on the parameters (values in the plan's order). The rest of `row` is set if the
+  // previous row is of another GPU. Errors: see predict(), with the row's parameters.
   Diagnostics row(std::size_t gpu, const std::vector<std::int64_t>& values, PredictionRow& row);
-  // The launches of one row, equal ones taken together; row.time is their sum.
+  // The launches of one row, equal ones merged; row.time is their sum.
   Result<std::vector<LaunchTerm>> terms(std::size_t gpu, const std::vector<std::int64_t>& values);
 
  private:
-  // The shape of a launch of so many threads: sweeps ask for the same ones again and again.
+  // The shape of a launch by its number of threads, cached: sweeps repeat the same shapes.
   struct Sized {
     std::int64_t threads = 0;  // 0: none yet
     Launch shape;
   };
-  struct Last {                // of one launch: what it was computed with last
+  struct Last {                // of one launch: the input of its last computation
     ModelLaunch model_launch;  // revision 0: there are no values
     std::vector<std::int64_t> values;
     GridAndBlock dimensions;                            // where the launch has several
@@ -114,7 +114,7 @@ class RowModel {
   std::vector<std::int64_t> slots_;
   std::vector<char> bound_;  // counters that are counting: 1
   std::uint64_t iterations_ = 0;
-  std::uint64_t revisions_ = 0;  // given to values so far
+  std::uint64_t revisions_ = 0;  // number of revisions so far
   std::vector<Last> last_;
   std::vector<LaunchTerm>* terms_ = nullptr;
   PredictionRow* row_ = nullptr;           // that is being computed

@@ -73,7 +73,7 @@ int take_line(std::string_view& text) {
 
 Result<LineSet> parse_line_set(std::string_view text) {
   const auto wrong = [text] {
-    return error(fmt::format("`{}` is no set of lines", text), "lines are written like 5-7,12");
+    return error(fmt::format("`{}` is not a list of lines", text), "write lines like 5-7,12");
   };
   LineSet lines;
   std::string_view rest = text;

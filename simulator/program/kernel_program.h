@@ -1,7 +1,6 @@
-// The narrow waist of warptime: what the analyzer produces and the simulator consumes. A kernel program is
-// the sequence of calculation and memory access periods of one warp (Puchala et al. 2022, section 5.2:
-// "kernel_program"), with repeats and conditions whose counts are expressions over parameters. Nothing here
-// knows PTX.
+// What the analyzer produces and the simulator consumes. A kernel program is the sequence of calculation and
+// memory access periods of one warp (Puchala et al. 2022, section 5.2: "kernel_program"), with repeats and
+// conditions whose counts are expressions over parameters. Nothing here knows PTX.
 #pragma once
 
 #include <array>
@@ -43,7 +42,7 @@ std::string_view to_string(Access access);
 std::span<const std::string_view> access_names();  // in the order of Access
 std::optional<Access> find_access(std::string_view name);
 
-struct Calculation {  // `calc: 33`: a calculation period of that many cycles, taken as it stands
+struct Calculation {  // `calc: 33`: a calculation period of exactly that many cycles
   Expression cycles;
   friend bool operator==(const Calculation&, const Calculation&) = default;
 };
@@ -55,12 +54,12 @@ struct Instructions {  // `instructions: 24`: executed instructions of calculati
 struct MemoryAccess {  // `load: …`, `store: …`: a memory access period
   enum class Kind : std::uint8_t { load, store } kind = Kind::load;
   std::optional<Expression> cycles;     // absent: from the GPU's file or a calibration, by `access`
-  std::optional<Access> access;         // at least one of `cycles` and `access` is there
+  std::optional<Access> access;         // at least one of `cycles` and `access` is given
   std::optional<std::int64_t> bytes;    // per thread
-  std::optional<std::int64_t> sectors;  // 32-byte sectors that one warp's request touches
+  std::optional<std::int64_t> sectors;  // 32-byte sectors of one warp's request
   std::string stride;                   // bytes between neighbouring threads, as an expression; empty: none
-  // Bytes that the whole launch touches here, each counted once; over parameters and launch dimensions, which
-  // no result needs: they are none of parameter_names. Absent: not known.
+  // The footprint: bytes that the whole launch accesses here, each counted once. Over parameters and launch
+  // dimensions, which are not among parameter_names because no time depends on them. Absent: unknown.
   std::optional<Expression> footprint = {};
   std::string note;  // "atomic", "cp.async", "generic address, taken as global", …; empty: none
   friend bool operator==(const MemoryAccess&, const MemoryAccess&) = default;
@@ -114,15 +113,17 @@ struct Provenance {
   friend bool operator==(const Provenance&, const Provenance&) = default;
 };
 
-// What a thread and a block of the kernel take of an SM, and what it was compiled for: see occupancy.h.
+// The resources of an SM that a thread and a block of the kernel take, and the block sizes that it was
+// compiled for: see occupancy.h.
 struct KernelResources {
   std::optional<int> registers_per_thread;  // absent: not known
   std::int64_t shared_bytes_static = 0;     // of a block, declared in the kernel
-  std::int64_t shared_bytes_dynamic = 0;    // of a block, asked for at the launch
-  bool dynamic_shared_unknown = false;      // it takes memory that the launch asks for: how much is not known
-  std::optional<int> max_threads;           // .maxntid: the most threads of a block
+  std::int64_t shared_bytes_dynamic = 0;    // of a block, requested at the launch
+  bool dynamic_shared_unknown = false;      // it uses dynamic shared memory of unknown size
+  std::optional<int> max_threads;           // .maxntid: the maximum number of threads of a block
   std::optional<int> required_threads;      // .reqntid: the threads of a block
-  std::optional<int> min_blocks_per_sm;     // .minnctapersm: what the compiler kept the registers low for
+  std::optional<int>
+      min_blocks_per_sm;  // .minnctapersm: the occupancy that the compiler limited registers for
   friend bool operator==(const KernelResources&, const KernelResources&) = default;
 };
 
@@ -130,9 +131,9 @@ struct KernelProgram {
   static constexpr int format_version = 2;
   Provenance provenance;
   std::string description;
-  std::vector<Parameter> parameters;  // declared; a hand-written program need declare none
+  std::vector<Parameter> parameters;  // declared; optional in a hand-written program
   std::vector<Assumption> assumptions;
-  std::vector<std::string> not_modelled;  // what the kernel uses and the model does not tell apart, in words
+  std::vector<std::string> not_modelled;              // what the kernel uses and the model ignores, in words
   std::optional<std::int64_t> instructions_modelled;  // of the kernel's static instructions, …
   std::optional<std::int64_t> instructions_total;     // … of how many
   std::optional<KernelResources> resources;           // absent: none that is known
@@ -142,11 +143,11 @@ struct KernelProgram {
   friend bool operator==(const KernelProgram& a, const KernelProgram& b);
 };
 
-// The declared parameters, then the names its expressions use beyond these (counters left out), in order of
+// The declared parameters, then the other names that its expressions use (without counters), in order of
 // appearance.
 std::vector<std::string> parameter_names(const KernelProgram& program);
-// Only the names that its expressions use (counters left out), in order of appearance: what make_schedule
-// needs values for.
+// Only the names that its expressions use (without counters), in order of appearance: make_schedule needs a
+// value for each.
 std::vector<std::string> used_names(const KernelProgram& program);
 
 // Reads one YAML (or JSON) stream of one or more kernel programs. `file` is for the diagnostics, which carry

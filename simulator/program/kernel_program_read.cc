@@ -31,7 +31,7 @@ class ProgramReader {
   KernelProgram read(const Node& document) {
     KernelProgram program;
     if (document.kind != Node::Kind::mapping) {
-      reader_.error(document, "a kernel program is a mapping with a `program`",
+      reader_.error(document, "a kernel program must be a mapping with a `program`",
                     "the smallest one: `program: [calc: 10]`");
       return program;
     }
@@ -72,10 +72,10 @@ class ProgramReader {
     const auto add = [&](const Node& name, std::string description) {
       const std::string text = reader_.text(name, "a parameter's name");
       if (!is_name(text)) {
-        reader_.error(name, fmt::format("`{}` is no name for a parameter", text),
-                      "letters, digits and `_`, no digit first");
+        reader_.error(name, fmt::format("`{}` is not a valid name for a parameter", text),
+                      "use letters, digits and `_`, not beginning with a digit");
       } else if (!seen.insert(text).second) {
-        reader_.error(name, fmt::format("the parameter `{}` is there twice", text));
+        reader_.error(name, fmt::format("the parameter `{}` occurs twice", text));
       }
       parameters.push_back({text, std::move(description)});
     };
@@ -85,18 +85,18 @@ class ProgramReader {
       for (const Entry& entry : node.entries)
         add(entry.key, reader_.text(entry.value, "a parameter's description"));
     } else {
-      reader_.error(node, "`parameters` is a list of names, or a mapping from names to descriptions");
+      reader_.error(node, "`parameters` must be a list of names, or a mapping from names to descriptions");
     }
   }
 
   void read_texts(const Node& node, std::vector<std::string>& texts) {
-    if (node.kind != Node::Kind::sequence) return reader_.error(node, "`not_modelled` is a list");
+    if (node.kind != Node::Kind::sequence) return reader_.error(node, "`not_modelled` must be a list");
     for (const Node& item : node.items) texts.push_back(reader_.text(item, "`not_modelled`"));
   }
 
   void read_assumptions(const Node& node, std::vector<Assumption>& assumptions) {
     if (node.kind == Node::Kind::null) return;
-    if (node.kind != Node::Kind::sequence) return reader_.error(node, "`assumptions` is a list");
+    if (node.kind != Node::Kind::sequence) return reader_.error(node, "`assumptions` must be a list");
     for (const Node& item : node.items) {
       Assumption assumption;
       if (item.kind == Node::Kind::scalar) {
@@ -141,7 +141,7 @@ class ProgramReader {
   KernelResources read_resources(const Node& node) {
     KernelResources resources;
     if (node.kind != Node::Kind::mapping) {
-      reader_.error(node, "`resources` is a mapping", "resources: {registers: 32, shared_bytes: 4096}");
+      reader_.error(node, "`resources` must be a mapping", "resources: {registers: 32, shared_bytes: 4096}");
       return resources;
     }
     Fields fields(reader_, node,
@@ -168,7 +168,7 @@ class ProgramReader {
                                             std::int64_t at_most) {
     const auto value = reader_.integer(node, fmt::format("`{}`", key));
     if (!value || (*value >= at_least && *value <= at_most)) return value;
-    reader_.error(node, fmt::format("`{}` is {}: it is {} to {}", key, *value, at_least, at_most));
+    reader_.error(node, fmt::format("`{}` is {}: it must be {} to {}", key, *value, at_least, at_most));
     return std::nullopt;
   }
 
@@ -183,7 +183,7 @@ class ProgramReader {
     if (depth > kDeepestItems) {
       reader_.error(node, fmt::format("items are nested more than {} deep", kDeepestItems));
     } else if (node.kind != Node::Kind::sequence) {
-      reader_.error(node, fmt::format("{} is a list of items (`- calc: 10` lines)", what));
+      reader_.error(node, fmt::format("{} must be a list of items (`- calc: 10` lines)", what));
     } else {
       items.reserve(node.items.size());
       for (const Node& item : node.items) read_item(item, items, depth);
@@ -193,7 +193,7 @@ class ProgramReader {
 
   void read_item(const Node& node, Items& items, int depth) {
     if (node.kind != Node::Kind::mapping) {
-      return reader_.error(node, "an item is a mapping such as `calc: 33`");
+      return reader_.error(node, "an item must be a mapping such as `calc: 33`");
     }
     std::vector<const Entry*> kinds;
     for (const Entry& entry : node.entries) {
@@ -202,9 +202,10 @@ class ProgramReader {
     if (kinds.empty()) return unknown_item(node);
     const std::string& kind = kinds[0]->key.text;
     if (kinds.size() > 1 && kinds[1]->key.text != kind) {
-      return reader_.error(kinds[1]->key,
-                           fmt::format("an item is one thing, not `{}` and `{}`", kind, kinds[1]->key.text),
-                           "begin the second with a `-` of its own");
+      return reader_.error(
+          kinds[1]->key,
+          fmt::format("an item must be one thing, not `{}` and `{}`", kind, kinds[1]->key.text),
+          "begin a new item with `-`");
     }
     std::vector<std::string> known = {kind, "lines", "ptx"};
     if (kind == "repeat") known.insert(known.end(), {"counter", "body"});
@@ -243,7 +244,7 @@ class ProgramReader {
     if (value.kind != Node::Kind::mapping) {
       access.cycles = reader_.expression(value, what, Reader::Constant::number);
       if (value.kind == Node::Kind::scalar && find_access(value.text)) {
-        reader_.error(value, fmt::format("{} has a duration, or a mapping", what),
+        reader_.error(value, fmt::format("{} needs a duration or a mapping", what),
                       fmt::format("{{access: {}}}", value.text));
       }
       return access;
@@ -287,7 +288,7 @@ class ProgramReader {
     if (const Node* node = fields.find("counter")) {
       repeat.counter = reader_.text(*node, "`counter`");
       if (!is_name(repeat.counter))
-        reader_.error(*node, fmt::format("`{}` is no name for a counter", repeat.counter));
+        reader_.error(*node, fmt::format("`{}` is not a valid name for a counter", repeat.counter));
     }
     if (const Node* node = fields.require("body")) repeat.body = read_items(*node, "`body`", depth + 1);
     return repeat;
@@ -339,14 +340,14 @@ Result<std::vector<KernelProgram>> read_kernel_programs(std::string_view text, c
     }
   }
   if (found.empty())
-    return error_at(file, 0, 0, "there is no kernel program in it",
+    return error_at(file, 0, 0, "there is no kernel program in this file",
                     "the smallest one: `program: [calc: 10]`");
   Reader reader(text, file);
   ProgramReader program_reader(reader);
   std::vector<KernelProgram> programs;
   for (const Node* document : found) {
     if (is_plan(*document)) {
-      reader.error(*document, "this is a plan, not a kernel program", "plans are for `warptime predict`");
+      reader.error(*document, "this is a plan, not a kernel program", "use `warptime predict` for plans");
       break;
     }
     programs.push_back(program_reader.read(*document));

@@ -1,4 +1,4 @@
-// Durations of memory accesses that a kernel program leaves open, by access pattern.
+// Durations of the memory accesses that a kernel program leaves open, by access pattern.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ struct DurationName {
   friend bool operator==(const DurationName&, const DurationName&) = default;
 };
 std::string to_string(DurationName name);
-std::optional<DurationName> find_duration_name(std::string_view text);  // nothing: no such name
+std::optional<DurationName> find_duration_name(std::string_view text);  // nothing: unknown name
 double& duration(MemoryDurations& durations, DurationName name);
 // The duration that a GPU's file calls load.coalesced, store.scattered and the like; null: no such name.
 double* find_duration(MemoryDurations& durations, std::string_view name);

@@ -1,4 +1,4 @@
-// What people call an item of a kernel program that is no repeat or condition.
+// The name of an item of a kernel program (not a repeat or condition) in reports.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace warptime {
 
-// "line 11", "lines 5-7", "PTX lines 20-31"; "load: 120" where a program has no lines.
+// "line 11", "lines 5-7", "PTX lines 20-31"; "load: 120" in a program without lines.
 std::string place_of(const Item& item);
 
 }  // namespace warptime

@@ -17,11 +17,11 @@ namespace {
 using Step = Schedule::Step;
 using Loop = Schedule::Loop;
 
-constexpr std::uint64_t kMostCountedTurns = std::uint64_t{1}
-                                            << 22;  // of counter-dependent bodies, all together
+constexpr std::uint64_t kMostCountedIterations = std::uint64_t{1}
+                                                 << 22;  // of counter-dependent bodies, all together
 constexpr std::uint64_t kMostScheduleSteps = std::uint64_t{1} << 23;
 constexpr std::uint64_t kMostVisits = std::uint64_t{1} << 25;  // of items
-constexpr std::size_t kMostCopiedSteps = 4;                    // a longer run of steps is shared, not copied
+constexpr std::size_t kMostCopiedSteps = 4;                    // longer runs of steps are shared, not copied
 constexpr int kDeepestSchedule = 400;
 constexpr std::size_t kFewItems = 16;
 constexpr std::size_t kFewLoops = 8;  // that are looked through one by one
@@ -162,33 +162,34 @@ class Flattener {
   }
 
   Fragment flatten(const Item& item, std::uint32_t number, const Repeat& repeat) {
-    const std::uint64_t turns = count(item, "repeat", repeat.count);
-    if (turns == 0) return {};
-    if (repeat.counter.empty()) return repeated(flatten(repeat.body, number + 1), turns);
-    return counted(item, number, repeat, turns);
+    const std::uint64_t iterations = count(item, "repeat", repeat.count);
+    if (iterations == 0) return {};
+    if (repeat.counter.empty()) return repeated(flatten(repeat.body, number + 1), iterations);
+    return counted(item, number, repeat, iterations);
   }
 
-  // A body whose expressions use the counter is written out, equal turns in a row taken together.
-  Fragment counted(const Item& item, std::uint32_t number, const Repeat& repeat, std::uint64_t turns) {
+  // A body whose expressions use the counter is written out, with equal consecutive iterations merged.
+  Fragment counted(const Item& item, std::uint32_t number, const Repeat& repeat, std::uint64_t iterations) {
     const auto outer = bindings_.find(repeat.counter);
     const bool hides = outer != bindings_.end();
     const std::int64_t hidden = hides ? outer->second : 0;
     Fragment result;
     if (!uses_counter(repeat)) {
       bindings_[repeat.counter] = 0;
-      result = repeated(flatten(repeat.body, number + 1), turns);
+      result = repeated(flatten(repeat.body, number + 1), iterations);
     } else {
-      if (turns > kMostCountedTurns - turns_) {
-        throw FlattenFailed{error(
-            fmt::format("`repeat: {}`{} has {} turns that depend on its counter `{}`: too many to write out",
-                        to_string(repeat.count), place(item), turns, repeat.counter),
-            fmt::format("up to {} turns are", kMostCountedTurns))};
+      if (iterations > kMostCountedIterations - iterations_) {
+        throw FlattenFailed{
+            error(fmt::format("`repeat: {}`{} has {} iterations that depend on its counter `{}`: too many to "
+                              "write out",
+                              to_string(repeat.count), place(item), iterations, repeat.counter),
+                  fmt::format("at most {} such iterations are written out", kMostCountedIterations))};
       }
-      turns_ += turns;
+      iterations_ += iterations;
       Fragment last;
       std::uint64_t equal = 0;
-      for (std::uint64_t turn = 0; turn < turns; ++turn) {
-        bindings_[repeat.counter] = static_cast<std::int64_t>(turn);
+      for (std::uint64_t iteration = 0; iteration < iterations; ++iteration) {
+        bindings_[repeat.counter] = static_cast<std::int64_t>(iteration);
         Fragment body = flatten(repeat.body, number + 1);
         if (equal > 0 && body == last) {
           ++equal;
@@ -231,12 +232,12 @@ class Flattener {
     return fragment;
   }
 
-  // body^n = head (steps middle)^(n - 1) steps tail, where `middle` is what the tail of one turn and the head
+  // body^n = head (steps middle)^(n - 1) steps tail, where `middle` is what the tail of one iteration and the head
   // of the next make.
-  Fragment repeated(Fragment body, std::uint64_t turns) {
-    if (turns == 1) return body;
+  Fragment repeated(Fragment body, std::uint64_t iterations) {
+    if (iterations == 1) return body;
     if (body.steps.empty()) {
-      multiply(body.head, turns);
+      multiply(body.head, iterations);
       return body;
     }
     Run middle = body.tail;
@@ -245,7 +246,7 @@ class Flattener {
     result.head = std::move(body.head);
     result.tail = std::move(body.tail);
     if (middle.empty()) {
-      add_loop(result.steps, turns, std::move(body.steps));
+      add_loop(result.steps, iterations, std::move(body.steps));
       return result;
     }
     if (body.steps.size() > kMostCopiedSteps) {
@@ -253,12 +254,12 @@ class Flattener {
       add_loop(shared, 1, std::move(body.steps));
       body.steps = std::move(shared);
     }
-    std::vector<Step> turn = body.steps;
-    add_period(turn, middle);
-    if (turns == 2) {
-      result.steps = std::move(turn);
+    std::vector<Step> iteration = body.steps;
+    add_period(iteration, middle);
+    if (iterations == 2) {
+      result.steps = std::move(iteration);
     } else {
-      add_loop(result.steps, turns - 1, std::move(turn));
+      add_loop(result.steps, iterations - 1, std::move(iteration));
     }
     result.steps.insert(result.steps.end(), body.steps.begin(), body.steps.end());
     spend_steps(result.steps.size());
@@ -347,7 +348,8 @@ class Flattener {
     steps_ += count;
     if (steps_ > kMostScheduleSteps) {
       throw FlattenFailed{error(fmt::format(
-          "the program does not fit: written out where it depends on counters, it has more than {} periods",
+          "the program is too large: with the repeats that depend on counters written out, it has more "
+          "than {} periods",
           kMostScheduleSteps))};
     }
   }
@@ -420,7 +422,7 @@ class Flattener {
   std::map<std::vector<std::pair<std::uint32_t, std::uint64_t>>, std::uint32_t> origins_;
   std::vector<std::pair<std::uint64_t, std::shared_ptr<const Loop>>> few_loops_;
   std::unordered_multimap<std::uint64_t, std::shared_ptr<const Loop>> loops_;  // the others
-  std::uint64_t turns_ = 0, steps_ = 0, visits_ = 0;
+  std::uint64_t iterations_ = 0, steps_ = 0, visits_ = 0;
 };
 
 Diagnostics missing_parameters(const KernelProgram& program, const std::vector<std::string>& needed,
@@ -475,7 +477,8 @@ void write_out(const std::vector<Step>& steps, std::vector<Period>& into) {
       into.push_back(step.period);
       continue;
     }
-    for (std::uint64_t turn = 0; turn < step.loop->count; ++turn) write_out(step.loop->body, into);
+    for (std::uint64_t iteration = 0; iteration < step.loop->count; ++iteration)
+      write_out(step.loop->body, into);
   }
 }
 

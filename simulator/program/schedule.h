@@ -1,7 +1,7 @@
 // A kernel program flattened for given parameters, without being written out: its calculation and memory
-// access periods with their durations, repeats kept as repeats. Runs of `instructions` that meet across
-// items, repeats and conditions are merged into one period of n - 1 + 10 cycles (Puchala et al. 2022,
-// section 5.3), which is why the first and the last turn of a repeat may be taken out of it.
+// access periods with their durations, with repeats kept as repeats. Runs of `instructions` that meet across
+// items, repeats and conditions are merged into one period of n - 1 + 10 cycles (Puchala et al. 2022, section
+// 5.3), so the first and the last iteration of a repeat may be peeled off.
 #pragma once
 
 #include <cstdint>
@@ -32,9 +32,9 @@ struct Schedule {
   struct Step;  // a period, or a repeat of steps
   struct Loop {
     std::uint64_t count =
-        0;  // at least 1; a Loop of 1 turn is a run of steps that is shared between several places
+        0;  // at least 1; a Loop with a count of 1 is a run of steps that is shared between several places
     std::vector<Step> body;     // not empty
-    std::uint64_t periods = 0;  // of one turn, written out; saturates at 2^64 - 1
+    std::uint64_t periods = 0;  // of one iteration, written out; saturates at 2^64 - 1
   };
   struct Step {
     Period period;  // where loop is empty
@@ -53,13 +53,13 @@ struct Schedule {
 
 // Flattens `program` for `bindings`. Errors: a missing parameter (says which, and lists what the program
 // needs), a negative count or duration, an expression that cannot be evaluated, a run of 2^64 instructions or
-// more, a schedule that would not fit (counter-dependent bodies that have to be written out for more than
-// 2^22 turns in all, or for more than 2^23 steps). Within one schedule, Loops that are equal are the same
+// more, a schedule that is too large (counter-dependent bodies that have to be written out for more than 2^22
+// iterations in total, or for more than 2^23 steps). Within one schedule, Loops that are equal are the same
 // object.
 Result<Schedule> make_schedule(const KernelProgram& program, const Bindings& bindings,
                                const MemoryDurations& durations);
 
-// The same for bindings that are known to have all that the program needs.
+// The same for bindings that have all names that the program needs.
 Result<Schedule> make_schedule_of_bound(const KernelProgram& program, Bindings bindings,
                                         const MemoryDurations& durations);
 

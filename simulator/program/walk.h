@@ -6,8 +6,8 @@
 //     int loads = 0;
 //   };
 //
-// A walker overrides on() for the kinds of items that it cares about. What it does not override is walked through: the
-// body of a repeat once, both sides of a condition.
+// A walker overrides on() for the kinds of items that it cares about. For other items, the default walks into
+// them: the body of a repeat once, both branches of a condition.
 #pragma once
 
 #include <variant>
@@ -36,7 +36,7 @@ class ItemWalker {
   }
 };
 
-// Calls fn(item) for each item, those of bodies and sides after the item that they stand in.
+// Calls fn(item) for each item, those of bodies and branches after the item that contains them.
 template <class Fn>
 void for_each_item(const Items& items, Fn&& fn) {
   struct Each : ItemWalker<Each> {
@@ -60,8 +60,8 @@ void for_each_access(const Items& items, Fn&& fn) {
   });
 }
 
-// Calls fn(inner) for the items that stand in this one: the body of a repeat, the two sides of a condition. `item` may
-// be const or not.
+// Calls fn(inner) for the items inside this one: the body of a repeat, the two branches of a condition.
+// `item` may be const or not.
 template <class AnyItem, class Fn>
 void for_each_inner(AnyItem& item, Fn&& fn) {
   if (auto* repeat = std::get_if<Repeat>(&item.what)) {

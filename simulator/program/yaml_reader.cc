@@ -55,8 +55,7 @@ class TreeBuilder : public YAML::EventHandler {
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     // Some wrong text gives yaml-cpp one empty document after another without being read on.
-    if (documents_started_ && mark.pos == document_.pos)
-      throw Stop{mark, "not YAML: nothing like this can stand here"};
+    if (documents_started_ && mark.pos == document_.pos) throw Stop{mark, "not YAML: unexpected text"};
     documents_started_ = true;
     document_ = mark;
     anchors_.clear();
@@ -78,7 +77,7 @@ class TreeBuilder : public YAML::EventHandler {
 
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchors_.find(anchor);
-    if (found == anchors_.end()) throw Stop{mark, "an alias stands inside of what it is for"};
+    if (found == anchors_.end()) throw Stop{mark, "an alias inside its own anchor"};
     count(mark, size(found->second));
     add(found->second, 0);
   }
@@ -114,7 +113,10 @@ class TreeBuilder : public YAML::EventHandler {
 
   void count(const YAML::Mark& mark, std::size_t nodes) {
     nodes_ += nodes;
-    if (nodes_ > kMostNodes) throw Stop{mark, "the YAML has more than 1,000,000 nodes, aliases written out"};
+    if (nodes_ > kMostNodes)
+      throw Stop{mark,
+                 "the YAML has more than 1,000,000 nodes, with aliases "
+                 "expanded"};
   }
 
   static std::size_t size(const Node& node) {
@@ -201,7 +203,7 @@ void Reader::error(const Node& where, std::string message, std::string hint) {
 std::string Reader::text(const Node& node, std::string_view what) {
   if (node.kind == Node::Kind::null) return {};
   if (node.kind != Node::Kind::scalar)
-    error(node, fmt::format("{} is a single value, not a list or a mapping", what));
+    error(node, fmt::format("{} must be a single value, not a list or a mapping", what));
   return node.text;
 }
 
@@ -216,7 +218,7 @@ std::optional<std::int64_t> Reader::integer(const Node& node, std::string_view w
       return std::nullopt;
     }
   }
-  error(node, fmt::format("{} is a whole number", what));
+  error(node, fmt::format("{} must be a whole number", what));
   return std::nullopt;
 }
 
@@ -227,7 +229,7 @@ std::optional<double> Reader::number(const Node& node, std::string_view what) {
     const auto [stopped, status] = std::from_chars(node.text.data(), end, value);
     if (status == std::errc() && stopped == end && std::isfinite(value)) return value;
   }
-  error(node, fmt::format("{} is a number", what));
+  error(node, fmt::format("{} must be a number", what));
   return std::nullopt;
 }
 
@@ -235,7 +237,7 @@ Expression Reader::expression(const Node& node, std::string_view what, Constant 
   if (node.kind != Node::Kind::scalar) {
     error(node, node.kind == Node::Kind::null
                     ? fmt::format("{} has no value", what)
-                    : fmt::format("{} is an expression, not a list or a mapping", what));
+                    : fmt::format("{} must be an expression, not a list or a mapping", what));
     return {};
   }
   auto parsed = Expression::parse(node.text);
@@ -266,13 +268,13 @@ Expression Reader::expression(const Node& node, std::string_view what, Constant 
 Fields::Fields(Reader& reader, const Node& mapping, std::vector<std::string> known, std::string_view what)
     : reader_(reader), mapping_(mapping), what_(what) {
   if (mapping.kind != Node::Kind::mapping) {
-    reader.error(mapping, fmt::format("{} is a mapping (`key: value` lines)", what));
+    reader.error(mapping, fmt::format("{} must be a mapping (`key: value` lines)", what));
     return;
   }
   std::vector<std::string_view> seen;
   for (const Entry& entry : mapping.entries) {
     if (entry.key.kind != Node::Kind::scalar) {
-      reader.error(entry.key, fmt::format("a key of {} is a name", what));
+      reader.error(entry.key, fmt::format("a key of {} must be a name", what));
       continue;
     }
     const std::string& key = entry.key.text;
@@ -282,7 +284,7 @@ Fields::Fields(Reader& reader, const Node& mapping, std::vector<std::string> kno
                    near.empty() ? fmt::format("there are {}", list_of(known))
                                 : fmt::format("did you mean `{}`?", near));
     } else if (std::find(seen.begin(), seen.end(), key) != seen.end()) {
-      reader.error(entry.key, fmt::format("`{}` is there twice", key));
+      reader.error(entry.key, fmt::format("`{}` occurs twice", key));
     } else {
       seen.push_back(key);
     }
@@ -377,8 +379,7 @@ void check_version(Reader& reader, const Fields& fields, int newest) {
     reader.error(*version,
                  fmt::format("format {} is newer than this warptime, which reads up to {}", *number, newest));
   } else if (*number < 1) {
-    reader.error(*version, fmt::format("there is no format {}", *number),
-                 fmt::format("`warptime: {}`", newest));
+    reader.error(*version, fmt::format("unknown format {}", *number), fmt::format("`warptime: {}`", newest));
   }
 }
 

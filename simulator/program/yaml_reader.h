@@ -1,6 +1,6 @@
 // What the readers of kernel programs, plans, GPUs and calibrations share: YAML as plain values with their
-// places in the file, and the usual complaints about them. External interface: none; a library's own types
-// stay in yaml_reader.cc.
+// places in the file, and the usual errors about them. External interface: none; a library's own types stay
+// in yaml_reader.cc.
 #pragma once
 
 #include <cstdint>
@@ -29,15 +29,15 @@ struct Entry {
   Node value;
 };
 
-// Every document of a stream. Errors: not YAML, nested too deeply, more than 1,000,000 nodes (aliases count
-// each time).
+// Every document of a stream. Errors: not YAML, nested too deeply, more than 1,000,000 nodes (with aliases
+// expanded).
 Result<std::vector<Node>> parse(std::string_view text, const std::string& file);
 
-// Whether a document's top level is a mapping that has `key`; false where the text is not YAML.
+// Whether a document's top level is a mapping that has `key`; false if the text is not YAML.
 bool top_level_has(std::string_view text, std::string_view key);
 
-// Reads values of one file and collects what is wrong with it. After an error the value is a default, and
-// reading goes on.
+// Reads values of one file and collects errors. After an error, the value is a default, and reading
+// continues.
 class Reader {
  public:
   Reader(std::string_view text, std::string file) : text_(text), file_(std::move(file)) {}
@@ -59,13 +59,13 @@ class Reader {
   Diagnostics errors_;
 };
 
-// The values of a mapping by key. Reports an unknown key (with the nearest known one) and a key that is there
+// The values of a mapping by key. Reports an unknown key (with the nearest known one) and a key that occurs
 // twice.
 class Fields {
  public:
   Fields(Reader& reader, const Node& mapping, std::vector<std::string> known, std::string_view what);
-  const Node* find(std::string_view key) const;  // null: not there
-  const Node* require(std::string_view key);     // reports where it is not there
+  const Node* find(std::string_view key) const;  // null: missing
+  const Node* require(std::string_view key);     // reports a missing key
   const Node& node() const { return mapping_; }
 
  private:
@@ -77,11 +77,11 @@ class Fields {
 // "`a`, `b` and `c`"
 std::string list_of(const std::vector<std::string>& names);
 
-// A scalar as the writers put it down: plain where it can be, otherwise in double quotes. in_flow: inside { }
-// or [ ].
+// A scalar as the writers write it: plain if possible, otherwise in double quotes. in_flow: inside { } or [
+// ].
 std::string scalar(std::string_view text, bool in_flow = false);
 
-// Checks `warptime: 1`; errors: no number, newer than `newest`.
+// Checks `warptime: 1`; errors: not a number, newer than `newest`.
 void check_version(Reader& reader, const Fields& fields, int newest);
 
 }  // namespace warptime::yaml

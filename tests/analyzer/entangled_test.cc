@@ -74,9 +74,8 @@ TEST(EntangledFlow, LoopsThatAreEnteredInTheMiddleWithinEachOther) {
       EXPECT_EQ(error, "");
     else if (depth == 50)
       EXPECT_EQ(error,
-                "loops within loops that are left in the middle of an iteration: their last iterations, "
-                "written out, "
-                "are too long");
+                "nested loops that are left in the middle of an iteration: their last iterations, written "
+                "out, are too long");
     else
       EXPECT_EQ(error, "loops nested more than 200 deep");
   }

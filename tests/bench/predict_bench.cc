@@ -134,10 +134,10 @@ BENCHMARK(mtx_mul_vec)->Arg(10)->Arg(14)->Arg(20)->Unit(benchmark::kMicrosecond)
 void trip_count(benchmark::State& state) {
   const KernelProgram program =
       read_kernel_programs(text_of("samples/puchala2022/listing_4.yaml"), "listing_4.yaml")->front();
-  std::int64_t turns = 1;
-  for (std::int64_t i = 0; i < state.range(0); ++i) turns *= 10;
+  std::int64_t iterations = 1;
+  for (std::int64_t i = 0; i < state.range(0); ++i) iterations *= 10;
   for (auto _ : state) {
-    const auto schedule = make_schedule(program, {{"N", turns}}, paper_durations());
+    const auto schedule = make_schedule(program, {{"N", iterations}}, paper_durations());
     benchmark::DoNotOptimize(simulate_in_rounds(*schedule, 16, 1.1));
   }
 }

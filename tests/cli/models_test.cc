@@ -179,7 +179,7 @@ program:
     {"the same parts in another order",
      "program: [{instructions: 2}, {load: {access: uniform}}]",
      "program: [{load: {access: uniform}}, {instructions: 2}]",
-     {"program: the same instructions, loads and stores, arranged otherwise"}},
+     {"program: the same instructions, loads and stores in another arrangement"}},
     {"parameters come and go",
      "parameters: {K: argument 0 (int K)}\nprogram: []",
      "parameters: {L: argument 0 (int L)}\nprogram: []",

@@ -162,7 +162,7 @@ TEST(Timeline, IsTheSamePictureWhereRepeatsAreLeftOut) {
   for (int i = 0; i < 3000; ++i) {
     test::RandomProgramOptions options;
     options.whole_cycles = i % 2 == 0;
-    options.most_turns = 30;
+    options.most_iterations = 30;
     options.deepest = 1 + i % 3;
     options.counters = i % 5 == 0;
     const KernelProgram program = test::random_program(random, options);
@@ -278,7 +278,7 @@ TEST(TimelineText, IsNoWiderThanItMayBeAndShowsSomethingInEachColumn) {
   for (int i = 0; i < 1500; ++i) {
     test::RandomProgramOptions options;
     options.whole_cycles = i % 2 == 0;
-    options.most_turns = i % 3 == 0 ? 200 : 5;
+    options.most_iterations = i % 3 == 0 ? 200 : 5;
     const KernelProgram program = test::random_program(random, options);
     const auto schedule = schedule_of(program, {{"K", 3}, {"N", 2}});
     const std::size_t columns = 40 + random() % 160;

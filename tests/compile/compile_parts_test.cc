@@ -118,8 +118,7 @@ TEST(RunProcess, ReadsBothOutputsHoweverLong) {
 TEST(RunProcess, SaysWhatCannotBeStarted) {
   const Result<ProcessResult> result = run_process({"/nonexistent/program"});
   ASSERT_FALSE(result);
-  EXPECT_EQ(result.diagnostics()[0].message,
-            "/nonexistent/program cannot be started: No such file or directory");
+  EXPECT_EQ(result.diagnostics()[0].message, "cannot start /nonexistent/program: No such file or directory");
 }
 
 TEST(RunProcess, ASignalIsAStatus) {

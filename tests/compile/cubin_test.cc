@@ -121,9 +121,9 @@ TEST(Cubin, AnyBytesAreSafe) {
       }
     }
     EXPECT_EQ(to_text(read_cubin(whole.substr(0, 100), "k.cubin").diagnostics()),
-              "k.cubin: error: the cubin ends too early\n");
+              "k.cubin: error: the cubin is truncated\n");
   }
-  EXPECT_EQ(to_text(read_cubin("", "k.cubin").diagnostics()), "k.cubin: error: this is no cubin\n");
+  EXPECT_EQ(to_text(read_cubin("", "k.cubin").diagnostics()), "k.cubin: error: this is not a cubin\n");
 }
 
 std::string ptx_for(const std::string& target) {
@@ -194,12 +194,13 @@ INSTANTIATE_TEST_SUITE_P(Targets, Ptxas,
                          testing::Values("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"));
 
 TEST(PtxasErrors, AreItsOwnWords) {
-  EXPECT_EQ(to_text(registers_of("", "7.5").diagnostics()), "error: `7.5` is no target; they read sm_86\n");
+  EXPECT_EQ(to_text(registers_of("", "7.5").diagnostics()),
+            "error: `7.5` is not a target; targets are named like sm_86\n");
   const auto refused = registers_of(".version 8.0\n.target sm_80\n.entry k() { nonsense; }\n", "sm_80");
   ASSERT_FALSE(refused);
   const std::string text = to_text(refused.diagnostics());
   if (text.find("was not found") != std::string::npos) GTEST_SKIP() << text;
-  EXPECT_EQ(text.rfind("error: ptxas refuses the PTX for sm_80: ", 0), 0u) << text;
+  EXPECT_EQ(text.rfind("error: ptxas rejects the PTX for sm_80: ", 0), 0u) << text;
   EXPECT_EQ(text.find("/tmp"), std::string::npos) << text;
 }
 

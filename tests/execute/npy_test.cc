@@ -62,8 +62,8 @@ struct Bad {
 
 TEST(Npy, WhatIsWrong) {
   for (const auto& bad : std::vector<Bad>{
-           {"", "is no .npy file"},
-           {"hello, world, and more", "is no .npy file"},
+           {"", "is not an .npy file"},
+           {"hello, world, and more", "is not an .npy file"},
            {file_with("{'descr': '<f4'}", 4), "lacks descr"},
            {file_with("{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }", 4), "big-endian"},
            {file_with("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }", 16), "Fortran order"},
@@ -71,12 +71,12 @@ TEST(Npy, WhatIsWrong) {
            {file_with("{'descr': '|O', 'fortran_order': False, 'shape': (1,), }", 8), "type `|O`"},
            {file_with("{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (1,), }", 4), "structures"},
            {file_with("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", 4),
-            "has 4 bytes of data, where its shape asks for 8"},
+            "has 4 bytes of data, but its shape needs 8"},
            {file_with("{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296, 4), }", 4),
             "too large"},
            {file_with("{'descr': '<f4', 'fortran_order': False, 'shape': (2, }", 8), "shape"},
            {file_with("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", 8).substr(0, 30),
-            "is no .npy file"},
+            "is not an .npy file"},
        }) {
     const auto array = read_npy(bad.contents, "a.npy");
     ASSERT_FALSE(array) << bad.message;

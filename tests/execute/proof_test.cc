@@ -69,7 +69,7 @@ class Compared {
   }
 
   // Distinct bytes at each access, over the whole launch.
-  void touched(const TouchRecorder& recorder) const {
+  void footprint(const FootprintRecorder& recorder) const {
     std::map<int, std::uint64_t> by_line;
     const auto& instructions = module_.functions[kernel_].instructions;
     for (std::uint32_t i = 0; i < instructions.size(); ++i)
@@ -225,15 +225,15 @@ class Proof : public ::testing::TestWithParam<Build> {
     SCOPED_TRACE(shown);
     // The first warp of all, and one in whose data the signal neither begins nor ends.
     StreamRecorder stream({{0, 0}, {how_many(trial.how.grid) / 2, 0}});
-    TouchRecorder touched;
-    Both both(stream, touched);
+    FootprintRecorder footprint;
+    Both both(stream, footprint);
     const auto outcome = launch(loaded, trial.how, arguments, {}, &both);
     if (!outcome.execution.completed || !outcome.execution.findings.empty()) return false;
     const auto kernel_index = find_kernel(*loaded.module, kernel.symbol, "");
     Compared compared(program, std::move(bindings), *loaded.module, *kernel_index, !GetParam().flags.empty());
     compared.segmentation(stream.stream(), largest,
                           how_many(trial.how.grid) > 1 ? stream.stream(1) : stream.stream());
-    compared.touched(touched);
+    compared.footprint(footprint);
     return true;
   }
 

@@ -177,12 +177,12 @@ TEST(Streams, BytesThatALaunchTouches) {
                              "mov.u32 %r2, %ctaid.x; mul.wide.u32 %d4, %r2, 128; add.u64 %d3, %d3, "
                              "%d4; ld.global.u32 %r3, [%d3]; st.global.u32 [%d1+1024], 1;"));
   ASSERT_TRUE(loaded);
-  TouchRecorder touched;
+  FootprintRecorder footprint;
   // Blocks of 64 threads, 128 bytes apart: half of each block's bytes are the next one's too.
-  launch(*loaded, {{3}, {64}}, {buffer(std::vector<std::uint32_t>(1024))}, {}, &touched);
-  EXPECT_EQ(touched.bytes_at(0, 7), 512u);
-  EXPECT_EQ(touched.bytes_at(0, 8), 4u);
-  EXPECT_EQ(touched.bytes_in_all(), 516u);
+  launch(*loaded, {{3}, {64}}, {buffer(std::vector<std::uint32_t>(1024))}, {}, &footprint);
+  EXPECT_EQ(footprint.bytes_at(0, 7), 512u);
+  EXPECT_EQ(footprint.bytes_at(0, 8), 4u);
+  EXPECT_EQ(footprint.bytes_in_all(), 516u);
 }
 
 // A million threads, each 4 bytes of every 12.
@@ -193,12 +193,12 @@ TEST(Streams, BytesThatALargeLaunchTouches) {
       "mad.wide.u32 %d3, %r1, 12, %d1; st.global.u32 [%d3], 1; mad.wide.u32 %d3, %r1, 4, %d1; ld.global.u32 "
       "%r3, [%d3];"));
   ASSERT_TRUE(loaded);
-  TouchRecorder touched;
-  launch(*loaded, {{4096}, {256}}, {buffer(std::vector<std::uint32_t>(3 << 20))}, {}, &touched);
-  EXPECT_EQ(touched.bytes_at(0, 5), 4u << 20);
-  EXPECT_EQ(touched.bytes_at(0, 7), 4u << 20);
+  FootprintRecorder footprint;
+  launch(*loaded, {{4096}, {256}}, {buffer(std::vector<std::uint32_t>(3 << 20))}, {}, &footprint);
+  EXPECT_EQ(footprint.bytes_at(0, 5), 4u << 20);
+  EXPECT_EQ(footprint.bytes_at(0, 7), 4u << 20);
   // Every third of the first 2^20 elements, from the first on, has both.
-  EXPECT_EQ(touched.bytes_in_all(), 2 * (4u << 20) - 4 * (((1u << 20) + 2) / 3));
+  EXPECT_EQ(footprint.bytes_in_all(), 2 * (4u << 20) - 4 * (((1u << 20) + 2) / 3));
 }
 
 }  // namespace

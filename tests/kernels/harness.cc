@@ -79,11 +79,11 @@ class Runner {
 
  private:
   bool step(const PlanStep& step, const Bindings& bindings) {
-    const auto turns = count(step.repeat, bindings);
-    if (!turns) return false;
-    for (std::int64_t turn = 0; turn < *turns; ++turn) {
+    const auto iterations = count(step.repeat, bindings);
+    if (!iterations) return false;
+    for (std::int64_t iteration = 0; iteration < *iterations; ++iteration) {
       Bindings inner = bindings;
-      if (!step.counter.empty()) inner[step.counter] = turn;
+      if (!step.counter.empty()) inner[step.counter] = iteration;
       if (!(step.launch ? launch(*step.launch, inner) : steps(step.steps, inner))) return false;
     }
     return true;
@@ -258,7 +258,7 @@ class Runner {
       const auto& there = launch.buffers[place++];
       const bool same = std::equal(bytes.begin(), bytes.end(), there.begin(), there.end());
       if (!same && !(may_be_joined(launch.ptx) && near(bytes, there))) {
-        ADD_FAILURE() << "the GPU leaves something else in " << array;
+        ADD_FAILURE() << "the GPU and the CPU differ in " << array;
         return false;
       }
     }

@@ -29,7 +29,7 @@ TEST(Speed, NothingIsQuadratic) {
     const char* what;
     std::string text;
   } cases[] = {
-      {"scopes within each other", kernel_around(repeated("{", 500000))},
+      {"nested scopes", kernel_around(repeated("{", 500000))},
       {"scopes behind each other", kernel_around(repeated("{}", 300000))},
       {"brackets", kernel_around("mov.b32 " + repeated("[", 1000000))},
       {"vectors", kernel_around("mov.b32 " + repeated("{", 1000000))},

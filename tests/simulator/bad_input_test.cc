@@ -72,15 +72,16 @@ INSTANTIATE_TEST_SUITE_P(Files, BadInput, testing::ValuesIn(bad_files()), test_n
 
 TEST(EmptyInput, IsExplained) {
   for (const char* text : {"", "\n\n", "# only a comment\n", "---\n---\n"}) {
-    EXPECT_EQ(
-        told(read_kernel_programs(text, "f.yaml")),
-        "f.yaml: error: there is no kernel program in it\nhint: the smallest one: `program: [calc: 10]`\n");
-    EXPECT_NE(told(read_plan(text, "f.yaml")).find("f.yaml: error: a plan is one YAML document"),
+    EXPECT_EQ(told(read_kernel_programs(text, "f.yaml")),
+              "f.yaml: error: there is no kernel program in this file\n"
+              "hint: the smallest one: `program: [calc: 10]`\n");
+    EXPECT_NE(told(read_plan(text, "f.yaml")).find("f.yaml: error: a plan must be one YAML document"),
               std::string::npos);
-    EXPECT_NE(told(read_gpu(text, "f.yaml")).find("f.yaml: error: a GPU's file is one YAML document"),
+    EXPECT_NE(told(read_gpu(text, "f.yaml")).find("f.yaml: error: a GPU file must be one YAML document"),
               std::string::npos);
-    EXPECT_NE(told(read_calibration_file(text, "f.yaml")).find("a calibration file is one YAML document"),
-              std::string::npos);
+    EXPECT_NE(
+        told(read_calibration_file(text, "f.yaml")).find("a calibration file must be one YAML document"),
+        std::string::npos);
   }
 }
 

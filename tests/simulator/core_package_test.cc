@@ -194,9 +194,9 @@ TEST(CorePackage, ATimeBeyondTheRangeOfNumbersIsRefused) {
   const KernelProgram program = test::program_of("program: [calc: 1.5e308, calc: 1.5e308]");
   const Schedule schedule = schedule_of(program);
   EXPECT_EQ(to_text(simulate_plain(schedule, 1, 2).diagnostics()),
-            "error: the time is out of the range of numbers\n");
+            "error: the time is too large for a number\n");
   EXPECT_EQ(to_text(simulate_in_rounds(schedule, 1, 2).diagnostics()),
-            "error: the time is out of the range of numbers\n");
+            "error: the time is too large for a number\n");
 }
 
 void expect_same(const CorePackageTime& a, const CorePackageTime& b) {
@@ -215,7 +215,7 @@ TEST(Rounds, EqualThePlainWalkOnRandomPrograms) {
     test::RandomProgramOptions options;
     options.whole_cycles = i % 3 == 0;
     options.deepest = 1 + i % 4;
-    options.most_turns = i % 5 == 0 ? 40 : 7;
+    options.most_iterations = i % 5 == 0 ? 40 : 7;
     options.counters = i % 7 == 0;
     const KernelProgram program = test::random_program(random, options);
     const auto schedule =
@@ -255,7 +255,7 @@ TEST(Rounds, EqualThePlainWalkOnLongRepeats) {
   }
 }
 
-// Two loads whose waiting takes turns with the others' work: nearly as long as each other, so that the
+// Two loads whose waiting alternates with the others' work: nearly as long as each other, so that the
 // pattern settles late.
 TEST(Rounds, EqualThePlainWalkWherePatternsSettleLate) {
   for (const double difference : {0.0, 1e-3, 1e-6, -1e-6, 1e-9, 0.5}) {
@@ -284,9 +284,9 @@ TEST(Rounds, ARepeatOfAQuintillionTurnsIsQuick) {
       if (!result) ADD_FAILURE() << to_text(result.diagnostics());
       return result ? result->total : 0;
     };
-    const double per_turn = (time("2000") - time("1000")) / 1000;
-    EXPECT_NEAR(time("10 ^ 18"), per_turn * 1e18, 1e-9 * per_turn * 1e18) << warps;
-    EXPECT_NEAR(time("10 ^ 12"), per_turn * 1e12, 1e-9 * per_turn * 1e12) << warps;
+    const double per_iteration = (time("2000") - time("1000")) / 1000;
+    EXPECT_NEAR(time("10 ^ 18"), per_iteration * 1e18, 1e-9 * per_iteration * 1e18) << warps;
+    EXPECT_NEAR(time("10 ^ 12"), per_iteration * 1e12, 1e-9 * per_iteration * 1e12) << warps;
   }
 }
 

@@ -130,10 +130,10 @@ INSTANTIATE_TEST_SUITE_P(
                     WrongCase{"12abc", "`12abc` is not a number", 1},
                     WrongCase{"0x10", "`0x10` is not a number", 1}, WrongCase{"1.2.3", "is not a number", 1},
                     WrongCase{"99999999999999999999", "does not fit 64 bits", 1},
-                    WrongCase{"1e999", "out of the range", 1}, WrongCase{"K = 7", "`==` compares", 3},
+                    WrongCase{"1e999", "too large for a number", 1}, WrongCase{"K = 7", "`==` compares", 3},
                     WrongCase{"K & 7", "`&&` joins", 3}, WrongCase{"K $ 7", "unexpected `$`", 3},
                     WrongCase{"K é 7", "unexpected `é`", 3}, WrongCase{"mim(1, 2)", "did you mean `min`?", 1},
-                    WrongCase{"min(1)", "`min` takes two arguments or more, not 1", 1},
+                    WrongCase{"min(1)", "`min` takes at least two arguments, not 1", 1},
                     WrongCase{"log2()", "`log2` takes one argument, not 0", 1},
                     WrongCase{"if(1, 2)", "`if` takes three arguments, not 2", 1},
                     WrongCase{"ceil_div(1, 2, 3)", "takes two arguments, not 3", 1}));
@@ -154,7 +154,7 @@ INSTANTIATE_TEST_SUITE_P(
                     WrongCase{"-(-9223372036854775808)", "does not fit 64 bits"},
                     WrongCase{"ceil_div(-9223372036854775808, -1)", "does not fit 64 bits"},
                     WrongCase{"2 ^ -1", "a negative power"}, WrongCase{"log2(0)", "log2 of 0"},
-                    WrongCase{"log2(-4)", "log2 of -4"}, WrongCase{"2.5", "a whole number is needed"},
+                    WrongCase{"log2(-4)", "log2 of -4"}, WrongCase{"2.5", "the value must be a whole number"},
                     WrongCase{"1e19", "does not fit 64 bits"}));
 
 TEST(Expression, NumbersOutOfRangeAreRefused) {

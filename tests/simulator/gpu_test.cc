@@ -188,7 +188,7 @@ TEST(CorePackages, FewerThan32CoresAreRefusedWithTheReason) {
   EXPECT_EQ(
       to_text(check_core_packages(gpu_named("gtx-260"))),
       "error: gtx-260 has 8 cores per SM: the model's core package is 32 cores, which issue an instruction "
-      "of a warp in one cycle; an SM of 8 takes 4 cycles for it\n"
+      "of a warp in one cycle; an SM of 8 cores takes 4 cycles\n"
       "hint: the model of Luo and Suda, `--model luo-suda`, was made on such a GPU\n");
   EXPECT_EQ(gpu_named("gtx-260").core_packages_per_sm(), 0);
   for (const char* name : {"gtx-580", "gtx-560", "rtx-2080", "h200"})
@@ -258,16 +258,16 @@ TEST(ChangedFigure, IsCheckedAsInAFile) {
   };
   const double nan = std::nan(""), infinite = HUGE_VAL;
   for (const auto& [name, value, told] : std::initializer_list<Wrong>{
-           {"clock", 0, "error: `clock_mhz` is 0: it is more than 0\n"},
-           {"clock", -5, "error: `clock_mhz` is -5: it is more than 0\n"},
-           {"clock", nan, "error: `clock_mhz` is nan: it is more than 0\n"},
-           {"clock", infinite, "error: `clock_mhz` is inf: it is a finite number\n"},
-           {"t_m", -1, "error: `t_m_cycles` is -1: it is 0 or more\n"},
-           {"sms", 4.5, "error: `sms` is 4.5: it is a whole number up to 1000000\n"},
-           {"sms", 1e300, "error: `sms` is 1e+300: it is a whole number up to 1000000\n"},
-           {"cores_per_sm", 0, "error: `cores_per_sm` is 0: it is 1 or more\n"},
-           {"warp_size", 64, "error: `warp_size` is 64: the model knows warps of 32 threads\n"},
-           {"load.coalesced", -1, "error: `load.coalesced` is -1: it is 0 or more\n"},
+           {"clock", 0, "error: `clock_mhz` is 0: it must be greater than 0\n"},
+           {"clock", -5, "error: `clock_mhz` is -5: it must be greater than 0\n"},
+           {"clock", nan, "error: `clock_mhz` is nan: it must be greater than 0\n"},
+           {"clock", infinite, "error: `clock_mhz` is inf: it must be a finite number\n"},
+           {"t_m", -1, "error: `t_m_cycles` is -1: it must be at least 0\n"},
+           {"sms", 4.5, "error: `sms` is 4.5: it must be a whole number of at most 1000000\n"},
+           {"sms", 1e300, "error: `sms` is 1e+300: it must be a whole number of at most 1000000\n"},
+           {"cores_per_sm", 0, "error: `cores_per_sm` is 0: it must be at least 1\n"},
+           {"warp_size", 64, "error: `warp_size` is 64: the model needs warps of 32 threads\n"},
+           {"load.coalesced", -1, "error: `load.coalesced` is -1: it must be at least 0\n"},
            {"clok", 1, "error: a GPU has no figure `clok`\nhint: did you mean `clock`?\n"},
            {"load.coalesce", 1,
             "error: a GPU has no figure `load.coalesce`\nhint: did you mean `load.coalesced`?\n"}}) {
@@ -319,7 +319,7 @@ TEST_F(Folder, SaysWhatIsWrongInEachFile) {
   ASSERT_FALSE(catalogue);
   const std::string text = to_text(catalogue.diagnostics());
   for (const char* part :
-       {"a.yaml:1:1: error: a GPU has no `title`", "b.yaml: error: a GPU's file is one YAML document",
+       {"a.yaml:1:1: error: a GPU has no `title`", "b.yaml: error: a GPU file must be one YAML document",
         "c.yaml: error: cannot be read"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }

@@ -54,19 +54,19 @@ INSTANTIATE_TEST_SUITE_P(Table, Algorithm3,
 
 TEST(Launch, IsRefusedWithAReason) {
   EXPECT_EQ(to_text(choose_launch(gpu(), 0).diagnostics()),
-            "error: a launch of 0 threads: there has to be one at least\n");
+            "error: a launch of 0 threads: the number must be at least 1\n");
   EXPECT_EQ(to_text(choose_launch(gpu(), -5).diagnostics()),
-            "error: a launch of -5 threads: there has to be one at least\n");
+            "error: a launch of -5 threads: the number must be at least 1\n");
   EXPECT_EQ(to_text(check_launch(gpu(), 0, 32).diagnostics()),
-            "error: a launch of 0 blocks: there has to be one at least\n");
+            "error: a launch of 0 blocks: the number must be at least 1\n");
   EXPECT_EQ(to_text(check_launch(gpu(), 1, 0).diagnostics()),
-            "error: blocks of 0 threads: there has to be one at least\n");
+            "error: blocks of 0 threads: the number must be at least 1\n");
   EXPECT_EQ(to_text(check_launch(gpu(), 1, 1025).diagnostics()),
-            "error: blocks of 1025 threads: some-gpu takes 1024 at most\n");
+            "error: blocks of 1025 threads: some-gpu takes at most 1024\n");
   Gpu small = gpu();
   small.max_warps_per_sm = 16;
   EXPECT_EQ(to_text(check_launch(small, 1, 544).diagnostics()),
-            "error: blocks of 544 threads are 17 warps: an SM of some-gpu takes 16 at most\n");
+            "error: blocks of 544 threads are 17 warps: an SM of some-gpu takes at most 16\n");
   EXPECT_TRUE(check_launch(small, 1, 512));
 }
 

@@ -359,10 +359,10 @@ TEST(LuoSuda, ALoopByHand) {
   // = 38.
   //   first c 0, m 100: 100; K - 1 times c 50, m 100, type 4: 38 + T_p 0 + T_c 100; last c 50: 38. In all 138
   //   K.
-  for (const std::int64_t turns : {3LL, 1000LL, 1'000'000'000'000LL, 1'000'000'000'000'000'000LL}) {
-    const auto program = luo_suda_program("[{repeat: K, body: [load: 100, calc: 50]}]", {{"K", turns}});
+  for (const std::int64_t iterations : {3LL, 1000LL, 1'000'000'000'000LL, 1'000'000'000'000'000'000LL}) {
+    const auto program = luo_suda_program("[{repeat: K, body: [load: 100, calc: 50]}]", {{"K", iterations}});
     EXPECT_EQ(program.periods.size(), 3u);  // whatever K
-    EXPECT_DOUBLE_EQ(cycles(time_of(program, 24, 32).total_us), 138.0 * static_cast<double>(turns));
+    EXPECT_DOUBLE_EQ(cycles(time_of(program, 24, 32).total_us), 138.0 * static_cast<double>(iterations));
   }
 }
 
@@ -492,8 +492,8 @@ TEST(LuoSuda, TheWorkDoesNotDependOnHowOftenLoopsRun) {
     options.counters = options.conditions = false;
     const KernelProgram program = test::random_program(random, options);
     std::vector<std::size_t> periods;
-    for (const std::int64_t turns : {1000LL, 1'000'000LL}) {
-      const auto schedule = make_schedule(program, {{"K", turns}, {"N", turns}}, paper_durations());
+    for (const std::int64_t iterations : {1000LL, 1'000'000LL}) {
+      const auto schedule = make_schedule(program, {{"K", iterations}, {"N", iterations}}, paper_durations());
       if (!schedule) continue;  // instructions that do not fit 64 bits
       const auto made = make_luo_suda_program(*schedule, figures());
       if (made) periods.push_back(made->periods.size());
@@ -503,7 +503,7 @@ TEST(LuoSuda, TheWorkDoesNotDependOnHowOftenLoopsRun) {
   }
 }
 
-// Instructions that meet across turns make the schedule share its loops: written as a tree it has 2^60 parts.
+// Instructions that meet across iterations make the schedule share its loops: written as a tree it has 2^60 parts.
 TEST(LuoSuda, DeepNestsAreNotWalked) {
   std::string items = "[instructions: 3, load: 20, instructions: 2]";
   for (int depth = 0; depth < 60; ++depth) items = "[{repeat: 2, body: " + items + "}]";
@@ -529,7 +529,7 @@ TEST(LuoSuda, HugeCountsGiveNumbersOrAnError) {
       }
       EXPECT_LT(depth, 20);
     } else {
-      EXPECT_EQ(to_text(made.diagnostics()), "error: the program's time is out of the range of numbers\n");
+      EXPECT_EQ(to_text(made.diagnostics()), "error: the program's time is too large for a number\n");
     }
     items = "[{repeat: 2^60, body: " + items + "}]";
   }
@@ -601,17 +601,17 @@ TEST_P(BadLuoSudaFigures, AreNamed) {
 
 INSTANTIATE_TEST_SUITE_P(
     Table, BadLuoSudaFigures,
-    testing::Values(BadFigures{"  cpd_b:", "  cpd_e:", "unknown key `cpd_e` in `luo_suda`"},
-                    BadFigures{"cpd_c: {value: 0.5", "cpd_c: {value: 1.5", "`cpd_c` is 1.5: it is 0 to 1"},
-                    BadFigures{"cpd_a: {value: 3,", "cpd_a: {value: three,", "`cpd_a` is a number"},
-                    BadFigures{"request_threads: {value: 16", "request_threads: {value: 12",
-                               "`request_threads` is 12: it divides the 32 threads of a warp"},
-                    BadFigures{"request_threads: {value: 16", "request_threads: {value: 0",
-                               "`request_threads` is 0: it is 1 to 32"},
-                    BadFigures{"    add: {int_const: 22", "    add: {int_const: -22",
-                               "`int_const` is -22: it is 0 to 1000000000"},
-                    BadFigures{"    add: {int_const", "    add: {int_konst",
-                               "unknown key `int_konst` in `add`"}));
+    testing::Values(
+        BadFigures{"  cpd_b:", "  cpd_e:", "unknown key `cpd_e` in `luo_suda`"},
+        BadFigures{"cpd_c: {value: 0.5", "cpd_c: {value: 1.5", "`cpd_c` is 1.5: it must be 0 to 1"},
+        BadFigures{"cpd_a: {value: 3,", "cpd_a: {value: three,", "`cpd_a` must be a number"},
+        BadFigures{"request_threads: {value: 16", "request_threads: {value: 12",
+                   "`request_threads` is 12: it must divide the 32 threads of a warp"},
+        BadFigures{"request_threads: {value: 16", "request_threads: {value: 0",
+                   "`request_threads` is 0: it must be 1 to 32"},
+        BadFigures{"    add: {int_const: 22", "    add: {int_const: -22",
+                   "`int_const` is -22: it must be 0 to 1000000000"},
+        BadFigures{"    add: {int_const", "    add: {int_konst", "unknown key `int_konst` in `add`"}));
 
 }  // namespace
 }  // namespace warptime

@@ -104,17 +104,17 @@ TEST(Measurements, BadInputIsSaid) {
       {"plan,gpu,K,N,time_us\n", "has a heading but no rows"},
       {"plan,gpu,K,N\n", "there is no column `time_us`"},
       {"gpu,K,N,time_us\n", "there is no column `plan`"},
-      {"plan,gpu,K,K,time_us\n", "the column `K` is there twice"},
+      {"plan,gpu,K,K,time_us\n", "the column `K` occurs twice"},
       {"plan,gpu,K,time_us\nmtx,a,1,2\n", "there is no column `N`, a parameter of mtx"},
       {"plan,gpu,K,N,time_us\nmtx,a,1,2\n", "m.csv:2: error: 4 fields, but the heading has 5"},
-      {"plan,gpu,K,N,time_us\nmtx,a,1,2,0\n", "m.csv:2: error: `time_us` is 0: a time is positive"},
-      {"plan,gpu,K,N,time_us\nmtx,a,1,2,-1\n", "`time_us` is -1: a time is positive"},
-      {"plan,gpu,K,N,time_us\nmtx,a,1,2,nan\n", "`time_us` is `nan`: no number"},
-      {"plan,gpu,K,N,time_us\nmtx,a,1,2,\n", "`time_us` is ``: no number"},
-      {"plan,gpu,K,N,time_us\nmtx,a,1,9223372036854775808,2\n", "not a whole number that fits 64 bits"},
-      {"plan,gpu,K,N,time_us,blocks\nmtx,a,1,2,3,x\n", "`blocks` is `x`: no whole number"},
+      {"plan,gpu,K,N,time_us\nmtx,a,1,2,0\n", "m.csv:2: error: `time_us` is 0: a time must be positive"},
+      {"plan,gpu,K,N,time_us\nmtx,a,1,2,-1\n", "`time_us` is -1: a time must be positive"},
+      {"plan,gpu,K,N,time_us\nmtx,a,1,2,nan\n", "`time_us` is `nan`, which is not a number"},
+      {"plan,gpu,K,N,time_us\nmtx,a,1,2,\n", "`time_us` is ``, which is not a number"},
+      {"plan,gpu,K,N,time_us\nmtx,a,1,9223372036854775808,2\n", "not a whole number of 64 bits"},
+      {"plan,gpu,K,N,time_us,blocks\nmtx,a,1,2,3,x\n", "`blocks` is `x`, which is not a whole number"},
       {"plan,gpu,K,N,time_us\nltt,a,1,2,3\n", "no rows of the plan mtx: it has rows of `ltt`"},
-      {"plan,gpu,K,N,time_us\nmtx,\"a,1,2,3\n", "m.csv:2: error: this is no CSV: a quote that is not closed"},
+      {"plan,gpu,K,N,time_us\nmtx,\"a,1,2,3\n", "m.csv:2: error: this is not a CSV file: an unclosed quote"},
   };
   for (const Line& line : lines) {
     const auto rows = selected(line.text);
@@ -130,7 +130,7 @@ TEST(Measurements, ManyBadLinesAreCounted) {
   const auto rows = selected(text);
   ASSERT_FALSE(rows);
   EXPECT_EQ(rows.diagnostics().size(), 11u);
-  EXPECT_EQ(rows.diagnostics().back().message, "and 990 lines more that are wrong");
+  EXPECT_EQ(rows.diagnostics().back().message, "and 990 more wrong lines");
 }
 
 TEST(Measurements, AnyBytesAreReadOrRefused) {

@@ -179,7 +179,7 @@ TEST(Occupancy, BlocksThatTheKernelWasNotCompiledFor) {
   EXPECT_EQ(occupancy(gpu, 129, resources).active_blocks, 0);
   EXPECT_EQ(occupancy(gpu, 129, resources).limit, Limit::threads);
   EXPECT_EQ(occupancy(gpu, 129, resources).notes.back(),
-            "blocks of 129 threads: the kernel was compiled for 128 at most");
+            "blocks of 129 threads: the kernel was compiled for at most 128");
   resources = {};
   resources.required_threads = 64;
   EXPECT_EQ(occupancy(gpu, 64, resources).active_blocks, 16);
@@ -195,10 +195,10 @@ TEST(Occupancy, WhereNoBlockFitsTheLastNoteSaysWhy) {
   };
   Gpu gpu = gpu_of({8, 6});
   for (const auto& [threads, registers, shared, why] : std::initializer_list<Reason>{
-           {2048, 300, 500'000, "blocks of 2048 threads: sm-86 takes 1024 at most"},
-           {1024, 300, 500'000, "300 registers per thread: sm-86 has 255 at most"},
+           {2048, 300, 500'000, "blocks of 2048 threads: sm-86 takes at most 1024"},
+           {1024, 300, 500'000, "300 registers per thread: sm-86 has at most 255"},
            {1024, 255, 0, "255 registers per thread are too many for a block of 1024 threads"},
-           {1024, 32, 500'000, "500000 bytes of shared memory: a block of sm-86 can have 101376 at most"}}) {
+           {1024, 32, 500'000, "500000 bytes of shared memory: a block on sm-86 can have at most 101376"}}) {
     KernelResources resources = resources_of(registers, shared);
     resources.dynamic_shared_unknown = true;
     const Occupancy found = occupancy(gpu, threads, resources);
@@ -207,7 +207,7 @@ TEST(Occupancy, WhereNoBlockFitsTheLastNoteSaysWhy) {
   }
   gpu.max_warps_per_sm = 16;
   EXPECT_EQ(occupancy(gpu, 1024, {}).notes.back(),
-            "blocks of 1024 threads are 32 warps: an SM of sm-86 takes 16 at most");
+            "blocks of 1024 threads are 32 warps: an SM of sm-86 takes at most 16");
 }
 
 TEST(Occupancy, AnyNumbersAreSafe) {
@@ -235,7 +235,7 @@ TEST(Occupancy, AnUnknownCapabilityTakesTheRulesOfAnOlderOne) {
   gpu.compute_capability = {8, 7};
   const Occupancy found = occupancy(gpu, 256, resources_of(32, 0));
   EXPECT_EQ(found.active_blocks, 6);
-  EXPECT_EQ(found.notes, (std::vector<std::string>{"the rules of compute capability 8.6 are taken for 8.7"}));
+  EXPECT_EQ(found.notes, (std::vector<std::string>{"the rules of compute capability 8.6 are used for 8.7"}));
 }
 
 TEST(Occupancy, InWords) {
@@ -245,7 +245,7 @@ TEST(Occupancy, InWords) {
   EXPECT_EQ(to_text(gpu, occupancy(gpu, 256, resources_of(32, 98304))),
             "1 block of 8 warps is active on an SM: 8 of 64 warps (12 %), limited by shared memory");
   EXPECT_EQ(to_text(gpu, occupancy(gpu, 1024, resources_of(255, 0))),
-            "no block can be active on an SM, for its registers");
+            "no block can be active on an SM, because of its registers");
 }
 
 }  // namespace

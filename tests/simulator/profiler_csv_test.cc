@@ -134,16 +134,18 @@ TEST(ProfilerCsv, BadInputIsSaid) {
     const char* says;
   };
   const std::vector<Line> lines = {
-      {Profiler::nsys, "", "has no heading that nsys writes"},
-      {Profiler::ncu, nsys_heading, "has no heading that ncu writes"},
+      {Profiler::nsys, "", "has no heading of nsys"},
+      {Profiler::ncu, nsys_heading, "has no heading of ncu"},
       {Profiler::nsys, nsys_heading, "has no kernels"},
       {Profiler::nsys, nsys_heading + nsys_line(1, 0, "f"),
-       "t.csv:2: error: the duration of f is 0: a time is positive"},
-      {Profiler::nsys, nsys_heading + nsys_line(1, -7, "f"), "the duration of f is -7: a time is positive"},
-      {Profiler::nsys, "Start (ns),Duration (weeks),Name\n1,2,f\n", "is in `weeks`: no unit of time"},
-      {Profiler::nsys, "Start (ns),Duration (ns),Name\n1,two,f\n", "no number"},
+       "t.csv:2: error: the duration of f is 0: a time must be positive"},
+      {Profiler::nsys, nsys_heading + nsys_line(1, -7, "f"),
+       "the duration of f is -7: a time must be positive"},
+      {Profiler::nsys, "Start (ns),Duration (weeks),Name\n1,2,f\n",
+       "is in `weeks`, which is not a unit of time"},
+      {Profiler::nsys, "Start (ns),Duration (ns),Name\n1,two,f\n", "which is not a number"},
       {Profiler::nsys, "Start (ns),Duration (ns),Name\n1,2,\"f\n",
-       "t.csv:2: error: this is no CSV: a quote that is not closed"},
+       "t.csv:2: error: this is not a CSV file: an unclosed quote"},
       {Profiler::nsys, "Total Time (ns),Instances,Name\n10,0,f\n",
        "`Instances` is `0`: not a number of launches"},
       {Profiler::ncu, "ID,Kernel Name,Metric Name,Metric Unit,Metric Value\n0,f,Registers,,3\n",
@@ -204,8 +206,8 @@ TEST(MatchedRuns, WhatDoesNotFitIsNamed) {
   const auto with_others = matched("abxbx", 1);
   ASSERT_TRUE(with_others);
   ASSERT_EQ(with_others->notes.size(), 1u);
-  EXPECT_EQ(with_others->notes[0].message, "lines that are no kernel of two: x (2)");
-  EXPECT_NE(to_text(matched("abba", 1).diagnostics()).find("no whole number of runs"), std::string::npos);
+  EXPECT_EQ(with_others->notes[0].message, "lines that are not of a kernel of two: x (2)");
+  EXPECT_NE(to_text(matched("abba", 1).diagnostics()).find("not a whole number of runs"), std::string::npos);
   EXPECT_NE(to_text(matched("abaabb", 1).diagnostics()).find("t.csv:4: error: a is launched here"),
             std::string::npos);
   EXPECT_NE(to_text(matched("xyz", 1).diagnostics()).find("has none of the kernels of two"),

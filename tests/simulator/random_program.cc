@@ -85,7 +85,7 @@ class ProgramMaker {
 
   Repeat repeat(int deepest) {
     Repeat repeat;
-    repeat.count = count(0, options_.most_turns);
+    repeat.count = count(0, options_.most_iterations);
     if (!options_.counters || one_in(random_, 2)) {
       repeat.body = items(deepest - 1);
       return repeat;
@@ -169,10 +169,10 @@ class NaiveFlattener {
   }
 
   void flatten(const Repeat& repeat) {
-    const auto turns = *evaluate_count(repeat.count, bindings_);
+    const auto iterations = *evaluate_count(repeat.count, bindings_);
     const Bindings outer = bindings_;
-    for (std::int64_t turn = 0; turn < turns; ++turn) {
-      if (!repeat.counter.empty()) bindings_[repeat.counter] = turn;
+    for (std::int64_t iteration = 0; iteration < iterations; ++iteration) {
+      if (!repeat.counter.empty()) bindings_[repeat.counter] = iteration;
       flatten(repeat.body);
     }
     bindings_ = outer;

@@ -10,10 +10,10 @@
 namespace warptime::test {
 
 struct RandomProgramOptions {
-  int deepest = 3;       // nesting
-  int most_items = 4;    // of one list
-  int most_turns = 4;    // of a repeat without a parameter
-  bool counters = true;  // repeats with counters that the body uses
+  int deepest = 3;          // nesting
+  int most_items = 4;       // of one list
+  int most_iterations = 4;  // of a repeat without a parameter
+  bool counters = true;     // repeats with counters that the body uses
   bool conditions = true;
   bool texts = false;        // provenance, lines, notes: what only reading and writing care for
   bool whole_cycles = true;  // or durations with fractions

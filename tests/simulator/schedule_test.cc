@@ -159,7 +159,7 @@ TEST(Schedule, ARepeatIsNotWrittenOut) {
 }
 
 TEST(Schedule, DeepNestsDoNotGrowOutOfHand) {
-  // Each level takes its last turn out of the repeat: written down naively, 2^150 steps.
+  // Each level takes its last iteration out of the repeat: written down naively, 2^150 steps.
   std::string text = "[instructions: 1, load: 5, store: 1, load: 2, instructions: 2]";
   for (int i = 0; i < 150; ++i) text = "[{repeat: 3, body: " + text + "}, load: 1, instructions: 1]";
   const auto schedule = make_schedule(program_of("program: " + text), {}, paper_durations());
@@ -175,9 +175,9 @@ TEST(Schedule, CountsThatDoNotFitAreRefused) {
   EXPECT_EQ(refused("[{repeat: 10 ^ 18, body: [instructions: 10 ^ 18]}]"),
             "error: a run of instructions does not fit 64 bits\n");
   EXPECT_EQ(refused("[{repeat: 10 ^ 12, counter: i, body: [calc: i]}]"),
-            "error: `repeat: 10 ^ 12` has 1000000000000 turns that depend on its counter `i`: too many to "
-            "write out\n"
-            "hint: up to 4194304 turns are\n");
+            "error: `repeat: 10 ^ 12` has 1000000000000 iterations that depend on its counter `i`: too "
+            "many to write out\n"
+            "hint: at most 4194304 such iterations are written out\n");
   EXPECT_NE(
       refused("[{repeat: 10 ^ 4, counter: i, body: [{repeat: 10 ^ 4, counter: j, body: [calc: i + j]}]}]")
           .find("too many to write out"),

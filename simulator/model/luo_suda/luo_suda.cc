@@ -24,7 +24,7 @@ RunTime run_time(const Gpu& gpu, const LuoSudaProgram& program, double active_wa
   RunTime time;
   time.cpd = luo_suda_cpd(*gpu.luo_suda, program.proportion(), active_warps, gpu.max_warps_per_sm);
   for (const LuoSudaPeriod& period : program.periods) {
-    // Only periods of types 3 and 4 have accesses before them that MPD is asked of.
+    // Only periods of types 3 and 4 need MPD, which is that of the previous accesses.
     const double mpd = period.previous_memory_cycles > 0
                            ? luo_suda_mpd(active_warps, *gpu.memory_bandwidth_gb_s, gpu.sms,
                                           period.previous_warp_bytes_per_cycle * gpu.clock_mhz / 1000)
@@ -58,7 +58,7 @@ double luo_suda_cpd1(const LuoSudaFigures& figures, double proportion, double ac
 
 double luo_suda_cpd2(const LuoSudaFigures& figures, double proportion, double active_warps,
                      double most_warps) {
-  const double reach = most_warps - 1;  // where it is 0, one warp is all there is: the curve's beginning
+  const double reach = most_warps - 1;  // 0 for one warp, the beginning of the curve
   if (reach <= 0) return figures.cpd_a;
   const double n = figures.cpd_d * (proportion - figures.cpd_c) * (proportion - figures.cpd_c);
   const double missing = active_warps - most_warps;
@@ -129,10 +129,9 @@ void add_times(LuoSudaTime& into, const LuoSudaTime& time, double times) {
 
 Diagnostics check_luo_suda(const Gpu& gpu) {
   if (!gpu.luo_suda) {
-    return {error(
-        fmt::format("{} has no figures for the model of Luo and Suda", gpu.name),
-        "they are measured: gtx-260 has those of the paper; docs/luo-suda.md says how to give a GPU its own "
-        "(`luo_suda:` in its file, `--gpu-dir`)")};
+    return {error(fmt::format("{} has no figures for the model of Luo and Suda", gpu.name),
+                  "the paper's figures are those of gtx-260; docs/luo-suda.md says how to give a GPU its own "
+                  "(`luo_suda:` in its file, `--gpu-dir`)")};
   }
   if (!gpu.memory_bandwidth_gb_s) {
     return {error(
@@ -177,7 +176,7 @@ Result<LuoSudaTime> luo_suda_time(const Gpu& gpu, const Launch& launch, const Lu
   time.remaining_run_us = microseconds(0, rest.parts.total());
   time.total_us = time.computation_us + time.waiting_previous_us + time.waiting_current_us;
   if (!(time.total_us <= std::numeric_limits<double>::max()))
-    return error("the time is out of the range of numbers");
+    return error("the time is too large for a number");
   return time;
 }
 

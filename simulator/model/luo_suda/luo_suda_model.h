@@ -1,4 +1,4 @@
-// The model of Luo and Suda (2011) behind the seam.
+// The model of Luo and Suda (2011) as a Model.
 #pragma once
 
 #include "simulator/model/model.h"
@@ -11,7 +11,7 @@ class LuoSudaModel : public Model {
   std::string_view title() const override { return "Luo-Suda"; }
   std::span<const TimePart> parts() const override;
   Diagnostics check(const Gpu& gpu) const override;
-  // Luo and Suda measured their figures on one GPU, the GTX 260: others borrow them.
+  // Luo and Suda measured their figures on one GPU, the GTX 260; other GPUs borrow them.
   std::optional<BorrowedFigures> borrow(const Gpu& gpu, const GpuCatalogue& catalogue) const override;
   Result<TimeBreakdown> time(const Schedule& schedule, const ModelGpu& gpu,
                              const ModelLaunch& launch) const override;

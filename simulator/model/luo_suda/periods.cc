@@ -1,6 +1,6 @@
-// From a schedule to the calculation periods of the model of Luo and Suda, without walking a loop's turns. A
-// period's time needs the period before it, so a stretch of the program leaves open what its ends are part
-// of; between the ends its periods are counted once and for all, however often the stretch is run.
+// From a schedule to the calculation periods of the model of Luo and Suda, without walking through a loop's
+// iterations. A period's time depends on the previous period, so a stretch of the program leaves open the
+// periods at its ends; the periods between them are counted once, however often the stretch runs.
 #include <algorithm>
 #include <bit>
 #include <cassert>
@@ -15,10 +15,10 @@ namespace {
 
 using Task = LuoSudaTask;
 
-// Equal periods are one, with a count.
+// Equal periods are merged, with a count.
 class PeriodCounts {
  public:
-  // The period of `computation` and `memory`, which follows that of the first two.
+  // The period of `computation` and `memory`, which follows the period of the first two arguments.
   void add(const Task& previous_computation, const Task& previous_memory, const Task& computation,
            const Task& memory, double times) {
     LuoSudaPeriod period{computation.cycles, memory.cycles, 0, 0, times};
@@ -53,11 +53,11 @@ class PeriodCounts {
   std::vector<LuoSudaPeriod> periods_;
 };
 
-// Tasks one after the other, those in the middle counted already. A period can be counted when the one before
-// it is complete and it is itself: neither has a task in it that a neighbour of the stretch may add to.
+// A sequence of tasks, with those in the middle already counted. A period can be counted when it and the
+// previous one are complete: no neighbour of the stretch can add to a task of either.
 class Stretch {
  public:
-  // `times`: how often this is done, for the periods that become complete.
+  // `times`: the weight of the periods that become complete.
   void push(const Task& task, double times, PeriodCounts& counts) {
     if (tail_size_ > 0 && tail_[tail_size_ - 1].memory == task.memory) {
       tail_[tail_size_ - 1].cycles += task.cycles;
@@ -82,26 +82,28 @@ class Stretch {
     }
   }
 
-  // This stretch `turns` times, all of it `times` times.
-  Stretch repeated(std::uint64_t turns, double times, PeriodCounts& counts) const {
+  // This stretch repeated `iterations` times, with weight `times`.
+  Stretch repeated(std::uint64_t iterations, double times, PeriodCounts& counts) const {
     Stretch result = *this;
     if (!has_middle() && tail_size_ <= 1) {  // one task
-      result.tail_[0].cycles *= static_cast<double>(turns);
-      result.tail_[0].bytes *= static_cast<double>(turns);
+      result.tail_[0].cycles *= static_cast<double>(iterations);
+      result.tail_[0].bytes *= static_cast<double>(iterations);
       return result;
     }
-    for (std::uint64_t turn = 1; turn < turns; ++turn) {
+    for (std::uint64_t iteration = 1; iteration < iterations; ++iteration) {
       const Stretch before = result;
       result.push(*this, times, counts);
       if (!before.has_middle() || !result.same_tail(before)) continue;
-      // From here on every turn begins and ends like this one: four or five turns at most.
-      if (turn + 1 < turns) result.push(*this, times * static_cast<double>(turns - turn - 1), counts);
+      // From here on every iteration begins and ends like this one. This takes at most four or five
+      // iterations.
+      if (iteration + 1 < iterations)
+        result.push(*this, times * static_cast<double>(iterations - iteration - 1), counts);
       break;
     }
     return result;
   }
 
-  // The periods at the ends, where this is all of the program.
+  // The periods at the ends, if this is the whole program.
   void finish(PeriodCounts& counts) const {
     const auto& tasks = has_middle() ? head_ : tail_;
     const std::size_t size = has_middle() ? head_size_ : tail_size_;
@@ -142,8 +144,8 @@ class Stretch {
   }
 
   // With a middle, head_ is the tasks before it, to the end of the first period that no neighbour can add to
-  // (three or four), and tail_ the last complete period and the one that is open (three or four). Without,
-  // tail_ is all.
+  // (three or four), and tail_ the last complete period and the one that is open (three or four). Without a
+  // middle, tail_ is everything.
   std::array<Task, 4> head_;
   std::array<Task, 4> tail_;
   std::size_t head_size_ = 0, tail_size_ = 0;
@@ -158,8 +160,9 @@ class TaskReader {
     collect(schedule_.steps);
     count_runs();
     for (Entry& entry : loops_) {
-      const double turns = entry.runs * static_cast<double>(entry.loop->count);
-      entry.stretch = stretch_of(entry.loop->body, turns).repeated(entry.loop->count, entry.runs, counts_);
+      const double iterations = entry.runs * static_cast<double>(entry.loop->count);
+      entry.stretch =
+          stretch_of(entry.loop->body, iterations).repeated(entry.loop->count, entry.runs, counts_);
     }
     stretch_of(schedule_.steps, 1).finish(counts_);
     return counts_.take();
@@ -168,7 +171,7 @@ class TaskReader {
  private:
   struct Entry {
     const Schedule::Loop* loop = nullptr;
-    double runs = 0;  // how often the loop as a whole is run
+    double runs = 0;  // how often the whole loop runs
     Stretch stretch;
   };
 
@@ -216,7 +219,7 @@ class TaskReader {
     }
     const Item* item = shares.empty() ? nullptr : shares.front().item;
     const MemoryAccess* access = item == nullptr ? nullptr : std::get_if<MemoryAccess>(&item->what);
-    MemoryAccess unknown;  // of a schedule that was made by hand
+    MemoryAccess unknown;  // of a schedule that is not from a program
     unknown.cycles = Expression(0);
     return luo_suda_memory_task(access == nullptr ? unknown : *access, period.cycles, figures_);
   }
@@ -235,12 +238,12 @@ Result<LuoSudaProgram> program_of(std::vector<LuoSudaPeriod> periods) {
     program.memory_cycles += period.count * period.memory_cycles;
   }
   if (!(program.computation_cycles + program.memory_cycles <= std::numeric_limits<double>::max()))
-    return error("the program's time is out of the range of numbers");
+    return error("the program's time is too large for a number");
   program.periods = std::move(periods);
   return program;
 }
 
-// The bytes between neighbouring threads, where they are a number.
+// The bytes between neighbouring threads, if they are a number.
 std::optional<double> stride_of(const MemoryAccess& access) {
   if (access.stride.empty()) return std::nullopt;
   const auto stride = Expression::parse(access.stride);
@@ -266,7 +269,7 @@ double transactions_of(const MemoryAccess& access, double bytes, const LuoSudaFi
   if (!access.sectors) return each;
   const double sectors = std::max(1.0, static_cast<double>(*access.sectors) * threads / 32);  // of a request
   if (pattern == Access::scattered) return std::min(std::ceil(sectors), each);
-  // Strided: neighbouring sectors, unless each thread has its own, which may be anywhere.
+  // Strided: adjacent sectors; if each thread has its own sector, they may be anywhere.
   return sectors < threads ? std::ceil(sectors * 32 / std::max(32.0, figures.transaction_bytes)) : each;
 }
 

@@ -12,7 +12,7 @@
 namespace warptime {
 namespace {
 
-constexpr std::int64_t kMostWarps = 65'536;  // hardware has 64 at most on a whole multiprocessor
+constexpr std::int64_t kMostWarps = 65'536;  // hardware has at most 64 on a whole SM
 
 // Where one warp is in the schedule: a stack of positions, one per repeat that it is in.
 class Cursor {
@@ -26,7 +26,7 @@ class Cursor {
   struct Frame {
     const std::vector<Schedule::Step>* steps;
     std::size_t index;
-    std::uint64_t turns_left;  // with the one that it is in
+    std::uint64_t iterations_left;  // including the current one
     friend bool operator==(const Frame&, const Frame&) = default;
   };
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
@@ -34,9 +34,11 @@ class Cursor {
   bool done() const { return frames_.empty(); }
   const Period& period() const { return (*frames_.back().steps)[frames_.back().index].period; }
   const std::vector<Frame>& frames() const { return frames_; }
-  void leave_out_turns(std::size_t level, std::uint64_t turns) { frames_[level].turns_left -= turns; }
+  void elide_iterations(std::size_t level, std::uint64_t iterations) {
+    frames_[level].iterations_left -= iterations;
+  }
 
-  // The frame that another turn begins in with this step, or kNone.
+  // The frame in which this step begins another iteration, or kNone.
   std::size_t advance() {
     while (!frames_.empty()) {
       Frame& frame = frames_.back();
@@ -44,8 +46,8 @@ class Cursor {
         enter();
         return kNone;
       }
-      if (frame.turns_left > 1) {
-        --frame.turns_left;
+      if (frame.iterations_left > 1) {
+        --frame.iterations_left;
         frame.index = 0;
         const std::size_t level = frames_.size() - 1;
         enter();
@@ -68,7 +70,7 @@ class Cursor {
 
 struct Warp {
   Cursor cursor;
-  double loads_done = 0;  // when the loads that it has issued are all complete
+  double loads_done = 0;  // when all its issued loads are complete
 };
 
 CorePackageTime sum(const CorePackageTime& a, const CorePackageTime& b) {
@@ -109,7 +111,7 @@ class PlainSimulation {
   }
 
  private:
-  // Runs one warp until it has to wait for its loads. False: it was at its end already.
+  // Runs one warp until it has to wait for its loads. False: it was already at its end.
   bool turn(Warp& warp, int index) {
     wait(warp, index);
     if (warp.cursor.done()) return false;
@@ -153,19 +155,19 @@ class PlainSimulation {
     if (listener_ != nullptr) listener_->memory_access(index, period, begin, now_, complete);
   }
 
-  // All below is for watchers. Two kinds of turns of a repeat do what the turns before them did: those in
-  // which the warp never gives way, and those after which every warp's loads are to wait for as they were
-  // before. (All warps give way at the same places, so that between two rounds all cursors are the same.)
+  // Everything below is for watchers. Iterations of a repeat do the same as earlier ones in two cases: the
+  // warp never yields in them, or after them every warp waits as long for its loads as before. (All warps
+  // yield at the same places, so that between two rounds all cursors are the same.)
 
-  // Where a repeat was, some turns ago.
+  // The state of a repeat, some iterations ago.
   struct Mark {
     std::vector<Cursor::Frame> frames;
-    std::vector<double> waits;  // of each warp; none where no warp gives way
+    std::vector<double> waits;  // of each warp; empty if no warp yields
     double now = 0;
-    CorePackageTime told;         // before it
-    CorePackageTime left_out;     // since
-    std::uint64_t turns = 0;      // that have begun since
-    std::uint64_t next_mark = 1;  // after so many turns
+    CorePackageTime told;          // before it
+    CorePackageTime left_out;      // since
+    std::uint64_t iterations = 0;  // begun since
+    std::uint64_t next_mark = 1;   // the number of iterations at which to set the next mark
   };
 
   CorePackageTime so_far() const {
@@ -174,17 +176,18 @@ class PlainSimulation {
     return time;
   }
 
-  // After a step that began another turn of the repeat at `level`, or none. True: the watcher has enough.
+  // After a step that began another iteration of the repeat at `level`, or none. True: the watcher ends the
+  // run.
   bool watched(Warp& warp, std::size_t level) {
     ended_ = watcher_->enough();
     if (ended_ || level == Cursor::kNone) return ended_;
     const auto& frames = warp.cursor.frames();
     if (marks_.size() > level && same_up_to(level, marks_[level].frames, frames)) {
-      // This turn and the last one are told.
-      const std::uint64_t left = frames[level].turns_left;
-      const std::uint64_t turns = left - std::min<std::uint64_t>(left, 2);
-      if (const double cycles = leave_out(marks_[level], turns); cycles > 0) {
-        warp.cursor.leave_out_turns(level, turns);
+      // This iteration and the last one are reported.
+      const std::uint64_t left = frames[level].iterations_left;
+      const std::uint64_t iterations = left - std::min<std::uint64_t>(left, 2);
+      if (const double cycles = leave_out(marks_[level], iterations); cycles > 0) {
+        warp.cursor.elide_iterations(level, iterations);
         for (Warp& other : warps_) other.loads_done -= cycles;
       }
     }
@@ -199,25 +202,26 @@ class PlainSimulation {
     std::size_t level = 0;
     while (level < most && frames[level] == last_frames_[level]) ++level;
     if (round_marks_.size() > level + 1) round_marks_.resize(level + 1);
-    if (level < most && frames[level].turns_left != last_frames_[level].turns_left) look_at_turn(level);
+    if (level < most && frames[level].iterations_left != last_frames_[level].iterations_left)
+      look_at_iteration(level);
     last_frames_ = frames;
   }
 
-  void look_at_turn(std::size_t level) {
+  void look_at_iteration(std::size_t level) {
     if (round_marks_.size() <= level) round_marks_.resize(level + 1);
     Mark& mark = round_marks_[level];
     const auto& frames = warps_.front().cursor.frames();
-    ++mark.turns;
+    ++mark.iterations;
     if (same_position(level, mark.frames, frames) && same_waits(mark)) {
-      // One repetition at least is told.
-      const std::uint64_t turns = mark.frames[level].turns_left - frames[level].turns_left;
-      const std::uint64_t left = (frames[level].turns_left - 1) / turns;
+      // At least one repetition is reported.
+      const std::uint64_t iterations = mark.frames[level].iterations_left - frames[level].iterations_left;
+      const std::uint64_t left = (frames[level].iterations_left - 1) / iterations;
       if (left > 1 && leave_out(mark, left - 1) > 0) {
-        for (Warp& warp : warps_) warp.cursor.leave_out_turns(level, (left - 1) * turns);
+        for (Warp& warp : warps_) warp.cursor.elide_iterations(level, (left - 1) * iterations);
         return;
       }
     }
-    if (mark.turns < mark.next_mark) return;
+    if (mark.iterations < mark.next_mark) return;
     mark = {frames, waits(), now_, time_, {}, 0, 2 * mark.next_mark};
   }
 
@@ -226,7 +230,7 @@ class PlainSimulation {
     if (a.size() <= level || b.size() <= level || a[level].steps != b[level].steps) return false;
     return std::equal(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(level), b.begin());
   }
-  // But for the turns of one repeat.
+  // Equal except for the iterations of one repeat.
   static bool same_position(std::size_t level, const std::vector<Cursor::Frame>& a,
                             const std::vector<Cursor::Frame>& b) {
     const auto next = static_cast<std::ptrdiff_t>(level) + 1;
@@ -246,14 +250,14 @@ class PlainSimulation {
     return true;
   }
 
-  // Not from totals: what is little would be lost in what was left out before.
+  // Not from totals: small times would be lost to rounding in the elided time before.
   CorePackageTime since(const Mark& mark) const {
     CorePackageTime time = sum(sum(time_, multiple(-1, mark.told)), mark.left_out);
     time.total = now_ - mark.now + mark.left_out.total;
     return time;
   }
 
-  // What happened since `mark`, so many times again. Returns its cycles; 0: it is not worth a gap.
+  // Elides that many repetitions of what happened since `mark`. Returns their cycles; 0: not worth a gap.
   double leave_out(const Mark& mark, std::uint64_t times) {
     const CorePackageTime time = multiple(static_cast<double>(times), since(mark));
     if (times == 0 || !(time.total > 0 && time.total >= least_left_out_) || work_left_ < warps_.size())
@@ -263,7 +267,7 @@ class PlainSimulation {
     left_out_ = sum(left_out_, time);
     for (Mark& one : marks_) one.left_out = sum(one.left_out, time);
     for (Mark& one : round_marks_) one.left_out = sum(one.left_out, time);
-    last_done_ -= time.total;  // what was issued before; the repetition that is told comes later
+    last_done_ -= time.total;  // times of transactions issued before; the reported repetition comes later
     watcher_->left_out({begin, now_, times, time});
     return time.total;
   }
@@ -278,9 +282,9 @@ class PlainSimulation {
   CorePackageWatcher* watcher_ = nullptr;
   double least_left_out_ = std::numeric_limits<double>::infinity();
   CorePackageTime left_out_;
-  std::uint64_t work_left_ = std::uint64_t{1} << 28;  // each gap costs a step per warp
+  std::uint64_t work_left_ = std::uint64_t{1} << 28;  // budget: each gap costs a step per warp
   bool ended_ = false;
-  std::vector<Mark> marks_;        // of the turn that runs, one per frame
+  std::vector<Mark> marks_;        // of the current iteration, one per frame
   std::vector<Mark> round_marks_;  // between rounds, one per frame
   std::vector<Cursor::Frame> last_frames_;
 };
@@ -291,10 +295,10 @@ Diagnostics check_core_package(std::int64_t warps, double t_m_cycles) {
   Diagnostics wrong;
   if (warps < 0 || warps > kMostWarps) {
     wrong.push_back(
-        error(fmt::format("{} warps on one core package: there can be 0 to {}", warps, kMostWarps)));
+        error(fmt::format("{} warps on one core package: the number must be 0 to {}", warps, kMostWarps)));
   }
   if (!(t_m_cycles >= 0) || t_m_cycles > std::numeric_limits<double>::max()) {
-    wrong.push_back(error(fmt::format("t_m is {} cycles: it is a number, 0 or more", t_m_cycles)));
+    wrong.push_back(error(fmt::format("t_m is {} cycles: it must be at least 0", t_m_cycles)));
   }
   return wrong;
 }
@@ -321,7 +325,7 @@ Result<CorePackageTime> simulate_plain(const Schedule& schedule, std::int64_t wa
   if (count_steps(schedule, warps) > options.step_limit)
     return too_many_steps(schedule, warps, options.step_limit);
   const CorePackageTime time = PlainSimulation(schedule, warps, t_m_cycles, options.listener).run();
-  if (!std::isfinite(time.total)) return error("the time is out of the range of numbers");
+  if (!std::isfinite(time.total)) return error("the time is too large for a number");
   return time;
 }
 
@@ -329,7 +333,7 @@ Result<CorePackageTime> watch_core_package(const Schedule& schedule, std::int64_
                                            double least_left_out, CorePackageWatcher& watcher) {
   if (auto wrong = check_core_package(warps, t_m_cycles); !wrong.empty()) return wrong;
   const CorePackageTime time = PlainSimulation(schedule, warps, t_m_cycles, watcher, least_left_out).run();
-  if (!std::isfinite(time.total)) return error("the time is out of the range of numbers");
+  if (!std::isfinite(time.total)) return error("the time is too large for a number");
   return time;
 }
 

@@ -9,12 +9,12 @@ namespace warptime {
 namespace {
 
 constexpr double kNever = Round::kNever;
-// Relative to the time that passes until the state comes back; so large is the relative error that it makes
-// at most.
+// The tolerance for a recurring state, relative to the time until it recurs; it bounds the relative error of
+// the result.
 constexpr double kSameState = 1e-12;
-// What sums of rounded numbers leave of nothing, relative to the total.
+// The rounding error of a sum that is exactly 0, relative to the total.
 constexpr double kNothing = 1e-12;
-// A loop is known as a whole after so many runs of so many rounds.
+// Number of runs, and of rounds, after which the effect of a whole loop is computed.
 constexpr std::uint64_t kRunsBeforeKnown = 16, kRoundsWorthKnowing = 32;
 
 }  // namespace
@@ -42,7 +42,7 @@ void RoundSimulation::push(State& state, double at_0, double slope) const {
   const double at_last = at_0 + slope * last_warp_;
   while (!lines.empty() && lines.back().at_0 + lines.back().slope * last_warp_ <= at_last) lines.pop_back();
   if (!lines.empty() && lines.back().at_0 >= at_0) return;
-  while (lines.size() >= 2) {  // is the last one still the highest anywhere?
+  while (lines.size() >= 2) {  // remove the last line unless it is the highest somewhere
     const Line &steeper = lines[lines.size() - 2], &middle = lines.back();
     const double above_steeper_until = (middle.at_0 - steeper.at_0) / (steeper.slope - middle.slope);
     const double below_new_until = (at_0 - middle.at_0) / (middle.slope - slope);
@@ -70,7 +70,7 @@ void RoundSimulation::run(const Round& round, State& state) {
     state.lines.pop_back();
   }
   if (at_0 != kNever) push(state, at_0, round.busy);
-  if (state.lines.empty()) return;  // nothing there yet
+  if (state.lines.empty()) return;  // no line yet
   const double begin_last = ready_last(state);
   const double end = begin_last + round.busy;
   if (idle_ != nullptr) {
@@ -80,19 +80,19 @@ void RoundSimulation::run(const Round& round, State& state) {
       idle_->last_transaction = round.transaction_origin;
   }
   state.now = end;
-  // Where there are no loads, the lines are when the warps began: before `now`, which is as good.
+  // Without loads, the lines are the times at which the warps began: before `now`, which has the same effect.
   if (round.loads_done != kNever) state.lift += round.loads_done;
-  // Later warps begin later: the last one's transactions are the last.
+  // Later warps begin later: the last warp's transactions complete last.
   state.transactions = std::max(state.transactions, begin_last + round.transactions_done);
 }
 
-// Runs the loop, or applies what is known of it as a whole after it was run often: loops in loops would
-// otherwise take a few turns of a few turns of a few turns, and so on.
+// Runs the loop or, after it was run often, applies its effect as a whole: otherwise each level of nested
+// loops would multiply the number of simulated iterations.
 void RoundSimulation::run(const RoundLoop& loop, State& state) {
-  // Sums start at 0 in every loop: a short turn would be lost in the time that has passed before.
+  // Sums start at 0 in every loop: a short iteration would be lost to rounding in the time before it.
   const double before = std::exchange(state.base, 0.0);
   if (idle_ != nullptr || !nested_) {
-    run_turns(loop, state);
+    run_iterations(loop, state);
   } else {
     Known& known = known_[&loop];
     known.whole =
@@ -101,7 +101,7 @@ void RoundSimulation::run(const RoundLoop& loop, State& state) {
       apply(loop, known, state);
     } else {
       const std::uint64_t spent_before = spent_;
-      run_turns(loop, state);
+      run_iterations(loop, state);
       ++known.runs;
       known.spent += spent_ - spent_before;
     }
@@ -109,7 +109,7 @@ void RoundSimulation::run(const RoundLoop& loop, State& state) {
   state.base += before;
 }
 
-void RoundSimulation::run_turns(const RoundLoop& loop, State& state) {
+void RoundSimulation::run_iterations(const RoundLoop& loop, State& state) {
   rebase(state);
   if (loop.count == 1) return run(loop.body, state);
   State earlier = spare_.empty() ? State{} : std::move(spare_.back());
@@ -117,44 +117,44 @@ void RoundSimulation::run_turns(const RoundLoop& loop, State& state) {
   earlier = state;
   std::vector<double> waiting_earlier;
   if (idle_ != nullptr) waiting_earlier = idle_->waiting;
-  std::uint64_t turns_since = 0, look_again_after = 1;
+  std::uint64_t iterations_since = 0, look_again_after = 1;
   bool looking = true;
-  for (std::uint64_t turn = 0; turn < loop.count; ++turn) {
+  for (std::uint64_t iteration = 0; iteration < loop.count; ++iteration) {
     run(loop.body, state);
     rebase(state);
     if (!looking) continue;
-    const std::uint64_t left = loop.count - turn - 1;
-    ++turns_since;
+    const std::uint64_t left = loop.count - iteration - 1;
+    ++iterations_since;
     const double passed = state.base - earlier.base;
     if (same_but_for_a_shift(earlier, state, passed)) {
-      // All but the last of the periods that are left are skipped: that one's transactions outlast theirs.
-      const std::uint64_t periods = left / turns_since;
+      // Skips all remaining periods but the last: its transactions outlast theirs.
+      const std::uint64_t periods = left / iterations_since;
       if (periods > 1) {
         const auto times = static_cast<double>(periods - 1);
         const double skipped = times * passed;
         state.base += skipped;
         state.transactions -= skipped;
-        turn += (periods - 1) * turns_since;
+        iteration += (periods - 1) * iterations_since;
         for (std::size_t i = 0; i < waiting_earlier.size(); ++i)
           idle_->waiting[i] += times * (idle_->waiting[i] - waiting_earlier[i]);
       }
       looking = false;
-    } else if (turns_since == look_again_after) {
+    } else if (iterations_since == look_again_after) {
       earlier = state;
       if (idle_ != nullptr) waiting_earlier = idle_->waiting;
-      turns_since = 0;
+      iterations_since = 0;
       look_again_after *= 2;
     }
   }
   spare_.push_back(std::move(earlier));
 }
 
-// What the loop does to the state, from what it does to `now` alone and to each line alone.
+// The effect of the loop on the state, from its effect on `now` alone and on each line alone.
 void RoundSimulation::apply(const RoundLoop& loop, Known& known, State& state) {
   if (known.of_now.lines.empty()) {
     known.of_now = nothing();
     known.of_now.now = 0;
-    run_turns(loop, known.of_now);
+    run_iterations(loop, known.of_now);
   }
   const State old = state;
   state = nothing();
@@ -165,19 +165,19 @@ void RoundSimulation::apply(const RoundLoop& loop, Known& known, State& state) {
     if (fresh) {
       unit->second = nothing();
       unit->second.lines.push_back({0, line.slope});
-      run_turns(loop, unit->second);
+      run_iterations(loop, unit->second);
     }
     join(unit->second, line.at_0 + old.lift, state);
   }
   rebase(state);
 }
 
-// The later of both, for everything; `part` is `by` later than it says. `into` has lift 0.
+// The maximum of both states, with `part` delayed by `by`. `into` has lift 0.
 void RoundSimulation::join(const State& part, double by, State& into) {
   spent_ += 1 + part.lines.size();
   if (spent_ > step_limit_) throw TooManySteps{};
   by += part.base;
-  if (into.now == kNever) {  // it holds nothing yet: small differences between large times stay as they are
+  if (into.now == kNever) {  // it is empty: keeps small differences between large times exact
     into.transactions -= by - into.base;
     into.base = by;
   }
@@ -195,7 +195,7 @@ void RoundSimulation::join(const State& part, double by, State& into) {
   }
 }
 
-// Makes the latest of the times that matter for what follows 0, so that sums keep their precision.
+// Shifts the times so that the latest one that matters later is 0, so that sums keep their precision.
 void RoundSimulation::rebase(State& state) const {
   const double latest = std::max(state.now, ready_last(state));
   if (latest == kNever) return;
@@ -206,7 +206,7 @@ void RoundSimulation::rebase(State& state) const {
   state.base += latest;
 }
 
-// The transactions' time is no part of it: nothing waits for it before the end.
+// Not the time of the transactions: nothing waits for it before the end.
 bool RoundSimulation::same_but_for_a_shift(const State& a, const State& b, double passed) const {
   const double tolerance = kSameState * passed;
   const auto same = [tolerance](double x, double y) { return x == y || std::abs(x - y) <= tolerance; };
@@ -246,7 +246,7 @@ Result<CorePackageTime> RoundSimulation::simulate(const RoundSchedule& rounds, c
   if (time.waiting <= kNothing * now) time.waiting = 0;
   time.tail = time.total - now;
   spare_.push_back(std::move(state));
-  if (!std::isfinite(time.total)) return error("the time is out of the range of numbers");
+  if (!std::isfinite(time.total)) return error("the time is too large for a number");
   return time;
 }
 

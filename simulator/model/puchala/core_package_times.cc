@@ -5,7 +5,7 @@
 namespace warptime {
 namespace {
 
-constexpr std::uint64_t kMostRemembered = 1 << 15;  // steps and times: what fits a cache
+constexpr std::uint64_t kMostRemembered = 1 << 15;  // steps and times: about the size of a cache
 
 std::uint64_t size_of(const std::vector<Schedule::Step>& steps) {
   std::uint64_t size = steps.size();

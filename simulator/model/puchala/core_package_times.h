@@ -1,4 +1,5 @@
-// T_c, the time of one core package, computed once for each (program, values of its names, t_m, warps).
+// T_c, the time of one core package, computed once for each (program, values of its names, t_m,
+// warps).
 #pragma once
 
 #include <array>
@@ -14,7 +15,7 @@
 
 namespace warptime {
 
-// Memory of a bounded size; one thread at a time.
+// Uses bounded memory. Not thread-safe.
 class CorePackageTimes {
  public:
   explicit CorePackageTimes(const CorePackageOptions& options) : options_(options) {}
@@ -23,7 +24,7 @@ class CorePackageTimes {
   class Instance : public CorePackageModel {
    public:
     Result<CorePackageTime> time(std::int64_t warps) override;
-    // Where it is remembered; null elsewhere. Good until the next call of time().
+    // The cached time for a number of warps, null if there is none. Valid until the next call of time().
     const CorePackageTime* find(std::int64_t warps) const {
       const auto index = static_cast<std::uint64_t>(warps);
       if (index >= kRemembered || place_[index] == 0) return nullptr;
@@ -35,19 +36,20 @@ class CorePackageTimes {
 
    private:
     friend class CorePackageTimes;
-    static constexpr std::size_t kRemembered = 96;  // more warps on a core package are not remembered
+    static constexpr std::size_t kRemembered = 96;  // times for more warps on a core package are not cached
     CorePackageTimes* owner_ = nullptr;
     double t_m_cycles_ = 0;
     std::shared_ptr<const Schedule> schedule_;
     RoundSchedule rounds_;
-    static constexpr std::size_t kFew = 10;  // that most launches come to
+    static constexpr std::size_t kFew = 10;  // enough for most launches
     std::array<CorePackageTime, kFew> few_;
     std::vector<CorePackageTime> more_;
-    std::uint8_t known_ = 0;                         // how many times it holds, in few_ and then in more_
-    std::array<std::uint8_t, kRemembered> place_{};  // by warps: which of them, from 1 on; 0: none
+    std::uint8_t known_ = 0;  // number of cached times, in few_ and then in more_
+    std::array<std::uint8_t, kRemembered>
+        place_{};  // by warps: the index of the cached time, from 1; 0: none
   };
 
-  // values: of program.names. The instance is good until the next call. Errors: make_schedule's.
+  // values: of program.names. The instance is valid until the next call. Errors: make_schedule's.
   Result<Instance*> find(const TimedProgram& program, const std::vector<std::int64_t>& values,
                          double t_m_cycles);
   std::uint64_t generation() const { return generation_; }  // changes when instances are forgotten
@@ -69,7 +71,7 @@ class CorePackageTimes {
   CorePackageOptions options_;
   RoundSimulation simulation_;
   std::unordered_map<Key, Scheduled, KeyHash> scheduled_;
-  std::uint64_t remembered_ = 0;  // steps and times, all together
+  std::uint64_t remembered_ = 0;  // cached steps and times, in total
   std::uint64_t generation_ = 0;
 };
 

@@ -18,9 +18,9 @@ namespace {
 
 using Part = PuchalaParts;
 
-constexpr std::uint64_t kMostExplainedSteps = 20'000'000;  // of one simulation that is told apart by lines
-constexpr std::int64_t kMostExplainedWarps = 1024;         // that are tried on a core package
-constexpr double kHidden = 0.01;                           // waiting that is less than this part is hidden
+constexpr std::uint64_t kMostExplainedSteps = 20'000'000;  // of one simulation that is split by lines
+constexpr std::int64_t kMostExplainedWarps = 1024;         // tried on a core package
+constexpr double kHidden = 0.01;                           // waiting below this share counts as hidden
 
 Runs runs_of(const ExplainedRow& row, const ExplainedLaunch& launch) {
   return runs_of(*row.gpu->gpu, row.gpu->divisors, launch.shape, launch.active_blocks_per_sm);
@@ -75,7 +75,8 @@ class LineShares {
   explicit LineShares(const ModelGpu& gpu)
       : t_m_cycles_(gpu.constants.t_m_cycles), clock_mhz_(gpu.gpu->clock_mhz) {}
 
-  // `times` runs of `warps` warps on each core package. `kinds_of_run`: a warp is in one of so many.
+  // `times` runs of `warps` warps on each core package. `kinds_of_run`: number of kinds of runs, of which a
+  // warp is in one.
   Diagnostics add(const ExplainedLaunch& launch, const CorePackageTimes::Instance& instance,
                   std::int64_t warps, double times, double kinds_of_run) {
     if (warps == 0 || times == 0) return {};
@@ -111,7 +112,7 @@ class LineShares {
   }
 
  private:
-  // A run's cycles among the items that its instructions are of.
+  // Distributes a run's cycles over the items of its instructions.
   void add_calculation(const ExplainedLaunch& launch, const std::vector<Schedule::Share>& origin,
                        double microseconds) {
     double instructions = 0;
@@ -136,7 +137,7 @@ class LineShares {
   std::map<std::pair<std::string, std::string>, LineShare> shares_;
 };
 
-// Of the launch that waits for loads the longest: how many warps would hide that.
+// For the launch that waits longest for loads: how many warps would hide the waiting.
 std::optional<Claim> more_warps(const ExplainedRow& row, CorePackageTimes& times) {
   const auto waits = [](const ExplainedLaunch& launch) {
     return launch.times * launch.time.us[Part::waiting];
@@ -176,7 +177,7 @@ std::optional<Claim> more_warps(const ExplainedRow& row, CorePackageTimes& times
   return claim;
 }
 
-// The last run of a launch, where it is not full.
+// The last run of a launch, if it is not full.
 std::optional<Claim> partial_run(const ExplainedRow& row, const ExplainedLaunch& launch) {
   const Runs runs = runs_of(row, launch);
   if (runs.remaining_warps_per_core_package == 0) return std::nullopt;
@@ -190,8 +191,7 @@ std::optional<Claim> partial_run(const ExplainedRow& row, const ExplainedLaunch&
   claim.kind = Claim::Kind::partial_run;
   claim.text = fmt::format(
       "{}: the last run has {} of {} warps on each core package and takes {}; at the full runs' rate it "
-      "would "
-      "take {}: {} ({} of the time) are wasted",
+      "would take {}: {} ({} of the time) is wasted",
       launch.kernel, runs.remaining_warps_per_core_package, runs.warps_per_core_package,
       time_text(launch.times * last), time_text(launch.times * share * run), time_text(waste),
       percent_text(waste / row.total_us));

@@ -1,5 +1,5 @@
-// Algorithm 1 of Puchala et al. (2022): the time of one kernel launch, as full runs and a remaining run of
-// active blocks.
+// Algorithm 1 of Puchala et al. (2022): the time of one kernel launch, as full runs and a remaining
+// run of active blocks.
 #pragma once
 
 #include <algorithm>
@@ -18,14 +18,14 @@ struct PuchalaParts {
   enum : std::size_t { launch_overhead, calculation, issue, waiting, tail, full_runs, remaining_run, count };
 };
 
-// Gives T_c, by the plain simulation or from memory. Called with the warps on one core package.
+// Returns T_c, simulated or cached. Called with the warps on one core package.
 class CorePackageModel {
  public:
   virtual ~CorePackageModel() = default;
   virtual Result<CorePackageTime> time(std::int64_t warps) = 0;
 };
 
-// How the blocks of a launch come to run on an SM.
+// How the blocks of a launch are divided into runs on an SM.
 struct Runs {
   std::int64_t full = 0;                    // N_r
   std::int64_t warps_per_core_package = 0;  // N_aw/cp of a full run
@@ -33,25 +33,24 @@ struct Runs {
 };
 
 // The two misprints of lines 19 and 20 are read as the text means them: N_r = floor(N_sb/sm / N_ab/sm), and
-// the remaining run counts once where N_sb/sm mod N_ab/sm is not 0. For a GPU that check_core_packages has
-// nothing against, and a launch that fits it.
+// the remaining run counts once if N_sb/sm mod N_ab/sm is not 0. The GPU must pass check_core_packages, and
+// the launch must fit it.
 Runs runs_of(const Gpu& gpu, const GpuDivisors& divisors, const Launch& launch,
              std::optional<std::int64_t> active_blocks_per_sm = std::nullopt);
 
-// full, rest: T_c of a full run and of the remaining one. cycle_us: 1 / the clock in MHz. Writes microseconds by
-// PuchalaParts; the rest of `time` stays as it is.
+// full, rest: T_c of a full run and of the remaining run. cycle_us: 1 / the clock in MHz. Writes microseconds
+// by PuchalaParts; the rest of `time` stays as it is.
 void time_of_runs(double cycle_us, const Runs& runs, double t_p_us, const CorePackageTime& full,
                   const CorePackageTime& rest, TimeBreakdown& time);
 
-// Both together, checked.
-// active_blocks_per_sm: the most that registers and shared memory allow (occupancy.h), at least 1; nothing:
-// no limit but the paper's two, blocks and warps per SM. Errors: check_core_packages, check_launch, the
-// simulation's.
+// Both together, checked. active_blocks_per_sm: the maximum that registers and shared memory allow
+// (occupancy.h), at least 1; without it, only the paper's two limits hold, blocks and warps per SM. Errors:
+// check_core_packages, check_launch, the simulation's.
 Result<TimeBreakdown> kernel_time(const Gpu& gpu, const Launch& launch, double t_p_us,
                                   CorePackageModel& core_package,
                                   std::optional<std::int64_t> active_blocks_per_sm = std::nullopt);
 
-// ---- What is computed a million times a second.
+// ---- Inline, because sweeps call it a million times a second.
 
 [[gnu::always_inline]] inline Runs runs_of(const Gpu& gpu, const GpuDivisors& divisors, const Launch& launch,
                                            std::optional<std::int64_t> active_blocks_per_sm) {
@@ -79,7 +78,8 @@ inline void time_of_runs(double cycle_us, const Runs& runs, double t_p_us, const
   const auto both = [&](double in_full_runs, double in_rest) {
     return cycle_us * (number * in_full_runs + in_rest);
   };
-  // All is loaded before anything is stored: nothing says to the compiler that `time` is not one of the others.
+  // Load everything before the first store: the compiler does not know that `time` aliases none of the
+  // inputs.
   const std::array<double, 5> sums = {both(full.total, rest.total), both(full.calculation, rest.calculation),
                                       both(full.issue, rest.issue), both(full.waiting, rest.waiting),
                                       both(full.tail, rest.tail)};

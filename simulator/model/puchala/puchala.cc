@@ -18,7 +18,7 @@ constexpr std::array<TimePart, PuchalaParts::count> kPuchalaParts = {{
     {"remaining_run_us", "", "the remaining run", "", TimePart::Kind::further},
 }};
 
-// Core packages of a schedule that nobody remembers.
+// Core packages of a schedule, without a cache.
 class PlainCorePackage : public CorePackageModel {
  public:
   PlainCorePackage(const Schedule& schedule, double t_m_cycles)
@@ -42,7 +42,7 @@ class PuchalaSession final : public ModelSession {
     forget_all();
   }
 
-  // The way of most launches of a sweep, whose schedule, runs and T_c are known; it calls nothing.
+  // The fast path of most launches of a sweep, whose schedule, runs and T_c are cached; it calls nothing.
   const TimeBreakdown* time(std::size_t number, const ModelLaunch& launch, Diagnostics& why) override {
     const Kept& kept = kept_[number];
     const Known& known = kept.known[launch.shape_slot];
@@ -58,15 +58,16 @@ class PuchalaSession final : public ModelSession {
   }
 
  private:
-  // What is known of one shape of a launch: sweeps ask for the same shapes again and again.
+  // Cached values for one shape of a launch: sweeps repeat the same shapes.
   struct Known {
-    Launch shape;  // 0 blocks: nothing is known
+    Launch shape;  // 0 blocks: empty
     Runs runs;
   };
   struct Kept {  // of one launch
     CorePackageTimes::Instance* instance = nullptr;
-    std::uint64_t revision = 0;                         // of the values that the instance is for; 0: none
-    std::array<Known, ModelLaunch::kShapeSlots> known;  // by ModelLaunch::shape_slot; the newest stay
+    std::uint64_t revision = 0;  // of the instance's values; 0: none
+    std::array<Known, ModelLaunch::kShapeSlots>
+        known;  // by ModelLaunch::shape_slot; a newer one replaces an older one
   };
 
   static CorePackageOptions core_package_options(const ModelOptions& options) {
@@ -108,7 +109,7 @@ class PuchalaSession final : public ModelSession {
     if (why = check_core_packages(*gpu_->gpu); !why.empty()) return false;
     const std::uint64_t generation = times_.generation();
     const auto found = times_.find(*launch.program, *launch.values, gpu_->constants.t_m_cycles);
-    if (times_.generation() != generation) {  // all other instances are gone
+    if (times_.generation() != generation) {  // all other instances are invalid
       for (Kept& other : kept_) other.revision = 0;
     }
     if (!found) {

@@ -1,4 +1,4 @@
-// The model of Puchala, Stokfiszewski and Wieloch (2022) behind the seam: Algorithm 1 (runs of active blocks)
+// The model of Puchala, Stokfiszewski and Wieloch (2022) as a Model: Algorithm 1 (runs of active blocks)
 // around Algorithm 2 (the simulation of a core package).
 #pragma once
 
@@ -15,7 +15,7 @@ class PuchalaModel : public Model {
   Diagnostics check(const Gpu& gpu) const override;
   Result<TimeBreakdown> time(const Schedule& schedule, const ModelGpu& gpu,
                              const ModelLaunch& launch) const override;
-  // Remembers schedules, and times of core packages by warps.
+  // Caches schedules, and times of core packages by warps.
   std::unique_ptr<ModelSession> session(const ModelOptions& options) const override;
   Result<std::vector<LineShare>> line_shares(const ExplainedRow& row) const override;
   std::vector<Claim> claims(const ExplainedRow& row) const override;

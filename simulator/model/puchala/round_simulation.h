@@ -1,5 +1,5 @@
 // Algorithm 2 in rounds (see rounds.h), at a cost that depends neither on the number of warps nor on that of
-// turns.
+// iterations.
 //
 // The warps of a core package, one after the other, see their loads complete at times that are the upper
 // envelope of straight lines over the warp's number:
@@ -9,10 +9,10 @@
 //         │___╱             which makes every line less steep than b as steep as b;
 //         └────── warp      its loads lift all lines by the same amount.
 //
-// So a round costs but the lines that it removes or adds. A round maps the state by maxima and by additions
-// of constants only: a state that comes back but for a shift in time does so for ever, and the turns of a
-// repeat that are left are counted instead of run. Where loops are nested, what a loop does to `now` alone
-// and to each single line is enough to know what it does to any state (max-plus linearity).
+// So the cost of a round is the number of lines that it removes or adds. A round maps the state by maxima and
+// by additions of constants only. Once a state recurs with a mere shift in time, it recurs forever, and the
+// remaining iterations of a repeat are counted instead of run. For nested loops, the effect of a loop on
+// `now` alone and on each single line determines its effect on any state (max-plus linearity).
 #pragma once
 
 #include <cstdint>
@@ -24,15 +24,15 @@
 
 namespace warptime {
 
-// Keeps its memory between calls; one thread at a time.
+// Keeps its memory between calls. Not thread-safe.
 class RoundSimulation {
  public:
-  // T_c of `warps` warps (0 to 65,536). Errors: more than `step_limit` rounds, a time beyond the range of
-  // numbers; the message speaks of `schedule`, which `rounds` were made of.
+  // T_c of `warps` warps (0 to 65,536). Errors: more than `step_limit` rounds, a time that overflows.
+  // Messages are about `schedule`, from which `rounds` were made.
   Result<CorePackageTime> time(const RoundSchedule& rounds, const Schedule& schedule, std::int64_t warps,
                                double t_m_cycles, std::uint64_t step_limit);
 
-  // Where the idle cycles of the same simulation went.
+  // Where the idle cycles of the same simulation go.
   struct Idle {
     std::vector<double> waiting;  // cycles by index into Schedule::origins, of the load that was waited for
     std::uint32_t last_transaction = 0;  // origin of the access that completes last, which the tail waits for
@@ -49,13 +49,13 @@ class RoundSimulation {
     double now = 0;
     double transactions = 0;  // when all are complete
     double base = 0;          // all times are relative to it
-    double lift = 0;          // is added to all lines
+    double lift = 0;          // offset of all lines
     // Steepest first. Each is the highest somewhere in 0 … warps - 1: at the last warp the first one is.
     std::vector<Line> lines;
   };
   struct Known {
     std::uint64_t runs = 0, spent = 0;
-    bool whole = false;  // what follows is had
+    bool whole = false;  // whether the rest is complete
     State of_now;
     std::unordered_map<double, State> of_line;  // by slope
   };
@@ -65,7 +65,7 @@ class RoundSimulation {
   void run(const std::vector<RoundStep>& steps, State& state);
   void run(const Round& round, State& state);
   void run(const RoundLoop& loop, State& state);
-  void run_turns(const RoundLoop& loop, State& state);
+  void run_iterations(const RoundLoop& loop, State& state);
   void apply(const RoundLoop& loop, Known& known, State& state);
   void join(const State& part, double by, State& into);
   void push(State& state, double at_0, double slope) const;

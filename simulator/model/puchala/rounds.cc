@@ -7,9 +7,9 @@
 namespace warptime {
 namespace {
 
-constexpr std::size_t kCopiedSteps = 4;  // a longer run of steps is shared, not copied
+constexpr std::size_t kCopiedSteps = 4;  // longer runs of steps are shared, not copied
 
-// The same warp goes on: `next` after `round`, without waiting in between.
+// The same warp continues: `next` after `round`, without waiting in between.
 Round joined(const Round& round, const Round& next) {
   Round both = round;
   both.busy += next.busy;
@@ -33,21 +33,21 @@ Round joined_times(const Round& round, double times) {
   return all;
 }
 
-// A stretch of the schedule: the turn that it begins in the middle of, whole rounds, and the turn that it
-// ends in. Where warps do not give way inside of it, all of it is in `head`.
+// A stretch of the schedule: the end of the round in which it begins, whole rounds, and the beginning of the
+// round in which it ends. If warps do not yield in it, all of it is in `head`.
 struct Piece {
   bool empty = true;
   bool begins_with_load = false, ends_with_load = false;
   bool gives_way = false;
   Round head;
   std::vector<RoundStep> steps;
-  Round tail;  // where it gives way
+  Round tail;  // if warps yield in it
   double calculation = 0, accesses = 0;
 
   Round& last() { return gives_way ? tail : head; }
 };
 
-// A warp gives way after a load that something else than a load follows.
+// A warp yields after a load, unless another load follows.
 bool gives_way_between(const Piece& before, const Piece& after) {
   return before.ends_with_load && !after.begins_with_load;
 }
@@ -104,7 +104,7 @@ class RoundMaker {
     }
   }
 
-  // One that stands in several places is remembered.
+  // A loop that occurs in several places is cached.
   Piece piece_of(const std::shared_ptr<const Schedule::Loop>& loop) {
     if (loop.use_count() == 1) return repeat(piece_of(loop->body), loop->count);
     const auto known = loops_.find(loop.get());

@@ -1,7 +1,7 @@
-// Algorithm 2 seen from above. All warps run the same program and give way at the same places, so that the
-// simulation is a sequence of rounds: in each, every warp in its turn waits for its loads and then runs one
-// and the same stretch of the program. A round needs three numbers, whatever its length; a schedule's repeats
-// become repeats of rounds.
+// Algorithm 2 as a sequence of rounds. All warps run the same program and yield the core package at the same
+// places. In each round, one warp after the other waits for its loads and then runs the same stretch of the
+// program. Three numbers describe a round, whatever its length; repeats of a schedule become repeats of
+// rounds.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@
 
 namespace warptime {
 
-// One warp's turn, relative to the time at which its loads are complete and it begins.
+// One warp's part of a round, relative to the time at which its loads are complete and it begins.
 struct Round {
   static constexpr double kNever = -std::numeric_limits<double>::infinity();
-  double busy = 0;                    // it holds the core package for so long
+  double busy = 0;                    // time for which it holds the core package
   double loads_done = kNever;         // when the last of its loads is complete
   double transactions_done = kNever;  // when the last of its loads and stores is complete
   // Which ones these are: indices into Schedule::origins.

@@ -1,4 +1,4 @@
-// Arithmetic of counts: 64-bit whole numbers that never wrap. What both evaluations of expressions share.
+// Arithmetic of counts: 64-bit whole numbers that never wrap. Both evaluators of expressions use it.
 #pragma once
 
 #include <bit>
@@ -18,10 +18,10 @@ inline bool too_large(const Expression& expression) {
 
 inline constexpr char kOverflow[] = "the result does not fit 64 bits";
 
-// Those below give what is wrong, or null.
+// The functions below return an error text, or null.
 inline const char* divide(Operator op, std::int64_t a, std::int64_t b, std::int64_t& value) {
   if (((static_cast<std::uint64_t>(a) | static_cast<std::uint64_t>(b)) >> 32) == 0 && b != 0) {
-    // Where both fit 32 bits a processor divides several times as fast.
+    // Processors divide 32-bit operands several times as fast.
     const auto dividend = static_cast<std::uint32_t>(a), divisor = static_cast<std::uint32_t>(b);
     const std::uint32_t quotient = dividend / divisor, remainder = dividend % divisor;
     value = op == Operator::modulo                       ? remainder
@@ -52,7 +52,7 @@ inline const char* power(std::int64_t base, std::int64_t exponent, std::int64_t&
     value = exponent % 2 == 0 ? 1 : base;
     return nullptr;
   }
-  if (exponent < 0) return "a negative power is no whole number";
+  if (exponent < 0) return "a negative power is not a whole number";
   for (value = 1;;) {
     if (exponent % 2 != 0 && __builtin_mul_overflow(value, base, &value)) return kOverflow;
     exponent /= 2;
@@ -61,7 +61,7 @@ inline const char* power(std::int64_t base, std::int64_t exponent, std::int64_t&
   }
 }
 
-// The operators of two operands; && and || apart.
+// The binary operators, except && and ||.
 inline const char* binary(Operator op, std::int64_t a, std::int64_t b, std::int64_t& value) {
   switch (op) {
     case Operator::add:

@@ -1,4 +1,4 @@
-// An expression made ready to be evaluated millions of times: its names are places in an array.
+// An expression compiled for millions of evaluations: its names are indices into an array.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ namespace warptime {
 
 class CompiledExpression {
  public:
-  // slot_of: where a name's value stands in the array that evaluate() gets; below 0: it has none.
+  // slot_of: the index of a name's value in the array for evaluate(); negative if it has none.
   CompiledExpression(const Expression& expression, const std::function<int(const std::string&)>& slot_of);
 
-  // evaluate_count's value; false where that is an error (it says which).
+  // The value of evaluate_count; false on an error, which evaluate_count reports.
   bool evaluate(const std::int64_t* slots, std::int64_t& value) const {
     if (shifted_) {
       value = slots[slot_] >> shift_;  // rounds down
@@ -27,7 +27,7 @@ class CompiledExpression {
  private:
   struct Node {
     Expression::Operator op = Expression::Operator::decimal;  // a decimal has no whole value
-    std::uint32_t a = 0, b = 0, c = 0;                        // operands; of min and max two at a time
+    std::uint32_t a = 0, b = 0, c = 0;                        // operands; min and max take two at a time
     std::int64_t number = 0;                                  // an integer's value, a name's slot
   };
   std::uint32_t compile(const Expression& expression, const std::function<int(const std::string&)>& slot_of);
@@ -47,7 +47,7 @@ class CompiledExpression {
   void find_shift();
 
   std::vector<Node> nodes_;  // the root is the first
-  // Most are a name's value, divided by a power of two perhaps, and something added: N, N / 2, K / 2 + 1.
+  // Most expressions are a name, divided by a power of two, plus a constant: N, N / 2, K / 2 + 1.
   bool shifted_ = false;
   std::size_t slot_ = 0;
   int shift_ = 0;

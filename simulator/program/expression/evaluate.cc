@@ -89,7 +89,7 @@ class CountEvaluator {
 
   std::int64_t whole(const Expression& e) {
     const double value = e.decimal_value();
-    if (value != std::floor(value)) return fail(e, "a whole number is needed");
+    if (value != std::floor(value)) return fail(e, "the value must be a whole number");
     if (value < -0x1p63 || value >= 0x1p63) return fail(e, arithmetic::kOverflow);
     return static_cast<std::int64_t>(value);
   }
@@ -135,7 +135,7 @@ class NumberEvaluator {
   double evaluate(const Expression& e) {
     if (failure_) return 0;
     const double value = evaluate_unchecked(e);
-    return failure_ || std::isfinite(value) ? value : fail(e, "the result is out of the range of numbers");
+    return failure_ || std::isfinite(value) ? value : fail(e, "the result is too large for a number");
   }
 
  private:

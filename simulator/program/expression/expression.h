@@ -70,15 +70,14 @@ class Expression {
   std::shared_ptr<const Node> node_;
 };
 
-// Whether `text` can stand in an expression as a name.
+// Whether `text` is a valid name in an expression.
 bool is_name(std::string_view text);
 
 // Minimal parentheses, spaces around binary operators: `K / 4`, `2 * (K - 1)`. parse(to_string(e)) == e.
 std::string to_string(const Expression& expression);
 
 // Errors: an unbound name (says which), a tree deeper than 10,000 or larger than 1,000,000 nodes, overflow of
-// 64 bits, division by zero, log2 of a number below 1, a decimal that is not whole where a count is asked
-// for.
+// 64 bits, division by zero, log2 of a number below 1, a decimal that is not a whole number, as a count.
 Result<std::int64_t> evaluate_count(const Expression& expression, const Bindings& bindings);
 Result<double> evaluate_number(const Expression& expression, const Bindings& bindings);
 

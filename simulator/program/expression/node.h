@@ -1,4 +1,4 @@
-// What the files of expression share among themselves.
+// Shared by the files of expression/, and by no others.
 #pragma once
 
 #include "simulator/program/expression/expression.h"

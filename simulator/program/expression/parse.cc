@@ -48,8 +48,8 @@ struct Function {
   Operator op;
   std::string_view arguments;
 };
-constexpr std::array<Function, 5> kFunctions = {{{"min", Operator::minimum, "two arguments or more"},
-                                                 {"max", Operator::maximum, "two arguments or more"},
+constexpr std::array<Function, 5> kFunctions = {{{"min", Operator::minimum, "at least two arguments"},
+                                                 {"max", Operator::maximum, "at least two arguments"},
                                                  {"ceil_div", Operator::ceil_div, "two arguments"},
                                                  {"log2", Operator::log2, "one argument"},
                                                  {"if", Operator::conditional, "three arguments"}}};
@@ -263,7 +263,7 @@ class Parser {
       for (const Function& candidate : kFunctions) known.emplace_back(candidate.name);
       const std::string near = nearest(name.text, known);
       fail(fmt::format("unknown function {}", quoted(name.text)), name.begin,
-           near.empty() ? "there are min, max, ceil_div, log2 and if"
+           near.empty() ? "the functions are min, max, ceil_div, log2 and if"
                         : fmt::format("did you mean `{}`?", near));
       return {};
     }
@@ -316,7 +316,7 @@ class Parser {
       return {};
     }
     if (status != std::errc() || !std::isfinite(value)) {
-      fail(fmt::format("{} is out of the range of numbers", quoted(text)), token.begin);
+      fail(fmt::format("{} is too large for a number", quoted(text)), token.begin);
       return {};
     }
     return Expression::decimal(value);
