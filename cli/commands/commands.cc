@@ -25,7 +25,7 @@ constexpr char examples[] =
 
 std::vector<Command> all_commands() {
   return {analyze_command(), simulate_command(), predict_command(), run_command(),   calibrate_command(),
-          compare_command(), models_command(),   measure_command(), plans_command(), gpus_command()};
+          compare_command(), models_command(),   measure_command(), plan_command(),      plans_command(), gpus_command()};
 }
 
 std::string short_usage(const std::vector<Command>& commands) {
