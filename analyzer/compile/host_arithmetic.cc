@@ -64,6 +64,27 @@ Expression scaled_term(const Expression& term, std::int64_t coefficient) {
   return coefficient == 1 ? term : Expression::make(Op::multiply, {coefficient, term});
 }
 
+// Whether b is what rounding a division up adds to it: x / y + (x % y != 0), or min(1, x % y).
+bool rounds_up(const Expression& a, const Expression& b) {
+  if (a.op() != Op::divide) return false;
+  const Expression rest = Expression::make(Op::modulo, a.operands());
+  if ((b.op() == Op::not_equal || b.op() == Op::greater) && b.operands()[0] == rest && is_number(b.operands()[1], 0)) return true;
+  if (b.op() != Op::minimum) return false;
+  const auto& operands = b.operands();
+  return operands.size() == 2 && ((is_number(operands[0], 1) && operands[1] == rest) || (is_number(operands[1], 1) && operands[0] == rest));
+}
+
+void round_up_quotients(LinearForm& form) {
+  for (std::size_t i = 0; i < form.terms.size(); ++i) {
+    for (std::size_t k = 0; k < form.terms.size(); ++k) {
+      if (i == k || form.terms[i].second != form.terms[k].second || !rounds_up(form.terms[i].first, form.terms[k].first)) continue;
+      form.terms[i].first = Expression::make(Op::ceil_div, form.terms[i].first.operands());
+      form.terms.erase(form.terms.begin() + static_cast<std::ptrdiff_t>(k));
+      return;
+    }
+  }
+}
+
 // a/c where c divides each part of a.
 std::optional<Expression> exact_quotient(const Expression& a, std::int64_t divisor) {
   LinearForm form = linear_form_of(a);
@@ -236,6 +257,7 @@ Expression sum_of(const Expression& a, const Expression& b) {
   LinearForm form;
   add_scaled(form, a, 1);
   add_scaled(form, b, 1);
+  round_up_quotients(form);
   return form.overflow ? Expression::make(Op::add, {a, b}) : expression_of(form);
 }
 
@@ -322,6 +344,13 @@ std::optional<Expression> power_of(const Expression& base, const Expression& exp
 }
 
 std::optional<Expression> logarithm_of(const Expression& a) {
+  // log2(2^x), log2(2^k * 2^x)
+  if (a.op() == Op::power && is_number(a.operands()[0], 2)) return a.operands()[1];
+  if (a.op() == Op::multiply && a.operands()[0].is_integer() && a.operands()[1].op() == Op::power &&
+      is_number(a.operands()[1].operands()[0], 2)) {
+    const std::int64_t factor = a.operands()[0].integer_value();
+    if (factor > 0 && (factor & (factor - 1)) == 0) return sum_of(a.operands()[1].operands()[1], *logarithm_of(factor));
+  }
   if (!a.is_integer()) return Expression::make(Op::log2, {a});
   if (a.integer_value() < 1) return std::nullopt;
   return 63 - __builtin_clzll(static_cast<unsigned long long>(a.integer_value()));
@@ -332,6 +361,9 @@ Expression combination_of(Op op, const Expression& a, const Expression& b) {
   if (is_comparison(op)) {
     const Expression difference = difference_of(a, b);
     if (difference.is_integer()) return truth(op, difference.integer_value(), 0);
+    if (op == Op::greater_equal && a.op() == Op::power && a.operands()[0].is_integer() && a.operands()[0].integer_value() > 0 &&
+        b.is_integer() && b.integer_value() <= 1)
+      return 1;
     if (is_truth_value(a) && is_number(b, 0) && op == Op::not_equal) return a;
     if (is_truth_value(a) && is_number(b, 0) && op == Op::equal) return negation_of(a);
   }
@@ -367,6 +399,11 @@ Expression choice_of(const Expression& condition, const Expression& a, const Exp
     if ((less && same) || (greater && swapped)) return combination_of(Op::minimum, a, b);
     if ((greater && same) || (less && swapped)) return combination_of(Op::maximum, a, b);
   }
+  // One more where there is a rest: x / y rounded up.
+  if (b.op() == Op::divide && difference_of(a, b) == Expression(1) && rounds_up(b, condition))
+    return Expression::make(Op::ceil_div, b.operands());
+  if (a.op() == Op::divide && difference_of(b, a) == Expression(1) && rounds_up(a, negation_of(condition)))
+    return Expression::make(Op::ceil_div, a.operands());
   if (is_number(a, 1) && is_number(b, 0) && is_truth_value(condition)) return condition;
   if (is_number(a, 0) && is_number(b, 1)) return negation_of(condition);
   return Expression::make(Op::conditional, {condition, a, b});

@@ -71,6 +71,8 @@ HostValue HostInterpreter::follow(const clang::FunctionDecl& declared, const std
     note_unread(site, fmt::format("calls of `{}` are nested too deep to follow: launches of the inner ones are missing", function->getNameAsString()));
     return unknown_of(site);
   }
+  followed_.insert(function->getCanonicalDecl());
+  if (const clang::FunctionDecl* pattern = function->getTemplateInstantiationPattern()) followed_.insert(pattern->getCanonicalDecl());
   Frame frame;
   frame.function = function;
   if (around) frame.variables = *around;

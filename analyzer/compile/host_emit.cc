@@ -141,7 +141,16 @@ void HostInterpreter::emit_launch(const clang::FunctionDecl* kernel, const HostV
 
 void HostInterpreter::launch(const clang::CUDAKernelCallExpr* call) {
   reached_.insert(call->getBeginLoc().getRawEncoding());
-  const HostValue callee = evaluate(call->getCallee());
+  HostValue callee = evaluate(call->getCallee());
+  if (const auto* lookup = llvm::dyn_cast<clang::OverloadExpr>(call->getCallee()->IgnoreParenImpCasts());
+      lookup && !callee.is(Kind::function)) {  // an argument that clang could not make sense of
+    for (const clang::NamedDecl* candidate : lookup->decls()) {
+      const auto* function = llvm::dyn_cast<clang::FunctionDecl>(candidate);
+      if (!function || !function->hasAttr<clang::CUDAGlobalAttr>() || function->getNumParams() != call->getNumArgs()) continue;
+      callee.kind = Kind::function;
+      callee.function = function;
+    }
+  }
   const clang::CallExpr* config = call->getConfig();
   std::vector<HostValue> arguments;
   for (const clang::Expr* argument : call->arguments()) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <filesystem>
 #include <numeric>
 
 #include "analyzer/compile/host_interpreter.h"
@@ -17,6 +18,9 @@ using Kind = HostValue::Kind;
 using Op = Expression::Operator;
 
 constexpr std::size_t longest_shown_source = 60;
+// Larger expressions are parameters: nobody could read them, and their like would grow without end.
+constexpr std::uint64_t largest_expression = 300;
+constexpr std::uint64_t largest_choice = 40;
 
 std::optional<Op> comparison_of(clang::BinaryOperatorKind op) {
   switch (op) {
@@ -75,6 +79,11 @@ std::optional<Expression> HostInterpreter::expression_of_value(const HostValue& 
   if (value.is(Kind::integer)) return value.expression;
   if (value.is(Kind::unknown)) return HostSymbols::expression(value.id);
   return std::nullopt;
+}
+
+std::optional<Expression> HostInterpreter::whole_of(const HostValue& value) const {
+  if (value.is(Kind::real) && value.denominator == Expression(1)) return value.expression;
+  return expression_of_value(value);
 }
 
 std::optional<HostValue> HostInterpreter::real_of(const HostValue& value) {
@@ -199,8 +208,9 @@ HostValue HostInterpreter::load(const HostPlace& place) {
   HostSymbol symbol;
   const Object& object = objects_[static_cast<std::size_t>(place.object)];
   symbol.name = name_of(place);
-  symbol.variable = !symbol.name.empty();
+  symbol.variable = !symbol.name.empty() && !object.input;
   symbol.line = object.line;
+  symbol.source = object.origin;
   if (!frames_.empty() && frames_.back().function) symbol.file = file_of(frames_.back().function->getLocation());
   if (place.inexact) return unknown(std::move(symbol));
   int above = -1;
@@ -288,8 +298,8 @@ HostValue HostInterpreter::merged(const HostValue& a, const HostValue& b, const 
   }
   const auto x = expression_of_value(a), y = expression_of_value(b), test = expression_of_value(condition);
   const bool readable = test && symbols_.is_readable(*test);
-  if (x && y && readable && symbols_.is_readable(*x) && symbols_.is_readable(*y)) {
-    // A value that the command line replaces is typical of it, rather than chosen by a condition.
+  if (x && y && readable && symbols_.is_readable(*x) && symbols_.is_readable(*y) &&
+      test->size() + x->size() + y->size() <= largest_choice) {
     return HostValue::of(choice_of(*test, *x, *y));
   }
   HostSymbol symbol;
@@ -389,6 +399,9 @@ std::optional<HostPlace> HostInterpreter::dereferenced(const HostValue& pointer)
     if (added) {
       const HostSymbol symbol = symbols_[pointer.id];
       const int object = new_object(symbol.name, symbol.line);
+      objects_.back().origin = symbol.source;
+      const auto leaf = leaf_objects_.find(pointer.id);
+      objects_.back().input = leaf != leaf_objects_.end() && objects_[static_cast<std::size_t>(leaf->second)].input;
       pointees_[pointer.id] = object;
     }
     HostPlace place;
@@ -668,6 +681,9 @@ HostValue HostInterpreter::evaluate_cast(const clang::CastExpr* cast) {
     case clang::CK_PointerToBoolean: {
       HostValue value = evaluate(inner);
       const bool was_unknown = value.is(Kind::unknown);
+      if (was_unknown && cast->getCastKind() == clang::CK_PointerToBoolean) return unknown_of(cast);
+      if (was_unknown && cast->getCastKind() == clang::CK_IntegralToFloating)
+        return fraction(HostSymbols::expression(value.id), 1);
       value = converted(std::move(value), cast->getType());
       return value.is(Kind::unknown) && !was_unknown ? unknown_of(cast) : value;
     }
@@ -784,14 +800,13 @@ HostValue HostInterpreter::evaluate_logical(const clang::BinaryOperator* binary)
   const bool conjunction = binary->getOpcode() == clang::BO_LAnd;
   const HostValue a = evaluate(binary->getLHS());
   if (const auto truth = decided(a); truth && *truth != conjunction) return HostValue::of(*truth ? 1 : 0);
-  const HostMemory before = memory_;
+  // What the second operand assigns counts as assigned: `(n = atoi(argv[1])) <= 0 || (m = atoi(argv[2])) <= 0`.
   const HostValue b = evaluate(binary->getRHS());
   const auto truth_b = decided(b);
   if (decided(a)) {
     if (truth_b) return HostValue::of(*truth_b ? 1 : 0);
     return converted(b, context_.BoolTy);
   }
-  memory_ = merged(memory_, before, a);
   if (truth_b && *truth_b != conjunction) return HostValue::of(*truth_b ? 1 : 0);
   const auto x = expression_of_value(a), y = truth_b ? std::optional<Expression>(*truth_b ? 1 : 0) : expression_of_value(b);
   if (!x || !y) return unknown_of(binary);
@@ -863,8 +878,7 @@ HostValue HostInterpreter::arithmetic(clang::BinaryOperatorKind op, const HostVa
   if (!x || !y) return unknown_of(expression);
   const clang::QualType type = expression->getType();
   const auto value_or_unknown = [&](const std::optional<Expression>& result) {
-    constexpr std::uint64_t largest = 2000;
-    if (!result || result->size() > largest) return unknown_of(expression);
+    if (!result || result->size() > largest_expression) return unknown_of(expression);
     return converted(HostValue::of(*result), type->isBooleanType() ? clang::QualType() : type);
   };
   if (const auto comparison = comparison_of(op)) return HostValue::of(combination_of(*comparison, *x, *y));
@@ -951,8 +965,6 @@ HostValue HostInterpreter::pointer_arithmetic(clang::BinaryOperatorKind op, cons
     } else if (a.is(Kind::pointer) && b.is(Kind::pointer)) {
       return HostValue::of(same_value(a, b) == (op == clang::BO_EQ) ? 1 : 0);
     }
-    const auto x = expression_of_value(a), y = expression_of_value(b);
-    if (x && y) return HostValue::of(combination_of(op == clang::BO_EQ ? Op::equal : Op::not_equal, *x, *y));
     return unknown_of(expression);
   }
   if (op != clang::BO_Add && op != clang::BO_Sub) return unknown_of(expression);
@@ -992,7 +1004,7 @@ int HostInterpreter::line_of(const clang::Stmt* statement) const {
 
 std::string HostInterpreter::file_of(clang::SourceLocation location) const {
   const clang::SourceManager& sources = context_.getSourceManager();
-  return sources.getFilename(sources.getExpansionLoc(location)).str();
+  return std::filesystem::path(sources.getFilename(sources.getExpansionLoc(location)).str()).lexically_normal().string();
 }
 
 bool HostInterpreter::in_system_header(const clang::Decl& declaration) const {

@@ -36,12 +36,21 @@ void HostInterpreter::run(const clang::FunctionDecl& root) {
   for (const clang::ParmVarDecl* parameter : definition->parameters())
     frame.variables[parameter->getCanonicalDecl()] =
         new_place(parameter->getNameAsString(), static_cast<int>(sources.getExpansionLineNumber(parameter->getLocation())));
+  for (const auto& [parameter, place] : frame.variables)
+    objects_[static_cast<std::size_t>(place.object)].origin = fmt::format("argument of `{}`", definition->getNameAsString());
+  followed_.insert(definition->getCanonicalDecl());
+  if (definition->isMain())
+    for (const auto& [parameter, place] : frame.variables) objects_[static_cast<std::size_t>(place.object)].input = true;
   frames_.push_back(std::move(frame));
   std::vector<HostStep> steps = collect([&] { execute(definition->getBody()); });
   emit_all(std::move(steps));
   frames_.pop_back();
   ended_ = false;
   if (exhausted_) note_unread(definition->getBody(), "the host code takes more work to read than is allowed: launches may be missing");
+}
+
+bool HostInterpreter::followed(const clang::FunctionDecl& function) const {
+  return followed_.count(function.getCanonicalDecl()) > 0;
 }
 
 HostProgram HostInterpreter::take() {

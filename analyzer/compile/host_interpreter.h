@@ -37,6 +37,8 @@ class HostInterpreter {
   void run(const clang::FunctionDecl& root);
   // Whether the launch or call at this place was come by.
   bool reached(clang::SourceLocation location) const { return reached_.count(location.getRawEncoding()) > 0; }
+  // Whether the function, or an instance of the template, was gone through.
+  bool followed(const clang::FunctionDecl& function) const;
   HostProgram take();
 
  private:
@@ -56,6 +58,8 @@ class HostInterpreter {
     std::optional<HostValue> initial;   // of globals
     std::optional<Expression> bytes;    // of allocated memory
     bool device = false;
+    std::string origin;                 // of what is in it before anything is stored: "argument of `run`"
+    bool input = false;                 // the command line, or what it points to
     int array = -1;                     // in program_.arrays
     clang::QualType element;            // of allocated memory
   };
@@ -108,6 +112,7 @@ class HostInterpreter {
   HostValue unknown_of(const clang::Expr* expression);
   HostValue unknown(HostSymbol symbol);
   std::optional<Expression> expression_of_value(const HostValue& value) const;
+  std::optional<Expression> whole_of(const HostValue& value) const;  // also of a real number that is whole
   static std::optional<HostValue> real_of(const HostValue& value);
   static std::optional<double> number_of(const HostValue& value);
   static HostValue value_of_number(double number);
@@ -176,9 +181,10 @@ class HostInterpreter {
   Flow execute_loop(const LoopParts& parts);
   LoopReading read_once(const LoopParts& parts, const HostMemory& entry);
   void find_closed_forms(LoopReading& reading) const;
-  std::optional<Flow> unroll(const LoopParts& parts, const HostMemory& entry);
+  std::optional<Flow> unroll(const LoopParts& parts, const HostMemory& entry, const LoopReading& reading);
   void assigned_places(const clang::Stmt* statement, std::set<HostPlace>& places);
   std::optional<HostPlace> plain_place(const clang::Expr* expression);
+  bool known_before(const std::vector<HostStep>& steps, const LoopReading& reading) const;
   bool same_each_time(const Expression& expression, const LoopReading& reading) const;
 
   // ---- places in the source
@@ -204,6 +210,7 @@ class HostInterpreter {
   std::map<std::pair<HostPlace, int>, int> leaves_;  // symbols of what was never stored
   std::map<int, int> leaf_objects_;                  // symbol of such a leaf -> its object
   std::map<int, int> pointees_;                      // symbol of a pointer -> the object that it points to
+  std::set<const clang::FunctionDecl*> followed_;
   std::set<unsigned> reached_;
   std::set<std::pair<int, std::string>> noted_;
   bool ended_ = false;        // a value that leaves the function was called: exit()

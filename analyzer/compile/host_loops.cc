@@ -21,6 +21,7 @@ using Kind = HostValue::Kind;
 using Op = Expression::Operator;
 
 constexpr int most_readings = 6;
+constexpr std::uint64_t largest_closed_form = 60;
 constexpr std::int64_t most_unrolled = 4096;        // with launches inside
 constexpr std::int64_t most_unrolled_without = 256;
 
@@ -148,9 +149,13 @@ HostInterpreter::LoopReading HostInterpreter::read_once(const LoopParts& parts, 
       symbol.file = file_of(parts.loop->getBeginLoc());
       symbol.line = line_of(parts.loop);
       if (one.entry.is_known()) symbol.typical = one.entry.expression.integer_value();
-      const HostValue start = unknown(std::move(symbol));
+      HostValue start = unknown(std::move(symbol));
       one.symbol = start.id;
       one.name = HostSymbols::expression(start.id).name_text();
+      if (one.entry.is(Kind::real) && one.entry.denominator == Expression(1)) {  // a loop may count in floating point
+        start.kind = Kind::real;
+        start.expression = Expression::name(one.name);
+      }
       memory_.store(place, start);
       reading.carried.push_back(std::move(one));
     }
@@ -229,6 +234,28 @@ bool HostInterpreter::same_each_time(const Expression& expression, const LoopRea
   return true;
 }
 
+// Whether steps depend on nothing that came up inside the loop.
+bool HostInterpreter::known_before(const std::vector<HostStep>& steps, const LoopReading& reading) const {
+  std::vector<std::string> names;
+  const auto collect_names = [&](const auto& self, const std::vector<HostStep>& list) -> void {
+    for (const HostStep& step : list) {
+      step.repeat.collect_names(names);
+      if (step.launch) {
+        for (const Expression& size : step.launch->grid) size.collect_names(names);
+        for (const Expression& size : step.launch->block) size.collect_names(names);
+      }
+      self(self, step.steps);
+    }
+  };
+  collect_names(collect_names, steps);
+  return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+    const auto id = HostSymbols::id_of(name);
+    if (!id || *id < reading.symbols) return true;
+    const auto leaf = leaf_objects_.find(*id);
+    return leaf != leaf_objects_.end() && leaf->second < reading.objects;
+  });
+}
+
 void HostInterpreter::find_closed_forms(LoopReading& reading) const {
   const Expression t = Expression::name(reading.counter);
   const auto settle = [&](Carried& one, Expression start) {
@@ -240,8 +267,9 @@ void HostInterpreter::find_closed_forms(LoopReading& reading) const {
     more = false;
     for (Carried& one : reading.carried) {
       if (one.start || one.stays) continue;
-      const auto entry = expression_of_value(one.entry);
-      if (one.end.is(Kind::unknown) && one.end.id == one.symbol) {
+      const auto entry = whole_of(one.entry);
+      const auto end = whole_of(one.end);
+      if (end && *end == Expression::name(one.name)) {
         one.stays = true;
         if (entry) settle(one, *entry);
         more = true;
@@ -272,8 +300,8 @@ void HostInterpreter::find_closed_forms(LoopReading& reading) const {
     more = false;
     for (Carried& one : reading.carried) {
       if (one.start || one.stays) continue;
-      const auto entry = expression_of_value(one.entry);
-      auto end = expression_of_value(one.end);
+      const auto entry = whole_of(one.entry);
+      auto end = whole_of(one.end);
       if (!entry || !end) continue;
       const Expression symbol = Expression::name(one.name);
       Substitution constants;
@@ -300,7 +328,7 @@ void HostInterpreter::find_closed_forms(LoopReading& reading) const {
       } else if (*end == Expression::make(Op::modulo, {sum_of(symbol, 1), 2}) && entry->is_integer()) {
         start = *remainder_of(sum_of(*entry, t), 2);
       }
-      if (!start) continue;
+      if (!start || start->size() > largest_closed_form) continue;
       settle(one, *start);
       more = true;
     }
@@ -310,8 +338,8 @@ void HostInterpreter::find_closed_forms(LoopReading& reading) const {
     more = false;
     for (Carried& one : reading.carried) {
       if (one.start || one.stays) continue;
-      const auto entry = expression_of_value(one.entry);
-      const auto end = expression_of_value(one.end);
+      const auto entry = whole_of(one.entry);
+      const auto end = whole_of(one.end);
       if (!entry || !end) continue;
       const Expression value = substituted(*end, reading.closed);
       bool open = false;
@@ -319,14 +347,17 @@ void HostInterpreter::find_closed_forms(LoopReading& reading) const {
       Expression known = value;
       if (open || !same_each_time(known, reading)) continue;
       const Expression before = substituted(value, {{reading.counter, sum_of(t, -1)}});
-      settle(one, choice_of(combination_of(Op::equal, t, 0), *entry, before));
+      const Expression start = choice_of(combination_of(Op::equal, t, 0), *entry, before);
+      if (start.size() > largest_closed_form) continue;
+      settle(one, start);
       more = true;
     }
   }
 }
 
 // Iteration by iteration. Nothing where a condition is undecided or there are too many iterations.
-std::optional<HostInterpreter::Flow> HostInterpreter::unroll(const LoopParts& parts, const HostMemory& entry) {
+std::optional<HostInterpreter::Flow> HostInterpreter::unroll(const LoopParts& parts, const HostMemory& entry,
+                                                             const LoopReading& reading) {
   memory_ = entry;
   const std::size_t notes = program_.unread.size();
   std::int64_t iterations = 0;
@@ -361,7 +392,7 @@ std::optional<HostInterpreter::Flow> HostInterpreter::unroll(const LoopParts& pa
   }
   ended_ = false;
   loops_.pop_back();
-  if (failed || exhausted_) {
+  if (failed || exhausted_ || !known_before(steps, reading)) {
     program_.unread.resize(std::min(notes, program_.unread.size()));
     return std::nullopt;
   }
@@ -413,14 +444,19 @@ HostInterpreter::Flow HostInterpreter::execute_loop(const LoopParts& parts) {
   for (const Carried& one : reading.carried) {
     if (one.start || one.stays) continue;
     open_steps = open_steps || any_mention(reading.steps, one.name);
-    open_values = open_values || expression_of_value(one.end).has_value();
+    open_values = open_values || whole_of(one.end).has_value();
   }
   const bool launches = !reading.steps.empty();
+  if (launches && trips && trips->is_integer()) {
+    std::vector<HostStep> closed = reading.steps;
+    for (HostStep& step : closed) substitute_in(step, reading.closed);
+    open_steps = open_steps || !known_before(closed, reading);
+  }
   const std::int64_t most = launches ? most_unrolled : most_unrolled_without;
   const bool too_many = trips && trips->is_integer() && trips->integer_value() > most;
   const bool wanting = !trips || open_steps || (open_values && !launches) || (launches && open_values && trips->is_integer());
   if (wanting && !too_many && !reading.loop.data_break && !left_at_once) {
-    if (const auto flow = unroll(parts, entry)) return *flow;
+    if (const auto flow = unroll(parts, entry, reading)) return *flow;
     frames_.back().result = result_before;
   }
 
@@ -481,13 +517,15 @@ HostInterpreter::Flow HostInterpreter::execute_loop(const LoopParts& parts) {
       memory_.store(one.place, one.entry);
       continue;
     }
-    const auto end = expression_of_value(one.end);
+    const auto end = whole_of(one.end);
     bool open = false;
     if (end) {
       const Expression after = substituted(*end, last);
       for (const Carried& other : reading.carried) open = open || mentions(after, other.name);
       if (!open && (one.start || same_each_time(*end, reading))) {
-        memory_.store(one.place, HostValue::of(after));
+        HostValue value = HostValue::of(after);
+        if (one.end.is(Kind::real)) value = *real_of(value);
+        memory_.store(one.place, value);
         continue;
       }
     }
@@ -498,7 +536,7 @@ HostInterpreter::Flow HostInterpreter::execute_loop(const LoopParts& parts) {
     HostSymbol symbol;
     symbol.name = name_of(one.place);
     symbol.variable = !symbol.name.empty();
-    symbol.source = "what a loop leaves in it";
+    symbol.source = "set in a loop";
     if (one.end.is(Kind::unknown) && one.end.id != one.symbol && !symbols_[one.end.id].source.empty()) symbol.source = symbols_[one.end.id].source;
     symbol.file = file_of(parts.loop->getBeginLoc());
     symbol.line = line_of(parts.loop);

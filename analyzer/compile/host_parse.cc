@@ -5,6 +5,7 @@
 #include <clang/Basic/SourceManager.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/FrontendAction.h>
+#include <clang/Lex/Preprocessor.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,8 +34,12 @@ struct HostFunction {
   std::set<const clang::FunctionDecl*> uses;
 };
 
+// `<<<` in the sources: a launch that clang could make no sense of leaves no trace in the syntax tree.
+using LaunchTokens = std::vector<clang::SourceLocation>;
+
 struct LaunchSite {
   clang::SourceLocation location;
+  clang::SourceLocation end;
   const clang::FunctionDecl* function = nullptr;
   std::string text;
 };
@@ -112,7 +117,7 @@ class HostFunctionFinder : public clang::RecursiveASTVisitor<HostFunctionFinder>
     std::string name = "a kernel";
     if (const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(callee)) name = "`" + reference->getDecl()->getNameAsString() + "`";
     if (const auto* lookup = llvm::dyn_cast<clang::OverloadExpr>(callee)) name = "`" + lookup->getName().getAsString() + "`";
-    launches_.push_back({launch.getBeginLoc(), current_, name});
+    launches_.push_back({launch.getBeginLoc(), launch.getEndLoc(), current_, name});
   }
 
   clang::ASTContext& context_;
@@ -124,7 +129,8 @@ class HostFunctionFinder : public clang::RecursiveASTVisitor<HostFunctionFinder>
 
 class HostReader : public clang::ASTConsumer {
  public:
-  HostReader(const std::vector<HostSource>& sources, HostProgram& program) : sources_(sources), program_(program) {}
+  HostReader(const std::vector<HostSource>& sources, HostProgram& program, const LaunchTokens& tokens)
+      : sources_(sources), program_(program), tokens_(tokens) {}
 
   void Initialize(clang::ASTContext& context) override { context_ = &context; }
 
@@ -147,9 +153,10 @@ class HostReader : public clang::ASTConsumer {
     std::vector<LaunchSite> missed;
     std::set<unsigned> seen;
     for (const LaunchSite& site : finder.launches())
-      if (!interpreter.reached(site.location) && seen.insert(site.location.getRawEncoding()).second) missed.push_back(site);
+      if (!interpreter.reached(site.location) && !(site.function && interpreter.followed(*site.function)) && seen.insert(site.location.getRawEncoding()).second) missed.push_back(site);
     program_ = interpreter.take();
     for (const LaunchSite& site : missed) note_missed(site, program);
+    note_not_parsed(finder.launches());
   }
 
  private:
@@ -160,8 +167,9 @@ class HostReader : public clang::ASTConsumer {
   // main(), or each function that launches, itself or through others, and that nobody calls.
   static std::vector<const clang::FunctionDecl*> roots_of(const std::map<const clang::FunctionDecl*, HostFunction>& functions) {
     std::set<const clang::FunctionDecl*> used, launching;
+    const clang::FunctionDecl* const* start = nullptr;
     for (const auto& [key, function] : functions) {
-      if (function.declaration && function.declaration->isMain()) return {function.declaration};
+      if (function.declaration && function.declaration->isMain()) start = &key;
       for (const clang::FunctionDecl* one : function.uses)
         if (one != key) used.insert(one);
       if (function.launches) launching.insert(key);
@@ -173,6 +181,8 @@ class HostReader : public clang::ASTConsumer {
         if (calls && launching.insert(key).second) more = true;
       }
     }
+    if (start && launching.count(*start) > 0) return {functions.at(*start).declaration};
+    // Without main(), or with one whose launches are in other files.
     std::vector<const clang::FunctionDecl*> roots;
     for (const auto& [key, function] : functions)
       if (function.declaration && launching.count(key) > 0 && used.count(key) == 0) roots.push_back(function.declaration);
@@ -185,12 +195,31 @@ class HostReader : public clang::ASTConsumer {
     const clang::SourceLocation place = sources.getExpansionLoc(site.location);
     Diagnostic warning;
     warning.severity = Severity::warning;
-    warning.file = sources.getFilename(place).str();
+    warning.file = std::filesystem::path(sources.getFilename(place).str()).lexically_normal().string();
     warning.line = static_cast<int>(sources.getExpansionLineNumber(place));
     const std::string in = site.function ? fmt::format(" in `{}`", site.function->getNameAsString()) : "";
     warning.message = fmt::format("the launch of {}{} is not in the plan: {}", site.text, in,
                                   program ? "no path from main() leads to it" : "no path that was read leads to it");
     program_.unread.push_back(std::move(warning));
+  }
+
+  void note_not_parsed(const std::vector<LaunchSite>& launches) {
+    const clang::SourceManager& sources = context_->getSourceManager();
+    std::set<std::pair<std::string, unsigned>> noted;
+    for (const clang::SourceLocation token : tokens_) {
+      const clang::SourceLocation place = sources.getExpansionLoc(token);
+      const unsigned line = sources.getExpansionLineNumber(place);
+      const bool known = std::any_of(launches.begin(), launches.end(), [&](const LaunchSite& site) {
+        return sources.getFileID(sources.getExpansionLoc(site.location)) == sources.getFileID(place) &&
+               sources.getExpansionLineNumber(site.location) <= line && line <= sources.getExpansionLineNumber(site.end);
+      });
+      Diagnostic warning;
+      warning.severity = Severity::warning;
+      warning.file = std::filesystem::path(sources.getFilename(place).str()).lexically_normal().string();
+      warning.line = static_cast<int>(line);
+      warning.message = "this launch is not in the plan: the compiler does not understand it, perhaps for want of a header";
+      if (!known && noted.emplace(warning.file, line).second) program_.unread.push_back(std::move(warning));
+    }
   }
 
   std::string input_of(clang::SourceLocation location) const {
@@ -211,6 +240,7 @@ class HostReader : public clang::ASTConsumer {
 
   const std::vector<HostSource>& sources_;
   HostProgram& program_;
+  const LaunchTokens& tokens_;
   clang::ASTContext* context_ = nullptr;
   std::vector<clang::Decl*> declarations_;
 };
@@ -220,13 +250,17 @@ class HostAction : public clang::ASTFrontendAction {
   HostAction(const std::vector<HostSource>& sources, HostProgram& program) : sources_(sources), program_(program) {}
 
  protected:
-  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance&, llvm::StringRef) override {
-    return std::make_unique<HostReader>(sources_, program_);
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler, llvm::StringRef) override {
+    compiler.getPreprocessor().setTokenWatcher([this](const clang::Token& token) {
+      if (token.is(clang::tok::lesslessless)) tokens_.push_back(token.getLocation());
+    });
+    return std::make_unique<HostReader>(sources_, program_, tokens_);
   }
 
  private:
   const std::vector<HostSource>& sources_;
   HostProgram& program_;
+  LaunchTokens tokens_;
 };
 
 // Paths as the user named them, not as clang found them: ./a.cu is a.cu.

@@ -46,7 +46,7 @@ bool same_step(const HostStep& a, const HostStep& b) {
 
 // Calls fn(expression) for each expression of a step, but not those of the steps inside.
 template <class Step, class Fn>
-void for_each_expression(Step& step, Fn fn) {
+void for_each_count(Step& step, Fn fn) {
   fn(step.repeat);
   if (step.transfer) fn(step.transfer->bytes);
   if (!step.launch) return;
@@ -54,6 +54,13 @@ void for_each_expression(Step& step, Fn fn) {
   for (auto& size : step.launch->block) fn(size);
   fn(step.launch->shared_bytes);
   for (auto& argument : step.launch->arguments) fn(argument.second);
+}
+
+// And for those over arrays.
+template <class Step, class Fn>
+void for_each_expression(Step& step, Fn fn) {
+  for_each_count(step, fn);
+  if (!step.launch) return;
   for (auto& array : step.launch->arrays) fn(array.second);
 }
 
@@ -165,7 +172,7 @@ class Namer {
 
  private:
   void collect(const HostStep& step) {
-    for_each_expression(step, [&](const Expression& expression) { collect(expression); });
+    for_each_count(step, [&](const Expression& expression) { collect(expression); });
     if (step.launch)
       for (const auto& array : step.launch->arrays) array.second.collect_names(used_arrays_);
     for (const HostStep& inner : step.steps) collect(inner);
