@@ -3,7 +3,9 @@
 // over a kernel.
 #pragma once
 
+#include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +32,8 @@ struct AnalyzeOptions {
   // Asks ptxas of a CUDA Toolkit for the registers of each kernel, which costs a process. Where it cannot
   // tell, a warning says why, and KernelProgram::resources has none.
   bool registers = false;
+  // The block's shape (x, y, z) for which patterns are computed; empty: one-dimensional.
+  std::optional<std::array<std::int64_t, 3>> block = {};
 };
 
 namespace analysis {

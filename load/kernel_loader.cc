@@ -84,28 +84,54 @@ std::unique_ptr<Result<Source>> KernelLoader::compile(const Input& input, const 
   return std::make_unique<Result<Source>>(source_of(input, options));
 }
 
+void KernelLoader::set_parameters(const std::vector<NamedValues>& parameters) {
+  first_values_.clear();
+  for (const NamedValues& one : parameters)
+    if (one.values.size() > 0) first_values_[one.name] = one.values.at(0);
+}
+
+KernelLoader::Block KernelLoader::block_of(const Plan& plan, const PlanLaunch& launch) const {
+  if (launch.block.size() < 2) return {};
+  Bindings values = first_values_;
+  values.insert(plan.typical.begin(), plan.typical.end());
+  Dim3 shape;
+  for (std::size_t i = 0; i < launch.block.size(); ++i) {
+    const auto size = evaluate_count(launch.block[i], values);
+    if (!size || *size < 1)
+      return {std::nullopt,
+              fmt::format("{} is analysed for blocks of one dimension: `{}` is known only in the plan",
+                          launch.kernel, to_string(launch.block[i]))};
+    shape.at(i) = *size;
+  }
+  if (shape == Dim3{shape.x, 1, 1}) return {};
+  return {shape, ""};
+}
+
 Result<LoadedProgram> KernelLoader::load(const Plan& plan, const PlanLaunch& launch, const Gpu& gpu) {
   const auto input = input_of(launched_file(plan, launch));
   if (!input) return input.diagnostics();
   const auto target = (*input)->kind == InputKind::cuda ? target_of(gpu) : Target();
-  const std::tuple key((*input)->file, launch.entry, target.target);
+  const auto block = (*input)->kind == InputKind::kernel_program ? Block() : block_of(plan, launch);
+  const std::tuple key((*input)->file, launch.entry, target.target,
+                       block.shape ? to_string(*block.shape) : "");
   if (programs_.count(key) == 0) {
-    auto made =
-        make(**input, launch.entry, target.target, plan.file.empty() ? ChosenBy::option : ChosenBy::plan);
+    auto made = make(**input, launch.entry, target.target, block,
+                     plan.file.empty() ? ChosenBy::option : ChosenBy::plan);
     if (!made) return made.diagnostics();
     programs_.emplace(key, std::move(*made));
   }
   LoadedProgram loaded = programs_.at(key);
+  if (!block.note.empty()) loaded.notes.push_back(block.note);
   if (!target.note.empty()) loaded.notes.insert(loaded.notes.begin(), target.note);
   return loaded;
 }
 
 Result<LoadedProgram> KernelLoader::make(const Input& input, const std::string& kernel,
-                                         const std::string& target, ChosenBy by) {
+                                         const std::string& target, const Block& block, ChosenBy by) {
   if (input.kind != InputKind::kernel_program) {
     auto& source = sources_[{input.file, target}];
     if (!source) source = compile(input, target);
-    return analysed(*source, kernel, by);
+    return analysed(*source, kernel, block, by);
   }
   auto programs = read_kernel_programs(input.text, input.file);
   if (!programs) return programs.diagnostics();
@@ -115,12 +141,14 @@ Result<LoadedProgram> KernelLoader::make(const Input& input, const std::string& 
 }
 
 Result<LoadedProgram> KernelLoader::analysed(const Result<Source>& source, const std::string& kernel,
-                                             ChosenBy by) {
+                                             const Block& block, ChosenBy by) {
   if (!source) return source.diagnostics();
   report_once(source->warnings);
   const std::string file = source->file;
   std::vector<std::string> notes = source->notes;
-  auto analysis = analyze(*source, {kernel, skip_unsupported_, {}, {}, false, registers_});
+  AnalyzeOptions options{kernel, skip_unsupported_, {}, {}, false, registers_};
+  if (block.shape) options.block = {block.shape->x, block.shape->y, block.shape->z};
+  auto analysis = analyze(*source, options);
   if (!analysis) return analysis.diagnostics();
   report_once(analysis->diagnostics);
   if (!analysis->errors.empty()) return std::move(analysis->errors);

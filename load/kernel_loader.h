@@ -29,6 +29,9 @@ class KernelLoader {
   KernelLoader(FileReader read, DiagnosticHandler report, CompileOptions compile, bool skip_unsupported,
                bool registers = false);
 
+  // The values that blocks over parameters are analysed for: the first of each, else the plan's typical one. A block
+  // that depends on more (a counter) is analysed as one-dimensional, and a note says so.
+  void set_parameters(const std::vector<NamedValues>& parameters);
   // Adds a file that was read already.
   void add(Input input);
   // Compiles the plan's .cu files for the targets of `gpus` in parallel. load() returns the errors.
@@ -42,10 +45,17 @@ class KernelLoader {
   Result<const Input*> input_of(const std::string& file);
   Target target_of(const Gpu& gpu);
   std::unique_ptr<Result<Source>> compile(const Input& input, const std::string& target) const;
+  // The block that a kernel's code is analysed for.
+  struct Block {
+    std::optional<Dim3> shape;  // nothing: one-dimensional
+    std::string note;
+  };
+  Block block_of(const Plan& plan, const PlanLaunch& launch) const;
   // The program of one kernel; target: empty where nothing is compiled.
   Result<LoadedProgram> make(const Input& input, const std::string& kernel, const std::string& target,
-                             ChosenBy by);
-  Result<LoadedProgram> analysed(const Result<Source>& source, const std::string& kernel, ChosenBy by);
+                             const Block& block, ChosenBy by);
+  Result<LoadedProgram> analysed(const Result<Source>& source, const std::string& kernel, const Block& block,
+                                 ChosenBy by);
   void report_once(const Diagnostics& diagnostics);
 
   FileReader read_;
@@ -55,9 +65,10 @@ class KernelLoader {
   std::map<std::string, Input> inputs_;
   std::map<std::string, Target> targets_;  // by the one asked for
   std::map<std::pair<std::string, std::string>, std::unique_ptr<Result<Source>>>
-      sources_;  // by file and target
-  std::map<std::tuple<std::string, std::string, std::string>, LoadedProgram>
-      programs_;  // by file, kernel and target
+      sources_;            // by file and target
+  Bindings first_values_;  // of parameters
+  std::map<std::tuple<std::string, std::string, std::string, std::string>, LoadedProgram>
+      programs_;  // by file, kernel, target and block
   std::set<std::string> reported_;
 };
 

@@ -101,8 +101,7 @@ class Binder {
   Dim3 dimensions(const Dim3Expressions& sizes, const Bindings& bindings, int line,
                   std::string_view what) const {
     Dim3 found;
-    for (std::size_t i = 0; i < sizes.size(); ++i)
-      (i == 0 ? found.x : i == 1 ? found.y : found.z) = count(sizes[i], bindings, line, what);
+    for (std::size_t i = 0; i < sizes.size(); ++i) found.at(i) = count(sizes[i], bindings, line, what);
     return found;
   }
 

@@ -5,6 +5,7 @@
 #include "cli/commands/commands.h"
 #include "cli/io/output.h"
 #include "cli/io/report.h"
+#include "cli/options/launch_options.h"
 #include "cli/options/options.h"
 #include "load/kernel_file.h"
 
@@ -37,7 +38,10 @@ CommandSyntax analyze_syntax() {
           "with such comments shows just its regions"},
          {"registers", "",
           "ask ptxas, where a CUDA Toolkit is installed, for the registers per thread of each kernel on the "
-          "target: PTX does not give them"}}},
+          "target: PTX does not give them"},
+         {"block", "X[,Y[,Z]]",
+          "analyse for blocks of this shape, where a kernel is launched with more than one dimension: which "
+          "threads are one warp depends on it"}}},
        compiler_options(),
        general_options("yaml or json for a program; text (default) or json for the other steps")},
       1,
@@ -77,6 +81,12 @@ int run_analyze(const Arguments& arguments) {
   if (!emit) return fail(wrong_command_line, emit.diagnostics());
   const auto as_json = read_as_json(arguments, *emit);
   if (!as_json) return fail(wrong_command_line, as_json.diagnostics());
+  const auto block = read_dim3(arguments, "block", kLargestBlock);
+  if (!block) return fail(wrong_command_line, block.diagnostics());
+  if (*block && (*block)->product() > kLargestBlock.x)
+    return fail(wrong_command_line, {error_at("--block", 0, 0,
+                                              fmt::format("a block has at most {} threads, not {}",
+                                                          kLargestBlock.x, (*block)->product()))});
   const auto compile_options = read_compile_options(arguments);
   if (!compile_options) return fail(wrong_command_line, compile_options.diagnostics());
 
@@ -103,10 +113,14 @@ int run_analyze(const Arguments& arguments) {
   if (*emit == Emit::ptx && !arguments.has("kernel") && !source->text.empty())
     return write_result(arguments.value("output"), source->ptx);
 
-  const auto analysis =
-      analyze(std::move(*source),
-              {arguments.value_or("kernel", ""), arguments.has("skip-unsupported"), lines,
-               arguments.value_or("region", ""), *emit != Emit::program, arguments.has("registers")});
+  AnalyzeOptions options{arguments.value_or("kernel", ""),
+                         arguments.has("skip-unsupported"),
+                         lines,
+                         arguments.value_or("region", ""),
+                         *emit != Emit::program,
+                         arguments.has("registers")};
+  if (*block) options.block = {(*block)->x, (*block)->y, (*block)->z};
+  const auto analysis = analyze(std::move(*source), options);
   if (!analysis) return fail(wrong_input, analysis.diagnostics());
   say(analysis->diagnostics);
   // Where some kernels fail, the programs of the others go to standard output, but replace no file.

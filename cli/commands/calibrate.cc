@@ -5,6 +5,7 @@
 #include <set>
 
 #include "cli/commands/commands.h"
+#include "cli/commands/kernel_plan.h"
 #include "cli/commands/modelled.h"
 #include "cli/io/output.h"
 #include "cli/io/report.h"
@@ -12,7 +13,6 @@
 #include "cli/options/options.h"
 #include "cli/views/calibration_view.h"
 #include "load/bundled.h"
-#include "load/plan_input.h"
 #include "simulator/base/csv.h"
 #include "simulator/base/did_you_mean.h"
 #include "simulator/fit/fit.h"
@@ -24,7 +24,7 @@ CommandSyntax calibrate_syntax() {
   return {
       "calibrate",
       "fits t_p and t_m of a plan to measurements, and writes a calibration file",
-      "[OPTION...] PLAN MEASUREMENTS... [-- COMPILER-FLAG...]",
+      "[OPTION...] PLAN|KERNEL MEASUREMENTS... [-- COMPILER-FLAG...]",
       "Finds the t_p and t_m with which the model's mean error over all measurements is the smallest, for "
       "each GPU "
       "that they are of. PLAN is a plan or the name of a bundled one. MEASUREMENTS is what `warptime "
@@ -48,6 +48,7 @@ CommandSyntax calibrate_syntax() {
           "evenly "
           "over the sizes) or values of a parameter (N=2^21..2^23)"}}},
        measurement_options(),
+       kernel_plan_options(),
        compiler_options(),
        {"General",
         {{"format", "FORMAT", "of the report: text (default; a calibration file with comments), json or csv"},
@@ -74,6 +75,7 @@ struct Bounds {
 struct CalibrateSettings {
   std::string format;
   MeasuredSettings measured;
+  KernelPlanOptions kernel;
   CompileOptions compile;
   const Model* model = nullptr;
   FitOptions fit;
@@ -150,6 +152,9 @@ Result<CalibrateSettings> read_calibrate_settings(const Arguments& arguments, co
   auto measured = read_measured_settings(arguments, catalogue);
   if (!measured) return measured.diagnostics();
   settings.measured = std::move(*measured);
+  auto kernel = read_kernel_plan_options(arguments);
+  if (!kernel) return kernel.diagnostics();
+  settings.kernel = std::move(*kernel);
   auto compile = read_compile_options(arguments);
   if (!compile) return compile.diagnostics();
   settings.compile = std::move(*compile);
@@ -256,10 +261,13 @@ int run_calibrate(const Arguments& arguments) {
   if (!catalogue) return fail(wrong_input, catalogue.diagnostics());
   const auto settings = read_calibrate_settings(arguments, *catalogue);
   if (!settings) return fail(wrong_command_line, settings.diagnostics());
-  const auto input = read_plan_input(arguments.positionals().front());
+  const auto input = read_plan_or_kernel(
+      arguments.positionals().front(), settings->kernel,
+      kernel_loading(settings->measured, settings->compile, arguments.has("skip-unsupported"), *catalogue));
   if (!input) return fail(wrong_input, input.diagnostics());
   const Plan& plan = input->plan;
   KernelLoader kernels(input->read, say_each, settings->compile, arguments.has("skip-unsupported"));
+  kernels.set_parameters(settings->measured.parameters);
   const ProgramLoader loader = [&](const Plan& of, const PlanLaunch& launch, const Gpu& gpu) {
     return kernels.load(of, launch, gpu);
   };

@@ -4,10 +4,12 @@
 #include <algorithm>
 
 #include "cli/commands/commands.h"
+#include "cli/commands/kernel_plan.h"
 #include "cli/commands/predict_against.h"
 #include "cli/commands/predict_explain.h"
 #include "cli/commands/predict_plan.h"
 #include "cli/io/report.h"
+#include "cli/options/launch_options.h"
 #include "cli/options/model_option.h"
 #include "cli/options/options.h"
 #include "cli/options/predict_settings.h"
@@ -15,12 +17,20 @@
 #include "load/input.h"
 #include "load/kernel_loader.h"
 #include "load/plan_input.h"
-#include "load/programs.h"
 #include "simulator/base/did_you_mean.h"
 #include "simulator/plan/calibration.h"
 
 namespace warptime::cli {
 namespace {
+
+std::vector<Option> launch_of_kernel_options() {
+  auto options = launch_options(ShortForms::with);
+  options.push_back({"best-launch", "",
+                     "look for the quickest blocks of whole warps instead of Algorithm 3's, or instead of a "
+                     "--block in two dimensions, and say what they gain"});
+  options.push_back(kernel_option());
+  return options;
+}
 
 CommandSyntax predict_syntax() {
   return {
@@ -29,10 +39,11 @@ CommandSyntax predict_syntax() {
       "[OPTION...] INPUT [-- COMPILER-FLAG...]",
       "Predicts times. INPUT is a .cu or .ptx, a kernel program, a plan, the name of a bundled plan, or "
       "- for standard input (any of "
-      "these, told by its text). A kernel also needs its launch (--threads, or --blocks and "
-      "--threads-per-block); a plan has its own.",
+      "these, told by its text). A kernel also needs its launch (--threads, or --grid and --block); a plan "
+      "has "
+      "its own.",
       "  warptime predict dwt_kernels/mtx.cu --threads N --param K=8 --param N=2^20\n"
-      "  warptime predict dwt_kernels/mtx.cu --blocks 256 --threads-per-block 128 --param K=8,10,12 "
+      "  warptime predict dwt_kernels/mtx.cu --grid 256 --block 128 --param K=8,10,12 "
       "--gpu rtx-2080,h200\n"
       "  warptime predict matrix --gpu gt-720m --gpu rtx-2080 --param K=8,10,12,14 --param N=2^6..2^20 "
       "--format csv -o matrix.csv\n",
@@ -50,13 +61,7 @@ CommandSyntax predict_syntax() {
           "several "
           "with commas. The names are those of `warptime gpus NAME`"},
          param_option()}},
-       {"The launch of a kernel (a plan has its own)",
-        {{"threads", "EXPR", "that many threads, N or N / 2, say, in blocks that Algorithm 3 chooses"},
-         {"blocks", "EXPR", "that many blocks instead: to predict a launch as your code makes it"},
-         {"threads-per-block", "EXPR", "goes with --blocks"},
-         {"best-launch", "",
-          "look for the quickest blocks of whole warps instead of Algorithm 3's, and say what they gain"},
-         kernel_option()}},
+       {"The launch of a kernel (a plan has its own)", launch_of_kernel_options()},
        {"The model's constants (an option beats a file beats the plan beats the GPU's default)",
         {{"t-p", "MICROSECONDS",
           "what a launch costs before the kernel runs, where you have measured or fitted it"},
@@ -78,39 +83,6 @@ CommandSyntax predict_syntax() {
       1,
       true,
       [] { return fmt::format("\nBundled plans: {}.", enumerate(bundled_plan_names())); }};
-}
-
-// A plan of the one launch that the command line describes. Its parameters: those of the kernel's program for
-// any of the GPUs, then the names that the launch uses.
-Result<Plan> plan_of_kernel(const std::string& file, const std::string& kernel,
-                            const PredictSettings& settings, KernelLoader& loader) {
-  PlanLaunch launch;
-  launch.kernel = file;
-  launch.entry = kernel;
-  launch.threads = settings.launch.threads;
-  if (settings.launch.blocks) launch.grid = {*settings.launch.blocks};
-  if (settings.launch.threads_per_block) launch.block = {*settings.launch.threads_per_block};
-  Plan plan;
-  plan.steps.push_back({});
-  plan.steps.front().launch = launch;
-  loader.prepare(plan, settings.gpus);
-
-  const auto add = [&](Parameter parameter) {
-    const auto same = [&](const Parameter& other) { return other.name == parameter.name; };
-    if (std::none_of(plan.parameters.begin(), plan.parameters.end(), same))
-      plan.parameters.push_back(std::move(parameter));
-  };
-  for (const auto* gpu : settings.gpus) {
-    const auto loaded = loader.load(plan, launch, *gpu);
-    if (!loaded) return loaded.diagnostics();
-    if (plan.name.empty()) plan.name = kernel_name(*loaded->program, file);
-    for (const auto& name : parameters_to_bind(*loaded->program, settings.parameters))
-      if (!is_launch_dimension(name)) add({name, description_of(*loaded->program, name)});
-  }
-  launch.for_each_size([&](const Expression& size) {
-    for (const auto& name : size.names()) add({name, ""});
-  });
-  return plan;
 }
 
 // What --calibration gives; one that was fitted with another plan is used, and said to be.
@@ -148,25 +120,23 @@ int run_plan(const Arguments& arguments, const Plan& plan, const PredictSettings
 
 int run_found_plan(const Arguments& arguments, const PlanInput& found, const PredictSettings& settings) {
   if (settings.launch.given() || arguments.has("kernel"))
-    return fail(wrong_command_line,
-                {error(fmt::format("{} is a plan and has launches of its own", found.plan.name),
-                       "leave out --threads, --blocks, --threads-per-block and --kernel")});
+    return fail(wrong_command_line, {launch_of_plan(found.plan.name)});
   KernelLoader loader(found.read, say_each, settings.compile, arguments.has("skip-unsupported"),
                       arguments.has("registers"));
+  loader.set_parameters(settings.parameters);
   loader.prepare(found.plan, settings.gpus);
   return run_plan(arguments, found.plan, settings, loader);
 }
 
 int run_kernel(const Arguments& arguments, Input input, const PredictSettings& settings) {
-  if (!settings.launch.given())
-    return fail(wrong_command_line, {error("--threads is missing: how many threads are launched",
-                                           "give it with --threads EXPR (--threads N, say), or --blocks EXPR "
-                                           "and --threads-per-block EXPR")});
+  if (!settings.launch.sized()) return fail(wrong_command_line, {no_launch()});
   KernelLoader loader(read_text, say_each, settings.compile, arguments.has("skip-unsupported"),
                       arguments.has("registers"));
+  loader.set_parameters(settings.parameters);
   const std::string file = input.file;
   loader.add(std::move(input));
-  const auto plan = plan_of_kernel(file, arguments.value_or("kernel", ""), settings, loader);
+  const auto plan = plan_of_kernel(file, {settings.launch, arguments.value_or("kernel", ""), {}},
+                                   settings.parameters, settings.gpus, loader);
   if (!plan) return fail(wrong_input, plan.diagnostics());
   return run_plan(arguments, *plan, settings, loader);
 }

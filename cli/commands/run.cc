@@ -11,6 +11,7 @@
 #include "cli/commands/run_arguments.h"
 #include "cli/io/output.h"
 #include "cli/io/report.h"
+#include "cli/options/launch_options.h"
 #include "cli/options/options.h"
 #include "cli/views/table.h"
 #include "load/kernel_file.h"
@@ -123,13 +124,19 @@ void take_into(Diagnostics& errors, const Result<T>& result, U& to) {
     add(errors, result.diagnostics());
 }
 
+void take_dimensions(Diagnostics& errors, const Arguments& arguments, std::string_view name,
+                     const Dim3& largest, execute::Dimensions& to) {
+  const auto found = read_dim3(arguments, name, largest);
+  if (!found) return add(errors, found.diagnostics());
+  const auto number = [](std::int64_t size) { return static_cast<std::uint32_t>(size); };
+  if (*found) to = {number((*found)->x), number((*found)->y), number((*found)->z)};
+}
+
 Result<RunRequest> read_run_request(const Arguments& arguments) {
   RunRequest request;
   Diagnostics errors;
-  if (const auto text = arguments.value("grid"))
-    take_into(errors, read_dimensions("grid", *text), request.launch.grid);
-  if (const auto text = arguments.value("block"))
-    take_into(errors, read_dimensions("block", *text), request.launch.block);
+  take_dimensions(errors, arguments, "grid", kLargestGrid, request.launch.grid);
+  take_dimensions(errors, arguments, "block", kLargestBlock, request.launch.block);
   take_into(errors, whole(arguments, "shared", 0), request.launch.dynamic_shared_bytes);
   take_into(errors, whole(arguments, "max-instructions", request.options.instruction_budget),
             request.options.instruction_budget);

@@ -218,19 +218,6 @@ Result<GivenArgument> split_argument(const std::string& option, const std::strin
   return GivenArgument{text.substr(0, equals), text.substr(equals + 1)};
 }
 
-Result<execute::Dimensions> read_dimensions(const std::string& option, const std::string& text) {
-  std::vector<std::uint32_t> sizes;
-  for (const auto& part : split(text, ',')) {
-    const auto number = whole_number(part);
-    if (!number || *number == 0 || *number > 0x7fffffff || sizes.size() == 3)
-      return error_at("--" + option, 0, 0, fmt::format("`{}` is not one to three positive numbers", text),
-                      "--" + option + " 256, --" + option + " 16,16");
-    sizes.push_back(static_cast<std::uint32_t>(*number));
-  }
-  sizes.resize(3, 1);
-  return execute::Dimensions{sizes[0], sizes[1], sizes[2]};
-}
-
 Result<BoundArguments> bind_arguments(const execute::Program& program, execute::Memory& memory,
                                       const std::vector<ParameterNames>& parameters,
                                       const std::vector<GivenArgument>& given) {

@@ -38,9 +38,6 @@ struct BoundArguments {
 
 // `text`: NAME=VALUE. Errors: no `=`.
 Result<GivenArgument> split_argument(const std::string& option, const std::string& text);
-// "8", "256,2", "16,16,4". Errors: no numbers, zero, more than three.
-Result<execute::Dimensions> read_dimensions(const std::string& option, const std::string& text);
-
 // Puts the arguments into memory. Errors: an unknown name, one that is missing, a value that is none or does
 // not fit its parameter, a file that cannot be read.
 Result<BoundArguments> bind_arguments(const execute::Program& program, execute::Memory& memory,

@@ -128,9 +128,15 @@ Result<std::optional<double>> read_number(const Arguments& arguments, std::strin
 Result<std::optional<Expression>> read_expression(const Arguments& arguments, std::string_view name) {
   const auto text = arguments.value(name);
   if (!text) return std::optional<Expression>();
-  auto parsed = Expression::parse(*text);
-  if (!parsed) return about_option(parsed.diagnostics(), name, *text);
-  return std::optional(*parsed);
+  auto parsed = parse_expression(*text, name);
+  if (!parsed) return parsed.diagnostics();
+  return std::optional(std::move(*parsed));
+}
+
+Result<Expression> parse_expression(const std::string& text, std::string_view option) {
+  auto parsed = Expression::parse(text);
+  if (!parsed) return about_option(parsed.diagnostics(), option, text);
+  return parsed;
 }
 
 Result<std::string> read_choice(const Arguments& arguments, std::string_view name,

@@ -28,8 +28,10 @@ Result<CompileOptions> read_compile_options(const Arguments& arguments);
 Result<std::vector<NamedValues>> read_parameters(const Arguments& arguments);
 // A number that is not negative: --t-m, --t-p.
 Result<std::optional<double>> read_number(const Arguments& arguments, std::string_view name);
-// --threads, --blocks, …
+// --threads, --shared, …
 Result<std::optional<Expression>> read_expression(const Arguments& arguments, std::string_view name);
+// The text as an expression, or what is wrong with this value of the option.
+Result<Expression> parse_expression(const std::string& text, std::string_view option);
 // --format, or the first of `allowed` where it is not given.
 Result<std::string> read_choice(const Arguments& arguments, std::string_view name,
                                 const std::vector<std::string>& allowed);

@@ -13,21 +13,6 @@
 namespace warptime::cli {
 namespace {
 
-Result<LaunchOptions> read_launch(const Arguments& arguments) {
-  const auto threads = read_expression(arguments, "threads");
-  if (!threads) return threads.diagnostics();
-  const auto blocks = read_expression(arguments, "blocks");
-  if (!blocks) return blocks.diagnostics();
-  const auto threads_per_block = read_expression(arguments, "threads-per-block");
-  if (!threads_per_block) return threads_per_block.diagnostics();
-  if (*threads && (*blocks || *threads_per_block))
-    return error("--threads does not go with --blocks and --threads-per-block", "give the one or the others");
-  if (blocks->has_value() != threads_per_block->has_value())
-    return error(fmt::format("--{} is missing", *blocks ? "threads-per-block" : "blocks"),
-                 "--blocks and --threads-per-block go together");
-  return LaunchOptions{*threads, *blocks, *threads_per_block};
-}
-
 // The GPU as the models take it, with figures that it borrows from others of the catalogue; null: one of the models has no
 // prediction for it, and `why` says the reason.
 const Gpu* usable_gpu(const Gpu& of, const ChosenModels& chosen, const GpuCatalogue& catalogue,
@@ -138,12 +123,13 @@ Result<PredictSettings> read_predict_settings(const Arguments& arguments, const 
   auto parameters = read_parameters(arguments);
   if (!parameters) return parameters.diagnostics();
   settings.parameters = std::move(*parameters);
-  auto launch = read_launch(arguments);
+  auto launch = read_launch(arguments, ShortForms::with);
   if (!launch) return launch.diagnostics();
   settings.launch = std::move(*launch);
   settings.prediction.best_launch = arguments.has("best-launch");
-  if (settings.prediction.best_launch && settings.launch.blocks)
-    return error("--best-launch does not go with --blocks and --threads-per-block",
+  const bool one_dimension = settings.launch.grid.size() == 1 && settings.launch.block.size() == 1;
+  if (settings.prediction.best_launch && one_dimension)
+    return error("--best-launch does not go with a grid and a block in one dimension",
                  "give the threads that are needed in all with --threads");
   auto compile = read_compile_options(arguments);
   if (!compile) return compile.diagnostics();

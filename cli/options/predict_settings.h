@@ -8,15 +8,10 @@
 
 #include "analyzer/compile/compile.h"
 #include "cli/options/arguments.h"
+#include "cli/options/launch_options.h"
 #include "simulator/predict/prediction.h"
 
 namespace warptime::cli {
-
-// The launch, as far as the command line gives it.
-struct LaunchOptions {
-  std::optional<Expression> threads, blocks, threads_per_block;
-  bool given() const { return threads || blocks || threads_per_block; }
-};
 
 struct PredictSettings {
   std::string format;

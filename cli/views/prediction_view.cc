@@ -52,6 +52,15 @@ bool disagree(const PredictionRow& row, const PredictionColumns& columns) {
   });
 }
 
+// "256 x 128"; in several dimensions "(16, 512) x (32, 8)"
+std::string shape_text(const GridAndBlock& shape) {
+  const auto& [grid, block] = shape;
+  if (shape == one_dimensional({grid.x, block.x})) return fmt::format("{} x {}", grid.x, block.x);
+  if (grid.z == 1 && block.z == 1)
+    return fmt::format("({}, {}) x ({}, {})", grid.x, grid.y, block.x, block.y);
+  return fmt::format("({}, {}, {}) x ({}, {}, {})", grid.x, grid.y, grid.z, block.x, block.y, block.z);
+}
+
 // What Algorithm 3's launches take longer than the best ones, in percent of theirs.
 double gain_percent(const PredictionRow& row) {
   if (!row.algorithm_3_us || *row.algorithm_3_us <= 0) return 0;
@@ -85,6 +94,9 @@ class CsvBatch : public RowBatch {
     if (columns_.ranks && row.rank > 0) fmt::format_to(out, FMT_COMPILE("{}"), row.rank);
     if (columns_.ranks) lines += ',';
     lines += end_;
+    const GridAndBlock shape = row.first_shape();
+    add(shape.grid, ',');
+    add(shape.block, '\n');
   }
 
   std::string lines;
@@ -98,13 +110,18 @@ class CsvBatch : public RowBatch {
     begin_ = csv_field(row.plan) + "," + csv_field(row.gpu) + ",";
     constants_ = fmt::format("{},{},{},{},", exact(row.t_p_us), to_string(row.t_p_source),
                              exact(row.t_m_cycles), to_string(row.t_m_source));
-    end_ = csv_field(joined(row.notes)) + "\n";
+    end_ = csv_field(joined(row.notes)) + ",";
   }
 
   // And a comma.
   void add(double number) {
     append_exact(number, lines);
     lines += ',';
+  }
+
+  // "128x512x1", and what follows it.
+  void add(const Dim3& size, char end) {
+    fmt::format_to(std::back_inserter(lines), FMT_COMPILE("{}x{}x{}{}"), size.x, size.y, size.z, end);
   }
 
   const PredictionColumns& columns_;
@@ -129,7 +146,7 @@ class CsvView : public PredictionView {
     for (const Model* model : columns_.beside) fields.push_back(time_key(*model));
     if (!columns_.beside.empty()) fields.emplace_back("models_disagree");
     if (columns_.ranks) fields.emplace_back("rank");
-    fields.emplace_back("notes");
+    fields.insert(fields.end(), {"notes", "grid", "block"});
     return csv_line(fields);
   }
 
@@ -255,7 +272,7 @@ class TextView : public PredictionView {
     if (columns_.ranks) cells.push_back(row.rank > 0 ? fmt::format("{}", row.rank) : "-");
     cells.push_back(row.gpu);
     for (const auto& [name, value] : row.parameters) cells.push_back(fmt::format("{}", value));
-    cells.push_back(fmt::format("{} x {}", row.first_launch.blocks, row.first_launch.threads_per_block));
+    cells.push_back(shape_text(row.first_shape()));
     cells.push_back(fmt::format("{}", row.launches));
     cells.push_back(sensible_time(row.time.total_us));
     if (columns_.ranks) {
@@ -362,6 +379,9 @@ nlohmann::ordered_json row_json(const PredictionRow& row) {
   json["threads_per_block"] = row.first_launch.threads_per_block;
   json["launches"] = row.launches;
   json["time_us"] = exact_json(row.time.total_us);
+  const GridAndBlock shape = row.first_shape();
+  json["grid"] = to_string(shape.grid);
+  json["block"] = to_string(shape.block);
   return json;
 }
 

@@ -33,7 +33,8 @@ class PredictionView {
   virtual std::unique_ptr<RowBatch> make_batch() const = 0;
 };
 
-// What every JSON row begins with: plan, gpu, parameters, blocks, threads_per_block, launches, time_us.
+// What every JSON row begins with: plan, gpu, parameters, blocks, threads_per_block, launches,
+// time_us, grid, block.
 nlohmann::ordered_json row_json(const PredictionRow& row);
 // The parts of the row's time, under their keys.
 void add_parts(const PredictionRow& row, nlohmann::ordered_json& json);

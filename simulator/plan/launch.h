@@ -19,6 +19,7 @@ struct Launch {
 // CUDA's dim3.
 struct Dim3 {
   std::int64_t x = 1, y = 1, z = 1;
+  std::int64_t& at(std::size_t dimension) { return dimension == 0 ? x : dimension == 1 ? y : z; }
   // Of what check_launch() lets pass, this fits 64 bits.
   std::int64_t product() const { return x * y * z; }
   friend bool operator==(const Dim3&, const Dim3&) = default;

@@ -132,6 +132,7 @@ class Preparation {
     for (const Expression& size : launch.grid) prepared.grid.push_back(compile(size, false));
     for (const Expression& size : launch.block) prepared.block.push_back(compile(size, false));
     if (launch.shared) prepared.shared = compile(*launch.shared, true);
+    into_->block_shapes = into_->block_shapes || loaded->program->block_shape;
     into_->several_dimensions = into_->several_dimensions || prepared.several_dimensions();
     for (const std::string& name : prepared.program->names) {
       const Expression* argument = find_argument(launch, name);

@@ -40,6 +40,7 @@ struct PreparedGpu : ModelGpu {
   std::vector<PreparedStep> steps;
   std::vector<std::string> notes;
   bool several_dimensions = false;  // a launch has them: else y and z are 1 throughout
+  bool block_shapes = false;        // a program is made for one, and rows say where a launch has another
 };
 
 // The values that expressions use stand in slots: the plan's parameters in their order, then counters, then

@@ -16,6 +16,11 @@ constexpr std::uint64_t kMostLaunchIterations = std::uint64_t{1} << 22;
 // What errors are about.
 constexpr char kGrid[] = "the grid", kBlock[] = "the block";
 
+// Whether --best-launch may look for another block: in two dimensions, that is.
+bool is_two_dimensional(const GridAndBlock& shape, const PreparedLaunch& launch) {
+  return launch.several_dimensions() && shape.grid.z == 1 && shape.block.z == 1;
+}
+
 Diagnostics prefixed(std::string_view what, Diagnostics wrong) {
   wrong.front().message = fmt::format("{}: {}", what, wrong.front().message);
   return wrong;
@@ -71,6 +76,7 @@ Diagnostics RowModel::row(std::size_t gpu, const std::vector<std::int64_t>& valu
     row.t_m_source = gpu_->t_m_source;
     row.notes = gpu_->notes;
   }
+  if (gpu_->block_shapes) row.notes = gpu_->notes;
   for (std::size_t i = 0; i < values.size(); ++i) row.parameters[i].second = values[i];
   row_ = &row;
   row.launches = 0;
@@ -176,9 +182,13 @@ void RowModel::launch(const PreparedLaunch& launch, std::size_t index, std::int6
     if (launch.threads) {
       shape = best_shape(launch, index, shape, time->total_us);
       time = &time_of(*session_, launch, index, shape);
+    } else if (is_two_dimensional(last_[index].dimensions, launch)) {
+      shape = best_block(launch, index, time->total_us);
+      time = &time_of(*session_, launch, index, shape);
     }
   }
   if (__builtin_add_overflow(row_->launches, times, &row_->launches)) too_many_launches(*launch.step);
+  if (gpu_->block_shapes) note_other_shape(launch, index, shape);
   if (terms_ != nullptr) add_term(launch, index, shape, *time, number);
   if (!beside_.empty()) times_beside(launch, index, shape, number);
   if (!first) {
@@ -186,10 +196,30 @@ void RowModel::launch(const PreparedLaunch& launch, std::size_t index, std::int6
     return;
   }
   row_->first_launch = shape;
-  if (gpu_->several_dimensions)
-    row_->first_dimensions = launch.several_dimensions() ? last_[index].dimensions : one_dimensional(shape);
+  if (gpu_->several_dimensions) row_->first_dimensions = shape_with_dimensions(launch, index, shape);
   row_->time = *time;
   if (times != 1) row_->time.multiply(number);
+}
+
+// Notes a launch whose block is not the one that its program is made for.
+void RowModel::note_other_shape(const PreparedLaunch& launch, std::size_t index, const Launch& shape) {
+  const KernelProgram& program = *launch.program->program;
+  if (!program.block_shape) return;
+  const auto& [x, y, z] = *program.block_shape;
+  const Dim3 block = shape_with_dimensions(launch, index, shape).block;
+  if (block == Dim3{x, y, z}) return;
+  std::string note =
+      fmt::format("the program of {} is made for blocks of {}, not {}: its access patterns may differ",
+                  program.provenance.kernel.empty() ? launch.step->launch->kernel : program.provenance.kernel,
+                  to_string(Dim3{x, y, z}), to_string(block));
+  auto& notes = row_->notes;
+  if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
+}
+
+// All dimensions of a launch that was computed last.
+GridAndBlock RowModel::shape_with_dimensions(const PreparedLaunch& launch, std::size_t index,
+                                             const Launch& shape) const {
+  return launch.several_dimensions() ? last_[index].dimensions : one_dimensional(shape);
 }
 
 void RowModel::add_term(const PreparedLaunch& launch, std::size_t index, const Launch& shape,
@@ -246,7 +276,7 @@ void RowModel::find_dimensions(const PreparedLaunch& launch, Last& last) {
                          const char* what) {
     Dim3 found;
     for (std::size_t i = 0; i < compiled.size(); ++i)
-      (i == 0 ? found.x : i == 1 ? found.y : found.z) = evaluate(compiled[i], expressions[i], step, what);
+      found.at(i) = evaluate(compiled[i], expressions[i], step, what);
     return found;
   };
   last.dimensions = {sizes(launch.grid, step.launch->grid, kGrid),
@@ -278,6 +308,37 @@ Launch RowModel::best_shape(const PreparedLaunch& launch, std::size_t index, con
     best_us = us;
   }
   return best;
+}
+
+// The quickest block in two dimensions with a grid that has at least the launch's threads in each: 8 to 256 threads in
+// x, a power of two, 1 to 32 in y, whole warps together. Leaves it in last_[index].dimensions.
+Launch RowModel::best_block(const PreparedLaunch& launch, std::size_t index, double chosen_us) {
+  constexpr std::int64_t least_x = 8, most_x = 256, most_y = 32;
+  const Gpu& gpu = *gpu_->gpu;
+  Last& last = last_[index];
+  const GridAndBlock chosen = last.dimensions;
+  const std::int64_t threads_x = chosen.grid.x * chosen.block.x, threads_y = chosen.grid.y * chosen.block.y;
+  GridAndBlock best = chosen;
+  double best_us = chosen_us;
+  for (std::int64_t x = least_x; x <= most_x; x *= 2) {
+    for (std::int64_t y = 1; y <= most_y; ++y) {
+      if (x * y % gpu.warp_size != 0) continue;
+      last.dimensions = {{divide_up(threads_x, x), divide_up(threads_y, y), 1}, {x, y, 1}};
+      const auto candidate = check_launch(gpu, last.dimensions);
+      if (!candidate || last.dimensions == chosen) continue;
+      double us = 0;
+      try {
+        us = time_of(*session_, launch, index, *candidate).total_us;
+      } catch (Failed&) {
+        continue;  // not one such block fits the SM, say
+      }
+      if (us >= best_us) continue;
+      best = last.dimensions;
+      best_us = us;
+    }
+  }
+  last.dimensions = best;
+  return best.launch();
 }
 
 // Gives the program's names their values for a launch of that shape.

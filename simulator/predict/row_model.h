@@ -68,6 +68,11 @@ class RowModel {
   [[gnu::noinline]] void find_dimensions(const PreparedLaunch& launch, Last& last);
   [[gnu::noinline]] Launch best_shape(const PreparedLaunch& launch, std::size_t index, const Launch& chosen,
                                       double chosen_us);
+  [[gnu::noinline]] Launch best_block(const PreparedLaunch& launch, std::size_t index, double chosen_us);
+  [[gnu::noinline]] void note_other_shape(const PreparedLaunch& launch, std::size_t index,
+                                          const Launch& shape);
+  GridAndBlock shape_with_dimensions(const PreparedLaunch& launch, std::size_t index,
+                                     const Launch& shape) const;
   [[gnu::noinline]] void add_term(const PreparedLaunch& launch, std::size_t index, const Launch& shape,
                                   const TimeBreakdown& time, double times);
   // Valid until the session's next time.

@@ -4,6 +4,7 @@
 // knows PTX.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -135,6 +136,8 @@ struct KernelProgram {
   std::optional<std::int64_t> instructions_modelled;  // of the kernel's static instructions, …
   std::optional<std::int64_t> instructions_total;     // … of how many
   std::optional<KernelResources> resources;           // absent: none that is known
+  // The block (x, y, z) that its patterns and counts are computed for; absent: they hold for every block.
+  std::optional<std::array<std::int64_t, 3>> block_shape;
   Items program;
   friend bool operator==(const KernelProgram& a, const KernelProgram& b);
 };
