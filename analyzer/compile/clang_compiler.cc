@@ -25,9 +25,10 @@ constexpr std::size_t largest_cached_text = std::size_t{1} << 20;
 OptimisedModule compile_source(const ClangRequest& request) {
   const int parts = needed_header_parts(request.text, request.flags);
   OptimisedModule module = make_module(request, parts);
-  if ((!module.errors.empty() || module.host_errors) && parts != header_parts::all)
-    return make_module(request, header_parts::all);
-  return module;
+  if (module.errors.empty() && !module.host_errors) return module;
+  OptimisedModule with_all = make_module(request, header_parts::all_and_libraries);
+  const bool better = with_all.errors.empty() || !module.errors.empty();
+  return better ? std::move(with_all) : std::move(module);
 }
 
 bool is_unchanged(const std::vector<FileStamp>& files) {

@@ -40,7 +40,7 @@ void DiagnosticCollector::set_aside(clang::DiagnosticsEngine& engine,
 bool DiagnosticCollector::is_set_aside(clang::DiagnosticsEngine::Level level,
                                        const clang::Diagnostic& info) const {
   if (level <= clang::DiagnosticsEngine::Note) return last_was_aside_;
-  return level >= clang::DiagnosticsEngine::Error && is_host_error_ && is_host_error_(info);
+  return level == clang::DiagnosticsEngine::Error && is_host_error_ && is_host_error_(info);
 }
 
 void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level,

@@ -5,6 +5,7 @@
 #include <clang/AST/DeclCXX.h>
 #include <clang/AST/DeclTemplate.h>
 #include <clang/AST/ExprCXX.h>
+#include <clang/Basic/DiagnosticLex.h>
 #include <clang/Basic/DiagnosticSema.h>
 #include <clang/Basic/SourceManager.h>
 #include <clang/Lex/PPCallbacks.h>
@@ -67,13 +68,15 @@ class HostCode::Judge {
   bool is_host_error(const clang::Diagnostic& error) {
     if (!sema || error.getLocation().isInvalid()) return false;
     const unsigned id = error.getID();
-    if (id >= clang::diag::DIAG_UPPER_LIMIT || id < clang::diag::DIAG_START_LEX) return false;
+    if (id >= clang::diag::DIAG_START_DRIVER && id < clang::diag::DIAG_START_LEX) return false;
     const clang::FunctionDecl* function = sema->getCurFunctionDecl(/*AllowLambda=*/true);
     // With all files read, clang reports what it had postponed until it knew which functions need code.
     const bool at_end = !compiler->getPreprocessor().getCurrentFileLexer();
     if (!function && at_end) function = function_at(error.getLocation());
     if (function) return judge_function(*function);
-    if (at_end || id < clang::diag::DIAG_START_PARSE || is_static_assertion(id)) return false;
+    if (is_static_assertion(id)) return false;
+    const bool of_preprocessor = id >= clang::diag::DIAG_START_LEX && id < clang::diag::DIAG_START_PARSE;
+    if (of_preprocessor && !is_refusal_of_header(error)) return false;
     if (declares_device_code(error.getLocation())) return false;
     const auto* record = llvm::dyn_cast_or_null<clang::RecordDecl>(sema->CurContext);
     note_damage(record ? record->getCanonicalDecl() : nullptr);
@@ -123,6 +126,12 @@ class HostCode::Judge {
   void note_damage(const clang::Decl* canonical) {
     damaged_of_.push_back(canonical);
     if (canonical) damaged_.insert(canonical);
+  }
+
+  // `#error` in a header is often about the host's compiler or system; what device code lacks shows.
+  bool is_refusal_of_header(const clang::Diagnostic& error) const {
+    return error.getID() == clang::diag::err_pp_hash_error &&
+           !compiler->getSourceManager().isInMainFile(error.getLocation());
   }
 
   // Of those that are complete, the one whose text holds the location.
