@@ -107,13 +107,27 @@ class CudaSession : public Session {
     const auto& cuda = Driver::get();
     std::array<char, 256> text{};
     cuda.check(cuda.cuDeviceGetName_(text.data(), static_cast<int>(text.size()), device), "the GPU's name");
-    info_.name = text.data();
-    cuda.check(cuda.cuDeviceGetAttribute_(&info_.compute_capability.major,
-                                          CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device),
-               "an attribute");
-    cuda.check(cuda.cuDeviceGetAttribute_(&info_.compute_capability.minor,
-                                          CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device),
-               "an attribute");
+    DeviceDescription& says = info_.description;
+    says.figures.name = text.data();
+    const auto attribute = [&](CUdevice_attribute which) {
+      int value = 0;
+      cuda.check(cuda.cuDeviceGetAttribute_(&value, which, device), "an attribute");
+      return value;
+    };
+    constexpr double khz_per_mhz = 1000;
+    says.figures.sms = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    says.figures.clock_mhz = attribute(CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / khz_per_mhz;
+    says.compute_capability = {attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+                               attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)};
+    says.max_threads_per_block = attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+    says.max_threads_per_sm = attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+    says.max_blocks_per_sm = attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
+    says.registers_per_sm = attribute(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
+    says.shared_bytes_per_sm = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
+    says.shared_bytes_per_block = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    says.l2_bytes = attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+    says.memory_clock_mhz = attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE) / khz_per_mhz;
+    says.memory_bus_bits = attribute(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
     std::size_t bytes = 0;
     cuda.check(cuda.cuDeviceTotalMem_(&bytes, device), "the GPU's memory");
     info_.memory_bytes = bytes;
@@ -123,8 +137,8 @@ class CudaSession : public Session {
     int version = 0;
     cuda.check(cuda.cuDriverGetVersion_(&version), "the driver's version");
     const auto driver = fmt::format("CUDA {}.{}", version / 1000, version / 10 % 100);
-    info_.driver = telemetry_->driver_version();
-    if (info_.driver.empty()) info_.driver = driver;
+    says.driver = telemetry_->driver_version();
+    if (says.driver.empty()) says.driver = driver;
     info_.versions = driver;
     if (CuptiActivity::get().problem().empty()) info_.versions += ", CUPTI " + CuptiActivity::get().version();
   }

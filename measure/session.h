@@ -9,14 +9,14 @@
 
 #include "measure/binding.h"
 #include "measure/reference.h"
+#include "simulator/gpu/device.h"
 #include "simulator/gpu/gpu.h"
 
 namespace warptime::measuring {
 
 struct DeviceInfo {
-  std::string name;  // "NVIDIA H200"
-  ComputeCapability compute_capability;
-  std::string driver;  // "580.159.04"; where NVML is not there what the driver's interface says, "CUDA 13.0"
+  // Its driver: "580.159.04"; where NVML is not there what the driver's interface says, "CUDA 13.0".
+  DeviceDescription description;
   std::string versions;  // "CUDA 13.0, CUPTI 13.0.1"
   std::uint64_t memory_bytes = 0;
 };

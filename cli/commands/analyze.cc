@@ -82,6 +82,10 @@ int run_analyze(const Arguments& arguments) {
   if (!as_json) return fail(wrong_command_line, as_json.diagnostics());
   const auto block = read_dim3(arguments, "block", kLargestBlock);
   if (!block) return fail(wrong_command_line, block.diagnostics());
+  if (*block && (*block)->product() > kLargestBlock.x)
+    return fail(wrong_command_line, {error_at("--block", 0, 0,
+                                              fmt::format("a block has at most {} threads, not {}",
+                                                          kLargestBlock.x, (*block)->product()))});
   const auto compile_options = read_compile_options(arguments);
   if (!compile_options) return fail(wrong_command_line, compile_options.diagnostics());
 

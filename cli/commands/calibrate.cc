@@ -5,6 +5,7 @@
 #include <set>
 
 #include "cli/commands/commands.h"
+#include "cli/commands/kernel_plan.h"
 #include "cli/commands/modelled.h"
 #include "cli/io/output.h"
 #include "cli/io/report.h"
@@ -12,7 +13,6 @@
 #include "cli/options/options.h"
 #include "cli/views/calibration_view.h"
 #include "load/bundled.h"
-#include "load/plan_input.h"
 #include "simulator/base/csv.h"
 #include "simulator/base/did_you_mean.h"
 #include "simulator/fit/fit.h"
@@ -24,7 +24,7 @@ CommandSyntax calibrate_syntax() {
   return {
       "calibrate",
       "fit t_p and t_m of a plan to measurements, and write a calibration file",
-      "[OPTION...] PLAN MEASUREMENTS... [-- COMPILER-FLAG...]",
+      "[OPTION...] PLAN|KERNEL MEASUREMENTS... [-- COMPILER-FLAG...]",
       "For each measured GPU, finds the t_p and t_m that give the smallest mean error over all "
       "measurements. PLAN is a plan or the name of a bundled one. MEASUREMENTS is what `warptime measure` "
       "writes (plan,gpu, the parameters, time_us) or a CSV of nsys, ncu or nvprof; - is standard input.\n"
@@ -48,6 +48,7 @@ CommandSyntax calibrate_syntax() {
           "leave these rows out of the fit and report the error of their predictions: a fraction (0.25, "
           "spread evenly over the sizes) or values of a parameter (N=2^21..2^23)"}}},
        measurement_options(),
+       kernel_plan_options(),
        compiler_options(),
        {"General",
         {{"format", "FORMAT",
@@ -78,6 +79,7 @@ struct Bounds {
 struct CalibrateSettings {
   std::string format;
   MeasuredSettings measured;
+  KernelPlanOptions kernel;
   CompileOptions compile;
   const Model* model = nullptr;
   FitOptions fit;
@@ -155,6 +157,9 @@ Result<CalibrateSettings> read_calibrate_settings(const Arguments& arguments, co
   auto measured = read_measured_settings(arguments, catalogue);
   if (!measured) return measured.diagnostics();
   settings.measured = std::move(*measured);
+  auto kernel = read_kernel_plan_options(arguments);
+  if (!kernel) return kernel.diagnostics();
+  settings.kernel = std::move(*kernel);
   auto compile = read_compile_options(arguments);
   if (!compile) return compile.diagnostics();
   settings.compile = std::move(*compile);
@@ -260,7 +265,9 @@ int run_calibrate(const Arguments& arguments) {
   if (!catalogue) return fail(wrong_input, catalogue.diagnostics());
   const auto settings = read_calibrate_settings(arguments, *catalogue);
   if (!settings) return fail(wrong_command_line, settings.diagnostics());
-  const auto input = read_plan_input(arguments.positionals().front());
+  const auto input = read_plan_or_kernel(
+      arguments.positionals().front(), settings->kernel,
+      kernel_loading(settings->measured, settings->compile, arguments.has("skip-unsupported"), *catalogue));
   if (!input) return fail(wrong_input, input.diagnostics());
   const Plan& plan = input->plan;
   KernelLoader kernels(input->read, say_each, settings->compile, arguments.has("skip-unsupported"));

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "cli/commands/commands.h"
+#include "cli/commands/kernel_plan.h"
 #include "cli/commands/modelled.h"
 #include "cli/io/output.h"
 #include "cli/io/report.h"
@@ -15,7 +16,6 @@
 #include "cli/views/comparison_svg.h"
 #include "load/bundled.h"
 #include "load/input.h"
-#include "load/plan_input.h"
 #include "simulator/base/did_you_mean.h"
 #include "simulator/plan/calibration.h"
 
@@ -26,7 +26,7 @@ CommandSyntax compare_syntax() {
   return {
       "compare",
       "compare predicted with measured times: ratios, mean and maximum errors, plots",
-      "[OPTION...] PLAN MEASUREMENTS... [-- COMPILER-FLAG...]",
+      "[OPTION...] PLAN|KERNEL MEASUREMENTS... [-- COMPILER-FLAG...]",
       "Compares predictions with measurements: the mean absolute percentage error and the maximum, of each "
       "experiment (rows that differ only in their size) and of all. PLAN is a plan or the name of a "
       "bundled one. MEASUREMENTS is what `warptime measure` writes or a CSV of nsys, ncu or nvprof; - is "
@@ -53,6 +53,7 @@ CommandSyntax compare_syntax() {
           "axes",
           Names::output_folder}}},
        measurement_options(),
+       kernel_plan_options(),
        compiler_options(),
        general_options("text (default), csv (a line for each measurement) or json")},
       2,
@@ -64,6 +65,7 @@ CommandSyntax compare_syntax() {
 struct CompareSettings {
   std::string format;
   MeasuredSettings measured;
+  KernelPlanOptions kernel;
   CompileOptions compile;
   const Model* model = nullptr;
   std::optional<double> t_p_us, t_m_cycles;
@@ -77,6 +79,9 @@ Result<CompareSettings> read_compare_settings(const Arguments& arguments, const 
   auto measured = read_measured_settings(arguments, catalogue);
   if (!measured) return measured.diagnostics();
   settings.measured = std::move(*measured);
+  auto kernel = read_kernel_plan_options(arguments);
+  if (!kernel) return kernel.diagnostics();
+  settings.kernel = std::move(*kernel);
   auto compile = read_compile_options(arguments);
   if (!compile) return compile.diagnostics();
   settings.compile = std::move(*compile);
@@ -111,10 +116,12 @@ class Method {
          const std::vector<CalibrationFile>& calibrations)
       : arguments_(arguments), settings_(settings), catalogue_(catalogue), calibrations_(calibrations) {}
 
-  // rows_of: empty for the plan's own.
-  Result<ComparedMethod> compare(const std::string& plan, const std::string& rows_of,
-                                 const std::vector<MeasuredFile>& files) {
-    const auto input = read_plan_input(plan);
+  // rows_of: empty for the plan's own. kernel: the launch, where `plan` is a kernel.
+  Result<ComparedMethod> compare(const std::string& plan, const KernelPlanOptions& kernel,
+                                 const std::string& rows_of, const std::vector<MeasuredFile>& files) {
+    const auto input = read_plan_or_kernel(plan, kernel,
+                                           kernel_loading(settings_.measured, settings_.compile,
+                                                          arguments_.has("skip-unsupported"), catalogue_));
     if (!input) return input.diagnostics();
     KernelLoader kernels(input->read, say_each, settings_.compile, arguments_.has("skip-unsupported"));
     kernels.set_parameters(settings_.measured.parameters);
@@ -272,7 +279,9 @@ int run_compare(const Arguments& arguments) {
 
   Comparison comparison;
   const auto add = [&](const std::string& plan, const std::string& rows) -> Diagnostics {
-    auto method = Method(arguments, *settings, *catalogue, *calibrations).compare(plan, rows, *files);
+    // The launch on the command line is that of the first; those of --against are plans.
+    const auto kernel = comparison.methods.empty() ? settings->kernel : KernelPlanOptions();
+    auto method = Method(arguments, *settings, *catalogue, *calibrations).compare(plan, kernel, rows, *files);
     if (!method) return method.diagnostics();
     if (!comparison.methods.empty()) {
       auto wrong = check_same_parameters(comparison.methods.front().plan, method->plan);

@@ -3,10 +3,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
+#include <filesystem>
+#include <fstream>
 
 #include "cli/commands/commands.h"
+#include "cli/commands/kernel_plan.h"
 #include "cli/commands/measure_rows.h"
 #include "cli/commands/measure_run.h"
 #include "cli/io/interrupt.h"
@@ -14,8 +16,8 @@
 #include "cli/io/progress.h"
 #include "cli/io/report.h"
 #include "cli/options/options.h"
-#include "load/plan_input.h"
 #include "measure/arrays.h"
+#include "simulator/gpu/device.h"
 
 namespace warptime::cli {
 namespace {
@@ -38,12 +40,16 @@ CommandSyntax measure_syntax() {
   return {
       "measure",
       "time a plan's kernels on the CUDA GPU of this machine, and write a measurements CSV",
-      "[OPTION...] PLAN [-- COMPILER-FLAG...]",
+      "[OPTION...] PLAN|KERNEL [-- COMPILER-FLAG...]",
       "Compiles the plan's kernels for this machine's GPU, checks once that the GPU and the CPU compute "
       "the same arrays, and times each combination of parameters after a warm-up: medians and "
-      "interquartile ranges. PLAN is a plan with an `arrays` section, or the name of a bundled one. "
-      "docs/measuring.md describes the columns.",
-      "  warptime measure mtx --param K=8 --param N=2^6..2^20 --dry-run --gpu h200 -o launches.txt\n",
+      "interquartile ranges. PLAN is a plan with an `arrays` section, or the name of a bundled one; KERNEL "
+      "is a .cu or .ptx with its launch and arguments on the command line. docs/measuring.md describes the "
+      "columns.",
+      "  warptime measure mtx --param K=8 --param N=2^6..2^20 --dry-run --gpu h200 -o launches.txt\n"
+      "  warptime measure dwt_kernels/mtx.cu --grid N/128 --block 128 --param K=8,N=2^20 --arg "
+      "idata=random:f32:N "
+      "--arg odata=zeros:f32:N --arg coefs=random:f32:2*K --dry-run --gpu h200\n",
       {{"What to measure",
         {param_option(),
          {"what", "WHAT",
@@ -53,8 +59,11 @@ CommandSyntax measure_syntax() {
          {"threads-per-block", "VALUES",
           "use these block sizes instead of Algorithm 3's, for launches that give only their number of "
           "threads; VALUES as for --param. Shows the effect of the block size"}}},
+       kernel_plan_options(),
        {"Which GPU",
-        {{"gpu", "NAME", "the catalogue's name for this machine's GPU (default: found by the device's name)"},
+        {{"gpu", "NAME",
+          "the catalogue's name for this machine's GPU (default: found from what the device reports; a GPU "
+          "that is not in the catalogue gets a file of its own, in ./gpus or the folder of --gpu-dir)"},
          gpu_dir_option()}},
        {"Checking",
         {{"no-check", "", "do not compare with the CPU, if that takes too long"},
@@ -71,6 +80,7 @@ CommandSyntax measure_syntax() {
 struct Request {
   std::vector<NamedValues> parameters;
   std::optional<ParameterValues> threads_per_block;
+  KernelPlanOptions kernel;
   std::vector<What> what;
   int repetitions = 10;
   bool check = true, dry_run = false, json = false;
@@ -131,6 +141,7 @@ Result<Request> read_request(const Arguments& arguments) {
   Diagnostics errors;
   take(errors, read_parameters(arguments), request.parameters);
   take(errors, read_threads_per_block(arguments), request.threads_per_block);
+  take(errors, read_kernel_plan_options(arguments), request.kernel);
   take(errors, read_what(arguments), request.what);
   take(errors, read_repetitions(arguments), request.repetitions);
   take(errors, read_compile_options(arguments), request.compile);
@@ -156,25 +167,41 @@ bool leaves_threads_per_block(const Plan& plan) {
   return leaves;
 }
 
-// "NVIDIA GeForce RTX 2080 Ti" is rtx-2080-ti.
-std::string catalogue_name(std::string device) {
-  for (const std::string_view brand : {"NVIDIA ", "GeForce "})
-    if (device.starts_with(brand)) device.erase(0, brand.size());
-  for (auto& letter : device)
-    letter = letter == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  return device;
+// Writes the file of a GPU that the catalogue has not: to the folder of --gpu-dir, else to ./gpus. A file that is there
+// stays as it is.
+Diagnostics write_gpu_file(const Arguments& arguments, const Gpu& gpu) {
+  namespace fs = std::filesystem;
+  const fs::path folder = arguments.value_or("gpu-dir", "gpus");
+  const fs::path file = folder / (gpu.name + ".yaml");
+  const std::string what =
+      fmt::format("{} is no GPU of the catalogue: it is measured as {}", gpu.title, gpu.name);
+  std::error_code status;
+  if (fs::exists(file, status)) {
+    say_note(fmt::format("{}, whose file is {}", what, file.string()));
+    return {};
+  }
+  fs::create_directories(folder, status);
+  std::ofstream stream(file);
+  stream << to_yaml(gpu);
+  stream.close();
+  if (!stream) return {error_at(file.string(), 0, 0, "cannot be written")};
+  say_note(fmt::format("{}, and what the device says is in {}", what, file.string()),
+           fmt::format("--gpu-dir {} makes the other commands know it", folder.string()));
+  return {};
 }
 
-Result<const Gpu*> find_gpu(const Arguments& arguments, const GpuCatalogue& catalogue,
-                            const std::string& device) {
-  if (const auto name = arguments.value("gpu")) return catalogue.find(*name);
-  for (const auto& gpu : catalogue.gpus())
-    if (gpu.title == device) return &gpu;
-  const auto name = catalogue_name(device);
-  if (auto found = catalogue.find(name)) return found;
-  return error(
-      fmt::format("this machine's {} is not in the catalogue, which has, for example, {}", device, name),
-      "give its name with --gpu NAME, or add its file with --gpu-dir (docs/gpus.md)");
+// The catalogue's GPU that this machine has, or one made of what the device says.
+Result<Gpu> measured_gpu(const Arguments& arguments, const GpuCatalogue& catalogue,
+                         const DeviceDescription& device) {
+  if (const auto name = arguments.value("gpu")) {
+    const auto named = catalogue.find(*name);
+    if (!named) return named.diagnostics();
+    return **named;
+  }
+  if (const Gpu* known = find_device(catalogue, device.figures)) return *known;
+  Gpu made = gpu_of_device(catalogue, device);
+  if (auto wrong = write_gpu_file(arguments, made); !wrong.empty()) return wrong;
+  return made;
 }
 
 CompileOptions for_gpu(const Arguments& arguments, CompileOptions compile,
@@ -191,12 +218,18 @@ void say_of_compilers(const measuring::PlanKernels& kernels) {
   }
 }
 
-int dry_run(const Arguments& arguments, const PlanInput& found, const Request& request, const Gpu& gpu,
+// A plan that the command line made is called as its kernel.
+void name_after_kernel(Plan& plan, const measuring::PlanKernels& kernels) {
+  if (plan.name.empty()) plan.name = kernels.kernel(kernels.of(*plan.steps.front().launch)).name;
+}
+
+int dry_run(const Arguments& arguments, PlanInput& found, const Request& request, const Gpu& gpu,
             const std::vector<MeasuredCase>& cases) {
   const auto kernels = measuring::PlanKernels::load(
       found.plan, found.read, for_gpu(arguments, request.compile, gpu.compute_capability));
   if (!kernels) return fail(wrong_input, kernels.diagnostics());
   say_of_compilers(*kernels);
+  name_after_kernel(found.plan, *kernels);
   auto output = Output::open(arguments.value("output"));
   if (!output) return fail(wrong_input, output.diagnostics());
   for (const auto& one : cases) {
@@ -263,13 +296,13 @@ int run_measure(const Arguments& arguments) {
   if (const auto name = arguments.value("gpu"))
     if (const auto known = catalogue->find(*name); !known)
       return fail(wrong_command_line, known.diagnostics());
-  const auto found = read_plan_input(arguments.positionals().front());
+  auto found =
+      read_plan_or_kernel_to_run(arguments.positionals().front(), request->kernel, request->parameters);
   if (!found) return fail(wrong_input, found.diagnostics());
   if (request->threads_per_block && !leaves_threads_per_block(found->plan))
     return fail(wrong_input,
                 {error_at(found->plan.file, 0, 0,
-                          "every launch gives `blocks` and `threads_per_block`: --threads-per-block has no "
-                          "effect")});
+                          "every launch gives its grid and block: --threads-per-block has no effect")});
   const auto cases = measured_cases(found->plan, request->parameters, request->threads_per_block);
   if (!cases) return fail(wrong_input, cases.diagnostics());
   if (request->dry_run)
@@ -277,15 +310,16 @@ int run_measure(const Arguments& arguments) {
 
   const auto session = measuring::Session::open();
   if (!session) return fail(wrong_input, session.diagnostics());
-  const auto& device = (*session)->device();
-  const auto gpu = find_gpu(arguments, *catalogue, device.name);
+  const auto& device = (*session)->device().description;
+  const auto gpu = measured_gpu(arguments, *catalogue, device);
   if (!gpu) return fail(wrong_input, gpu.diagnostics());
   const auto kernels = measuring::PlanKernels::load(
       found->plan, found->read, for_gpu(arguments, request->compile, device.compute_capability));
   if (!kernels) return fail(wrong_input, kernels.diagnostics());
   say_of_compilers(*kernels);
+  name_after_kernel(found->plan, *kernels);
   if (auto wrong = (*session)->load(*kernels); !wrong.empty()) return fail(wrong_input, wrong);
-  PlanMeasurement measurement(found->plan, {request->what, request->repetitions}, **gpu, **session, *kernels);
+  PlanMeasurement measurement(found->plan, {request->what, request->repetitions}, *gpu, **session, *kernels);
   if (request->check)
     if (auto wrong = measurement.check(*cases); !wrong.empty()) return fail(wrong_input, wrong);
   return measure_all(arguments, *request, measurement, found->plan, *cases);

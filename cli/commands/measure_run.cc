@@ -43,9 +43,10 @@ Diagnostics with_case(Diagnostics wrong, const MeasuredCase& of) {
 PlanMeasurement::PlanMeasurement(const Plan& plan, MeasureOptions options, const Gpu& gpu,
                                  measuring::Session& session, const measuring::PlanKernels& kernels)
     : plan_(plan), options_(std::move(options)), gpu_(gpu), session_(session), kernels_(kernels) {
-  const auto& device = session.device();
-  setting_ = {plan.name, gpu.name, device.name, device.driver,
-              fmt::format("{}, {}, warptime {}", device.versions, compilers(kernels), WARPTIME_VERSION)};
+  const auto& device = session.device().description;
+  setting_ = {
+      plan.name, gpu.name, device.figures.name, device.driver,
+      fmt::format("{}, {}, warptime {}", session.device().versions, compilers(kernels), WARPTIME_VERSION)};
 }
 
 Result<measuring::BoundPlan> PlanMeasurement::bind(const MeasuredCase& one) const {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 #include "cli/io/report.h"
@@ -11,38 +10,13 @@
 #include "load/input.h"
 #include "simulator/base/did_you_mean.h"
 #include "simulator/fit/profiler_csv.h"
+#include "simulator/gpu/device.h"
 
 namespace warptime::cli {
 namespace {
 
 constexpr std::uint64_t kMostValues = std::uint64_t{1} << 20;
 constexpr std::uint64_t kMostCombinations = std::uint64_t{1} << 17;
-
-// "NVIDIA GeForce RTX 2080 Ti", "rtx-2080-ti" -> "rtx2080ti"
-std::string plain_device(std::string_view device) {
-  std::string words;
-  for (const char c : device)
-    words += static_cast<char>(std::isalnum(static_cast<unsigned char>(c)) != 0 ? std::tolower(c) : ' ');
-  std::string plain;
-  for (std::size_t at = 0; at < words.size();) {
-    const auto begin = words.find_first_not_of(' ', at);
-    if (begin == std::string::npos) break;
-    const auto end = std::min(words.find(' ', begin), words.size());
-    const std::string word = words.substr(begin, end - begin);
-    if (word != "nvidia" && word != "geforce" && word != "quadro" && word != "tesla") plain += word;
-    at = end;
-  }
-  return plain;
-}
-
-const Gpu* gpu_of_device(const GpuCatalogue& catalogue, const std::string& device) {
-  const std::string wanted = plain_device(device);
-  for (const Gpu& gpu : catalogue.gpus()) {
-    if (gpu.name == device || plain_device(gpu.title) == wanted || plain_device(gpu.name) == wanted)
-      return &gpu;
-  }
-  return nullptr;
-}
 
 class MeasuredReader {
  public:
@@ -104,7 +78,7 @@ class MeasuredReader {
     auto selected = select_measurements(*table, plan_, settings_.selection);
     if (!selected) return selected.diagnostics();
     for (auto& on : selected->gpus) {
-      const Gpu* gpu = gpu_of_device(catalogue_, on.gpu);
+      const Gpu* gpu = find_device(catalogue_, {on.gpu});
       if (gpu == nullptr && settings_.gpus.empty()) {
         auto wrong = catalogue_.find(on.gpu).diagnostics();
         wrong.front().file = file;
@@ -130,7 +104,7 @@ class MeasuredReader {
         devices.push_back(kernel.device);
     for (const auto& device : devices) {
       const Gpu* gpu = devices.size() == 1 && settings_.gpus.size() == 1 ? settings_.gpus.front()
-                                                                         : gpu_of_device(catalogue_, device);
+                                                                         : find_device(catalogue_, {device});
       if (gpu == nullptr) return {no_gpu(file, device)};
       if (!wanted(gpu)) continue;
       const auto shapes = run_shapes(plan_, *gpu, *combinations, loader_);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cli/commands/commands.h"
+#include "cli/commands/kernel_plan.h"
 #include "cli/commands/predict_against.h"
 #include "cli/commands/predict_explain.h"
 #include "cli/commands/predict_plan.h"
@@ -16,7 +17,6 @@
 #include "load/input.h"
 #include "load/kernel_loader.h"
 #include "load/plan_input.h"
-#include "load/programs.h"
 #include "simulator/base/did_you_mean.h"
 #include "simulator/plan/calibration.h"
 
@@ -84,40 +84,6 @@ CommandSyntax predict_syntax() {
       [] { return fmt::format("\nBundled plans: {}.", enumerate(bundled_plan_names())); }};
 }
 
-// A plan of the one launch that the command line describes. Its parameters: those of the kernel's program for
-// any of the GPUs, then the names that the launch uses.
-Result<Plan> plan_of_kernel(const std::string& file, const std::string& kernel,
-                            const PredictSettings& settings, KernelLoader& loader) {
-  PlanLaunch launch;
-  launch.kernel = file;
-  launch.entry = kernel;
-  settings.launch.apply(launch);
-  Plan plan;
-  plan.steps.push_back({});
-  plan.steps.front().launch = launch;
-  loader.prepare(plan, settings.gpus);
-
-  const auto add = [&](Parameter parameter) {
-    const auto same = [&](const Parameter& other) { return other.name == parameter.name; };
-    if (std::none_of(plan.parameters.begin(), plan.parameters.end(), same))
-      plan.parameters.push_back(std::move(parameter));
-  };
-  for (const auto* gpu : settings.gpus) {
-    const auto loaded = loader.load(plan, launch, *gpu);
-    if (!loaded) return loaded.diagnostics();
-    if (plan.name.empty()) plan.name = kernel_name(*loaded->program, file);
-    for (const auto& name : parameters_to_bind(*loaded->program, settings.parameters))
-      if (!is_launch_dimension(name)) add({name, description_of(*loaded->program, name)});
-  }
-  const auto add_names = [&](const Expression& size) {
-    for (const auto& name : size.names())
-      if (!is_launch_dimension(name)) add({name, ""});
-  };
-  launch.for_each_size(add_names);
-  if (launch.shared) add_names(*launch.shared);
-  return plan;
-}
-
 // What --calibration gives; one that was fitted with another plan is used, and said to be.
 Result<Calibrations> read_calibration(const Arguments& arguments, const Plan& plan) {
   const auto file = arguments.value("calibration");
@@ -153,9 +119,7 @@ int run_plan(const Arguments& arguments, const Plan& plan, const PredictSettings
 
 int run_found_plan(const Arguments& arguments, const PlanInput& found, const PredictSettings& settings) {
   if (settings.launch.given() || arguments.has("kernel"))
-    return fail(wrong_command_line,
-                {error(fmt::format("{} is a plan, which has its own launches", found.plan.name),
-                       "omit --threads, --grid, --block, --shared and --kernel")});
+    return fail(wrong_command_line, {launch_of_plan(found.plan.name)});
   KernelLoader loader(found.read, say_each, settings.compile, arguments.has("skip-unsupported"),
                       arguments.has("registers"));
   loader.set_parameters(settings.parameters);
@@ -164,17 +128,14 @@ int run_found_plan(const Arguments& arguments, const PlanInput& found, const Pre
 }
 
 int run_kernel(const Arguments& arguments, Input input, const PredictSettings& settings) {
-  if (!settings.launch.sized())
-    return fail(
-        wrong_command_line,
-        {error("--threads is missing: the launch needs a number of threads",
-               "give --threads EXPR, such as --threads N, or --grid X[,Y[,Z]] and --block X[,Y[,Z]]")});
+  if (!settings.launch.sized()) return fail(wrong_command_line, {no_launch()});
   KernelLoader loader(read_text, say_each, settings.compile, arguments.has("skip-unsupported"),
                       arguments.has("registers"));
   loader.set_parameters(settings.parameters);
   const std::string file = input.file;
   loader.add(std::move(input));
-  const auto plan = plan_of_kernel(file, arguments.value_or("kernel", ""), settings, loader);
+  const auto plan = plan_of_kernel(file, {settings.launch, arguments.value_or("kernel", ""), {}},
+                                   settings.parameters, settings.gpus, loader);
   if (!plan) return fail(wrong_input, plan.diagnostics());
   return run_plan(arguments, *plan, settings, loader);
 }

@@ -23,7 +23,9 @@ std::vector<std::string> split_dimensions(const std::string& text) {
 }
 
 // The option or its short form, whichever is given. Errors: both.
-Result<Dim3Expressions> read_size(const Arguments& arguments, std::string_view name, std::string_view other) {
+Result<Dim3Expressions> read_size(const Arguments& arguments, std::string_view name, std::string_view other,
+                                  ShortForms short_forms) {
+  if (short_forms == ShortForms::without) return read_dimensions(arguments, name);
   if (arguments.has(name) && arguments.has(other))
     return error(fmt::format("--{} and --{} say the same", name, other), "give one of them");
   return read_dimensions(arguments, arguments.has(other) ? other : name);
@@ -53,19 +55,23 @@ std::vector<Option> launch_options(ShortForms short_forms) {
   return options;
 }
 
-Result<LaunchOptions> read_launch(const Arguments& arguments) {
+Result<LaunchOptions> read_launch(const Arguments& arguments, ShortForms short_forms) {
   const auto threads = read_expression(arguments, "threads");
   if (!threads) return threads.diagnostics();
-  auto grid = read_size(arguments, "grid", "blocks");
+  auto grid = read_size(arguments, "grid", "blocks", short_forms);
   if (!grid) return grid.diagnostics();
-  auto block = read_size(arguments, "block", "threads-per-block");
+  auto block = read_size(arguments, "block", "threads-per-block", short_forms);
   if (!block) return block.diagnostics();
   const auto shared = read_expression(arguments, "shared");
   if (!shared) return shared.diagnostics();
-  if (*threads && !(grid->empty() && block->empty()))
-    return error("--threads does not go with --grid and --block", "give the one or the others");
+  const bool short_form =
+      short_forms == ShortForms::with && (arguments.has("blocks") || arguments.has("threads-per-block"));
+  if (*threads && !(grid->empty() && block->empty())) {
+    const char* const size = !grid->empty() ? (arguments.has("grid") ? "grid" : "blocks")
+                                            : (arguments.has("block") ? "block" : "threads-per-block");
+    return error(fmt::format("--threads cannot be used with --{}", size), "use one or the other");
+  }
   if (grid->empty() != block->empty()) {
-    const bool short_form = arguments.has("blocks") || arguments.has("threads-per-block");
     const char* const missing =
         grid->empty() ? (short_form ? "blocks" : "grid") : (short_form ? "threads-per-block" : "block");
     return error(fmt::format("--{} is missing", missing), short_form

@@ -123,7 +123,7 @@ Result<PredictSettings> read_predict_settings(const Arguments& arguments, const 
   auto parameters = read_parameters(arguments);
   if (!parameters) return parameters.diagnostics();
   settings.parameters = std::move(*parameters);
-  auto launch = read_launch(arguments);
+  auto launch = read_launch(arguments, ShortForms::with);
   if (!launch) return launch.diagnostics();
   settings.launch = std::move(*launch);
   settings.prediction.best_launch = arguments.has("best-launch");

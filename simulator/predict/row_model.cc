@@ -16,6 +16,11 @@ constexpr std::uint64_t kMostLaunchIterations = std::uint64_t{1} << 22;
 // What errors are about.
 constexpr char kGrid[] = "the grid", kBlock[] = "the block";
 
+// Whether --best-launch may look for another block: in two dimensions, that is.
+bool is_two_dimensional(const GridAndBlock& shape, const PreparedLaunch& launch) {
+  return launch.several_dimensions() && shape.grid.z == 1 && shape.block.z == 1;
+}
+
 Diagnostics prefixed(std::string_view what, Diagnostics wrong) {
   wrong.front().message = fmt::format("{}: {}", what, wrong.front().message);
   return wrong;
@@ -109,6 +114,9 @@ inline void RowModel::launch(const PreparedLaunch& launch, std::size_t index, st
     algorithm_3_us_ += number * time->total_us;
     if (launch.threads) {
       shape = best_shape(launch, index, shape, time->total_us);
+      time = &time_of(*session_, launch, index, shape);
+    } else if (is_two_dimensional(last_[index].dimensions, launch)) {
+      shape = best_block(launch, index, time->total_us);
       time = &time_of(*session_, launch, index, shape);
     }
   }
@@ -339,6 +347,37 @@ Launch RowModel::best_shape(const PreparedLaunch& launch, std::size_t index, con
     best_us = us;
   }
   return best;
+}
+
+// The quickest block in two dimensions with a grid that has at least the launch's threads in each: 8 to 256 threads in
+// x, a power of two, 1 to 32 in y, whole warps together. Leaves it in last_[index].dimensions.
+Launch RowModel::best_block(const PreparedLaunch& launch, std::size_t index, double chosen_us) {
+  constexpr std::int64_t least_x = 8, most_x = 256, most_y = 32;
+  const Gpu& gpu = *gpu_->gpu;
+  Last& last = last_[index];
+  const GridAndBlock chosen = last.dimensions;
+  const std::int64_t threads_x = chosen.grid.x * chosen.block.x, threads_y = chosen.grid.y * chosen.block.y;
+  GridAndBlock best = chosen;
+  double best_us = chosen_us;
+  for (std::int64_t x = least_x; x <= most_x; x *= 2) {
+    for (std::int64_t y = 1; y <= most_y; ++y) {
+      if (x * y % gpu.warp_size != 0) continue;
+      last.dimensions = {{divide_up(threads_x, x), divide_up(threads_y, y), 1}, {x, y, 1}};
+      const auto candidate = check_launch(gpu, last.dimensions);
+      if (!candidate || last.dimensions == chosen) continue;
+      double us = 0;
+      try {
+        us = time_of(*session_, launch, index, *candidate).total_us;
+      } catch (Failed&) {
+        continue;  // not one such block fits the SM, say
+      }
+      if (us >= best_us) continue;
+      best = last.dimensions;
+      best_us = us;
+    }
+  }
+  last.dimensions = best;
+  return best.launch();
 }
 
 void RowModel::set_first_dimensions(const PreparedLaunch& launch, std::size_t index, const Launch& shape) {

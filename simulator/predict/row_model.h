@@ -74,6 +74,7 @@ class RowModel {
   [[gnu::noinline]] void take_shared(const PreparedLaunch& launch, Last& last);
   [[gnu::noinline]] Launch best_shape(const PreparedLaunch& launch, std::size_t index, const Launch& chosen,
                                       double chosen_us);
+  [[gnu::noinline]] Launch best_block(const PreparedLaunch& launch, std::size_t index, double chosen_us);
   [[gnu::noinline]] void note_other_shape(const PreparedLaunch& launch, std::size_t index,
                                           const Launch& shape);
   GridAndBlock shape_with_dimensions(const PreparedLaunch& launch, std::size_t index,

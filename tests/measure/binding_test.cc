@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <limits>
 #include <map>
 
@@ -20,6 +21,13 @@ const std::map<std::string, std::string> kFiles = {
      "}\n"
      "__global__ void look(int N, float *out) { if (threadIdx.x < N) out[threadIdx.x] = table[threadIdx.x % "
      "4]; }\n"},
+    {"transpose.cu",
+     "__global__ void transpose(int n, int rows, const float *in, float *out) {\n"
+     "  extern __shared__ float tile[];\n"
+     "  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;\n"
+     "  int place = threadIdx.y * blockDim.x + threadIdx.x;\n"
+     "  if (x < n && y < n && y < rows) { tile[place] = in[y * n + x]; out[x * n + y] = tile[place]; }\n"
+     "}\n"},
     {"struct.cu", "struct Pair { int a, b, c; };\n__global__ void pair(Pair p, int *x) { *x = p.a; }\n"},
     {"program.yaml", "program: [calc: 3]\n"}};
 
@@ -72,6 +80,38 @@ TEST(Binding, ArgumentsAreThePlansTheCountersAndTheArrays) {
 TEST(Binding, ThreadsPerBlockCanBeGivenWhereThePlanLeavesThem) {
   const auto text = bound_text(kScale, {{"N", 100}}, 64);
   EXPECT_NE(text.find("scale<<<2, 64>>>"), std::string::npos) << text;
+}
+
+TEST(Binding, ALaunchInSeveralDimensionsIsBoundAndRun) {
+  const std::string plan = R"yaml(
+name: p
+parameters: [N]
+arrays: {in: N * N, out: {elements: N * N, fill: zeros}}
+launches:
+  - kernel: transpose.cu
+    grid: [ceil_div(N, 8), ceil_div(N, 4)]
+    block: [8, 4]
+    shared: 4 * blockDim.x * blockDim.y
+    arguments: {n: N, rows: blockDim.y * gridDim.y}
+)yaml";
+  EXPECT_EQ(bound_text(plan, {{"N", 10}}),
+            "  in: 100 x f32, random\n"
+            "  out: 100 x f32, zeros\n"
+            "  transpose<<<dim3(2, 3), dim3(8, 4), 128>>>(n=10, rows=12, in=in, out=out)\n");
+  const auto made = make(plan);
+  ASSERT_TRUE(made) << to_text(made.diagnostics());
+  const auto bound = bind_plan(made->plan, made->kernels, {{"N", 10}}, gpu());
+  ASSERT_TRUE(bound) << to_text(bound.diagnostics());
+  Arrays before;
+  for (const auto& array : bound->arrays) before.push_back(*contents_of(array));
+  const auto after = run_reference(*bound, made->kernels, before, 1'000'000);
+  ASSERT_TRUE(after) << to_text(after.diagnostics());
+  for (std::size_t y = 0; y < 10; ++y) {
+    for (std::size_t x = 0; x < 10; ++x) {
+      EXPECT_EQ(std::memcmp(&after->arrays[1][4 * (x * 10 + y)], &before[0][4 * (y * 10 + x)], 4), 0)
+          << x << ", " << y;
+    }
+  }
 }
 
 TEST(Binding, AnArrayOfAVariablesNameIsItsContents) {

@@ -224,5 +224,35 @@ TEST(BestLaunch, IsNeverSlowerThanAlgorithm3AndCoversTheThreads) {
   EXPECT_GT(quicker, 5);
 }
 
+TEST(BestLaunch, LooksOverBlocksInTwoDimensions) {
+  // Each block reads what its shape does not share: fewer, larger blocks in x are quicker.
+  const KernelProgram program =
+      read_kernel_programs(
+          "program: [{repeat: K, body: [{load: 400}, {calc: 2 + 640 / blockDim.x}]}, {store: 100}]", "k.yaml")
+          ->front();
+  PredictionOptions best;
+  best.best_launch = true;
+  for (const std::string block : {"[8, 4]", "[16, 16]", "[32, 32]"}) {
+    const Plan plan = plan_of(
+        "name: plan\nparameters: [K, N]\nlaunches: [{kernel: k, grid: [N, 33], block: " + block + "}]\n");
+    const auto with = predicted(plan, program, "gtx-1070", "K=4,N=100", best);
+    const auto without = predicted(plan, program, "gtx-1070", "K=4,N=100");
+    EXPECT_EQ(with.algorithm_3_us, without.time.total_us);
+    EXPECT_LT(with.time.total_us, without.time.total_us) << block;
+    const auto [grid, found] = with.first_shape();
+    const auto given = without.first_shape();
+    EXPECT_GE(grid.x * found.x, 100 * given.block.x);
+    EXPECT_GE(grid.y * found.y, 33 * given.block.y);
+    EXPECT_EQ(grid.x, (100 * given.block.x + found.x - 1) / found.x);
+    EXPECT_EQ(found.product() % 32, 0);
+    EXPECT_EQ(with.first_launch, with.first_shape().launch());
+    // The same launch given outright takes as long.
+    const Plan outright = plan_of(fmt::format(
+        "name: plan\nparameters: [K, N]\nlaunches: [{{kernel: k, grid: [{}, {}], block: [{}, {}]}}]\n",
+        grid.x, grid.y, found.x, found.y));
+    EXPECT_EQ(predicted(outright, program, "gtx-1070", "K=4,N=100").time.total_us, with.time.total_us);
+  }
+}
+
 }  // namespace
 }  // namespace warptime

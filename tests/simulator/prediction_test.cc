@@ -264,6 +264,24 @@ TEST(Predict, TheFirstShapeOfAPlanInOneDimensionIsItsLaunch) {
   EXPECT_EQ(outcome.rows[0].first_shape(), (GridAndBlock{{3, 1, 1}, {64, 1, 1}}));
 }
 
+TEST(Predict, AProgramForAnotherBlockIsNoted) {
+  KernelProgram program = read_kernel_programs("program: [calc: 10]", "k.yaml")->front();
+  program.block_shape = {16, 16, 1};
+  const Plan plan =
+      plan_of("name: p\nparameters: [N]\nlaunches: [{kernel: k.yaml, grid: [4, 4], block: [N, N]}]\n");
+  const ProgramLoader loader = [&](const Plan&, const PlanLaunch&, const Gpu&) -> Result<LoadedProgram> {
+    return LoadedProgram{program, {}};
+  };
+  const Outcome outcome = run(plan, {"gtx-1070"}, parameters("N=8,16,32"), loader);
+  ASSERT_EQ(outcome.rows.size(), 3u) << outcome.errors;
+  EXPECT_EQ(
+      outcome.rows[0].notes,
+      std::vector<std::string>{"the program of k.yaml is made for blocks of 16x16x1, not 8x8x1: its access "
+                               "patterns may differ"});
+  EXPECT_TRUE(outcome.rows[1].notes.empty());
+  EXPECT_EQ(outcome.rows[2].notes.size(), 1u);
+}
+
 TEST(Predict, ALaunchMayAskForSharedMemory) {
   Programs programs(Programs::Texts{{"k.yaml",
                                      "resources: {registers: 16, dynamic_shared_bytes: 0}\n"

@@ -1,0 +1,234 @@
+#include "cli/commands/kernel_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/io/report.h"
+#include "cli/options/options.h"
+#include "load/bundled.h"
+#include "load/input.h"
+#include "load/programs.h"
+#include "simulator/program/yaml_reader.h"
+
+namespace warptime::cli {
+namespace {
+
+// Of a plan that the options make, in the errors about it.
+constexpr char kMadePlan[] = "plan of the command line";
+
+// "zeros:f32:N" as a plan's array; nothing: the text is no array.
+Result<std::optional<std::string>> array_yaml(const std::string& name, const std::string& text) {
+  const auto first = text.find(':');
+  if (text.starts_with('@') || text.starts_with("raw:"))
+    return error_at("--arg", 0, 0, fmt::format("{}={}: contents of a file are not measured with", name, text),
+                    fmt::format("{}=random:f32:1024; `warptime run` takes files", name));
+  if (first == std::string::npos) return std::optional<std::string>();
+  const auto second = text.find(':', first + 1);
+  if (second == std::string::npos)
+    return error_at("--arg", 0, 0, fmt::format("{}={}: has no size", name, text),
+                    fmt::format("{}={}:f32:1024", name, text.substr(0, first)));
+  std::string fill = text.substr(0, first), type = text.substr(first + 1, second - first - 1);
+  if (fill == "uninit") fill = "zeros";
+  // Arrays are of bits: signed and unsigned ones are the same.
+  if (type.starts_with('s') || type.starts_with('u')) type[0] = 'i';
+  return std::optional(fmt::format("{{elements: {}, type: {}, fill: {}}}",
+                                   yaml::scalar(text.substr(second + 1), true), yaml::scalar(type, true),
+                                   yaml::scalar(fill, true)));
+}
+
+std::string dimensions_yaml(const Dim3Expressions& sizes) {
+  std::vector<std::string> words;
+  for (const Expression& size : sizes) words.push_back("\"" + to_string(size) + "\"");
+  return fmt::format("[{}]", fmt::join(words, ", "));
+}
+
+std::string launch_yaml(const LaunchOptions& launch) {
+  std::string text;
+  if (launch.threads) text += fmt::format("    threads: {}\n", yaml::scalar(to_string(*launch.threads)));
+  if (!launch.grid.empty()) text += fmt::format("    grid: {}\n", dimensions_yaml(launch.grid));
+  if (!launch.block.empty()) text += fmt::format("    block: {}\n", dimensions_yaml(launch.block));
+  if (launch.shared) text += fmt::format("    shared: {}\n", yaml::scalar(to_string(*launch.shared)));
+  return text;
+}
+
+// The input that `-` or a file is read for once.
+FileReader reader_of(const Input& input) {
+  return [name = input.file, text = input.text](const std::string& file) -> Result<std::string> {
+    return file == name ? Result<std::string>(text) : read_text(file);
+  };
+}
+
+// The plan where the input is one; else `kernel` has the input.
+Result<std::optional<PlanInput>> plan_of_input(const std::string& input, const KernelPlanOptions& options,
+                                               Input& kernel) {
+  std::optional<PlanInput> found;
+  if (is_plan_name(input)) {
+    auto plan = bundled_plan(input);
+    if (!plan) return plan.diagnostics();
+    found = PlanInput{std::move(*plan), bundled_text};
+  } else {
+    auto read = read_input(input);
+    if (!read) return read.diagnostics();
+    kernel = std::move(*read);
+    if (kernel.kind == InputKind::plan) {
+      auto plan = read_plan(kernel.text, input);
+      if (!plan) return plan.diagnostics();
+      found = PlanInput{std::move(*plan), read_text};
+    }
+  }
+  if (found && options.given()) return launch_of_plan(found->plan.name);
+  if (!found && !options.launch.sized())
+    return error_at(input, 0, 0, "is not a plan, and a kernel needs its launch", no_launch().hint);
+  return found;
+}
+
+}  // namespace
+
+OptionGroup kernel_plan_options() {
+  auto options = launch_options(ShortForms::without);
+  options.push_back({"arg", "NAME=VALUE",
+                     "give an argument of the kernel its value: an expression over the parameters, or an "
+                     "array that it points to as "
+                     "FILL:TYPE:COUNT, random:f32:N or zeros:i32:1024, say. Repeatable; an argument that is "
+                     "called as a --param needs none"});
+  options.push_back(kernel_option());
+  return {"A kernel (.cu or .ptx) in place of a plan: its launch", std::move(options)};
+}
+
+Result<KernelPlanOptions> read_kernel_plan_options(const Arguments& arguments) {
+  KernelPlanOptions options;
+  auto launch = read_launch(arguments, ShortForms::without);
+  if (!launch) return launch.diagnostics();
+  options.launch = std::move(*launch);
+  options.kernel = arguments.value_or("kernel", "");
+  for (const auto& text : arguments.values("arg")) {
+    const auto equals = text.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+      return error_at("--arg", 0, 0, fmt::format("`{}` is not NAME=VALUE", text));
+    options.arguments.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return options;
+}
+
+Diagnostic no_launch() {
+  return error("--threads is missing: how many threads are launched",
+               "give it with --threads EXPR (--threads N, say), or --grid X[,Y[,Z]] and --block X[,Y[,Z]]");
+}
+
+Diagnostic launch_of_plan(const std::string& plan) {
+  return error(fmt::format("{} is a plan and has launches of its own", plan),
+               "omit --threads, --grid, --block, --shared, --arg and --kernel");
+}
+
+Result<Plan> plan_of_kernel(const std::string& file, const KernelPlanOptions& options,
+                            const std::vector<NamedValues>& parameters, const std::vector<const Gpu*>& gpus,
+                            KernelLoader& loader) {
+  PlanLaunch launch;
+  launch.kernel = file;
+  launch.entry = options.kernel;
+  options.launch.apply(launch);
+  for (const auto& [name, text] : options.arguments) {
+    if (text.find(':') != std::string::npos || text.starts_with('@'))
+      continue;  // an array: no prediction needs it
+    auto value = parse_expression(text, "arg");
+    if (!value) return value.diagnostics();
+    launch.arguments.emplace_back(name, std::move(*value));
+  }
+  Plan plan;
+  plan.steps.push_back({});
+  plan.steps.front().launch = launch;
+  loader.prepare(plan, gpus);
+
+  const auto add = [&](Parameter parameter) {
+    const auto same = [&](const Parameter& other) { return other.name == parameter.name; };
+    if (std::none_of(plan.parameters.begin(), plan.parameters.end(), same))
+      plan.parameters.push_back(std::move(parameter));
+  };
+  const auto is_argument = [&](const std::string& name) {
+    return std::any_of(launch.arguments.begin(), launch.arguments.end(),
+                       [&](const auto& one) { return one.first == name; });
+  };
+  for (const auto* gpu : gpus) {
+    const auto loaded = loader.load(plan, launch, *gpu);
+    if (!loaded) return loaded.diagnostics();
+    if (plan.name.empty()) plan.name = kernel_name(*loaded->program, file);
+    for (const auto& name : parameters_to_bind(*loaded->program, parameters))
+      if (!is_launch_dimension(name) && !is_argument(name))
+        add({name, description_of(*loaded->program, name)});
+  }
+  const auto add_names = [&](const Expression& of) {
+    for (const auto& name : of.names())
+      if (!is_launch_dimension(name)) add({name, ""});
+  };
+  launch.for_each_size(add_names);
+  if (launch.shared) add_names(*launch.shared);
+  for (const auto& [name, value] : launch.arguments) add_names(value);
+  return plan;
+}
+
+Result<Plan> plan_to_run(const std::string& file, const KernelPlanOptions& options,
+                         const std::vector<NamedValues>& parameters) {
+  std::string names, arguments, arrays;
+  for (const auto& one : parameters) names += (names.empty() ? "" : ", ") + one.name;
+  for (const auto& [name, text] : options.arguments) {
+    const auto array = array_yaml(name, text);
+    if (!array) return array.diagnostics();
+    if (*array)
+      arrays += fmt::format("  {}: {}\n", name, **array);
+    else
+      arguments += fmt::format("      {}: {}\n", name, yaml::scalar(text));
+  }
+  std::string text = fmt::format("name: kernel\nparameters: [{}]\n", names);
+  if (!arrays.empty()) text += "arrays:\n" + arrays;
+  text += fmt::format("launches:\n  - kernel: {}\n", yaml::scalar(file));
+  if (!options.kernel.empty()) text += fmt::format("    entry: {}\n", yaml::scalar(options.kernel));
+  text += launch_yaml(options.launch);
+  if (!arguments.empty()) text += "    arguments:\n" + arguments;
+  auto plan = read_plan(text, kMadePlan);
+  if (!plan) return plan.diagnostics();
+  // It has no file: kernels are found from the current folder.
+  plan->name = options.kernel;
+  plan->file.clear();
+  return plan;
+}
+
+KernelLoading kernel_loading(const MeasuredSettings& measured, const CompileOptions& compile,
+                             bool skip_unsupported, const GpuCatalogue& catalogue) {
+  KernelLoading how{compile, skip_unsupported, measured.gpus, measured.parameters};
+  // The measurements say on which GPU they are; the parameters of a kernel are the same on all.
+  if (how.gpus.empty()) how.gpus = {catalogue.with_core_packages().back()};
+  return how;
+}
+
+Result<PlanInput> read_plan_or_kernel(const std::string& input, const KernelPlanOptions& options,
+                                      const KernelLoading& how) {
+  Input kernel;
+  auto found = plan_of_input(input, options, kernel);
+  if (!found) return found.diagnostics();
+  if (*found) return std::move(**found);
+  const FileReader read = reader_of(kernel);
+  KernelLoader loader(read, say_each, how.compile, how.skip_unsupported);
+  loader.set_parameters(how.parameters);
+  const std::string file = kernel.file;
+  loader.add(std::move(kernel));
+  auto plan = plan_of_kernel(file, options, how.parameters, how.gpus, loader);
+  if (!plan) return plan.diagnostics();
+  return PlanInput{std::move(*plan), read};
+}
+
+Result<PlanInput> read_plan_or_kernel_to_run(const std::string& input, const KernelPlanOptions& options,
+                                             const std::vector<NamedValues>& parameters) {
+  Input kernel;
+  auto found = plan_of_input(input, options, kernel);
+  if (!found) return found.diagnostics();
+  if (*found) return std::move(**found);
+  if (kernel.kind == InputKind::kernel_program)
+    return error_at(input, 0, 0, "is a kernel program, which has no code to run",
+                    "give the .cu or .ptx itself");
+  auto plan = plan_to_run(kernel.file, options, parameters);
+  if (!plan) return plan.diagnostics();
+  return PlanInput{std::move(*plan), reader_of(kernel)};
+}
+
+}  // namespace warptime::cli
