@@ -102,6 +102,9 @@ struct Plan {
   Calibrations calibrations;
 };
 
+// Whether a launch leaves its blocks to Algorithm 3 (`threads`).
+bool leaves_blocks(const Plan& plan);
+
 // The names that a launch itself gives to its arguments and to kernel programs, in the order in which they
 // stand in slots: blockDim.x, .y, .z, gridDim.x, .y, .z.
 std::span<const std::string_view> launch_dimensions();
