@@ -163,8 +163,8 @@ Result<Request> read_request(const Arguments& arguments) {
   return request;
 }
 
-// Writes the file of a GPU that the catalogue has not: to the folder of --gpu-dir, else to ./gpus. A file that is there
-// stays as it is.
+// Writes the file of a GPU that the catalogue has not: to the folder of --gpu-dir, else to ./gpus. A file
+// that is there stays as it is.
 Diagnostics write_gpu_file(const Arguments& arguments, const Gpu& gpu) {
   namespace fs = std::filesystem;
   const fs::path folder = arguments.value_or("gpu-dir", "gpus");
