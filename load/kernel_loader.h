@@ -29,8 +29,8 @@ class KernelLoader {
   KernelLoader(FileReader read, DiagnosticHandler report, CompileOptions compile, bool skip_unsupported,
                bool registers = false);
 
-  // The values that blocks over parameters are analysed for: the first of each, else the plan's typical one. A block
-  // that depends on more (a counter) is analysed as one-dimensional, and a note says so.
+  // The values that blocks over parameters are analysed for: the first of each, else the plan's typical one.
+  // A block that depends on more (a counter) is analysed as one-dimensional, and a note says so.
   void set_parameters(const std::vector<NamedValues>& parameters);
   // Adds a file that was read already.
   void add(Input input);

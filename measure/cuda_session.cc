@@ -109,16 +109,18 @@ class CudaSession : public Session {
     cuda.check(cuda.cuDeviceGetName_(text.data(), static_cast<int>(text.size()), device), "the GPU's name");
     DeviceDescription& says = info_.description;
     says.figures.name = text.data();
+    // 0: the driver does not say. Clocks are going out of use.
     const auto attribute = [&](CUdevice_attribute which) {
       int value = 0;
-      cuda.check(cuda.cuDeviceGetAttribute_(&value, which, device), "an attribute");
-      return value;
+      return cuda.cuDeviceGetAttribute_(&value, which, device) == CUDA_SUCCESS ? value : 0;
     };
     constexpr double khz_per_mhz = 1000;
     says.figures.sms = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     says.figures.clock_mhz = attribute(CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / khz_per_mhz;
     says.compute_capability = {attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
                                attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)};
+    if (says.compute_capability.major == 0)
+      throw DeviceError("the driver does not say the GPU's compute capability");
     says.max_threads_per_block = attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
     says.max_threads_per_sm = attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
     says.max_blocks_per_sm = attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);

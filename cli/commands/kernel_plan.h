@@ -30,14 +30,14 @@ Result<KernelPlanOptions> read_kernel_plan_options(const Arguments& arguments);
 Diagnostic no_launch();
 Diagnostic launch_of_plan(const std::string& plan);
 
-// For predictions. Parameters: those of the kernel's program for any of the GPUs, then the names that the launch and
-// its arguments use. The name is the kernel's.
+// For predictions. Parameters: those of the kernel's program for any of the GPUs, then the names that the
+// launch and its arguments use. The name is the kernel's.
 Result<Plan> plan_of_kernel(const std::string& file, const KernelPlanOptions& options,
                             const std::vector<NamedValues>& parameters, const std::vector<const Gpu*>& gpus,
                             KernelLoader& loader);
 
-// To run it. Parameters: those of --param. Arguments are bound as a plan's, arrays are those of --arg. The name is
-// --kernel's, or empty. Errors: what read_plan says, of the plan that the options make.
+// To run it. Parameters: those of --param. Arguments are bound as a plan's, arrays are those of --arg. The
+// name is --kernel's, or empty. Errors: what read_plan says, of the plan that the options make.
 Result<Plan> plan_to_run(const std::string& file, const KernelPlanOptions& options,
                          const std::vector<NamedValues>& parameters);
 
@@ -52,7 +52,8 @@ struct KernelLoading {
 KernelLoading kernel_loading(const MeasuredSettings& measured, const CompileOptions& compile,
                              bool skip_unsupported, const GpuCatalogue& catalogue);
 
-// A plan, or plan_of_kernel() where the input is a kernel. Errors: those of read_plan_input, a kernel without a launch, a plan with one.
+// A plan, or plan_of_kernel() where the input is a kernel. Errors: those of read_plan_input, a kernel without
+// a launch, a plan with one.
 Result<PlanInput> read_plan_or_kernel(const std::string& input, const KernelPlanOptions& options,
                                       const KernelLoading& how);
 

@@ -159,16 +159,8 @@ Result<Request> read_request(const Arguments& arguments) {
   return request;
 }
 
-// Whether a launch leaves the number of threads per block to Algorithm 3.
-bool leaves_threads_per_block(const Plan& plan) {
-  bool leaves = false;
-  for_each_launch(plan.steps,
-                  [&](const PlanStep& step) { leaves = leaves || step.launch->threads.has_value(); });
-  return leaves;
-}
-
-// Writes the file of a GPU that the catalogue has not: to the folder of --gpu-dir, else to ./gpus. A file that is there
-// stays as it is.
+// Writes the file of a GPU that the catalogue has not: to the folder of --gpu-dir, else to ./gpus. A file
+// that is there stays as it is.
 Diagnostics write_gpu_file(const Arguments& arguments, const Gpu& gpu) {
   namespace fs = std::filesystem;
   const fs::path folder = arguments.value_or("gpu-dir", "gpus");
@@ -299,7 +291,7 @@ int run_measure(const Arguments& arguments) {
   auto found =
       read_plan_or_kernel_to_run(arguments.positionals().front(), request->kernel, request->parameters);
   if (!found) return fail(wrong_input, found.diagnostics());
-  if (request->threads_per_block && !leaves_threads_per_block(found->plan))
+  if (request->threads_per_block && !leaves_blocks(found->plan))
     return fail(wrong_input,
                 {error_at(found->plan.file, 0, 0,
                           "every launch gives its grid and block: --threads-per-block has no effect")});

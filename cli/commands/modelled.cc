@@ -33,7 +33,7 @@ std::vector<std::vector<std::int64_t>> values_of(const std::vector<Measured>& ro
 bool take_measured_launches(Plan& plan, const std::vector<Measured>& rows, const std::vector<Launch>& planned,
                             std::vector<std::vector<std::int64_t>>& values) {
   PlanLaunch* launch = only_launch(plan.steps);
-  if (launch == nullptr) return false;
+  if (launch == nullptr || launch->grid.size() > 1 || launch->block.size() > 1) return false;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     values[i].push_back(rows[i].blocks.value_or(planned[i].blocks));
     values[i].push_back(rows[i].threads_per_block.value_or(planned[i].threads_per_block));
@@ -93,10 +93,11 @@ Result<ModelledRows> model_rows(const Plan& plan, MeasuredRows measured, const P
   values = values_of(modelled.rows);
   std::string how = "predicted with the measured ones";
   if (!take_measured_launches(*modelled.plan_, modelled.rows, planned, values)) {
-    // Which blocks the other launches had is not in the file.
+    // Which blocks the other launches had, or how many in y and z, is not in the file.
     const bool all = others == static_cast<std::ptrdiff_t>(other.size());
-    how = all ? "predicted with the plan's all the same, because the plan has several launches"
-              : "omitted, because the plan has several launches";
+    const char* const several = only_launch(modelled.plan_->steps) == nullptr ? "launches" : "dimensions";
+    how = all ? fmt::format("predicted with the plan's all the same, because the plan has several {}", several)
+              : fmt::format("omitted, because the plan has several {}", several);
     if (!all) leave_out(modelled.rows, other);
     values = values_of(modelled.rows);
   }

@@ -58,7 +58,10 @@ Json dimensions_json(const Dim3Expressions& sizes) {
 // In words of the plan's file: "2 * b threads a block".
 std::string size_text(const PlanLaunch& launch) {
   if (launch.threads) return fmt::format("{} threads", to_string(*launch.threads));
-  return fmt::format("{} blocks of {} threads", dimensions_text(launch.grid), dimensions_text(launch.block));
+  const std::string shared =
+      launch.shared ? fmt::format(" with {} bytes of shared memory", to_string(*launch.shared)) : "";
+  return fmt::format("{} blocks of {} threads{}", dimensions_text(launch.grid), dimensions_text(launch.block),
+                     shared);
 }
 
 std::string repeat_text(const PlanStep& step) {

@@ -25,7 +25,8 @@ struct LaunchOptions {
 enum class ShortForms { with, without };
 std::vector<Option> launch_options(ShortForms short_forms);
 
-// Errors: a value that is no expression, --threads beside the others, one of --grid and --block without the other.
+// Errors: a value that is no expression, --threads beside the others, one of --grid and --block without the
+// other.
 Result<LaunchOptions> read_launch(const Arguments& arguments, ShortForms short_forms);
 
 // X[,Y[,Z]], each an expression; empty: not given. A comma inside parentheses belongs to the expression.

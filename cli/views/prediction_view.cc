@@ -254,7 +254,7 @@ class TextView : public PredictionView {
     columns.push_back({"time"});
     if (columns_.ranks) columns.push_back({"of fastest"});
     if (columns_.best_launch) {
-      columns.push_back({"Algorithm 3"});
+      columns.push_back({leaves_blocks(plan_) ? "Algorithm 3" : "as given"});
       columns.push_back({"gain"});
     }
     for (const Model* model : columns_.beside) columns.push_back({std::string(model->title())});

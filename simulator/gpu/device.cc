@@ -227,6 +227,10 @@ Gpu gpu_of_device(const GpuCatalogue& catalogue, const DeviceDescription& device
   }
   gpu.durations = paper_durations();
   if (const Gpu* like = nearest_validated(catalogue, device.compute_capability)) {
+    if (gpu.clock_mhz <= 0) {  // newer drivers may not say
+      gpu.clock_mhz = like->clock_mhz;
+      source("clock_mhz", fmt::format("not known: that of the {}", like->name));
+    }
     gpu.t_p_us = like->t_p_us;
     gpu.t_m_cycles = like->t_m_cycles;
     for (const char* field : {"t_p_us", "t_m_cycles"})

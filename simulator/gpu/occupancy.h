@@ -77,8 +77,9 @@ std::string_view to_string(Occupancy::Limit limit);
 // memory of unknown size, limit nothing, and a note says so.
 Occupancy occupancy(const Gpu& gpu, std::int64_t threads_per_block, const KernelResources& resources);
 
-// A kernel's resources in a launch that asks for `shared_bytes` of dynamic shared memory, which beat what the program
-// says; nothing: as the program says. Of a program that says nothing, all but the shared memory is unknown.
+// A kernel's resources in a launch that asks for `shared_bytes` of dynamic shared memory, which beat what the
+// program says; nothing: as the program says. Of a program that says nothing, all but the shared memory is
+// unknown.
 KernelResources with_shared_bytes(const std::optional<KernelResources>& resources,
                                   std::optional<std::int64_t> shared_bytes);
 

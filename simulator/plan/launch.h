@@ -39,8 +39,8 @@ inline GridAndBlock one_dimensional(const Launch& launch) {
 // Binds blockDim.x, …, gridDim.z.
 void add_dimensions(const GridAndBlock& launch, Bindings& to);
 
-// The limits of CUDA's dimensions, which are those of every GPU since compute capability 3.0 (CUDA C Programming
-// Guide, technical specifications per compute capability).
+// The limits of CUDA's dimensions, which are those of every GPU since compute capability 3.0 (CUDA C
+// Programming Guide, technical specifications per compute capability).
 inline constexpr Dim3 kLargestGrid = {0x7fffffff, 0xffff, 0xffff};
 inline constexpr Dim3 kLargestBlock = {1024, 1024, 64};
 

@@ -330,6 +330,13 @@ class PlanReader {
 
 }  // namespace
 
+bool leaves_blocks(const Plan& plan) {
+  bool leaves = false;
+  for_each_launch(plan.steps,
+                  [&](const PlanStep& step) { leaves = leaves || step.launch->threads.has_value(); });
+  return leaves;
+}
+
 std::span<const std::string_view> launch_dimensions() {
   return kLaunchDimensions;
 }

@@ -62,7 +62,8 @@ struct PlanLaunch {
   std::vector<std::pair<std::string, Expression>> data;
   std::optional<Expression> threads;  // either this (Algorithm 3 chooses blocks and threads per block), …
   Dim3Expressions grid, block;        // … or both of these; empty: not given
-  // Bytes of dynamic shared memory of each block; may use the launch's dimensions. Nothing: as the program says.
+  // Bytes of dynamic shared memory of each block; may use the launch's dimensions. Nothing: as the program
+  // says.
   std::optional<Expression> shared;
 
   // Calls fn(expression) for `threads` and each dimension of the grid and the block.
@@ -120,6 +121,9 @@ struct Plan {
   std::vector<PlanTransfer> transfers;
   Calibrations calibrations;
 };
+
+// Whether a launch leaves its blocks to Algorithm 3 (`threads`).
+bool leaves_blocks(const Plan& plan);
 
 // The names that a launch itself gives to its arguments and to kernel programs, in the order in which they
 // stand in slots: blockDim.x, .y, .z, gridDim.x, .y, .z.

@@ -25,7 +25,15 @@ std::vector<ExplainedLaunch> explained_launches(const std::vector<LaunchTerm>& t
   return launches;
 }
 
-// Claims about a row that hold for any model, and those of its own model.
+// "1024 x 256"; in several dimensions "32x128x1 x 32x8x1".
+std::string size_text(const PredictionRow& row) {
+  if (!row.first_dimensions)
+    return fmt::format("{} x {}", row.first_launch.blocks, row.first_launch.threads_per_block);
+  return fmt::format("{} x {}", to_string(row.first_dimensions->grid),
+                     to_string(row.first_dimensions->block));
+}
+
+// What can be said of a row with any model, and what its own model adds.
 class Claims {
  public:
   Claims(const PreparedPlan& plan, std::size_t gpu, const std::vector<std::int64_t>& values,
@@ -97,8 +105,12 @@ class Claims {
 
   // wasted: whether a launch ends in a run that is not full.
   void best_launch(bool wasted) {
-    const bool any = std::any_of(explained_.launches.begin(), explained_.launches.end(),
-                                 [](const auto& launch) { return launch.of->threads.has_value(); });
+    // Of a program that is made for one block, other blocks in two dimensions would be guesses.
+    const bool any =
+        std::any_of(explained_.launches.begin(), explained_.launches.end(), [](const auto& launch) {
+          const bool several = launch.of->grid.size() > 1 || launch.of->block.size() > 1;
+          return launch.of->threads || (several && !launch.program->program->block_shape);
+        });
     if (!any || options_.best_launch) return;
     PredictionOptions options = options_;
     options.best_launch = true;
@@ -108,12 +120,9 @@ class Claims {
     if (row.time.total_us < (1 - kWorthSaying) * row_.time.total_us) {
       const bool one = row_.launches == 1 || explained_.launches.size() == 1;
       say(Claim::Kind::best_launch,
-          fmt::format("{}{} x {} in place of {} x {} (blocks x threads) would take {}: {} less "
-                      "(`--best-launch`)",
-                      one ? "" : "other launches, the first of them ", row.first_launch.blocks,
-                      row.first_launch.threads_per_block, row_.first_launch.blocks,
-                      row_.first_launch.threads_per_block, time_text(row.time.total_us),
-                      percent_text(1 - row.time.total_us / row_.time.total_us)))
+          fmt::format("{}{} in place of {} (blocks x threads) would take {}: {} less (`--best-launch`)",
+                      one ? "" : "other launches, the first of them ", size_text(row), size_text(row_),
+                      time_text(row.time.total_us), percent_text(1 - row.time.total_us / row_.time.total_us)))
           .time_us = row.time.total_us;
     } else if (wasted) {
       say(Claim::Kind::best_launch, "no other blocks of whole warps are faster");

@@ -33,8 +33,8 @@ struct PredictionRow {
   ConstantSource t_p_source = ConstantSource::gpu_default;
   ConstantSource t_m_source = ConstantSource::gpu_default;
   std::vector<std::string> notes;  // "analysed for sm_75, the oldest target of nvcc 13.0", …
-  // Where the best launches were looked for: the time with those of Algorithm 3, or with the given block in two
-  // dimensions.
+  // Where the best launches were looked for: the time with those of Algorithm 3, or with the given block in
+  // two dimensions.
   std::optional<double> algorithm_3_us;
   std::vector<double> beside_us;  // times of the models in PredictionOptions::beside, in their order
   std::uint64_t rank = 0;         // among the GPUs for these parameters; 1: the fastest, 0: not ranked
@@ -61,8 +61,8 @@ struct PredictionOptions {
   const Model* model = &default_model();
   std::vector<const Model*> beside;  // other models, whose times are also in the rows
   GivenConstants constants;
-  // Of each launch of so many threads, take the quickest blocks of whole warps instead of Algorithm 3's; of a launch in
-  // two dimensions, the quickest block in two dimensions.
+  // Of each launch of so many threads, take the quickest blocks of whole warps instead of Algorithm 3's; of a
+  // launch in two dimensions, the quickest block in two dimensions.
   bool best_launch = false;
   std::map<std::string, std::vector<std::string>> gpu_notes;  // by GPU name: for all its rows
   ModelOptions model_options;

@@ -349,8 +349,8 @@ Launch RowModel::best_shape(const PreparedLaunch& launch, std::size_t index, con
   return best;
 }
 
-// The quickest block in two dimensions with a grid that has at least the launch's threads in each: 8 to 256 threads in
-// x, a power of two, 1 to 32 in y, whole warps together. Leaves it in last_[index].dimensions.
+// The quickest block in two dimensions with a grid that has at least the launch's threads in each: 8 to 256
+// threads in x, a power of two, 1 to 32 in y, whole warps together. Leaves it in last_[index].dimensions.
 Launch RowModel::best_block(const PreparedLaunch& launch, std::size_t index, double chosen_us) {
   constexpr std::int64_t least_x = 8, most_x = 256, most_y = 32;
   const Gpu& gpu = *gpu_->gpu;
@@ -391,8 +391,8 @@ void RowModel::set_dimensions(const PreparedLaunch& launch, const Last& last, co
   std::copy(values.begin(), values.end(), slots_.begin() + static_cast<std::ptrdiff_t>(plan_.block_slot));
 }
 
-// How much dynamic shared memory the launch asks for. Another amount makes active_blocks_per_sm invalid, and what
-// sessions remember of shapes.
+// How much dynamic shared memory the launch asks for. Another amount makes active_blocks_per_sm invalid, and
+// what sessions remember of shapes.
 void RowModel::take_shared(const PreparedLaunch& launch, Last& last) {
   const PlanStep& step = *launch.step;
   std::int64_t bytes = 0;

@@ -114,6 +114,9 @@ TEST(DeviceFile, HasWhatTheDeviceSays) {
   // Its nearest of Table 3.
   EXPECT_EQ(read->t_p_us, (*GpuCatalogue::bundled().find("rtx-2080"))->t_p_us);
   EXPECT_EQ(find_device(GpuCatalogue::bundled(), device.figures), nullptr);
+  // Without a clock it is still a file that can be read.
+  device.figures.clock_mhz = 0;
+  EXPECT_TRUE(read_gpu(to_yaml(gpu_of_device(GpuCatalogue::bundled(), device)), "h100-nvl.yaml"));
 }
 
 }  // namespace

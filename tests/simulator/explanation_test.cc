@@ -246,6 +246,11 @@ TEST(BestLaunch, LooksOverBlocksInTwoDimensions) {
     EXPECT_EQ(grid.x, (100 * given.block.x + found.x - 1) / found.x);
     EXPECT_EQ(found.product() % 32, 0);
     EXPECT_EQ(with.first_launch, with.first_shape().launch());
+    const auto explanations = explained(plan, program, "gtx-1070", "K=4,N=100");
+    const Claim* claim = find_claim(explanations.front(), Claim::Kind::best_launch);
+    ASSERT_NE(claim, nullptr);
+    EXPECT_EQ(claim->time_us, with.time.total_us);
+    EXPECT_NE(claim->text.find(" x " + to_string(found) + " in place of "), std::string::npos) << claim->text;
     // The same launch given outright takes as long.
     const Plan outright = plan_of(fmt::format(
         "name: plan\nparameters: [K, N]\nlaunches: [{{kernel: k, grid: [{}, {}], block: [{}, {}]}}]\n",
