@@ -65,6 +65,8 @@ std::vector<std::string> driver_arguments(const ClangRequest& request, int parts
       "-O3",
       "-std=gnu++17",
       "-ffp-contract=fast",
+      "-Wno-c++11-narrowing",  // nvcc takes both
+      "-Wno-register",
       "-gline-directives-only",
 
       fmt::format("-D__WARPTIME_PARTS={}", parts),

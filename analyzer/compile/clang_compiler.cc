@@ -25,8 +25,10 @@ constexpr std::size_t largest_cached_text = std::size_t{1} << 20;
 OptimisedModule compile_source(const ClangRequest& request) {
   const int parts = needed_header_parts(request.text, request.flags);
   OptimisedModule module = make_module(request, parts);
-  if (!module.errors.empty() && parts != header_parts::all) return make_module(request, header_parts::all);
-  return module;
+  if (module.errors.empty() && !module.host_errors) return module;
+  OptimisedModule with_all = make_module(request, header_parts::all_and_libraries);
+  const bool better = with_all.errors.empty() || !module.errors.empty();
+  return better ? std::move(with_all) : std::move(module);
 }
 
 bool is_unchanged(const std::vector<FileStamp>& files) {
@@ -102,7 +104,8 @@ class ModuleCache {
 
 std::shared_ptr<const OptimisedModule> module_of(const ClangRequest& request) {
   static ModuleCache cache;
-  if (request.signatures_only || request.text.size() > largest_cached_text) {
+  if (request.signatures_only || request.host_launches || request.strict ||
+      request.text.size() > largest_cached_text) {
     return std::make_shared<const OptimisedModule>(compile_source(request));
   }
   return cache.get(request);
@@ -150,7 +153,7 @@ ClangOutcome compile(const ClangRequest& request) {
   outcome.math_functions.assign(module->facts.math_functions.begin(), module->facts.math_functions.end());
   outcome.errors = module->errors;
   outcome.warnings = module->warnings;
-  if (outcome.errors.empty() && !request.signatures_only) {
+  if (outcome.errors.empty() && !request.signatures_only && !request.host_launches) {
     outcome.ptx = neutral.get(module, request.target, outcome.errors);
   }
   return outcome;
@@ -160,7 +163,15 @@ ClangOutcome compile(const ClangRequest& request) {
 
 ClangOutcome run_clang(const ClangRequest& request) {
   ClangOutcome outcome;
-  if (const std::string crash = run_guarded([&] { outcome = compile(request); }); !crash.empty()) {
+  const std::string crash = run_guarded([&] { outcome = compile(request); });
+  if (!crash.empty() && !request.strict) {
+    // Perhaps for an error in host code that it was made to overlook.
+    ClangRequest strict = request;
+    strict.strict = true;
+    ClangOutcome again;
+    if (run_guarded([&] { again = compile(strict); }).empty() && !again.errors.empty()) return again;
+  }
+  if (!crash.empty()) {
     outcome = {};
     outcome.errors.push_back(
         error(fmt::format("clang failed on {}: {}", request.file, crash), "--compiler nvcc may take it"));

@@ -18,14 +18,19 @@ struct ClangRequest {
   bool rolled = false;
   std::vector<std::string> flags;
   bool signatures_only = false;  // parse, but make no PTX
+  // Parse for the launches in host code: as `signatures_only`, and the launches are read from the tree.
+  bool host_launches = false;
+  // Errors in host code are errors, and headers that are not found too. For the messages of a source that
+  // clang fails on otherwise.
+  bool strict = false;
 };
 
 struct ClangOutcome {
   std::string ptx;
   std::vector<KernelSignature> kernels;
   std::vector<std::string> math_functions;  // used by the source, written in software in our headers, sorted
-  Diagnostics warnings;
-  Diagnostics errors;  // not empty: there is no PTX
+  Diagnostics warnings;  // and notes: about errors in host code, and headers that are not found
+  Diagnostics errors;    // not empty: there is no PTX
 };
 
 // Thread-safe. A crash inside clang or LLVM is an error like others; what it had allocated is then lost.

@@ -29,6 +29,7 @@
 
 #include "analyzer/compile/clang_arguments.h"
 #include "analyzer/compile/clang_diagnostics.h"
+#include "analyzer/compile/clang_host_code.h"
 #include "analyzer/compile/clang_sources.h"
 #include "analyzer/compile/target_neutral.h"
 
@@ -140,15 +141,25 @@ std::vector<FileStamp> files_read(const clang::SourceManager& sources) {
 
 // What both actions do besides their own work.
 struct Findings {
+  bool strict = false;
   SourceFacts facts;
+  HostCode host;
   bool asked_for_target = false;
   std::vector<FileStamp> files;
 
   void begin(clang::CompilerInstance& compiler) {
+    if (!strict) host.attach(compiler);
     compiler.getPreprocessor().addPPCallbacks(
         std::make_unique<TargetQuestions>(compiler.getSourceManager(), asked_for_target));
   }
   void end(clang::CompilerInstance& compiler) { files = files_read(compiler.getSourceManager()); }
+
+  std::vector<std::unique_ptr<clang::ASTConsumer>> consumers() {
+    std::vector<std::unique_ptr<clang::ASTConsumer>> consumers;
+    if (!strict) consumers.push_back(host.make_consumer());
+    consumers.push_back(make_fact_finder(facts));
+    return consumers;
+  }
 };
 
 class OptimiseAction : public clang::EmitLLVMOnlyAction {
@@ -159,8 +170,7 @@ class OptimiseAction : public clang::EmitLLVMOnlyAction {
  protected:
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
                                                         llvm::StringRef file) override {
-    std::vector<std::unique_ptr<clang::ASTConsumer>> consumers;
-    consumers.push_back(make_fact_finder(findings_.facts));
+    std::vector<std::unique_ptr<clang::ASTConsumer>> consumers = findings_.consumers();
     consumers.push_back(EmitLLVMOnlyAction::CreateASTConsumer(compiler, file));
     if (!consumers.back()) return nullptr;
     return std::make_unique<clang::MultiplexConsumer>(std::move(consumers));
@@ -184,7 +194,11 @@ class ParseAction : public clang::ASTFrontendAction {
 
  protected:
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance&, llvm::StringRef) override {
-    return make_fact_finder(findings_.facts);
+    return std::make_unique<clang::MultiplexConsumer>(findings_.consumers());
+  }
+  bool BeginSourceFileAction(clang::CompilerInstance& compiler) override {
+    findings_.begin(compiler);
+    return ASTFrontendAction::BeginSourceFileAction(compiler);
   }
 
  private:
@@ -278,6 +292,41 @@ void retarget(llvm::Module& module, const std::string& target, const std::string
   }
 }
 
+Diagnostic clang_note(std::string message) {
+  Diagnostic diagnostic;
+  diagnostic.severity = Severity::note;
+  diagnostic.message = std::move(message);
+  return diagnostic;
+}
+
+// "k.cu:3:4: error: no member named 'x'" -> without the word.
+std::string without_severity(std::string line) {
+  const std::size_t at = line.find("error: ");
+  return at == std::string::npos ? line : line.erase(at, 7);
+}
+
+// Where device code has errors, what is missing may be why; where it has none, it does without.
+void add_notes(OptimisedModule& module, const Diagnostics& aside, const std::vector<std::string>& missing) {
+  constexpr std::size_t shown = 3;
+  if (!module.errors.empty()) {
+    if (const std::string hint = hint_about_headers(missing); !hint.empty())
+      module.errors.back().verbatim += "hint: " + hint + "\n";
+    return;
+  }
+  if (!missing.empty()) {
+    module.warnings.push_back(
+        clang_note(fmt::format("not found, and taken as empty: {}", fmt::join(missing, ", "))));
+  }
+  if (aside.empty()) return;
+  module.host_errors = true;
+  std::string text = fmt::format("{} error{} in host code, which no kernel depends on:", aside.size(),
+                                 aside.size() == 1 ? "" : "s");
+  for (std::size_t i = 0; i < std::min(shown, aside.size()); ++i)
+    text += "\n  " + without_severity(aside[i].message);
+  if (aside.size() > shown) text += fmt::format("\n  and {} more", aside.size() - shown);
+  module.warnings.push_back(clang_note(text));
+}
+
 }  // namespace
 
 std::optional<FileStamp> stamp_of(const std::string& path) {
@@ -301,6 +350,7 @@ OptimisedModule make_module(const ClangRequest& request, int parts) {
   about_flags.drain(result.errors, result.warnings);
   if (!result.errors.empty()) return result;
   Findings findings;
+  findings.strict = request.strict;
   settle(*result.invocation);
   add_passes(result.invocation->getCodeGenOpts(), request.rolled, findings.facts);
 
@@ -310,8 +360,12 @@ OptimisedModule make_module(const ClangRequest& request, int parts) {
   compiler.createDiagnostics(&collector, /*ShouldOwnClient=*/false);
   compiler.createFileManager(sources.files);
   compiler.setVerboseOutputStream(llvm::nulls());
+  if (!request.strict) {
+    collector.set_aside(compiler.getDiagnostics(),
+                        [&](const clang::Diagnostic& error) { return findings.host.is_host_error(error); });
+  }
   llvm::LLVMContext context;
-  if (request.signatures_only) {
+  if (request.signatures_only || request.host_launches) {
     ParseAction action(findings);
     compiler.ExecuteAction(action);
   } else {
@@ -326,7 +380,13 @@ OptimisedModule make_module(const ClangRequest& request, int parts) {
     }
   }
   result.invocation->getCodeGenOpts().PassBuilderCallbacks.clear();  // they refer to what ends here
+  const Diagnostics aside = collector.drain_aside();
+  const std::vector<bool> matter = findings.host.errors_that_matter();
+  for (std::size_t i = 0; i < std::min(aside.size(), matter.size()); ++i) {
+    if (matter[i]) result.errors.push_back(aside[i]);
+  }
   collector.drain(result.errors, result.warnings);
+  add_notes(result, aside, findings.host.missing_headers());
   result.facts = std::move(findings.facts);
   result.target_dependent = findings.asked_for_target || result.facts.target_dependent;
   result.files = std::move(findings.files);

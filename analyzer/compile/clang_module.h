@@ -34,6 +34,7 @@ struct OptimisedModule {
   std::vector<FileStamp> files;   // of the user's file system, that went into it
   Diagnostics errors;
   Diagnostics warnings;
+  bool host_errors = false;  // that did not matter: `warnings` has a note about them
 };
 
 // `parts`: of our headers, see header_parts.h. Both are to be called within run_guarded.

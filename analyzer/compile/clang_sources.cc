@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <llvm/Support/MemoryBuffer.h>
 
+#include <regex>
+
 #include "simulator/base/embedded.h"
 
 namespace warptime {
@@ -19,6 +21,61 @@ std::unique_ptr<llvm::MemoryBuffer> view_of_literal(std::string_view text, const
   return llvm::MemoryBuffer::getMemBuffer(llvm::StringRef(text), name, /*RequiresNullTerminator=*/true);
 }
 
+// nvcc takes asm("mov.u32 %0, %laneid;") where clang wants %%laneid. The second % takes the place of the space
+// before it, so that all lengths stay.
+void escape_registers(llvm::MutableArrayRef<char> text) {
+  static const std::regex named(
+      R"([\t ]%(laneid|warpid|nwarpid|ctaid|nctaid|tid|ntid|smid|nsmid|gridid|clock|clock64|clock_hi|globaltimer|)"
+      R"(globaltimer_lo|globaltimer_hi|lanemask_(?:eq|lt|le|gt|ge)|envreg\d+|\w+_smem_size)\b)");
+  const char* begin = text.data();
+  for (std::cregex_iterator match(begin, begin + text.size(), named), end; match != end; ++match) {
+    text[static_cast<std::size_t>(match->position())] = '%';
+  }
+}
+
+bool may_name_registers(llvm::StringRef text) {
+  return text.contains("asm") && text.contains(" %") &&
+         (text.contains("id;") || text.contains("id.") || text.contains("mask_") || text.contains("clock") ||
+          text.contains("timer") || text.contains("smem_size"));
+}
+
+// A file that has been read and changed.
+class ReadFile : public llvm::vfs::File {
+ public:
+  ReadFile(llvm::vfs::Status status, std::unique_ptr<llvm::MemoryBuffer> text)
+      : status_(std::move(status)), text_(std::move(text)) {}
+  llvm::ErrorOr<llvm::vfs::Status> status() override { return status_; }
+  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> getBuffer(const llvm::Twine& name, std::int64_t, bool,
+                                                               bool) override {
+    return llvm::MemoryBuffer::getMemBufferCopy(text_->getBuffer(), name);
+  }
+  std::error_code close() override { return {}; }
+
+ private:
+  llvm::vfs::Status status_;
+  std::unique_ptr<llvm::MemoryBuffer> text_;
+};
+
+class UserFiles : public llvm::vfs::ProxyFileSystem {
+ public:
+  using ProxyFileSystem::ProxyFileSystem;
+  llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>> openFileForRead(const llvm::Twine& path) override {
+    const std::string name = path.str();
+    auto file = ProxyFileSystem::openFileForRead(name);
+    if (!file || llvm::StringRef(name).starts_with("/usr/")) return file;
+    auto status = (*file)->status();
+    if (!status) return file;
+    auto text = (*file)->getBuffer(name);
+    if (!text) return text.getError();
+    if (!may_name_registers((*text)->getBuffer()))
+      return std::make_unique<ReadFile>(std::move(*status), std::move(*text));
+    auto copy = llvm::WritableMemoryBuffer::getNewUninitMemBuffer((*text)->getBufferSize(), name);
+    llvm::copy((*text)->getBuffer(), copy->getBufferStart());
+    escape_registers({copy->getBufferStart(), copy->getBufferSize()});
+    return std::make_unique<ReadFile>(std::move(*status), std::move(copy));
+  }
+};
+
 }  // namespace
 
 SourceTree make_source_tree(const std::string& file, std::string_view text) {
@@ -32,9 +89,11 @@ SourceTree make_source_tree(const std::string& file, std::string_view text) {
   }
   SourceTree tree;
   tree.main_file = file == "-" ? "<stdin>" : file;
-  memory->addFile(tree.main_file, 0,
-                  llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(text), tree.main_file));
-  auto overlay = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(std::move(real));
+  std::string own(text);
+  if (may_name_registers(own)) escape_registers({own.data(), own.size()});
+  memory->addFile(tree.main_file, 0, llvm::MemoryBuffer::getMemBufferCopy(own, tree.main_file));
+  auto overlay = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(
+      llvm::makeIntrusiveRefCnt<UserFiles>(std::move(real)));
   overlay->pushOverlay(std::move(memory));
   tree.files = std::move(overlay);
   return tree;

@@ -106,6 +106,8 @@ int part_of_word(std::string_view word) {
   if (word == "std") return all;
   if (word.starts_with("__")) return part_of_reserved_word(word);
   if (word.starts_with("atomic")) return atomics;
+  if (word.starts_with("tex") || word.starts_with("surf") || word.starts_with("cudaTex"))
+    return textures | host_runtime;
   if (word.starts_with("cuda") || word.starts_with("CU")) return host_runtime;
   if (word == "clock" || word == "clock64") return synchronisation;
   return (names_vector(word) ? vector_types : 0) | part_of_math(word);

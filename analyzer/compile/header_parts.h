@@ -18,12 +18,16 @@ inline constexpr int intrinsics = 16;
 inline constexpr int math_basic = 32;
 inline constexpr int math_float = 64;
 inline constexpr int math_double = 128;
-inline constexpr int all = 511;
+inline constexpr int math_std = 256;  // never guessed: <cmath> brings it with `all`
+inline constexpr int textures = 512;
+inline constexpr int all = 1023;
+// And what nvcc's own headers bring along of the C and C++ libraries.
+inline constexpr int all_and_libraries = 2047;
 }  // namespace header_parts
 
 // A guess from the words of the source, and `all` where other headers than a few well-known ones come in. A
-// source that does not compile with what was guessed is compiled again with all; one that does means the same
-// with all.
+// source that does not compile with what was guessed is compiled again with all and the libraries; one that
+// does means the same with them.
 int needed_header_parts(std::string_view text, const std::vector<std::string>& flags);
 
 }  // namespace warptime::compiling

@@ -197,6 +197,29 @@ TEST(CompileClang, HostCodeAndItsHeadersParse) {
   EXPECT_FALSE(contains(result->ptx, "cudaMalloc"));
 }
 
+// What only the host needs may be missing or wrong: a note says so, once.
+TEST(CompileClang, ErrorsInHostCodeAreNotes) {
+  const Result<Source> result = compile_data("host_errors.cu");
+  ASSERT_TRUE(result) << text_of(result);
+  ASSERT_EQ(result->kernels.size(), 2u);
+  EXPECT_EQ(result->kernels[1].name, "fill<float>");
+  ASSERT_EQ(result->warnings.size(), 2u) << to_text(result->warnings);
+  for (const Diagnostic& note : result->warnings) EXPECT_EQ(note.severity, Severity::note);
+  EXPECT_EQ(result->warnings[0].message, "not found, and taken as empty: some_library.h, own_helpers.h");
+  const std::string errors = result->warnings[1].message;
+  EXPECT_TRUE(contains(errors, " errors in host code, which no kernel depends on:\n")) << errors;
+  EXPECT_TRUE(contains(errors, "host_errors.cu:3:1: unknown type name 'library_handle_t'\n")) << errors;
+  EXPECT_TRUE(contains(errors, "\n  and ")) << errors;
+}
+
+TEST(CompileClang, EvenWhatIsNoCppAtAllIsANoteInHostCode) {
+  const Result<Source> result = compile_data("host_error.cu");
+  ASSERT_TRUE(result) << text_of(result);
+  ASSERT_EQ(result->warnings.size(), 1u);
+  EXPECT_TRUE(contains(result->warnings[0].message, "1 error in host code, which no kernel depends on:\n"));
+  EXPECT_TRUE(contains(result->warnings[0].message, "host_error.cu:2:21: expected expression"));
+}
+
 TEST(CompileClang, SimpleSourcesNeedNoSystemHeaders) {
   const Result<Source> result = compile_data("no_system_headers.cu", with_flags({"-nostdinc"}));
   ASSERT_TRUE(result) << text_of(result);

@@ -1,7 +1,7 @@
 // What CUDA C++ sources take for granted, for clang's device compilation: included before the first line of every source, as
 // nvcc does with its own. Math functions that are more than a few instructions are warptime's own, not libdevice's (which belongs
 // to the CUDA Toolkit): their number of instructions differs from nvcc's. Not here: Bessel functions, erfinv and its like, norms
-// of arrays, textures and surfaces, cooperative groups.
+// of arrays.
 //
 // Parsing all of it takes longer than most kernels do, so the compiler is told which parts a source may need (see header_parts.h).
 //
@@ -42,4 +42,13 @@
 #endif
 #if __WARPTIME_PARTS & 256
 #include "warptime/math_std.h"
+#endif
+#if __WARPTIME_PARTS & 512
+#include "warptime/textures.h"
+#endif
+#if (__WARPTIME_PARTS & 1023) == 1023
+#include "warptime/lanes.h"
+#endif
+#if __WARPTIME_PARTS & 1024
+#include "warptime/libraries.h"
 #endif

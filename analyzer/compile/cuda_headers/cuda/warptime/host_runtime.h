@@ -83,6 +83,8 @@ typedef unsigned long long CUdeviceptr;
 typedef int CUresult;
 typedef unsigned long long cudaTextureObject_t;
 typedef unsigned long long cudaSurfaceObject_t;
+typedef struct cudaArray* cudaArray_t;
+typedef const struct cudaArray* cudaArray_const_t;
 
 #define cudaStreamDefault 0x00
 #define cudaStreamNonBlocking 0x01
@@ -235,6 +237,8 @@ static inline cudaPos make_cudaPos(size_t x, size_t y, size_t z) { return {x, y,
 static inline cudaPitchedPtr make_cudaPitchedPtr(void* pointer, size_t pitch, size_t xsize, size_t ysize) {
   return {pointer, pitch, xsize, ysize};
 }
+
+#include "host_runtime_more.h"
 
 // nvcc's runtime header brings these along; the declarations are the C library's.
 #define __WT_HOST_1(name) double name(double) noexcept; float name##f(float) noexcept;

@@ -133,6 +133,65 @@ __WT_HINTS(long long, "s64", "l")
 __WT_HINTS(unsigned long long, "u64", "l")
 __WT_HINTS(float, "f32", "f")
 __WT_HINTS(double, "f64", "d")
+// Other types by their size: bytes, pairs, vectors.
+#define __WT_RESULTS_1(constraint, v) "=" constraint(v[0])
+#define __WT_RESULTS_2(constraint, v) "=" constraint(v[0]), "=" constraint(v[1])
+#define __WT_RESULTS_4(constraint, v) "=" constraint(v[0]), "=" constraint(v[1]), "=" constraint(v[2]), "=" constraint(v[3])
+#define __WT_VALUES_1(constraint, v) constraint(v[0])
+#define __WT_VALUES_2(constraint, v) constraint(v[0]), constraint(v[1])
+#define __WT_VALUES_4(constraint, v) constraint(v[0]), constraint(v[1]), constraint(v[2]), constraint(v[3])
+#define __WT_LOAD_SIZE(bytes, operation, type, word, constraint, count, places)                            \
+  if constexpr (sizeof(T) == bytes) {                                                                      \
+    word v[count];                                                                                         \
+    __asm__ __volatile__("ld.global." #operation "." type " " places ", [%" #count "];"                    \
+                         : __WT_RESULTS_##count(constraint, v) : "l"(p) : "memory");                       \
+    __builtin_memcpy(&r, v, sizeof(T));                                                                    \
+  }
+#define __WT_STORE_SIZE(bytes, operation, type, word, constraint, count, places)                           \
+  if constexpr (sizeof(T) == bytes) {                                                                      \
+    word v[count];                                                                                         \
+    __builtin_memcpy(v, &r, sizeof(T));                                                                    \
+    __asm__ __volatile__("st.global." #operation "." type " [%" #count "], " places ";"                    \
+                         ::__WT_VALUES_##count(constraint, v), "l"(p) : "memory");                         \
+  }
+#define __WT_SIZES(step, operation)                                                \
+  step(1, operation, "u8", unsigned short, "h", 1, "%0")                           \
+  step(2, operation, "u16", unsigned short, "h", 1, "%0")                          \
+  step(4, operation, "u32", unsigned, "r", 1, "%0")                                \
+  step(8, operation, "v2.u32", unsigned, "r", 2, "{%0, %1}")                       \
+  step(16, operation, "v4.u32", unsigned, "r", 4, "{%0, %1, %2, %3}")
+#define __WT_LOAD(operation)                                          \
+  template <class T> __WT_DEVICE T __ld##operation(const T* p) {      \
+    T r;                                                              \
+    __WT_SIZES(__WT_LOAD_SIZE, operation)                             \
+    return r;                                                         \
+  }
+#define __WT_STORE(operation)                                                                     \
+  template <class T> __WT_DEVICE void __st##operation(T* p, __wt_plain<T> r) {                    \
+    __WT_SIZES(__WT_STORE_SIZE, operation)                                                        \
+  }
+template <class T> struct __wt_same { typedef T type; };
+template <class T> using __wt_plain = typename __wt_same<T>::type;
+__WT_LOAD(ca)
+__WT_LOAD(cg)
+__WT_LOAD(cs)
+__WT_LOAD(cv)
+__WT_LOAD(lu)
+__WT_STORE(wb)
+__WT_STORE(cg)
+__WT_STORE(cs)
+__WT_STORE(wt)
+#undef __WT_LOAD
+#undef __WT_STORE
+#undef __WT_SIZES
+#undef __WT_LOAD_SIZE
+#undef __WT_STORE_SIZE
+#undef __WT_RESULTS_1
+#undef __WT_RESULTS_2
+#undef __WT_RESULTS_4
+#undef __WT_VALUES_1
+#undef __WT_VALUES_2
+#undef __WT_VALUES_4
 #undef __WT_HINTS
 #undef __WT_HINTED
 #undef __WT_HINTED_STORE
