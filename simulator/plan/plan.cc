@@ -23,6 +23,10 @@ constexpr std::size_t kDimensions = 3;
 constexpr std::array<std::string_view, 6> kLaunchDimensions = {"blockDim.x", "blockDim.y", "blockDim.z",
                                                                "gridDim.x",  "gridDim.y",  "gridDim.z"};
 
+constexpr std::array kDirections = {PlanTransferDirection::host_to_device,
+                                    PlanTransferDirection::device_to_host,
+                                    PlanTransferDirection::device_to_device, PlanTransferDirection::set};
+
 class PlanReader {
  public:
   PlanReader(Reader& reader, std::string file) : reader_(reader), file_(std::move(file)) {}
@@ -30,10 +34,10 @@ class PlanReader {
   Plan read(const Node& document) {
     Plan plan;
     plan.file = file_;
-    Fields fields(
-        reader_, document,
-        {"warptime", "name", "description", "parameters", "typical", "launches", "arrays", "calibrations"},
-        "a plan");
+    Fields fields(reader_, document,
+                  {"warptime", "name", "description", "parameters", "typical", "launches", "transfers",
+                   "arrays", "calibrations"},
+                  "a plan");
     yaml::check_version(reader_, fields, Plan::format_version);
     if (const Node* node = fields.require("name")) plan.name = read_plan_name(*node);
     if (const Node* node = fields.find("description"))
@@ -43,6 +47,7 @@ class PlanReader {
     if (const Node* node = fields.find("arrays")) plan.arrays = read_plan_arrays(reader_, *node, scope_);
     for (const auto& array : plan.arrays) arrays_.push_back(array.name);
     if (const Node* node = fields.require("launches")) plan.steps = read_steps(*node, 1);
+    if (const Node* node = fields.find("transfers")) plan.transfers = read_transfers(*node, 1);
     if (const Node* node = fields.find("calibrations")) plan.calibrations = read_calibrations(reader_, *node);
     return plan;
   }
@@ -147,6 +152,53 @@ class PlanReader {
     }
     if (fields.find("counter") != nullptr) scope_.pop_back();
     return step;
+  }
+
+  std::vector<PlanTransfer> read_transfers(const Node& node, int depth) {
+    std::vector<PlanTransfer> transfers;
+    if (depth > kDeepestNesting) {
+      reader_.error(node, fmt::format("transfers are nested more than {} deep", kDeepestNesting));
+    } else if (node.kind != Node::Kind::sequence) {
+      reader_.error(node, "`transfers` is a list of transfers",
+                    "- {direction: host_to_device, bytes: 4 * N}");
+    } else {
+      for (const Node& item : node.items) transfers.push_back(read_transfer(item, depth));
+    }
+    return transfers;
+  }
+
+  PlanTransfer read_transfer(const Node& node, int depth) {
+    PlanTransfer transfer;
+    const bool group = std::any_of(node.entries.begin(), node.entries.end(),
+                                   [](const Entry& entry) { return entry.key.text == "transfers"; });
+    const std::vector<std::string> group_keys = {"repeat", "counter", "transfers"};
+    const std::vector<std::string> transfer_keys = {"direction", "bytes", "repeat", "counter"};
+    Fields fields(reader_, node, group ? group_keys : transfer_keys,
+                  group ? "a group of transfers" : "a transfer");
+    if (const Node* repeat = fields.find("repeat")) transfer.repeat = expression(*repeat, "`repeat`");
+    if (const Node* counter = fields.find("counter")) {
+      transfer.counter = reader_.text(*counter, "`counter`");
+      bring_into_scope(*counter, transfer.counter, "counter");
+    }
+    if (group) {
+      transfer.transfers = read_transfers(*fields.find("transfers"), depth + 1);
+    } else {
+      if (const Node* direction = fields.require("direction"))
+        transfer.direction = read_direction(*direction);
+      if (const Node* bytes = fields.require("bytes")) transfer.bytes = expression(*bytes, "`bytes`");
+    }
+    if (fields.find("counter") != nullptr) scope_.pop_back();
+    return transfer;
+  }
+
+  PlanTransferDirection read_direction(const Node& node) {
+    const std::string text = reader_.text(node, "`direction`");
+    for (const auto direction : kDirections)
+      if (to_string(direction) == text) return direction;
+    std::vector<std::string> names;
+    for (const auto direction : kDirections) names.emplace_back(to_string(direction));
+    reader_.error(node, fmt::format("unknown direction `{}`", text), yaml::list_of(names));
+    return kDirections.front();
   }
 
   PlanLaunch read_launch(Fields& fields) {
@@ -282,6 +334,20 @@ std::span<const std::string_view> launch_dimensions() {
 
 bool is_launch_dimension(std::string_view name) {
   return std::find(kLaunchDimensions.begin(), kLaunchDimensions.end(), name) != kLaunchDimensions.end();
+}
+
+std::string_view to_string(PlanTransferDirection direction) {
+  switch (direction) {
+    case PlanTransferDirection::host_to_device:
+      return "host_to_device";
+    case PlanTransferDirection::device_to_host:
+      return "device_to_host";
+    case PlanTransferDirection::device_to_device:
+      return "device_to_device";
+    case PlanTransferDirection::set:
+      break;
+  }
+  return "set";
 }
 
 Result<Plan> read_plan(std::string_view text, const std::string& file) {

@@ -23,6 +23,10 @@
 //       counter: i
 //       launches: […]
 //   arrays: {idata: N, odata: N, coefs: 2 * K}   # optional, to run it: what pointers point to (plan_arrays.h)
+//   transfers:                         # optional: copies between host and device; predictions do not count them
+//     - {direction: host_to_device, bytes: 4 * N}
+//     - repeat: K                      # a group of transfers
+//       transfers: […]
 //   typical: {N: 2^20, K: 8}           # optional: sizes that stand for all, where one time is to be told
 //   calibrations:                      # optional, by GPU
 //     gtx-1070: {t_p: 5.8, t_m: 19, source: "…"}     # microseconds, cycles
@@ -79,6 +83,20 @@ struct PlanStep {
   std::optional<PlanLaunch> launch;
   std::vector<PlanStep> steps;  // where there is no launch
   int line = 0;                 // in the plan's file
+  std::string origin;           // "main.cu:45", of a launch that was found in host code: written as a comment
+};
+
+enum class PlanTransferDirection : std::uint8_t { host_to_device, device_to_host, device_to_device, set };
+std::string_view to_string(PlanTransferDirection direction);  // "host_to_device"
+
+// A copy between host and device (`set`: cudaMemset), or several, repeated.
+struct PlanTransfer {
+  Expression repeat = 1;
+  std::string counter;  // may be empty
+  PlanTransferDirection direction = PlanTransferDirection::host_to_device;
+  Expression bytes;
+  std::vector<PlanTransfer> transfers;  // not empty: a group, without direction and bytes
+  std::string origin;                   // as of a step
 };
 
 // Calls fn(step) for each step that launches, in order, those in groups too.
@@ -99,6 +117,7 @@ struct Plan {
   std::vector<std::pair<std::string, std::int64_t>> typical;  // of some of the parameters
   std::vector<PlanStep> steps;
   std::vector<PlanArray> arrays;  // for who runs it
+  std::vector<PlanTransfer> transfers;
   Calibrations calibrations;
 };
 
