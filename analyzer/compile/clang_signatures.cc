@@ -24,6 +24,14 @@ bool is_device_code(const clang::FunctionDecl& function) {
   return function.hasAttr<clang::CUDADeviceAttr>() || function.hasAttr<clang::CUDAGlobalAttr>();
 }
 
+std::string symbol_of(const clang::FunctionDecl& function, clang::MangleContext& mangler) {
+  if (!mangler.shouldMangleDeclName(&function)) return function.getNameAsString();
+  std::string symbol;
+  llvm::raw_string_ostream stream(symbol);
+  mangler.mangleName(clang::GlobalDecl(&function, clang::KernelReferenceKind::Kernel), stream);
+  return symbol;
+}
+
 class FactFinder : public clang::ASTConsumer {
  public:
   explicit FactFinder(SourceFacts& facts) : facts_(facts) {}
@@ -97,12 +105,11 @@ class FactFinder : public clang::ASTConsumer {
 
   void add_kernel(const clang::FunctionDecl& function) {
     KernelSignature signature;
-    signature.symbol = symbol_of(function);
+    signature.symbol = symbol_of(function, *mangler_);
     const auto same_symbol = [&](const KernelSignature& other) { return other.symbol == signature.symbol; };
     if (std::any_of(facts_.kernels.begin(), facts_.kernels.end(), same_symbol)) return;
     signature.line = first_line(function);
-    llvm::raw_string_ostream name(signature.name);
-    function.getNameForDiagnostic(name, context_->getPrintingPolicy(), /*Qualified=*/true);
+    signature.name = kernel_name(function, *context_);
     for (unsigned i = 0; i < function.getNumParams(); ++i) {
       signature.arguments.push_back(argument(*function.getParamDecl(i), i));
     }
@@ -113,14 +120,6 @@ class FactFinder : public clang::ASTConsumer {
     const std::string name = parameter.getNameAsString();
     return {name.empty() ? fmt::format("arg{}", index) : name,
             parameter.getType().getUnqualifiedType().getAsString(context_->getPrintingPolicy())};
-  }
-
-  std::string symbol_of(const clang::FunctionDecl& function) {
-    if (!mangler_->shouldMangleDeclName(&function)) return function.getNameAsString();
-    std::string symbol;
-    llvm::raw_string_ostream stream(symbol);
-    mangler_->mangleName(clang::GlobalDecl(&function, clang::KernelReferenceKind::Kernel), stream);
-    return symbol;
   }
 
   // The attribute stands before the declaration's own beginning.
@@ -144,6 +143,23 @@ class FactFinder : public clang::ASTConsumer {
 
 std::unique_ptr<clang::ASTConsumer> make_fact_finder(SourceFacts& facts) {
   return std::make_unique<FactFinder>(facts);
+}
+
+bool is_device_alone(const clang::FunctionDecl& function) {
+  if (function.hasAttr<clang::CUDAGlobalAttr>()) return true;
+  return function.hasAttr<clang::CUDADeviceAttr>() && !function.hasAttr<clang::CUDAHostAttr>();
+}
+
+std::string kernel_name(const clang::FunctionDecl& kernel, const clang::ASTContext& context) {
+  std::string name;
+  llvm::raw_string_ostream stream(name);
+  kernel.getNameForDiagnostic(stream, context.getPrintingPolicy(), /*Qualified=*/true);
+  return name;
+}
+
+std::string kernel_symbol(const clang::FunctionDecl& kernel, clang::ASTContext& context) {
+  const std::unique_ptr<clang::MangleContext> mangler(context.createMangleContext());
+  return symbol_of(kernel, *mangler);
 }
 
 }  // namespace warptime::compiling
