@@ -21,6 +21,7 @@ Command measure_command();
 Command calibrate_command();
 Command compare_command();
 Command models_command();
+Command plan_command();
 Command plans_command();
 Command gpus_command();
 
