@@ -123,6 +123,13 @@ void unwrap(std::vector<PlanTransfer>& transfers) {
 
 }  // namespace
 
+std::vector<std::string> comments_of(const FoundPlan& found) {
+  std::vector<std::string> comments;
+  for (const Diagnostic& missing : found.unread)
+    comments.push_back(fmt::format("{}:{}: {}", missing.file, missing.line, missing.message));
+  return comments;
+}
+
 Result<FoundPlan> find_plan(const std::vector<HostSource>& sources, const CompileOptions& options,
                             const std::string& folder) {
   auto program = find_host_launches(sources, options);

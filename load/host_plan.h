@@ -16,8 +16,12 @@ struct FoundPlan {
   Diagnostics unread;  // warnings: launches and copies that the plan lacks
 };
 
-// Reads the sources together, as one program. `folder`: where the plan's file will stand; the names of its kernels' files are
-// relative to it. Errors: those of find_host_launches; no launch found (with what there was).
+// Lines for the top of the plan's file: what it lacks.
+std::vector<std::string> comments_of(const FoundPlan& found);
+
+// Reads the sources together, as one program. `folder`: where the plan's file will stand; the names of its
+// kernels' files are relative to it. Errors: those of find_host_launches; no launch found (with what there
+// was).
 Result<FoundPlan> find_plan(const std::vector<HostSource>& sources, const CompileOptions& options,
                             const std::string& folder = {});
 

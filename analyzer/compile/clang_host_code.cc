@@ -17,6 +17,8 @@
 #include <algorithm>
 #include <map>
 
+#include "analyzer/compile/clang_signatures.h"
+
 namespace warptime::compiling {
 
 namespace {
@@ -24,12 +26,6 @@ namespace {
 bool has_device_side(const clang::Decl& declaration) {
   return declaration.hasAttr<clang::CUDADeviceAttr>() || declaration.hasAttr<clang::CUDAGlobalAttr>() ||
          declaration.hasAttr<clang::CUDAConstantAttr>() || declaration.hasAttr<clang::CUDASharedAttr>();
-}
-
-// Device code, and nothing else. constexpr functions and explicitly two-sided ones may never run there.
-bool is_device_alone(const clang::FunctionDecl& function) {
-  if (function.hasAttr<clang::CUDAGlobalAttr>()) return true;
-  return function.hasAttr<clang::CUDADeviceAttr>() && !function.hasAttr<clang::CUDAHostAttr>();
 }
 
 bool is_static_assertion(unsigned id) {

@@ -145,6 +145,11 @@ std::unique_ptr<clang::ASTConsumer> make_fact_finder(SourceFacts& facts) {
   return std::make_unique<FactFinder>(facts);
 }
 
+bool is_device_alone(const clang::FunctionDecl& function) {
+  if (function.hasAttr<clang::CUDAGlobalAttr>()) return true;
+  return function.hasAttr<clang::CUDADeviceAttr>() && !function.hasAttr<clang::CUDAHostAttr>();
+}
+
 std::string kernel_name(const clang::FunctionDecl& kernel, const clang::ASTContext& context) {
   std::string name;
   llvm::raw_string_ostream stream(name);

@@ -24,6 +24,9 @@ struct SourceFacts {
 // consists of.
 std::unique_ptr<clang::ASTConsumer> make_fact_finder(SourceFacts& facts);
 
+// Device code, and nothing else. constexpr functions and explicitly two-sided ones may never run there.
+bool is_device_alone(const clang::FunctionDecl& function);
+
 // What kernels are called: in the source, as select_kernel() takes it (filter<float>), and in the PTX.
 std::string kernel_name(const clang::FunctionDecl& kernel, const clang::ASTContext& context);
 std::string kernel_symbol(const clang::FunctionDecl& kernel, clang::ASTContext& context);

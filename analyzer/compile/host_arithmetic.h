@@ -1,5 +1,6 @@
-// Arithmetic on the expressions that reading host code gives. Each function folds constants and adds up like terms, so that
-// a plan shows `ceil_div(n, 256)` where the source goes through four variables, and so that a loop's step shows as a constant.
+// Arithmetic on the expressions that reading host code gives. Each function folds constants and adds up like
+// terms, so that a plan shows `ceil_div(n, 256)` where the source goes through four variables, and so that a
+// loop's step shows as a constant.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +43,8 @@ struct LinearForm {
 LinearForm linear_form_of(const Expression& expression);
 Expression expression_of(const LinearForm& form);
 
-// How many values t = 0, 1, … pass before `condition`, an expression over the counter `t` and what stays the same, is false
-// for the first time. Nothing where there is no closed form.
+// How many values t = 0, 1, … pass before `condition`, an expression over the counter `t` and what stays the
+// same, is false for the first time. Nothing where there is no closed form.
 std::optional<Expression> passes_of(const Expression& condition, const std::string& t);
 
 }  // namespace warptime::compiling

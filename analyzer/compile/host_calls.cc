@@ -1,4 +1,5 @@
-// Calls: into functions of the source, of the CUDA runtime, of the C and C++ libraries, as far as launches depend on them.
+// Calls: into functions of the source, of the CUDA runtime, of the C and C++ libraries, as far as launches
+// depend on them.
 #include <clang/AST/ExprCXX.h>
 #include <clang/Basic/SourceManager.h>
 #include <fmt/format.h>
@@ -72,8 +73,13 @@ HostValue HostInterpreter::follow(const clang::FunctionDecl& declared,
   declared.hasBody(function);
   const auto active = std::count_if(frames_.begin(), frames_.end(),
                                     [&](const Frame& frame) { return frame.function == function; });
-  if (frames_.size() >= deepest_calls || active >= most_recursion) {
+  // A function that calls itself in a branch that nobody can decide: once tells all that can be told.
+  const bool endless = std::any_of(frames_.begin(), frames_.end(), [&](const Frame& frame) {
+    return frame.function == function && frame.undecided < undecided_;
+  });
+  if (frames_.size() >= deepest_calls || active >= most_recursion || endless) {
     for (const clang::Expr* argument : arguments) evaluate(argument);
+    if (launching_.count(function->getCanonicalDecl()) == 0) return unknown_of(site);
     note_unread(
         site,
         fmt::format("calls of `{}` are nested too deep to follow: launches of the inner ones are missing",
@@ -83,6 +89,7 @@ HostValue HostInterpreter::follow(const clang::FunctionDecl& declared,
   followed_.insert(function->getCanonicalDecl());
   if (const clang::FunctionDecl* pattern = function->getTemplateInstantiationPattern())
     followed_.insert(pattern->getCanonicalDecl());
+  const auto first_object = static_cast<int>(objects_.size());
   Frame frame;
   frame.function = function;
   if (around) frame.variables = *around;
@@ -107,6 +114,8 @@ HostValue HostInterpreter::follow(const clang::FunctionDecl& declared,
     frame.variables[parameter->getCanonicalDecl()] = place;
   }
   frame.this_place = std::move(this_place);
+  frame.undecided = undecided_;
+  frame.loops = loops_.size();
   frames_.push_back(std::move(frame));
   Flow flow = Flow::normal;
   if (const auto* constructor = llvm::dyn_cast<clang::CXXConstructorDecl>(function);
@@ -132,6 +141,8 @@ HostValue HostInterpreter::follow(const clang::FunctionDecl& declared,
   Frame done = std::move(frames_.back());
   frames_.pop_back();
   HostValue result = done.result ? *done.result : unknown_of(site);
+  for (const auto& [variable, place] : done.variables)
+    if (place.object >= first_object && place.parts.empty()) memory_.erase(place.object);
   for (auto early = done.early_results.rbegin(); early != done.early_results.rend(); ++early)
     result = merged(early->second, result, HostValue::of(early->first), HostPlace());
   return result;
@@ -572,13 +583,16 @@ std::optional<HostValue> HostInterpreter::cuda_call(const std::string& name, con
                              : call->getArg(0)->getType()->getPointeeType()->getAsRecordDecl();
     if (!record) return HostValue::of(0);
     // The same for all GPUs that CUDA still knows.
-    const std::map<std::string, std::vector<std::int64_t>> known{{"warpSize", {32}},
-                                                                 {"maxThreadsPerBlock", {1024}},
-                                                                 {"maxThreadsDim", {1024, 1024, 64}},
-                                                                 {"maxGridSize", {2147483647, 65535, 65535}},
-                                                                 {"sharedMemPerBlock", {49152}},
-                                                                 {"regsPerBlock", {65536}},
-                                                                 {"totalConstMem", {65536}}};
+    const std::map<std::string, std::vector<std::int64_t>> known{
+        {"warpSize", {32}},
+        {"maxThreadsPerBlock", {1024}},
+        {"maxThreadsDim", {1024, 1024, 64}},
+        {"maxGridSize", {2147483647, 65535, 65535}},
+        {"major", {7}},  // of the default target, sm_75
+        {"minor", {5}},
+        {"sharedMemPerBlock", {49152}},
+        {"regsPerBlock", {65536}},
+        {"totalConstMem", {65536}}};
     for (const clang::FieldDecl* field : record->fields()) {
       const auto values = known.find(field->getNameAsString());
       if (values == known.end()) continue;

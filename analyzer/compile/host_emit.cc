@@ -133,8 +133,10 @@ void HostInterpreter::emit_launch(const clang::FunctionDecl* kernel, const HostV
     if (parameter->getType()->isPointerType()) {
       if (const auto array = array_of(value)) launch.arrays.emplace_back(name, *array);
     } else if (parameter->getType()->isIntegralOrEnumerationType()) {
-      if (const auto expression = expression_of_value(value))
-        launch.arguments.emplace_back(name, *expression);
+      // A value without a name is data that nobody could give.
+      const auto expression = expression_of_value(value);
+      if (expression && symbols_.is_readable(*expression)) launch.arguments.emplace_back(name, *expression);
+
     } else if (const auto number = number_of(value)) {
       constexpr double largest_whole = 1e15;
       const bool whole = *number == static_cast<double>(static_cast<std::int64_t>(*number)) &&
@@ -182,7 +184,8 @@ void HostInterpreter::launch(const clang::CUDAKernelCallExpr* call) {
   emit_launch(callee.function, grid, block, shared, arguments, call);
 }
 
-// cudaLaunchKernel(kernel, grid, block, arguments, shared bytes, stream): the arguments are an array of their addresses.
+// cudaLaunchKernel(kernel, grid, block, arguments, shared bytes, stream): the arguments are an array of their
+// addresses.
 void HostInterpreter::launch_by_call(const clang::CallExpr* call) {
   reached_.insert(call->getBeginLoc().getRawEncoding());
   if (call->getNumArgs() < 4) return;

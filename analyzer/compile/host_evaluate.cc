@@ -281,7 +281,7 @@ void HostInterpreter::store(const HostPlace& place, HostValue value) {
       symbols_[value.id].variable = true;
     }
   }
-  memory_.store(place, std::move(value));
+  memory_.store(place, bounded(std::move(value), name_of(place), nullptr));
 }
 
 void HostInterpreter::forget(const HostPlace& place, const std::string& source, int line) {
@@ -336,8 +336,12 @@ HostValue HostInterpreter::merged(const HostValue& a, const HostValue& b, const 
       if (symbol.name.empty()) symbol.name = known.name;
     }
   }
-  for (const HostValue* one : {&a, &b})
-    if (one->is_known()) symbol.typical = one->expression.integer_value();
+  // A number that the command line, or another input, may replace is typical. Other numbers are only possible.
+  if (symbol.source.starts_with('`')) {
+    for (const HostValue* one : {&a, &b})
+      if (one->is_known()) symbol.typical = one->expression.integer_value();
+  }
+  if (symbol.source.empty()) symbol.source = "decided by data";
   if (symbol.line == 0 && place.object >= 0)
     symbol.line = objects_[static_cast<std::size_t>(place.object)].line;
   if (symbol.file.empty() && !frames_.empty() && frames_.back().function)
@@ -359,10 +363,9 @@ HostMemory HostInterpreter::merged(const HostMemory& a, const HostMemory& b, con
       if (found != memory.objects().end()) return *found->second;
       const Object& of = objects_[static_cast<std::size_t>(object)];
       if (of.initial) return *of.initial;
-      const HostMemory now = std::move(memory_);
-      memory_ = HostMemory();
+      HostMemory now = std::exchange(memory_, HostMemory());
       HostValue value = load(place);
-      memory_ = now;
+      memory_ = std::move(now);
       return value;
     };
     // What only one path has made is that path's.
@@ -686,7 +689,8 @@ HostValue HostInterpreter::evaluate(const clang::Expr* expression) {
   return evaluate_children(expression, expression);
 }
 
-// What we have no rule for, and what clang could not make sense of: its parts have their effects, its value is unknown.
+// What we have no rule for, and what clang could not make sense of: its parts have their effects, its value
+// is unknown.
 HostValue HostInterpreter::evaluate_children(const clang::Stmt* statement, const clang::Expr* as) {
   for (const clang::Stmt* child : statement->children()) {
     if (const auto* expression = llvm::dyn_cast_or_null<clang::Expr>(child)) {
@@ -851,7 +855,8 @@ HostValue HostInterpreter::evaluate_logical(const clang::BinaryOperator* binary)
   const bool conjunction = binary->getOpcode() == clang::BO_LAnd;
   const HostValue a = evaluate(binary->getLHS());
   if (const auto truth = decided(a); truth && *truth != conjunction) return HostValue::of(*truth ? 1 : 0);
-  // What the second operand assigns counts as assigned: `(n = atoi(argv[1])) <= 0 || (m = atoi(argv[2])) <= 0`.
+  // What the second operand assigns counts as assigned: `(n = atoi(argv[1])) <= 0 || (m = atoi(argv[2])) <=
+  // 0`.
   const HostValue b = evaluate(binary->getRHS());
   const auto truth_b = decided(b);
   if (decided(a)) {
@@ -862,7 +867,8 @@ HostValue HostInterpreter::evaluate_logical(const clang::BinaryOperator* binary)
   const auto x = expression_of_value(a),
              y = truth_b ? std::optional<Expression>(*truth_b ? 1 : 0) : expression_of_value(b);
   if (!x || !y) return unknown_of(binary);
-  return HostValue::of(combination_of(conjunction ? Op::logical_and : Op::logical_or, *x, *y));
+  return bounded(HostValue::of(combination_of(conjunction ? Op::logical_and : Op::logical_or, *x, *y)), "",
+                 binary);
 }
 
 HostValue HostInterpreter::evaluate_conditional(const clang::AbstractConditionalOperator* conditional) {
@@ -871,12 +877,15 @@ HostValue HostInterpreter::evaluate_conditional(const clang::AbstractConditional
   const clang::Expr* no = conditional->getFalseExpr();
   if (const auto truth = decided(condition)) return evaluate(*truth ? yes : no);
   const HostMemory before = memory_;
+  spend(static_cast<std::int64_t>(before.objects().size()));
+  ++undecided_;
   HostValue a, b;
   const std::vector<HostStep> yes_steps = collect([&] { a = evaluate(yes); });
   const bool yes_ends = std::exchange(ended_, false);
   const HostMemory after = std::exchange(memory_, before);
   const std::vector<HostStep> no_steps = collect([&] { b = evaluate(no); });
   const bool no_ends = std::exchange(ended_, false);
+  --undecided_;
   if (no_ends || yes_ends) {
     if (no_ends) memory_ = after;
     ended_ = no_ends && yes_ends;
@@ -1109,9 +1118,30 @@ void HostInterpreter::note_unread(const clang::Stmt* site, std::string message) 
   if (noted_.insert({warning.line, warning.message}).second) program_.unread.push_back(std::move(warning));
 }
 
-bool HostInterpreter::spend() {
-  constexpr std::int64_t most_work = 3'000'000;
-  if (++work_ > most_work) exhausted_ = true;
+// What has grown beyond what anybody could read is a parameter.
+HostValue HostInterpreter::bounded(HostValue value, const std::string& name, const clang::Stmt* site) {
+  for (auto& [part, member] : value.members) {
+    const std::string inner = part.field ? name + "_" + part.field->getNameAsString() : name;
+    if (member->expression.size() > largest_expression || !member->members.empty())
+      member = std::make_shared<const HostValue>(bounded(*member, inner, site));
+  }
+  if (value.expression.size() <= largest_expression && value.denominator.size() <= largest_expression)
+    return value;
+  HostSymbol symbol;
+  symbol.name = identifier_from(name);
+  symbol.variable = !symbol.name.empty();
+  symbol.source = "a long expression";
+  if (site) {
+    symbol.file = file_of(site->getBeginLoc());
+    symbol.line = line_of(site);
+  }
+  return unknown(std::move(symbol));
+}
+
+bool HostInterpreter::spend(std::int64_t work) {
+  constexpr std::int64_t most_work = 6'000'000;
+  work_ += work;
+  if (work_ > most_work) exhausted_ = true;
   return !exhausted_;
 }
 

@@ -18,9 +18,14 @@ using Op = Expression::Operator;
 }  // namespace
 
 HostInterpreter::HostInterpreter(clang::ASTContext& context, InputOf input_of,
-                                 const std::set<std::string>& ambiguous_kernels)
-    : context_(context), input_of_(std::move(input_of)), ambiguous_kernels_(ambiguous_kernels) {
+                                 const std::set<std::string>& ambiguous_kernels,
+                                 const std::set<const clang::FunctionDecl*>& launching)
+    : context_(context),
+      input_of_(std::move(input_of)),
+      ambiguous_kernels_(ambiguous_kernels),
+      launching_(launching) {
   emissions_.push_back({});
+  symbols_.add({});  // of values that were never set
 }
 
 void HostInterpreter::run(const clang::FunctionDecl& root) {
@@ -165,6 +170,8 @@ HostInterpreter::Flow HostInterpreter::execute_if(const clang::IfStmt* statement
   if (const auto truth = decided(condition))
     return execute(*truth ? statement->getThen() : statement->getElse());
   const HostMemory before = memory_;
+  spend(static_cast<std::int64_t>(before.objects().size()));
+  ++undecided_;
   const std::optional<HostValue> result = std::exchange(frames_.back().result, std::nullopt);
   std::pair<Flow, Flow> flows{Flow::normal, Flow::normal};
   std::vector<HostStep> then_steps = collect([&] { flows.first = execute(statement->getThen()); });
@@ -173,6 +180,7 @@ HostInterpreter::Flow HostInterpreter::execute_if(const clang::IfStmt* statement
   std::vector<HostStep> else_steps = collect([&] { flows.second = execute(statement->getElse()); });
   const std::optional<HostValue> else_result = std::exchange(frames_.back().result, result);
   HostMemory else_memory = std::move(memory_);
+  --undecided_;
   return join(condition, text_of(statement->getCond()), line_of(statement), flows, std::move(then_memory),
               std::move(else_memory), std::move(then_steps), std::move(else_steps),
               {then_result, else_result});
@@ -241,17 +249,22 @@ HostInterpreter::Flow HostInterpreter::join(
   std::vector<HostStep>& left = then_leaves ? then_steps : else_steps;
   std::vector<HostStep>& rest = then_leaves ? else_steps : then_steps;
   const auto& left_result = then_leaves ? results.first : results.second;
+  if (leaving == Flow::continued && !loops_.empty()) {
+    loops_.back().continued.push_back(
+        {then_leaves ? std::move(then_memory) : std::move(else_memory), condition, then_leaves});
+  }
   memory_ = then_leaves ? std::move(else_memory) : std::move(then_memory);
   if (leaving == Flow::returned && left_result) {
-    if (const auto test = expression_of_value(condition))
+    // From within a loop it may be any iteration's.
+    if (loops_.size() > frames_.back().loops) {
+      frames_.back().early_results.emplace_back(HostSymbols::expression(unknown({}).id), unknown({}));
+    } else if (const auto test = expression_of_value(condition))
       frames_.back().early_results.emplace_back(then_leaves ? *test : negation_of(*test), *left_result);
   }
   if (leaving == Flow::broke && !loops_.empty()) {
     loops_.back().data_break = true;
     loops_.back().break_source = source;
   }
-  if (leaving == Flow::returned && left.empty() && !loops_.empty())
-    loops_.back().data_break = loops_.back().data_break || !frames_.empty();
   // Of a path that leaves at once, having done nothing: the other one is what happens.
   if (left.empty() && leaving != Flow::continued) {
     emit_all(std::move(rest));
@@ -336,6 +349,8 @@ HostInterpreter::Flow HostInterpreter::execute_switch(const clang::SwitchStmt* s
     const auto test = test_of(labels[i]);
     HostValue condition = test ? HostValue::of(*test) : unknown_of(statement->getCond());
     const HostMemory before = memory_;
+    spend(static_cast<std::int64_t>(before.objects().size()));
+    ++undecided_;
     const std::optional<HostValue> result = std::exchange(frames_.back().result, std::nullopt);
     std::pair<Flow, Flow> flows{Flow::normal, Flow::normal};
     std::vector<HostStep> then_steps = collect([&] { flows.first = run_from(labels[i].at); });
@@ -344,6 +359,7 @@ HostInterpreter::Flow HostInterpreter::execute_switch(const clang::SwitchStmt* s
     std::vector<HostStep> else_steps = collect([&] { flows.second = chain(i + 1); });
     const std::optional<HostValue> else_result = std::exchange(frames_.back().result, result);
     HostMemory else_memory = std::move(memory_);
+    --undecided_;
     const int line = static_cast<int>(line_of(statements[labels[i].at]));
     const std::string shown = labels[i].values.empty()
                                   ? source
@@ -376,6 +392,7 @@ HostInterpreter::Flow HostInterpreter::execute_range(const clang::CXXForRangeStm
       memory_.store(element, *member);
       loops_.push_back({});
       const Flow flow = execute(statement->getBody());
+      join_continued();
       loops_.pop_back();
       if (flow == Flow::broke) break;
       if (flow == Flow::returned || flow == Flow::exited) return flow;
@@ -391,6 +408,7 @@ HostInterpreter::Flow HostInterpreter::execute_range(const clang::CXXForRangeStm
   loops_.push_back({});
   Flow flow = Flow::normal;
   std::vector<HostStep> steps = collect([&] { flow = execute(statement->getBody()); });
+  join_continued();
   loops_.pop_back();
   if (steps.empty()) return flow == Flow::exited ? Flow::normal : Flow::normal;
   if (!size) {

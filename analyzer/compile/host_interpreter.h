@@ -1,7 +1,7 @@
-// Reads host code by interpreting clang's syntax tree, with symbols for what only a run would tell. See host_launches.h for what
-// comes of it. Where a condition is undecided both paths are followed and their memories merged; a loop's body is followed once,
-// with symbols for what it changes, and closed forms found for these (host_loops.cc); a call of a function of the source is
-// followed into it.
+// Reads host code by interpreting clang's syntax tree, with symbols for what only a run would tell. See
+// host_launches.h for what comes of it. Where a condition is undecided both paths are followed and their
+// memories merged; a loop's body is followed once, with symbols for what it changes, and closed forms found
+// for these (host_loops.cc); a call of a function of the source is followed into it.
 #pragma once
 
 #include <clang/AST/ASTContext.h>
@@ -29,10 +29,12 @@ namespace warptime::compiling {
 
 class HostInterpreter {
  public:
-  // `input_of`: the input, as the user named it, that a place of the source belongs to, also where a header stands between.
+  // `input_of`: the input, as the user named it, that a place of the source belongs to, also where a header
+  // stands between.
   using InputOf = std::function<std::string(clang::SourceLocation)>;
   HostInterpreter(clang::ASTContext& context, InputOf input_of,
-                  const std::set<std::string>& ambiguous_kernels);
+                  const std::set<std::string>& ambiguous_kernels,
+                  const std::set<const clang::FunctionDecl*>& launching);
 
   // Adds what a call of `root` launches; its arguments are unknown.
   void run(const clang::FunctionDecl& root);
@@ -51,6 +53,8 @@ class HostInterpreter {
     std::optional<HostPlace> this_place;
     std::vector<std::pair<Expression, HostValue>> early_results;  // returned where the condition holds
     std::optional<HostValue> result;
+    std::size_t loops = 0;  // around the call
+    int undecided = 0;      // branches around, of conditions that are undecided
   };
 
   struct Object {
@@ -70,7 +74,15 @@ class HostInterpreter {
     std::optional<Expression> guard;
   };
 
+  // A path that leaves an iteration early, where nobody can tell whether it is taken.
+  struct ContinuedPath {
+    HostMemory memory;
+    HostValue condition;
+    bool where_true = true;  // it is taken where the condition holds
+  };
+
   struct Loop {
+    std::vector<ContinuedPath> continued;
     bool data_break = false;  // it may end before its condition says so
     std::string break_source;
   };
@@ -190,6 +202,7 @@ class HostInterpreter {
   Flow execute_loop(const LoopParts& parts);
   LoopReading read_once(const LoopParts& parts, const HostMemory& entry);
   void find_closed_forms(LoopReading& reading) const;
+  void join_continued();
   std::optional<Flow> unroll(const LoopParts& parts, const HostMemory& entry, const LoopReading& reading);
   void assigned_places(const clang::Stmt* statement, std::set<HostPlace>& places);
   std::optional<HostPlace> plain_place(const clang::Expr* expression);
@@ -202,11 +215,14 @@ class HostInterpreter {
   std::string file_of(clang::SourceLocation location) const;
   bool in_system_header(const clang::Decl& declaration) const;
   void note_unread(const clang::Stmt* site, std::string message);
-  bool spend();  // false: the work is over what is allowed
+  HostValue bounded(HostValue value, const std::string& name, const clang::Stmt* site);
+  bool spend(std::int64_t work = 1);  // false: the work is over what is allowed
 
   clang::ASTContext& context_;
   InputOf input_of_;
   const std::set<std::string>& ambiguous_kernels_;
+  const std::set<const clang::FunctionDecl*>&
+      launching_;  // functions that launch, themselves or through others
   HostSymbols symbols_;
   HostProgram program_;
   HostMemory memory_;
@@ -225,6 +241,7 @@ class HostInterpreter {
   bool ended_ = false;  // a value that leaves the function was called: exit()
   std::int64_t work_ = 0;
   bool exhausted_ = false;
+  int undecided_ = 0;
 };
 
 }  // namespace warptime::compiling

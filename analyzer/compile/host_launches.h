@@ -1,6 +1,7 @@
-// The kernel launches that a program's host code makes, read from its syntax tree: which kernels, with which grid and block, in
-// which order, how often. Nothing is run. Host code is interpreted with symbols for what only a run would tell: what the command
-// line or a file gives, what a function that is not in the source returns. Each symbol that a launch depends on is a parameter.
+// The kernel launches that a program's host code makes, read from its syntax tree: which kernels, with which
+// grid and block, in which order, how often. Nothing is run. Host code is interpreted with symbols for what
+// only a run would tell: what the command line or a file gives, what a function that is not in the source
+// returns. Each symbol that a launch depends on is a parameter.
 //
 //   int n = 1024;
 //   if (argc > 1) n = atoi(argv[1]);              parameter n, typically 1024
@@ -77,9 +78,10 @@ struct HostSource {
   std::string text;
 };
 
-// Reads one program: all of its sources together, as if they were one file. Starts at main(), or, without one, at each function
-// that nobody in the sources calls. Errors in host code are no errors here. Work is bounded; where a bound is met, `unread` says
-// so. Errors: flags that the compiler does not take, a crash of clang. Thread-safe.
+// Reads one program: all of its sources together, as if they were one file. Starts at main(), or, without
+// one, at each function that nobody in the sources calls. Errors in host code are no errors here. Work is
+// bounded; where a bound is met, `unread` says so. Errors: flags that the compiler does not take, a crash of
+// clang. Thread-safe.
 Result<HostProgram> find_host_launches(const std::vector<HostSource>& sources, const CompileOptions& options);
 
 }  // namespace warptime

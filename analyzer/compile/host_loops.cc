@@ -2,9 +2,9 @@
 //
 //   for (int s = n / 2; s > 0; s /= 2) reduce<<<s, 256>>>(d);        repeat: log2(n / 2) + 1, counter t, s = n / 2 / 2^t
 //
-// The body is read once, with a symbol for each variable that it changes. What a symbol has become at the end of the body says
-// how it changes from iteration to iteration. Where that gives no closed form, and all conditions are known, the loop is read
-// iteration by iteration instead.
+// The body is read once, with a symbol for each variable that it changes. What a symbol has become at the end
+// of the body says how it changes from iteration to iteration. Where that gives no closed form, and all
+// conditions are known, the loop is read iteration by iteration instead.
 #include <clang/AST/ExprCXX.h>
 #include <clang/AST/StmtCXX.h>
 #include <fmt/format.h>
@@ -24,19 +24,23 @@ constexpr int most_readings = 6;
 constexpr std::uint64_t largest_closed_form = 60;
 constexpr std::int64_t most_unrolled = 4096;  // with launches inside
 constexpr std::int64_t most_unrolled_without = 256;
+constexpr std::int64_t most_unrolling_work = 500'000;
 
-void substitute_in(HostStep& step, const Substitution& replacements) {
-  step.repeat = substituted(step.repeat, replacements);
-  if (step.transfer) step.transfer->bytes = substituted(step.transfer->bytes, replacements);
+template <class Bound>
+void substitute_in(HostStep& step, const Substitution& replacements, const Bound& bound) {
+  const auto replace = [&](Expression& expression) {
+    expression = bound(substituted(expression, replacements));
+  };
+  replace(step.repeat);
+  if (step.transfer) replace(step.transfer->bytes);
   if (step.launch) {
-    for (Expression& size : step.launch->grid) size = substituted(size, replacements);
-    for (Expression& size : step.launch->block) size = substituted(size, replacements);
-    step.launch->shared_bytes = substituted(step.launch->shared_bytes, replacements);
-    for (auto& argument : step.launch->arguments)
-      argument.second = substituted(argument.second, replacements);
+    for (Expression& size : step.launch->grid) replace(size);
+    for (Expression& size : step.launch->block) replace(size);
+    replace(step.launch->shared_bytes);
+    for (auto& argument : step.launch->arguments) replace(argument.second);
     for (auto& array : step.launch->arrays) array.second = substituted(array.second, replacements);
   }
-  for (HostStep& inner : step.steps) substitute_in(inner, replacements);
+  for (HostStep& inner : step.steps) substitute_in(inner, replacements, bound);
 }
 
 bool any_mention(const std::vector<HostStep>& steps, const std::string& name) {
@@ -151,7 +155,6 @@ HostInterpreter::LoopReading HostInterpreter::read_once(const LoopParts& parts, 
       symbol.source = "changes from iteration to iteration";
       symbol.file = file_of(parts.loop->getBeginLoc());
       symbol.line = line_of(parts.loop);
-      if (one.entry.is_known()) symbol.typical = one.entry.expression.integer_value();
       HostValue start = unknown(std::move(symbol));
       one.symbol = start.id;
       one.name = HostSymbols::expression(start.id).name_text();
@@ -172,6 +175,7 @@ HostInterpreter::LoopReading HostInterpreter::read_once(const LoopParts& parts, 
       if (!parts.body_first && parts.condition) reading.condition = evaluate(parts.condition);
       reading.flow = execute(parts.body);
       if (reading.flow == Flow::continued) reading.flow = Flow::normal;
+      join_continued();
       if (parts.increment && reading.flow == Flow::normal) evaluate(parts.increment);
       if (parts.body_first && reading.flow == Flow::normal) reading.condition = evaluate(parts.condition);
     });
@@ -214,11 +218,7 @@ HostInterpreter::LoopReading HostInterpreter::read_once(const LoopParts& parts, 
     }
     if (pass + 1 < most_readings) program_.unread.resize(notes);
   }
-  for (Carried& one : reading.carried) {
-    const HostMemory now = std::exchange(memory_, reading.memory);
-    one.end = load(one.place);
-    memory_ = now;
-  }
+  for (Carried& one : reading.carried) one.end = load(one.place);
   return reading;
 }
 
@@ -364,13 +364,22 @@ void HostInterpreter::find_closed_forms(LoopReading& reading) const {
   }
 }
 
+// At the end of an iteration: what it leaves in memory where a `continue` was taken, and where not.
+void HostInterpreter::join_continued() {
+  std::vector<ContinuedPath> paths = std::exchange(loops_.back().continued, {});
+  for (auto path = paths.rbegin(); path != paths.rend(); ++path)
+    memory_ = path->where_true ? merged(path->memory, memory_, path->condition)
+                               : merged(memory_, path->memory, path->condition);
+}
+
 // Iteration by iteration. Nothing where a condition is undecided or there are too many iterations.
 std::optional<HostInterpreter::Flow> HostInterpreter::unroll(const LoopParts& parts, const HostMemory& entry,
                                                              const LoopReading& reading) {
   memory_ = entry;
   const std::size_t notes = program_.unread.size();
   std::int64_t iterations = 0;
-  bool failed = false;
+  const std::int64_t work_before = work_;
+  bool failed = work_ > 5 * most_unrolling_work;  // enough is left for the rest of the program
   Flow result = Flow::normal;
   loops_.push_back({});
   std::vector<HostStep> steps;
@@ -386,6 +395,7 @@ std::optional<HostInterpreter::Flow> HostInterpreter::unroll(const LoopParts& pa
       }
       if (!more) return;
       const Flow flow = execute(parts.body);
+      join_continued();
       if (flow == Flow::broke) more = false;
       if (flow == Flow::returned || flow == Flow::exited) {
         result = flow;
@@ -397,6 +407,7 @@ std::optional<HostInterpreter::Flow> HostInterpreter::unroll(const LoopParts& pa
     if (!more || failed) break;
     if (parts.increment) evaluate(parts.increment);
     ++iterations;
+    if (work_ - work_before > most_unrolling_work) failed = true;
     if (iterations > (steps.empty() ? most_unrolled_without : most_unrolled) || steps.size() > 20'000)
       failed = true;
   }
@@ -463,14 +474,15 @@ HostInterpreter::Flow HostInterpreter::execute_loop(const LoopParts& parts) {
   const bool launches = !reading.steps.empty();
   if (launches && trips && trips->is_integer()) {
     std::vector<HostStep> closed = reading.steps;
-    for (HostStep& step : closed) substitute_in(step, reading.closed);
+    for (HostStep& step : closed) substitute_in(step, reading.closed, [](Expression form) { return form; });
     open_steps = open_steps || !known_before(closed, reading);
   }
   const std::int64_t most = launches ? most_unrolled : most_unrolled_without;
   const bool too_many = trips && trips->is_integer() && trips->integer_value() > most;
   const bool wanting =
       !trips || open_steps || (open_values && !launches) || (launches && open_values && trips->is_integer());
-  if (wanting && !too_many && !reading.loop.data_break && !left_at_once) {
+  const bool endless = decided(reading.condition) == std::optional(true) && !reading.loop.data_break;
+  if ((wanting || reading.loop.data_break) && !too_many && !endless && !left_at_once) {
     if (const auto flow = unroll(parts, entry, reading)) return *flow;
     frames_.back().result = result_before;
   }
@@ -513,7 +525,12 @@ HostInterpreter::Flow HostInterpreter::execute_loop(const LoopParts& parts) {
     group.file = file_of(parts.loop->getBeginLoc());
     group.line = line_of(parts.loop);
     group.steps = std::move(reading.steps);
-    for (HostStep& step : group.steps) substitute_in(step, within);
+    for (HostStep& step : group.steps) {
+      substitute_in(step, within, [&](Expression form) {
+        return *expression_of_value(
+            bounded(HostValue::of(std::move(form)), fmt::format("value_{}", step.line), parts.loop));
+      });
+    }
     emissions_.back().steps.push_back(std::move(group));
   }
 
@@ -527,7 +544,9 @@ HostInterpreter::Flow HostInterpreter::execute_loop(const LoopParts& parts) {
   for (const auto& [object, value] : after_body.objects()) {
     const auto before = entry.objects().find(object);
     if (before != entry.objects().end() && before->second == value) continue;
-    memory_.replace(object, std::make_shared<const HostValue>(with_substitution(*value, last)));
+    const std::string& name = objects_[static_cast<std::size_t>(object)].name;
+    memory_.replace(object, std::make_shared<const HostValue>(
+                                bounded(with_substitution(*value, last), name, parts.loop)));
   }
   for (const Carried& one : reading.carried) {
     if (one.stays) {
@@ -542,7 +561,7 @@ HostInterpreter::Flow HostInterpreter::execute_loop(const LoopParts& parts) {
       if (!open && (one.start || same_each_time(*end, reading))) {
         HostValue value = HostValue::of(after);
         if (one.end.is(Kind::real)) value = *real_of(value);
-        memory_.store(one.place, value);
+        memory_.store(one.place, bounded(std::move(value), name_of(one.place), parts.loop));
         continue;
       }
     }
@@ -558,7 +577,8 @@ HostInterpreter::Flow HostInterpreter::execute_loop(const LoopParts& parts) {
       symbol.source = symbols_[one.end.id].source;
     symbol.file = file_of(parts.loop->getBeginLoc());
     symbol.line = line_of(parts.loop);
-    if (one.entry.is_known() && one.entry.expression.integer_value() > 0 && !launches)
+    const bool input = symbol.source.starts_with('`');  // the options of a command line
+    if (input && one.entry.is_known() && one.entry.expression.integer_value() > 0 && !launches)
       symbol.typical = one.entry.expression.integer_value();
     memory_.store(one.place, unknown(std::move(symbol)));
   }

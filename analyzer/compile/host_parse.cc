@@ -89,6 +89,13 @@ class HostFunctionFinder : public clang::RecursiveASTVisitor<HostFunctionFinder>
 
   const std::map<const clang::FunctionDecl*, HostFunction>& functions() const { return functions_; }
   const std::vector<LaunchSite>& launches() const { return launches_; }
+  // Whether the last function that begins before this place is device code: kernels launch kernels, too.
+  bool is_in_device_code(clang::SourceLocation place) const {
+    auto after = definitions_.upper_bound(position(place));
+    if (after == definitions_.begin()) return false;
+    --after;
+    return after->first.first == position(place).first && after->second;
+  }
   // Names of kernels that stand for several ones.
   std::set<std::string> ambiguous_kernels() const {
     std::set<std::string> names;
@@ -104,9 +111,14 @@ class HostFunctionFinder : public clang::RecursiveASTVisitor<HostFunctionFinder>
   bool within(clang::FunctionDecl* function, Traverse traverse) {
     const bool lambda = llvm::isa<clang::CXXMethodDecl>(function) &&
                         llvm::cast<clang::CXXMethodDecl>(function)->getParent()->isLambda();
-    if (lambda || !function->doesThisDeclarationHaveABody()) return traverse();
-    if (function->hasAttr<clang::CUDAGlobalAttr>() && !function->isDependentContext())
+    if (lambda) return traverse();
+    if (function->isThisDeclarationADefinition())
+      definitions_[position(function->getBeginLoc())] = is_device_alone(*function);
+    if (function->hasAttr<clang::CUDAGlobalAttr>() && !function->isDependentContext() &&
+        function->isThisDeclarationADefinition())
+
       kernels_[kernel_name(*function, context_)].insert(kernel_symbol(*function, context_));
+    if (!function->doesThisDeclarationHaveABody()) return traverse();
     const clang::FunctionDecl* outer = std::exchange(current_, function);
     this->function().declaration = function;
     const bool result = traverse();
@@ -114,13 +126,15 @@ class HostFunctionFinder : public clang::RecursiveASTVisitor<HostFunctionFinder>
     return result;
   }
 
+  std::pair<unsigned, unsigned> position(clang::SourceLocation location) const {
+    const auto [file, offset] = context_.getSourceManager().getDecomposedExpansionLoc(location);
+    return {file.getHashValue(), offset};
+  }
+
   HostFunction& function() { return functions_[current_ ? current_->getCanonicalDecl() : nullptr]; }
 
   void note_launch(const clang::Expr& launch, const clang::Expr& kernel) {
-    if (current_ &&
-        (current_->hasAttr<clang::CUDAGlobalAttr>() ||
-         (current_->hasAttr<clang::CUDADeviceAttr>() && !current_->hasAttr<clang::CUDAHostAttr>())))
-      return;  // a kernel that launches kernels
+    if (current_ && is_device_alone(*current_)) return;  // a kernel that launches kernels
     function().launches = true;
     const clang::Expr* callee = kernel.IgnoreParenCasts();
     std::string name = "a kernel";
@@ -135,6 +149,8 @@ class HostFunctionFinder : public clang::RecursiveASTVisitor<HostFunctionFinder>
   const clang::FunctionDecl* current_ = nullptr;
   std::map<const clang::FunctionDecl*, HostFunction> functions_;
   std::vector<LaunchSite> launches_;
+  std::map<std::pair<unsigned, unsigned>, bool>
+      definitions_;  // by file and offset: whether it is device code
   std::map<std::string, std::set<std::string>> kernels_;
 };
 
@@ -151,15 +167,20 @@ class HostReader : public clang::ASTConsumer {
     return true;
   }
 
-  bool shouldSkipFunctionBody(clang::Decl* declaration) override { return is_from_system(*declaration); }
+  // Neither the bodies of device code, which are most of what some programs take to parse.
+  bool shouldSkipFunctionBody(clang::Decl* declaration) override {
+    const clang::FunctionDecl* function = declaration->getAsFunction();
+    return is_from_system(*declaration) || (function && is_device_alone(*function));
+  }
 
   void HandleTranslationUnit(clang::ASTContext& context) override {
     HostFunctionFinder finder(context);
     for (clang::Decl* declaration : declarations_) finder.TraverseDecl(declaration);
     const std::set<std::string> ambiguous = finder.ambiguous_kernels();
+    const std::set<const clang::FunctionDecl*> launching = launching_of(finder.functions());
     HostInterpreter interpreter(
-        context, [this](clang::SourceLocation location) { return input_of(location); }, ambiguous);
-    const std::vector<const clang::FunctionDecl*> roots = roots_of(finder.functions());
+        context, [this](clang::SourceLocation location) { return input_of(location); }, ambiguous, launching);
+    const std::vector<const clang::FunctionDecl*> roots = roots_of(finder.functions(), launching);
     for (const clang::FunctionDecl* root : roots) interpreter.run(*root);
     const bool program = roots.size() == 1 && roots.front()->isMain();
     std::vector<LaunchSite> missed;
@@ -170,7 +191,7 @@ class HostReader : public clang::ASTConsumer {
         missed.push_back(site);
     program_ = interpreter.take();
     for (const LaunchSite& site : missed) note_missed(site, program);
-    note_not_parsed(finder.launches());
+    note_not_parsed(finder);
   }
 
  private:
@@ -178,17 +199,13 @@ class HostReader : public clang::ASTConsumer {
     return context_->getSourceManager().isInSystemHeader(declaration.getLocation());
   }
 
-  // main(), or each function that launches, itself or through others, and that nobody calls.
-  static std::vector<const clang::FunctionDecl*> roots_of(
-      const std::map<const clang::FunctionDecl*, HostFunction>& functions) {
-    std::set<const clang::FunctionDecl*> used, launching;
-    const clang::FunctionDecl* const* start = nullptr;
-    for (const auto& [key, function] : functions) {
-      if (function.declaration && function.declaration->isMain()) start = &key;
-      for (const clang::FunctionDecl* one : function.uses)
-        if (one != key) used.insert(one);
+  using Functions = std::map<const clang::FunctionDecl*, HostFunction>;
+
+  // Functions that launch or copy, themselves or through others.
+  static std::set<const clang::FunctionDecl*> launching_of(const Functions& functions) {
+    std::set<const clang::FunctionDecl*> launching;
+    for (const auto& [key, function] : functions)
       if (function.launches) launching.insert(key);
-    }
     for (bool more = true; more;) {
       more = false;
       for (const auto& [key, function] : functions) {
@@ -197,9 +214,20 @@ class HostReader : public clang::ASTConsumer {
         if (calls && launching.insert(key).second) more = true;
       }
     }
-    if (start && launching.count(*start) > 0) return {functions.at(*start).declaration};
-    // Without main(), or with one whose launches are in other files.
+    return launching;
+  }
+
+  // main(); or, without it or with one that launches nothing, each launching function that nobody calls.
+  static std::vector<const clang::FunctionDecl*> roots_of(
+      const Functions& functions, const std::set<const clang::FunctionDecl*>& launching) {
+    std::set<const clang::FunctionDecl*> used;
     std::vector<const clang::FunctionDecl*> roots;
+    for (const auto& [key, function] : functions) {
+      if (function.declaration && function.declaration->isMain() && launching.count(key) > 0)
+        return {function.declaration};
+      for (const clang::FunctionDecl* one : function.uses)
+        if (one != key) used.insert(one);
+    }
     for (const auto& [key, function] : functions)
       if (function.declaration && launching.count(key) > 0 && used.count(key) == 0)
         roots.push_back(function.declaration);
@@ -223,17 +251,19 @@ class HostReader : public clang::ASTConsumer {
     program_.unread.push_back(std::move(warning));
   }
 
-  void note_not_parsed(const std::vector<LaunchSite>& launches) {
+  void note_not_parsed(const HostFunctionFinder& finder) {
     const clang::SourceManager& sources = context_->getSourceManager();
     std::set<std::pair<std::string, unsigned>> noted;
     for (const clang::SourceLocation token : tokens_) {
+      if (sources.isInSystemHeader(token) || finder.is_in_device_code(token)) continue;
       const clang::SourceLocation place = sources.getExpansionLoc(token);
       const unsigned line = sources.getExpansionLineNumber(place);
-      const bool known = std::any_of(launches.begin(), launches.end(), [&](const LaunchSite& site) {
-        return sources.getFileID(sources.getExpansionLoc(site.location)) == sources.getFileID(place) &&
-               sources.getExpansionLineNumber(site.location) <= line &&
-               line <= sources.getExpansionLineNumber(site.end);
-      });
+      const bool known =
+          std::any_of(finder.launches().begin(), finder.launches().end(), [&](const LaunchSite& site) {
+            return sources.getFileID(sources.getExpansionLoc(site.location)) == sources.getFileID(place) &&
+                   sources.getExpansionLineNumber(site.location) <= line &&
+                   line <= sources.getExpansionLineNumber(site.end);
+          });
       Diagnostic warning;
       warning.severity = Severity::warning;
       warning.file = std::filesystem::path(sources.getFilename(place).str()).lexically_normal().string();

@@ -186,11 +186,28 @@ class Namer {
       const auto id = HostSymbols::id_of(name);
       if (!id || names_.count(name) > 0) continue;
       const HostSymbol& symbol = symbols_[*id];
+      if (const auto same = alike(symbol)) {
+        names_.emplace(name, *same);
+        continue;
+      }
       std::string base = symbol.name.empty() ? fmt::format("value_{}", symbol.line) : symbol.name;
       const std::string final_name = unique(base);
       names_.emplace(name, Expression::name(final_name));
+      parameters_.emplace_back(symbol, Expression::name(final_name));
       program_.parameters.push_back({final_name, description(symbol), symbol.typical});
     }
+  }
+
+  // The same place of the source read again, in another call of the function: one parameter. Not so what a
+  // loop or a branch decides: these differ from call to call.
+  std::optional<Expression> alike(const HostSymbol& symbol) const {
+    if (!symbol.source.empty() && !symbol.source.starts_with('`') && !symbol.source.starts_with("argument"))
+      return std::nullopt;
+    for (const auto& [known, name] : parameters_)
+      if (known.name == symbol.name && known.source == symbol.source && known.file == symbol.file &&
+          known.line == symbol.line)
+        return name;
+    return std::nullopt;
   }
 
   static std::string description(const HostSymbol& symbol) {
@@ -199,7 +216,8 @@ class Namer {
     return fmt::format("{}, {}", symbol.source, place);
   }
 
-  // Arrays have names already; what their sizes depend on are parameters too, where launches depend on them anyway.
+  // Arrays have names already; what their sizes depend on are parameters too, where launches depend on them
+  // anyway.
   void name_arrays() {
     std::vector<HostArray> kept;
     for (HostArray& array : program_.arrays) {
@@ -268,6 +286,7 @@ class Namer {
   const HostSymbols& symbols_;
   const std::vector<std::string>& counters_;
   std::vector<std::string> used_arrays_;
+  std::vector<std::pair<HostSymbol, Expression>> parameters_;
   std::set<std::string> dropped_arrays_, taken_;
   Substitution names_, array_names_;
 };

@@ -1,5 +1,6 @@
-// The names behind a host program's expressions. While host code is read, a value that only a run would tell is a name such as
-// `host.12`; at the end the ones that steps depend on become parameters, under their names in the source.
+// The names behind a host program's expressions. While host code is read, a value that only a run would tell
+// is a name such as `host.12`; at the end the ones that steps depend on become parameters, under their names
+// in the source.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +33,9 @@ class HostSymbols {
   // Whether all that `expression` depends on has a name that a person would know it by.
   bool is_readable(const Expression& expression) const;
 
-  // Gives the steps their final names, keeps the arrays that they use, lists the parameters. Also takes out what is superfluous:
-  // groups of one, counters that nothing uses, steps that repeat 0 times; and joins equal neighbours.
+  // Gives the steps their final names, keeps the arrays that they use, lists the parameters. Also takes out
+  // what is superfluous: groups of one, counters that nothing uses, steps that repeat 0 times; and joins
+  // equal neighbours.
   void finish(HostProgram& program) const;
 
  private:

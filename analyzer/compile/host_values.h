@@ -21,7 +21,8 @@ class ValueDecl;
 
 namespace warptime::compiling {
 
-// A part of an object: fields and constant indices from the outside in. `inexact`: some element of an array, nobody knows which.
+// A part of an object: fields and constant indices from the outside in. `inexact`: some element of an array,
+// nobody knows which.
 struct HostPlace {
   struct Part {
     const clang::FieldDecl* field = nullptr;

@@ -7,6 +7,7 @@
 #include "cli/io/report.h"
 #include "cli/options/options.h"
 #include "load/bundled.h"
+#include "load/host_plan.h"
 #include "load/input.h"
 #include "load/programs.h"
 #include "simulator/program/yaml_reader.h"
@@ -61,7 +62,7 @@ FileReader reader_of(const Input& input) {
 
 // The plan where the input is one; else `kernel` has the input.
 Result<std::optional<PlanInput>> plan_of_input(const std::string& input, const KernelPlanOptions& options,
-                                               Input& kernel) {
+                                               const CompileOptions& compile, Input& kernel) {
   std::optional<PlanInput> found;
   if (is_plan_name(input)) {
     auto plan = bundled_plan(input);
@@ -78,6 +79,10 @@ Result<std::optional<PlanInput>> plan_of_input(const std::string& input, const K
     }
   }
   if (found && options.given()) return launch_of_plan(found->plan.name);
+  if (!found && !options.given()) {
+    if (auto plan = plan_of_host_code(kernel, compile))
+      return std::optional(PlanInput{std::move(*plan), reader_of(kernel)});
+  }
   if (!found && !options.launch.sized())
     return error_at(input, 0, 0, "is not a plan, and a kernel needs its launch", no_launch().hint);
   return found;
@@ -167,6 +172,46 @@ Result<Plan> plan_of_kernel(const std::string& file, const KernelPlanOptions& op
   return plan;
 }
 
+std::optional<Plan> plan_of_host_code(const Input& input, const CompileOptions& compile) {
+  if (input.kind != InputKind::cuda) return std::nullopt;
+  auto found = find_plan({{input.file, input.text}}, compile);
+  if (!found) return std::nullopt;
+  say(found->notes);
+  say(found->unread);
+  return std::move(found->plan);
+}
+
+Result<std::vector<NamedValues>> with_typical_values(const Plan& plan, std::vector<NamedValues> given) {
+  std::vector<std::string> missing, options;
+  for (const auto& parameter : plan.parameters) {
+    const auto named = [&](const auto& one) { return one.name == parameter.name; };
+    if (std::any_of(given.begin(), given.end(), named)) continue;
+    const auto typical = std::find_if(plan.typical.begin(), plan.typical.end(),
+                                      [&](const auto& one) { return one.first == parameter.name; });
+    if (typical == plan.typical.end()) {
+      missing.push_back(parameter.description.empty()
+                            ? parameter.name
+                            : fmt::format("{} ({})", parameter.name, parameter.description));
+      options.push_back(fmt::format("--param {}=VALUE", parameter.name));
+      continue;
+    }
+    auto value = ParameterValues::parse(fmt::format("{}", typical->second));
+    if (!value) return value.diagnostics();
+    say_note(fmt::format("{} is {}, as in the source: --param {}=VALUE gives another value", parameter.name,
+                         typical->second, parameter.name));
+    given.push_back({parameter.name, std::move(*value)});
+  }
+  if (missing.empty()) return given;
+  std::vector<std::string> kernels;
+  for_each_launch(plan.steps, [&](const PlanStep& step) {
+    const std::string& name = step.launch->entry;
+    if (std::find(kernels.begin(), kernels.end(), name) == kernels.end()) kernels.push_back(name);
+  });
+  return error(fmt::format("the launches in the host code ({}) depend on parameters without a value: {}",
+                           fmt::join(kernels, ", "), fmt::join(missing, "; ")),
+               fmt::format("{}; `warptime plan` shows the launches", fmt::join(options, " ")));
+}
+
 Result<Plan> plan_to_run(const std::string& file, const KernelPlanOptions& options,
                          const std::vector<NamedValues>& parameters) {
   std::string names, arguments, arrays;
@@ -204,7 +249,7 @@ KernelLoading kernel_loading(const MeasuredSettings& measured, const CompileOpti
 Result<PlanInput> read_plan_or_kernel(const std::string& input, const KernelPlanOptions& options,
                                       const KernelLoading& how) {
   Input kernel;
-  auto found = plan_of_input(input, options, kernel);
+  auto found = plan_of_input(input, options, how.compile, kernel);
   if (!found) return found.diagnostics();
   if (*found) return std::move(**found);
   const FileReader read = reader_of(kernel);
@@ -218,9 +263,10 @@ Result<PlanInput> read_plan_or_kernel(const std::string& input, const KernelPlan
 }
 
 Result<PlanInput> read_plan_or_kernel_to_run(const std::string& input, const KernelPlanOptions& options,
-                                             const std::vector<NamedValues>& parameters) {
+                                             const std::vector<NamedValues>& parameters,
+                                             const CompileOptions& compile) {
   Input kernel;
-  auto found = plan_of_input(input, options, kernel);
+  auto found = plan_of_input(input, options, compile, kernel);
   if (!found) return found.diagnostics();
   if (*found) return std::move(**found);
   if (kernel.kind == InputKind::kernel_program)

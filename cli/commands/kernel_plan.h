@@ -1,6 +1,7 @@
 // A kernel with its launch on the command line, where a command takes a plan: the plan of that one launch.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,6 +37,14 @@ Result<Plan> plan_of_kernel(const std::string& file, const KernelPlanOptions& op
                             const std::vector<NamedValues>& parameters, const std::vector<const Gpu*>& gpus,
                             KernelLoader& loader);
 
+// The plan of the launches in a .cu's own host code, as `warptime plan` writes it; says what it could not
+// read. Nothing where the input is no .cu, or launches nothing.
+std::optional<Plan> plan_of_host_code(const Input& input, const CompileOptions& compile);
+
+// The given values, and typical ones (each with a note) for parameters of a plan found in host code that were
+// given none. Errors: a parameter that has neither.
+Result<std::vector<NamedValues>> with_typical_values(const Plan& plan, std::vector<NamedValues> given);
+
 // To run it. Parameters: those of --param. Arguments are bound as a plan's, arrays are those of --arg. The
 // name is --kernel's, or empty. Errors: what read_plan says, of the plan that the options make.
 Result<Plan> plan_to_run(const std::string& file, const KernelPlanOptions& options,
@@ -52,13 +61,14 @@ struct KernelLoading {
 KernelLoading kernel_loading(const MeasuredSettings& measured, const CompileOptions& compile,
                              bool skip_unsupported, const GpuCatalogue& catalogue);
 
-// A plan, or plan_of_kernel() where the input is a kernel. Errors: those of read_plan_input, a kernel without
-// a launch, a plan with one.
+// A plan, or plan_of_kernel() where the input is a kernel, or plan_of_host_code() where a kernel comes
+// without a launch. Errors: those of read_plan_input, a kernel without any launch, a plan with one.
 Result<PlanInput> read_plan_or_kernel(const std::string& input, const KernelPlanOptions& options,
                                       const KernelLoading& how);
 
 // The same for plan_to_run().
 Result<PlanInput> read_plan_or_kernel_to_run(const std::string& input, const KernelPlanOptions& options,
-                                             const std::vector<NamedValues>& parameters);
+                                             const std::vector<NamedValues>& parameters,
+                                             const CompileOptions& compile);
 
 }  // namespace warptime::cli

@@ -288,8 +288,8 @@ int run_measure(const Arguments& arguments) {
   if (const auto name = arguments.value("gpu"))
     if (const auto known = catalogue->find(*name); !known)
       return fail(wrong_command_line, known.diagnostics());
-  auto found =
-      read_plan_or_kernel_to_run(arguments.positionals().front(), request->kernel, request->parameters);
+  auto found = read_plan_or_kernel_to_run(arguments.positionals().front(), request->kernel,
+                                          request->parameters, request->compile);
   if (!found) return fail(wrong_input, found.diagnostics());
   if (request->threads_per_block && !leaves_blocks(found->plan))
     return fail(wrong_input,

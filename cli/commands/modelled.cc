@@ -96,8 +96,9 @@ Result<ModelledRows> model_rows(const Plan& plan, MeasuredRows measured, const P
     // Which blocks the other launches had, or how many in y and z, is not in the file.
     const bool all = others == static_cast<std::ptrdiff_t>(other.size());
     const char* const several = only_launch(modelled.plan_->steps) == nullptr ? "launches" : "dimensions";
-    how = all ? fmt::format("predicted with the plan's all the same, because the plan has several {}", several)
-              : fmt::format("omitted, because the plan has several {}", several);
+    how =
+        all ? fmt::format("predicted with the plan's all the same, because the plan has several {}", several)
+            : fmt::format("omitted, because the plan has several {}", several);
     if (!all) leave_out(modelled.rows, other);
     values = values_of(modelled.rows);
   }

@@ -27,7 +27,7 @@ CommandSyntax plan_syntax() {
       "warning "
       "with its line.\n"
       "Several files are one program. It starts at main(); without one, at each function that nobody calls.",
-      "  warptime plan samples/first/saxpy.cu\n"
+      "  warptime plan dwt_kernels/host/lifting_tiles.cu\n"
       "  warptime plan main.cu kernels.cu -o program.plan.yaml -- -I include -DSIZE=4096\n",
       {general_options("yaml")},
       1,
@@ -65,8 +65,7 @@ int run_plan_command(const Arguments& arguments) {
   std::vector<std::string> comments{
       fmt::format("Written by `{}`: correct what is wrong.",
                   command_line(arguments.positionals(), arguments.compiler_flags()))};
-  for (const Diagnostic& missing : found->unread)
-    comments.push_back(fmt::format("{}:{}: {}", missing.file, missing.line, missing.message));
+  for (std::string& comment : comments_of(*found)) comments.push_back(std::move(comment));
   return write_result(output, write_plan(found->plan, comments));
 }
 

@@ -38,8 +38,9 @@ CommandSyntax predict_syntax() {
       "predict the time of a kernel or a plan on each GPU, for each combination of parameters",
       "[OPTION...] INPUT [-- COMPILER-FLAG...]",
       "Predicts times. INPUT is a .cu or .ptx, a kernel program, a plan, the name of a bundled plan, or - "
-      "for standard input (any of these, detected from its content). A kernel also needs its launch: "
-      "--threads, or --grid and --block. A plan has its own launches.",
+      "for standard input (any of these, detected from its content). A kernel takes its launch from the "
+      "command line (--threads, or --grid and --block); without one, a .cu takes the launches in its host "
+      "code, which `warptime plan` shows. A plan has its own launches.",
       "  warptime predict dwt_kernels/mtx.cu --threads N --param K=8 --param N=2^20\n"
       "  warptime predict dwt_kernels/mtx.cu --grid 256 --block 128 --param K=8,10,12 "
       "--gpu rtx-2080,h200\n"
@@ -127,7 +128,24 @@ int run_found_plan(const Arguments& arguments, const PlanInput& found, const Pre
   return run_plan(arguments, found.plan, settings, loader);
 }
 
+// A .cu without a launch on the command line: the launches that its host code makes.
+std::optional<int> run_host_code(const Arguments& arguments, const Input& input, PredictSettings settings) {
+  if (settings.launch.given() || arguments.has("kernel")) return std::nullopt;
+  const auto plan = plan_of_host_code(input, settings.compile);
+  if (!plan) return std::nullopt;
+  auto parameters = with_typical_values(*plan, std::move(settings.parameters));
+  if (!parameters) return fail(wrong_input, parameters.diagnostics());
+  settings.parameters = std::move(*parameters);
+  KernelLoader loader(read_text, say_each, settings.compile, arguments.has("skip-unsupported"),
+                      arguments.has("registers"));
+  loader.set_parameters(settings.parameters);
+  loader.add(input);
+  loader.prepare(*plan, settings.gpus);
+  return run_plan(arguments, *plan, settings, loader);
+}
+
 int run_kernel(const Arguments& arguments, Input input, const PredictSettings& settings) {
+  if (const auto status = run_host_code(arguments, input, settings)) return *status;
   if (!settings.launch.sized()) return fail(wrong_command_line, {no_launch()});
   KernelLoader loader(read_text, say_each, settings.compile, arguments.has("skip-unsupported"),
                       arguments.has("registers"));
