@@ -249,6 +249,8 @@ HostInterpreter::Flow HostInterpreter::join(
   std::vector<HostStep>& left = then_leaves ? then_steps : else_steps;
   std::vector<HostStep>& rest = then_leaves ? else_steps : then_steps;
   const auto& left_result = then_leaves ? results.first : results.second;
+  if (leaving == Flow::broke && !loops_.empty())
+    loops_.back().broken.push_back(then_leaves ? then_memory : else_memory);
   if (leaving == Flow::continued && !loops_.empty()) {
     loops_.back().continued.push_back(
         {then_leaves ? std::move(then_memory) : std::move(else_memory), condition, then_leaves});

@@ -83,7 +83,8 @@ class HostInterpreter {
 
   struct Loop {
     std::vector<ContinuedPath> continued;
-    bool data_break = false;  // it may end before its condition says so
+    std::vector<HostMemory> broken;  // where it may be left by a `break`
+    bool data_break = false;         // it may end before its condition says so
     std::string break_source;
   };
 

@@ -582,6 +582,15 @@ HostInterpreter::Flow HostInterpreter::execute_loop(const LoopParts& parts) {
       symbol.typical = one.entry.expression.integer_value();
     memory_.store(one.place, unknown(std::move(symbol)));
   }
+  // Where a `break` may have been taken, what it leaves and what the last iteration leaves are alternatives.
+  for (HostMemory& broken : reading.loop.broken) {
+    for (const Carried& one : reading.carried) {
+      const HostValue* value = broken.find(one.place);
+      if (one.stays && value && value->is(Kind::unknown) && value->id == one.symbol)
+        broken.store(one.place, one.entry);
+    }
+    memory_ = merged(memory_, broken, unknown({}));
+  }
   if (reading.flow == Flow::returned || reading.flow == Flow::exited) return reading.flow;
   return Flow::normal;
 }

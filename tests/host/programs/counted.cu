@@ -4,6 +4,7 @@
 __global__ void work(float* a, int n) { a[threadIdx.x] = n; }
 
 bool is_wanted(int i);
+void first_line(float* a);
 
 int count_wanted(int n) {
   int count = 0;
@@ -47,4 +48,20 @@ int main() {
   work<<<levels, 32>>>(a, 5);
   std::vector<float> values(640);
   work<<<values.size() / 64, 64>>>(a, 6);
+  first_line(a);
+}
+
+bool is_last(int i);
+
+// A `break` that data decide, and what is counted before it.
+void first_line(float* a) {
+  int features = 0, lines = 0;
+  for (int i = 0; i < 100; i++) {
+    lines++;
+    if (is_wanted(i)) {
+      while (!is_last(features)) features++;
+      break;
+    }
+  }
+  work<<<features, 32>>>(a, 7);
 }
