@@ -248,5 +248,27 @@ TEST_F(CompileNvcc, MacrosMayHoldWhatTheShellSeesQuoted) {
   EXPECT_TRUE(result) << text_of(result);
 }
 
+// What clang does not take is nvcc's, where the choice is left to warptime.
+TEST(CompileAutomatic, WhatClangDoesNotTakeIsNvccs) {
+  if (!nvcc_version()) GTEST_SKIP() << "no nvcc here";
+  CompileOptions options;
+  options.compiler = Compiler::automatic;
+  const std::string sized =
+      "__global__ void k(float* a) { extern __shared__ float s[32]; s[1] = a[0]; a[1] = s[2]; }";
+  const Result<Source> by_nvcc = compile_cuda("k.cu", sized, options);
+  ASSERT_TRUE(by_nvcc) << to_text(by_nvcc.diagnostics());
+  EXPECT_EQ(by_nvcc->compiler, *nvcc_version());
+  ASSERT_EQ(by_nvcc->notes.size(), 1u);
+  EXPECT_TRUE(contains(by_nvcc->notes[0], "compiled by nvcc, as clang does not take it: k.cu:1:"))
+      << by_nvcc->notes[0];
+  const Result<Source> by_clang = compile_cuda("k.cu", "__global__ void k(float* a) { a[0] = 1; }", options);
+  ASSERT_TRUE(by_clang);
+  EXPECT_EQ(by_clang->compiler, clang_version());
+  EXPECT_TRUE(by_clang->notes.empty());
+  const Result<Source> by_none = compile_cuda("k.cu", "__global__ void k(float* a) { a[0] = x; }", options);
+  ASSERT_FALSE(by_none);
+  EXPECT_TRUE(contains(to_text(by_none.diagnostics()), "use of undeclared identifier 'x'"));
+}
+
 }  // namespace
 }  // namespace warptime
