@@ -128,10 +128,12 @@ class HostCode::Judge {
     if (canonical) damaged_.insert(canonical);
   }
 
-  // `#error` in a header is often about the host's compiler or system; what device code lacks shows.
+  // `#error` in a header is often about the host's compiler or system, and so is an `#if` with a macro of a
+  // header that is missing; what device code lacks shows.
   bool is_refusal_of_header(const clang::Diagnostic& error) const {
-    return error.getID() == clang::diag::err_pp_hash_error &&
-           !compiler->getSourceManager().isInMainFile(error.getLocation());
+    const bool of_condition = error.getID() == clang::diag::err_pp_hash_error ||
+                              error.getID() == clang::diag::err_pp_expr_bad_token_binop;
+    return of_condition && !compiler->getSourceManager().isInMainFile(error.getLocation());
   }
 
   // Of those that are complete, the one whose text holds the location.
