@@ -43,8 +43,7 @@ KernelLoader::Target KernelLoader::target_of(const Gpu& gpu) {
   if (!added) return known->second;
   const auto available = compiler_targets(compile_.compiler);
   if (!available) return known->second;
-  const auto compiler =
-      compile_.compiler == Compiler::clang ? clang_version() : nvcc_version().value_or("nvcc");
+  const auto compiler = first_compiler_version(compile_.compiler);
   if (auto choice = compiling::choose_target(wanted, *available, compiler))
     known->second = std::move(*choice);
   return known->second;

@@ -10,6 +10,7 @@
 #include <set>
 #include <thread>
 
+#include "analyzer/compile/build_flags.h"
 #include "analyzer/compile/targets.h"
 #include "analyzer/pipeline.h"
 #include "load/programs.h"
@@ -66,8 +67,7 @@ Making making_of(const KernelSource& source, const CompileOptions& options) {
   Making making;
   if (source.kind != InputKind::cuda) return making;
   making.asked_arch = options.arch.empty() ? default_arch : options.arch;
-  making.provenance.compiler =
-      options.compiler == Compiler::clang ? clang_version() : nvcc_version().value_or("");
+  making.provenance.compiler = first_compiler_version(options.compiler);
   making.provenance.flags = flags_of(options);
   making.provenance.target = making.asked_arch;
   const auto targets = compiler_targets(options.compiler);
@@ -100,13 +100,20 @@ class Builder {
     auto text = read_text(source_.file);
     if (!text) return fail(text.diagnostics());
     committed_ = found_models(source_, built_.errors);
-    inputs_ = inputs_of(source_.file, *text, settings_.compile.flags);
+    std::vector<std::string> notes;
+    if (source_.kind == InputKind::cuda) {
+      auto compile = compiling::with_build_flags(settings_.compile, source_.file, notes);
+      if (!compile) return fail(compile.diagnostics());
+      compile_ = std::move(*compile);
+    }
+    inputs_ = inputs_of(source_.file, *text, compile_.flags);
     if (settings_.only_what_changed && built_.errors.empty() && inputs_.complete && is_current())
       return skip();
-    auto compiled = source_of({source_.file, std::move(*text), source_.kind}, settings_.compile);
+    auto compiled = source_of({source_.file, std::move(*text), source_.kind}, compile_);
     if (!compiled) return without_program(compiled.diagnostics());
     for (const auto& kernel : compiled->kernels) names_.emplace(kernel.symbol, kernel.name);
     say(compiled->warnings);
+    for (const auto& note : notes) say_note(note);
     for (const auto& note : compiled->notes) say_note(note);
     const auto analysis = analyze(std::move(*compiled), {"", settings_.skip_unsupported, {}, {}, false});
     if (!analysis) return without_program(analysis.diagnostics());
@@ -162,7 +169,7 @@ class Builder {
   }
 
   bool is_current(const FoundModel& model) const {
-    const Making making = making_of(source_, settings_.compile);
+    const Making making = making_of(source_, compile_);
     const auto& from = model.program->provenance;
     const bool all_modelled = model.program->instructions_modelled == model.program->instructions_total;
     return model.as_made && model.heading.tool == tool_name() && model.heading.inputs == inputs_.inputs &&
@@ -220,6 +227,7 @@ class Builder {
 
   const KernelSource& source_;
   const BuildSettings& settings_;
+  CompileOptions compile_;  // with the flags of this source
   BuiltSource built_;
   std::map<std::string, FoundModel> committed_;
   ModelInputs inputs_;

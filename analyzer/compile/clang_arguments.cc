@@ -51,6 +51,12 @@ std::string resource_folder() {
   return WARPTIME_CLANG_RESOURCES;
 }
 
+// What nvcc has to be asked for and clang always does.
+bool is_for_nvcc_alone(std::string_view flag) {
+  while (flag.starts_with('-')) flag.remove_prefix(1);
+  return flag == "expt-relaxed-constexpr" || flag == "expt-extended-lambda" || flag == "extended-lambda";
+}
+
 std::vector<std::string> driver_arguments(const ClangRequest& request, int parts, const SourceTree& sources) {
   std::vector<std::string> arguments{
       "clang",
@@ -76,7 +82,7 @@ std::vector<std::string> driver_arguments(const ClangRequest& request, int parts
   for (const std::string& flag : request.flags) {
     if (flag == "--use_fast_math" || flag == "-use_fast_math") {  // nvcc's name for it
       arguments.insert(arguments.end(), {"-ffast-math", "-fgpu-flush-denormals-to-zero"});
-    } else {
+    } else if (!is_for_nvcc_alone(flag)) {
       arguments.push_back(flag);
     }
   }

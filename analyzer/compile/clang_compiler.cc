@@ -22,13 +22,36 @@ constexpr std::size_t most_cached_modules = 8;
 constexpr std::size_t largest_cached_text = std::size_t{1} << 20;
 
 // A source that does not compile with the parts of our headers that it seemed to need gets them all.
-OptimisedModule compile_source(const ClangRequest& request) {
+OptimisedModule compile_with_parts(const ClangRequest& request) {
   const int parts = needed_header_parts(request.text, request.flags);
   OptimisedModule module = make_module(request, parts);
   if (module.errors.empty() && !module.host_errors) return module;
   OptimisedModule with_all = make_module(request, header_parts::all_and_libraries);
   const bool better = with_all.errors.empty() || !module.errors.empty();
   return better ? std::move(with_all) : std::move(module);
+}
+
+// A file of kernel templates that other files instantiate: they are taken with float, behind its end.
+OptimisedModule compile_source(const ClangRequest& request) {
+  OptimisedModule module = compile_with_parts(request);
+  const std::vector<std::string>& templates = module.facts.unused_templates;
+  if (!module.errors.empty() || !module.facts.kernels.empty() || templates.empty()) return module;
+  std::string text(request.text);
+  for (std::size_t i = 0; i < templates.size(); ++i)
+    text +=
+        fmt::format("\nstatic const void* const __warptime_use_{} = (const void*)&{};\n", i, templates[i]);
+  ClangRequest with_uses = request;
+  with_uses.text = text;
+  OptimisedModule used = compile_with_parts(with_uses);
+  if (!used.errors.empty() || used.facts.kernels.empty()) return module;
+  std::vector<std::string> names;
+  for (const KernelSignature& kernel : used.facts.kernels) names.push_back(kernel.name);
+  Diagnostic note;
+  note.severity = Severity::note;
+  note.message = fmt::format("kernel templates that {} does not instantiate are taken with float: {}",
+                             request.file, fmt::join(names, ", "));
+  used.warnings.push_back(std::move(note));
+  return used;
 }
 
 bool is_unchanged(const std::vector<FileStamp>& files) {

@@ -112,8 +112,8 @@ class HostCode::Judge {
   }
 
   bool judge_function(const clang::FunctionDecl& function) {
-    // A lambda in host code is called by its kernel alone where it says so.
-    if (is_device_alone(function)) return false;
+    // nvcc looks into a template when it instantiates it: until then an error in one stops nothing.
+    if (is_device_alone(function) && !function.isDependentContext()) return false;
     note_damage(function.getCanonicalDecl());
     host_functions_.insert(&function);
     return true;
@@ -124,10 +124,12 @@ class HostCode::Judge {
     if (canonical) damaged_.insert(canonical);
   }
 
-  // `#error` in a header is often about the host's compiler or system; what device code lacks shows.
+  // `#error` in a header is often about the host's compiler or system, and so is an `#if` with a macro of a
+  // header that is missing; what device code lacks shows.
   bool is_refusal_of_header(const clang::Diagnostic& error) const {
-    return error.getID() == clang::diag::err_pp_hash_error &&
-           !compiler->getSourceManager().isInMainFile(error.getLocation());
+    const bool of_condition = error.getID() == clang::diag::err_pp_hash_error ||
+                              error.getID() == clang::diag::err_pp_expr_bad_token_binop;
+    return of_condition && !compiler->getSourceManager().isInMainFile(error.getLocation());
   }
 
   // Of those that are complete, the one whose text holds the location.
@@ -206,6 +208,8 @@ class HostCode::Judge {
   void add(const clang::FunctionDecl& function) {
     const clang::FunctionDecl* definition = nullptr;
     reach(*function.getCanonicalDecl());
+    if (const clang::FunctionDecl* pattern = function.getTemplateInstantiationPattern())
+      reach(*pattern->getCanonicalDecl());
     if (!function.isDefined(definition) || !visited_.insert(definition).second) return;
     pending_.push_back(definition);
   }
@@ -310,14 +314,26 @@ class HostCode::Callbacks : public clang::PPCallbacks {
 };
 
 std::string hint_about_headers(const std::vector<std::string>& missing) {
+  const auto begins = [&](const std::vector<std::string_view>& folders) {
+    return std::any_of(missing.begin(), missing.end(), [&](const std::string& name) {
+      return std::any_of(folders.begin(), folders.end(),
+                         [&](std::string_view f) { return name.starts_with(f); });
+    });
+  };
   if (missing.empty()) return {};
-  constexpr std::size_t shown = 6;
-  std::vector<std::string> names(
-      missing.begin(), missing.begin() + static_cast<std::ptrdiff_t>(std::min(shown, missing.size())));
-  const std::string more =
-      missing.size() > shown ? fmt::format(" and {} more", missing.size() - shown) : std::string();
-  return fmt::format("{}{} {} not found: name the folders of your own headers by -I after `--`",
-                     fmt::join(names, ", "), more, missing.size() == 1 ? "was" : "were");
+  constexpr std::size_t most = 6;
+  const auto shown = static_cast<std::ptrdiff_t>(std::min(most, missing.size()));
+  std::string text = fmt::format("{}", fmt::join(missing.begin(), missing.begin() + shown, ", "));
+  if (missing.size() > most) text += fmt::format(" and {} more", missing.size() - most);
+  text += missing.size() == 1 ? " was not found: " : " were not found: ";
+  if (begins({"cub/", "thrust/"})) {
+    text += "CUB and Thrust are in the packages libcub-dev and libthrust-dev, and in a CUDA Toolkit";
+  } else if (begins({"cuda/", "nv/"})) {
+    text += "it takes a CUDA Toolkit";
+  } else {
+    text += "name the folders of your own headers by -I after `--`";
+  }
+  return text;
 }
 
 HostCode::HostCode() : judge_(std::make_unique<Judge>()) {}

@@ -214,6 +214,7 @@ void settle(clang::CompilerInvocation& invocation) {
   frontend.ShowStats = false;
   frontend.DisableFree = false;  // the driver counts on the process to end
   invocation.getDependencyOutputOpts() = {};
+  invocation.getLangOpts().CUDAAllowVariadicFunctions = true;
   clang::CodeGenOptions& code = invocation.getCodeGenOpts();
   code.setDebugInfo(llvm::codegenoptions::DebugDirectivesOnly);
   code.SaveTempsFilePrefix.clear();

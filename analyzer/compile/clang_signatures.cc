@@ -69,6 +69,7 @@ class FactFinder : public clang::ASTConsumer {
     } else if (const auto* functions = llvm::dyn_cast<clang::FunctionTemplateDecl>(&declaration)) {
       if (!functions->isCanonicalDecl()) return;
       for (const clang::FunctionDecl* instance : functions->specializations()) visit_function(*instance);
+      if (functions->specializations().empty()) note_unused(*functions);
     } else if (const auto* classes = llvm::dyn_cast<clang::ClassTemplateDecl>(&declaration)) {
       if (!classes->isCanonicalDecl()) return;
       for (const clang::Decl* instance : classes->specializations()) visit(*instance);
@@ -82,6 +83,27 @@ class FactFinder : public clang::ASTConsumer {
     if (!is_device_code(declared) || !declared.isDefined(function) || function->isInvalidDecl()) return;
     if (function->hasAttr<clang::CUDAGlobalAttr>()) add_kernel(*function);
     note_calls(function->getBody());
+  }
+
+  // With float for each type; where a number is asked for, nobody knows which.
+  void note_unused(const clang::FunctionTemplateDecl& functions) {
+    const clang::FunctionDecl* definition = nullptr;
+    const clang::FunctionDecl& function = *functions.getTemplatedDecl();
+    if (!function.hasAttr<clang::CUDAGlobalAttr>() || !function.isDefined(definition)) return;
+    std::string arguments;
+    for (const clang::NamedDecl* parameter : *functions.getTemplateParameters()) {
+      const auto* type = llvm::dyn_cast<clang::TemplateTypeParmDecl>(parameter);
+      if (parameter->isParameterPack() || (type && type->hasDefaultArgument())) break;
+      const auto* number = llvm::dyn_cast<clang::NonTypeTemplateParmDecl>(parameter);
+      if (number && number->hasDefaultArgument()) break;
+      if (!type) return;
+      arguments += arguments.empty() ? "float" : ", float";
+    }
+    std::string name = function.getQualifiedNameAsString();
+    constexpr std::string_view unnamed = "(anonymous namespace)::";
+    for (std::size_t at = name.find(unnamed); at != std::string::npos; at = name.find(unnamed))
+      name.erase(at, unnamed.size());
+    facts_.unused_templates.push_back(fmt::format("{}<{}>", name, arguments));
   }
 
   void note_calls(const clang::Stmt* body) {

@@ -17,6 +17,8 @@ struct SourceFacts {
   std::set<std::string> math_functions;  // that device code calls and our headers write in software
   // Device code calls functions of our headers that the target decides about.
   bool target_dependent = false;
+  // Kernel templates that nothing instantiates and whose parameters are types: "ns::filter<float>".
+  std::vector<std::string> unused_templates;
 };
 
 // Fills `facts` (which must outlive it) when the translation unit is complete. Also tells clang to skip the

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "analyzer/compile/build_flags.h"
 #include "analyzer/compile/clang_compiler.h"
 #include "analyzer/compile/nvcc.h"
 #include "analyzer/compile/targets.h"
@@ -67,12 +68,11 @@ Result<Source> compile_with_clang(Source source, std::string_view text, const Co
 }
 
 Result<std::vector<std::string>> targets_with_variants(Compiler compiler) {
-  if (compiler == Compiler::clang) return clang_targets();
-  return nvcc_targets();
+  return compiler == Compiler::nvcc ? nvcc_targets() : Result(clang_targets());
 }
 
 Result<std::string> compiler_name(Compiler compiler) {
-  if (compiler == Compiler::clang) return clang_version();
+  if (compiler != Compiler::nvcc) return clang_version();
   const Result<Nvcc> nvcc = find_nvcc();
   if (!nvcc) return nvcc.diagnostics();
   return nvcc->version;
@@ -85,27 +85,60 @@ Result<Source> no_kernel(const Source& source) {
 
 }  // namespace
 
-Result<Source> compile_cuda(const std::string& file, std::string_view text, const CompileOptions& options) {
-  if (text.size() > longest_source_bytes)
-    return error(fmt::format("{} is longer than {} bytes", file, longest_source_bytes));
-  Source source;
-  source.file = file;
-  source.text = text;
-  source.flags = visible_flags(options);
-  Result<std::string> compiler = compiler_name(options.compiler);
+namespace {
+
+Result<Source> compile_with(Compiler chosen, Source source, std::string_view text,
+                            const CompileOptions& options) {
+  Result<std::string> compiler = compiler_name(chosen);
   if (!compiler) return compiler.diagnostics();
   source.compiler = *compiler;
-  const Result<std::vector<std::string>> targets = targets_with_variants(options.compiler);
+  const Result<std::vector<std::string>> targets = targets_with_variants(chosen);
   if (!targets) return targets.diagnostics();
   const Result<TargetChoice> choice =
       choose_target(options.arch.empty() ? default_target : options.arch, *targets, source.compiler);
   if (!choice) return choice.diagnostics();
   source.target = choice->target;
   if (!choice->note.empty()) source.notes.push_back(choice->note);
+  return chosen == Compiler::nvcc ? compile_with_nvcc(std::move(source), text, options)
+                                  : compile_with_clang(std::move(source), text, options);
+}
 
-  Result<Source> compiled = options.compiler == Compiler::clang
-                                ? compile_with_clang(std::move(source), text, options)
-                                : compile_with_nvcc(std::move(source), text, options);
+// "k.cu:3:4: error: …" -> "k.cu:3:4: …"
+std::string first_error(const Diagnostics& diagnostics) {
+  for (const Diagnostic& diagnostic : diagnostics) {
+    if (diagnostic.severity != Severity::error) continue;
+    std::string text = diagnostic.message.substr(0, diagnostic.message.find('\n'));
+    if (const std::size_t at = text.find("error: "); at != std::string::npos) text.erase(at, 7);
+    return text;
+  }
+  return "errors";
+}
+
+// What clang refused, compiled by nvcc; clang's errors where there is no nvcc, or where it refuses too.
+Result<Source> try_nvcc_instead(const Result<Source>& refused, Source source, std::string_view text,
+                                const CompileOptions& options) {
+  const Diagnostics& errors = refused.diagnostics();
+  if (const Result<Nvcc> nvcc = find_nvcc(); !nvcc) return errors;
+  source.notes.push_back(fmt::format("compiled by nvcc, as clang does not take it: {}", first_error(errors)));
+  Result<Source> compiled = compile_with(Compiler::nvcc, std::move(source), text, options);
+  if (!compiled) return errors;
+  return compiled;
+}
+
+}  // namespace
+
+Result<Source> compile_cuda(const std::string& file, std::string_view text, const CompileOptions& asked) {
+  if (text.size() > longest_source_bytes)
+    return error(fmt::format("{} is longer than {} bytes", file, longest_source_bytes));
+  Source source;
+  const Result<CompileOptions> options = with_build_flags(asked, file, source.notes);
+  if (!options) return options.diagnostics();
+  source.file = file;
+  source.text = text;
+  source.flags = visible_flags(*options);
+  Result<Source> compiled = compile_with(options->compiler, source, text, *options);
+  if (!compiled && options->compiler == Compiler::automatic)
+    compiled = try_nvcc_instead(compiled, std::move(source), text, *options);
   if (compiled && compiled->ptx.find(".entry") == std::string::npos) return no_kernel(*compiled);
   return compiled;
 }
@@ -118,6 +151,10 @@ std::optional<std::string> nvcc_version() {
   const Result<Nvcc> nvcc = find_nvcc();
   if (!nvcc) return std::nullopt;
   return nvcc->version;
+}
+
+std::string first_compiler_version(Compiler compiler) {
+  return compiler == Compiler::nvcc ? nvcc_version().value_or("") : clang_version();
 }
 
 Result<std::vector<std::string>> compiler_targets(Compiler compiler) {

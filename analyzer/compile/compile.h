@@ -12,13 +12,15 @@
 
 namespace warptime {
 
-enum class Compiler { clang, nvcc };
+// automatic: clang, and nvcc where clang fails on device code and nvcc is there.
+enum class Compiler { clang, nvcc, automatic };
 
 struct CompileOptions {
   Compiler compiler = Compiler::clang;
   std::string arch;                // "sm_75"; empty: the default (sm_75 for both compilers)
   bool rolled = false;             // loops as written: no unrolling
-  std::vector<std::string> flags;  // what followed `--`: -I, -D, -O2, …; passed to the compiler after our own
+  std::vector<std::string> flags;  // what followed `--`: -I, -D, -O2, …; given to the compiler after our own
+  std::string build_folder;        // whose compile_commands.json has more flags of the source; empty: none
 };
 
 struct KernelArgument {
@@ -51,16 +53,21 @@ struct Source {
 
 // Compiles the device side of CUDA C++ `text` to PTX at -O3 with line information (.loc). An `arch` older
 // than the compiler's oldest target is compiled for the oldest, with a note; one that is newer than the
-// newest likewise; one that is not an sm_XX is an error. Errors: the compiler's own diagnostics, verbatim;
-// nvcc not found (the hint lists where it was looked for, and that clang needs no toolkit); no kernel in the
-// file. Thread-safe.
+// newest likewise; one that is no sm_XX is an error. Errors: the compiler's own diagnostics, verbatim; nvcc
+// asked for and not there (hint: where it was looked for, and that clang needs none); no kernel in the file; a
+// build folder without flags for the file. Where `automatic` comes to nvcc, a note says so.
+// Thread-safe.
 Result<Source> compile_cuda(const std::string& file, std::string_view text, const CompileOptions& options);
 
 // "clang 19.1.7"; for nvcc "nvcc 13.0.88", or nothing where no CUDA Toolkit is found.
 std::string clang_version();
 std::optional<std::string> nvcc_version();
 
-// The targets of a compiler, ascending: "sm_30" … "sm_90". nvcc is asked for them.
+// The compiler that is asked first: nvcc's version where it is nvcc, "" where that is not there.
+std::string first_compiler_version(Compiler compiler);
+
+// The targets that a compiler has, ascending: "sm_30" … "sm_90". Asked of nvcc, not assumed; clang's where the
+// choice is automatic.
 Result<std::vector<std::string>> compiler_targets(Compiler compiler);
 
 }  // namespace warptime

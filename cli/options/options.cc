@@ -46,8 +46,9 @@ OptionGroup compiler_options() {
   return {
       "Compiling a .cu",
       {{"compiler", "NAME",
-        "clang (built in, needs no CUDA Toolkit), or nvcc to analyse the code of your own build (default: "
-        "clang)"},
+        "auto (default): clang, which is built in, and nvcc where clang fails and a CUDA Toolkit is "
+        "installed; clang; or nvcc to analyse the code of your own build"},
+       {"p,build", "DIR", "take the flags of each source from DIR/compile_commands.json, as clang-tidy does"},
        {"arch", "sm_XX", "compile for this target (default: each GPU's own; analyze: sm_75)"},
        {"rolled", "",
         "do not unroll loops; gives a program that is easy to read and to check against the source"},
@@ -86,10 +87,13 @@ OptionGroup general_options(std::string formats) {
 }
 
 Result<CompileOptions> read_compile_options(const Arguments& arguments) {
-  const auto compiler = read_choice(arguments, "compiler", {"clang", "nvcc"});
+  const auto compiler = read_choice(arguments, "compiler", {"auto", "clang", "nvcc"});
   if (!compiler) return compiler.diagnostics();
   CompileOptions options;
-  options.compiler = *compiler == "nvcc" ? Compiler::nvcc : Compiler::clang;
+  options.compiler = *compiler == "nvcc"    ? Compiler::nvcc
+                     : *compiler == "clang" ? Compiler::clang
+                                            : Compiler::automatic;
+  options.build_folder = arguments.value_or("build", "");
   options.arch = arguments.value_or("arch", "");
   options.rolled = arguments.has("rolled");
   options.flags = arguments.compiler_flags();

@@ -220,6 +220,51 @@ TEST(CompileClang, EvenWhatIsNoCppAtAllIsANoteInHostCode) {
   EXPECT_TRUE(contains(result->warnings[0].message, "host_error.cu:2:21: expected expression"));
 }
 
+TEST(CompileClang, TheDeviceHeadersComeAlong) {
+  for (const std::string target : {"sm_35", "sm_60", "sm_75", "sm_80", "sm_90"}) {
+    const Result<Source> result = compile_data("device_headers.cu", for_target(target));
+    ASSERT_TRUE(result) << target << text_of(result);
+    EXPECT_TRUE(result->warnings.empty()) << to_text(result->warnings);
+    EXPECT_FALSE(contains(result->ptx, ".extern .func")) << target;
+  }
+}
+
+TEST(CompileClang, TemplatesThatNobodyInstantiatesAreTakenWithFloat) {
+  const Result<Source> result = compile_data("template_never_used.cu");
+  ASSERT_TRUE(result) << text_of(result);
+  ASSERT_EQ(result->kernels.size(), 1u);
+  EXPECT_EQ(result->kernels[0].name, "kernel<float>");
+  ASSERT_EQ(result->warnings.size(), 1u);
+  EXPECT_TRUE(contains(result->warnings[0].message, "are taken with float: kernel<float>"));
+}
+
+TEST(CompileClang, ErrorsInTemplatesThatNoKernelUsesAreNotes) {
+  const Result<Source> result =
+      compile_cuda("k.cu",
+                   "template <class T> __device__ T f(T a) { return a + missing; }\n"
+                   "__global__ void k(float* a) { a[0] = 1; }",
+                   {});
+  ASSERT_TRUE(result) << text_of(result);
+  ASSERT_EQ(result->warnings.size(), 1u);
+  EXPECT_TRUE(contains(result->warnings[0].message, "k.cu:1:53: use of undeclared identifier 'missing'"))
+      << result->warnings[0].message;
+}
+
+TEST(CompileClang, RegistersMayBeNamedAsForNvcc) {
+  const Result<Source> result = compile_cuda(
+      "k.cu", R"(__global__ void k(int* a) { int l; asm("mov.u32 %0, %laneid;" : "=r"(l)); a[0] = l; })", {});
+  ASSERT_TRUE(result) << text_of(result);
+  EXPECT_TRUE(contains(result->ptx, "%laneid;"));
+}
+
+TEST(CompileClang, DeviceFunctionsMayBeVariadic) {
+  const Result<Source> result = compile_cuda(
+      "k.cu",
+      "__device__ int first(int n, ...) { return n; }\n__global__ void k(int* a) { a[0] = first(7, a[1]); }",
+      {});
+  ASSERT_TRUE(result) << text_of(result);
+}
+
 TEST(CompileClang, SimpleSourcesNeedNoSystemHeaders) {
   const Result<Source> result = compile_data("no_system_headers.cu", with_flags({"-nostdinc"}));
   ASSERT_TRUE(result) << text_of(result);
@@ -251,7 +296,8 @@ TEST(CompileClang, PtxasTakesThePtx) {
   const std::string ptxas = find_ptxas();
   if (ptxas.empty()) GTEST_SKIP() << "no ptxas here";
   const std::string file = testing::TempDir() + "warptime-compile-test.ptx";
-  for (const std::string name : {"all_functions.cu", "host_code.cu", "kernels.cu", "loops.cu"}) {
+  for (const std::string name :
+       {"all_functions.cu", "device_headers.cu", "host_code.cu", "kernels.cu", "loops.cu"}) {
     for (const std::string target : {"sm_75", "sm_80", "sm_90"}) {
       const Result<Source> result = compile_data(name, for_target(target));
       ASSERT_TRUE(result) << text_of(result);

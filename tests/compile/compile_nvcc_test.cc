@@ -248,5 +248,77 @@ TEST_F(CompileNvcc, MacrosMayHoldWhatTheShellSeesQuoted) {
   EXPECT_TRUE(result) << text_of(result);
 }
 
+// The instructions of each kernel: what ends in a semicolon, but for directives and the return.
+std::map<std::string, int> instruction_counts(const std::string& ptx) {
+  std::map<std::string, int> counts;
+  std::string kernel, statement;
+  int depth = 0;
+  for (std::size_t i = 0; i < ptx.size(); ++i) {
+    if (ptx.compare(i, 2, "//") == 0) i = std::min(ptx.find('\n', i), ptx.size() - 1);
+    if (ptx.compare(i, 7, ".entry ") == 0 && depth == 0) kernel = ptx.substr(i + 7, ptx.find('(', i) - i - 7);
+    const char c = ptx[i];
+    if (c == '{') ++depth;
+    if (c == '}' && --depth == 0) kernel.clear();
+    if (c == ';' && !kernel.empty() && depth > 0) {
+      const std::size_t label = statement.rfind(':');
+      if (label != std::string::npos) statement.erase(0, label + 1);
+      if (!statement.empty() && statement[0] != '.' && statement != "ret") ++counts[kernel];
+    }
+    // Operand lists in braces are part of their statement.
+    const bool opens_block = c == '{' && (statement.empty() || statement.back() == ')');
+    if (c == ';' || opens_block || c == '\n') {
+      if (c != '\n' || statement.starts_with(".loc") || statement.ends_with(':')) statement.clear();
+    } else if (std::isspace(static_cast<unsigned char>(c)) == 0 && !(c == '}' && statement.empty())) {
+      statement += c;
+    }
+  }
+  return counts;
+}
+
+// Of arithmetic, conversions, ranks and barriers: within two instructions, which is how far the two compilers
+// are apart in addresses and immediates.
+TEST(CompileAutomatic, TheDeviceHeadersCostWhatNvccMakesOfItsOwn) {
+  if (!nvcc_version()) GTEST_SKIP() << "no nvcc here";
+  CompileOptions options = for_target("sm_80");
+  const Result<Source> by_clang = compile_data("device_costs.cu", options);
+  ASSERT_TRUE(by_clang) << to_text(by_clang.diagnostics());
+  options.compiler = Compiler::nvcc;
+  options.flags = {"-std=c++17"};
+  const Result<Source> by_nvcc = compile_data("device_costs.cu", options);
+  ASSERT_TRUE(by_nvcc) << to_text(by_nvcc.diagnostics());
+  std::map<std::string, int> ours = instruction_counts(by_clang->ptx);
+  const std::map<std::string, int> theirs = instruction_counts(by_nvcc->ptx);
+  ASSERT_EQ(theirs.size(), 46u);
+  int equal = 0;
+  for (const auto& [kernel, count] : theirs) {
+    EXPECT_GE(ours[kernel], count - 2) << kernel;
+    EXPECT_LE(ours[kernel], count + 2) << kernel;
+    if (ours[kernel] == count) ++equal;
+  }
+  EXPECT_GE(equal, 30);
+}
+
+// What clang does not take is nvcc's, where the choice is left to warptime.
+TEST(CompileAutomatic, WhatClangDoesNotTakeIsNvccs) {
+  if (!nvcc_version()) GTEST_SKIP() << "no nvcc here";
+  CompileOptions options;
+  options.compiler = Compiler::automatic;
+  const std::string sized =
+      "__global__ void k(float* a) { extern __shared__ float s[32]; s[1] = a[0]; a[1] = s[2]; }";
+  const Result<Source> by_nvcc = compile_cuda("k.cu", sized, options);
+  ASSERT_TRUE(by_nvcc) << to_text(by_nvcc.diagnostics());
+  EXPECT_EQ(by_nvcc->compiler, *nvcc_version());
+  ASSERT_EQ(by_nvcc->notes.size(), 1u);
+  EXPECT_TRUE(contains(by_nvcc->notes[0], "compiled by nvcc, as clang does not take it: k.cu:1:"))
+      << by_nvcc->notes[0];
+  const Result<Source> by_clang = compile_cuda("k.cu", "__global__ void k(float* a) { a[0] = 1; }", options);
+  ASSERT_TRUE(by_clang);
+  EXPECT_EQ(by_clang->compiler, clang_version());
+  EXPECT_TRUE(by_clang->notes.empty());
+  const Result<Source> by_none = compile_cuda("k.cu", "__global__ void k(float* a) { a[0] = x; }", options);
+  ASSERT_FALSE(by_none);
+  EXPECT_TRUE(contains(to_text(by_none.diagnostics()), "use of undeclared identifier 'x'"));
+}
+
 }  // namespace
 }  // namespace warptime

@@ -1,8 +1,10 @@
 // The pieces of compile/ that need no compiler.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <regex>
 
+#include "analyzer/compile/build_flags.h"
 #include "analyzer/compile/header_parts.h"
 #include "analyzer/compile/process.h"
 #include "analyzer/compile/roll_loops.h"
@@ -44,6 +46,91 @@ TEST(RollLoops, EveryLoopGetsThePragmaOnItsOwnLine) {
     const std::regex pragma(R"(_Pragma\("unroll 1"\) )");
     EXPECT_EQ(std::regex_replace(roll_loops(text, include), pragma, "@"), expected);
   }
+}
+
+struct CommandCase {
+  std::string command;
+  std::vector<std::string> taken;
+  std::vector<std::string> dropped;
+};
+
+TEST(BuildFlags, TheFlagsThatChangeTheCodeAreTaken) {
+  const std::vector<CommandCase> cases{
+      {"nvcc -DX=1 -DY -I../include -Ilib -isystem /opt/a -std=c++17 -x cu -c k.cu -o k.o",
+       {"-DX=1", "-DY", "-I/p/include", "-I/p/build/lib", "-isystem", "/opt/a", "-std=c++17"},
+       {}},
+      {"/usr/local/cuda/bin/nvcc -forward-unknown-to-host-compiler -ccbin=/usr/bin/g++ -Xcompiler=-fPIC "
+       "\"--generate-code=arch=compute_80,code=[compute_80,sm_80]\" -MD -MT k.o -MF k.o.d -O3 -DNDEBUG -c "
+       "k.cu",
+       {"-DNDEBUG"},
+       {}},
+      {"nvcc --expt-relaxed-constexpr --extended-lambda -use_fast_math -rdc=true -G k.cu",
+       {"--expt-relaxed-constexpr", "--extended-lambda", "-use_fast_math"},
+       {"-rdc=true", "-G"}},
+      {"clang++ --cuda-gpu-arch=sm_80 -ffast-math -D 'NAME=\"a b\"' -U OLD --include-path=inc -x cuda k.cu",
+       {"--use_fast_math", "-DNAME=\"a b\"", "-UOLD", "-I/p/build/inc"},
+       {}},
+      {"nvcc -std c++20 --define-macro A=2 -arch sm_90 -gencode arch=compute_90,code=sm_90 k.cu",
+       {"-std=c++20", "-DA=2"},
+       {}},
+  };
+  for (const CommandCase& c : cases) {
+    const BuildFlags flags = translate_flags(split_command(c.command), "/p/build");
+    EXPECT_EQ(flags.taken, c.taken) << c.command;
+    EXPECT_EQ(flags.dropped, c.dropped) << c.command;
+  }
+}
+
+TEST(BuildFlags, CommandsAreSplitAsAShellDoes) {
+  EXPECT_EQ(split_command(R"(a  "b c" 'd "e"' f\ g "h\"i" '')"),
+            (std::vector<std::string>{"a", "b c", "d \"e\"", "f g", "h\"i", ""}));
+  EXPECT_TRUE(split_command("  ").empty());
+}
+
+class BuildFolder : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::filesystem::create_directories(folder_ + "/build");
+    std::ofstream(folder_ + "/k.cu") << text_;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  Result<Source> compile(const std::string& commands) {
+    if (!commands.empty()) std::ofstream(folder_ + "/build/compile_commands.json") << commands;
+    CompileOptions options;
+    options.build_folder = folder_ + "/build";
+    return compile_cuda(folder_ + "/k.cu", text_, options);
+  }
+  std::string message(const Result<Source>& result) { return to_text(result.diagnostics()); }
+
+  std::string folder_ = testing::TempDir() + "warptime-build-folder";
+  std::string text_ = "__global__ void k(int* a) { a[0] = VALUE; }\n";
+};
+
+TEST_F(BuildFolder, TheSourcesOwnFlagsAreTaken) {
+  const Result<Source> result =
+      compile(R"([
+    {"directory": "/nowhere", "command": "nvcc -DVALUE=1 -c other/k.cu", "file": "other/k.cu"},
+    {"directory": ")" +
+              folder_ + R"(/build", "command": "nvcc -DVALUE=4321 -rdc=true -c ../k.cu", "file": "../k.cu"}
+  ])");
+  ASSERT_TRUE(result) << message(result);
+  EXPECT_TRUE(contains(result->ptx, ", 4321;"));
+  EXPECT_EQ(result->flags, "-O3 -DVALUE=4321");
+  ASSERT_EQ(result->notes.size(), 1u);
+  EXPECT_TRUE(contains(result->notes[0], "compile_commands.json that were not taken: -rdc=true"));
+}
+
+TEST_F(BuildFolder, WithoutFlagsForTheSourceThereIsAnError) {
+  const Result<Source> none = compile("");
+  ASSERT_FALSE(none);
+  EXPECT_TRUE(contains(message(none), "there is no " + folder_ + "/build/compile_commands.json"));
+  EXPECT_TRUE(contains(message(none), "CMAKE_EXPORT_COMPILE_COMMANDS"));
+  const Result<Source> broken = compile("{");
+  ASSERT_FALSE(broken);
+  EXPECT_TRUE(contains(message(broken), "is not a list of compilation commands"));
+  const Result<Source> other = compile("[]");
+  ASSERT_FALSE(other);
+  EXPECT_TRUE(contains(message(other), "has no entry for "));
 }
 
 TEST(ScanKernels, FindsDeclarationsWithoutACompiler) {

@@ -1,5 +1,5 @@
 // Cooperative groups: the classes and functions of CUDA's cooperative_groups.h, for one device. What a function costs is what
-// it costs with nvcc: a rank in a block is a dot product of special registers, one in a tile is the lane's number, a
+// it costs with nvcc: a rank in a block is a dot product of special registers, one in a tile is its low bits, a
 // barrier of a tile is bar.warp.sync.
 #pragma once
 #pragma clang system_header
@@ -35,7 +35,7 @@ __WT_DEVICE unsigned long long blocks_of_grid() {
 // The lane that holds the bit number `rank` of `mask`, counted from 0.
 __WT_DEVICE unsigned lane_of_rank(unsigned mask, unsigned rank) {
   for (unsigned i = 0; i < rank; ++i) mask &= mask - 1;
-  return static_cast<unsigned>(__ffs(static_cast<int>(mask))) - 1;
+  return static_cast<unsigned>(__builtin_ctz(mask));
 }
 
 // A value of any size is moved 32 bits at a time.
@@ -171,7 +171,7 @@ class coalesced_group : public thread_group {
   __WT_MEMBER void sync() const { __syncwarp(mask_); }
   __WT_MEMBER unsigned mask() const { return mask_; }
   template <class T> __WT_MEMBER T shfl(T v, unsigned from) const {
-    const unsigned lane = from == 0 ? static_cast<unsigned>(__ffs(static_cast<int>(mask_))) - 1
+    const unsigned lane = from == 0 ? static_cast<unsigned>(__builtin_ctz(mask_))
                           : size() == 32 ? from : details::lane_of_rank(mask_, from);
     const unsigned mask = mask_;
     return details::by_words(v, [=](auto word) { return __shfl_sync(mask, word, static_cast<int>(lane), 32); });
@@ -215,7 +215,7 @@ template <unsigned Size> class tile {
   static constexpr thread_scope thread_scope = cooperative_groups::thread_scope::thread_scope_block;
   static __WT_MEMBER constexpr unsigned size() { return Size; }
   static __WT_MEMBER constexpr unsigned num_threads() { return Size; }
-  static __WT_MEMBER unsigned thread_rank() { return lane() & (Size - 1); }
+  static __WT_MEMBER unsigned thread_rank() { return linear_thread() & (Size - 1); }
   static __WT_MEMBER unsigned mask() {
     if constexpr (Size == 32) return 0xffffffffu;
     else return lowest_lanes(Size) << (lane() & ~(Size - 1));

@@ -1,3 +1,3 @@
-#pragma once
 #pragma clang system_header
 #include "cuda_runtime.h"
+#include "warptime/words.h"

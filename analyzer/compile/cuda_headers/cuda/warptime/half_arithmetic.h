@@ -112,9 +112,18 @@ __WT_ALSO(__hsub)
 __WT_ALSO(__hmul)
 #undef __WT_ALSO
 
-// A quotient of floats, rounded once more.
+// A quotient by the reciprocal, with one step of correction where it is subnormal: there the rounding would show.
 __WT_DEVICE __WT_H __hdiv(__WT_H a, __WT_H b) {
-  return __wt_narrow<__WT_H>(__nvvm_div_approx_f(__wt_widen(a), __wt_widen(b)));
+  const float dividend = __wt_widen(a), divisor = __wt_widen(b);
+  const float reciprocal = __nvvm_rcp_approx_ftz_f(divisor);
+  const float quotient = dividend * reciprocal;
+  __WT_H r = __wt_narrow<__WT_H>(quotient);
+  const unsigned magnitude = r.__x & 0x7fffu;
+  if (magnitude < 0x008f && magnitude != 0) {
+    const float error = __builtin_fmaf(-divisor, quotient, dividend);
+    r = __wt_narrow<__WT_H>(__builtin_fmaf(reciprocal, error, quotient));
+  }
+  return r;
 }
 __WT_DEVICE __WT_H2 __h2div(__WT_H2 a, __WT_H2 b) { return __WT_H2(__hdiv(a.x, b.x), __hdiv(a.y, b.y)); }
 __WT_DEVICE __WT_H __hneg(__WT_H a) { return __wt_of_bits<__WT_H>(a.__x ^ 0x8000); }

@@ -1,0 +1,2 @@
+// The occupancy calculator is host code.
+#pragma once

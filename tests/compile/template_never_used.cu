@@ -1,0 +1,1 @@
+template <class T> __global__ void kernel(T* a) { a[0] = 1; }
