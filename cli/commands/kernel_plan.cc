@@ -117,12 +117,12 @@ Result<KernelPlanOptions> read_kernel_plan_options(const Arguments& arguments) {
 }
 
 Diagnostic no_launch() {
-  return error("--threads is missing: how many threads are launched",
-               "give it with --threads EXPR (--threads N, say), or --grid X[,Y[,Z]] and --block X[,Y[,Z]]");
+  return error("--threads is missing: the launch needs a number of threads",
+               "give --threads EXPR, such as --threads N, or --grid X[,Y[,Z]] and --block X[,Y[,Z]]");
 }
 
 Diagnostic launch_of_plan(const std::string& plan) {
-  return error(fmt::format("{} is a plan and has launches of its own", plan),
+  return error(fmt::format("{} is a plan, which has its own launches", plan),
                "omit --threads, --grid, --block, --shared, --arg and --kernel");
 }
 

@@ -168,10 +168,10 @@ void RowModel::run(const PreparedStep& step, std::int64_t times) {
 void RowModel::counted(const PreparedStep& step, std::int64_t count, std::int64_t times) {
   iterations_ += static_cast<std::uint64_t>(std::min<std::int64_t>(count, kMostLaunchIterations + 1));
   if (iterations_ > kMostLaunchIterations) {
-    fail(
-        *step.step,
-        {error(fmt::format("`repeat: {}` is {}: launches that differ with the counter `{}` can be {} at most",
-                           to_string(step.step->repeat), count, step.step->counter, kMostLaunchIterations))});
+    fail(*step.step,
+         {error(fmt::format(
+             "`repeat: {}` is {}: launches that depend on the counter `{}` can repeat at most {} times",
+             to_string(step.step->repeat), count, step.step->counter, kMostLaunchIterations))});
   }
   for (std::int64_t iteration = 0; iteration < count; ++iteration) {
     slots_[static_cast<std::size_t>(step.counter_slot)] = iteration;

@@ -294,7 +294,7 @@ TEST(Predict, ALaunchMayAskForSharedMemory) {
   ASSERT_EQ(outcome.rows.size(), 3u) << outcome.errors;
   EXPECT_LT(outcome.rows[0].time.total_us, outcome.rows[1].time.total_us);
   EXPECT_LT(outcome.rows[1].time.total_us, outcome.rows[2].time.total_us);
-  EXPECT_NE(outcome.errors.find("not one block of 128 threads fits an SM of gtx-1070"), std::string::npos)
+  EXPECT_NE(outcome.errors.find("no block of 128 threads fits an SM of gtx-1070"), std::string::npos)
       << outcome.errors;
 }
 
@@ -401,7 +401,7 @@ INSTANTIATE_TEST_SUITE_P(
             "2)\n"},
         BadCase{
             "launches: [{kernel: k.yaml, grid: 1, block: [N, N]}]", "K=1,N=33",
-            "inline.plan.yaml:3: error: blocks of 1089 threads: gtx-1070 takes 1024 at most (on gtx-1070, "
+            "inline.plan.yaml:3: error: blocks of 1089 threads: gtx-1070 takes at most 1024 (on gtx-1070, "
             "K = 1, N = 33)\n"},
         BadCase{
             "launches: [{kernel: k.yaml, threads: 32, shared: N - 2}]", "K=1,N=1",
