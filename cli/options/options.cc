@@ -186,7 +186,7 @@ bool asks_for_all_gpus(const Arguments& arguments) {
 
 void say_excluded_gpus(const std::vector<std::string>& names) {
   if (!names.empty())
-    say_note(fmt::format("elided GPUs, for which the model does not hold: {}", enumerate(names)),
+    say_note(fmt::format("GPUs omitted because the model does not hold for them: {}", enumerate(names)),
              "`--gpu NAME` shows why");
 }
 
