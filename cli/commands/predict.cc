@@ -118,12 +118,17 @@ int run_plan(const Arguments& arguments, const Plan& plan, const PredictSettings
   return status;
 }
 
+KernelLoader loader_of(const Arguments& arguments, const FileReader& read, const PredictSettings& settings) {
+  KernelLoader loader(read, say_each, settings.compile, arguments.has("skip-unsupported"),
+                      arguments.has("registers"));
+  loader.set_parameters(settings.parameters);
+  return loader;
+}
+
 int run_found_plan(const Arguments& arguments, const PlanInput& found, const PredictSettings& settings) {
   if (settings.launch.given() || arguments.has("kernel"))
     return fail(wrong_command_line, {launch_of_plan(found.plan.name)});
-  KernelLoader loader(found.read, say_each, settings.compile, arguments.has("skip-unsupported"),
-                      arguments.has("registers"));
-  loader.set_parameters(settings.parameters);
+  KernelLoader loader = loader_of(arguments, found.read, settings);
   loader.prepare(found.plan, settings.gpus);
   return run_plan(arguments, found.plan, settings, loader);
 }
@@ -136,9 +141,7 @@ std::optional<int> run_host_code(const Arguments& arguments, const Input& input,
   auto parameters = with_typical_values(*plan, std::move(settings.parameters));
   if (!parameters) return fail(wrong_input, parameters.diagnostics());
   settings.parameters = std::move(*parameters);
-  KernelLoader loader(read_text, say_each, settings.compile, arguments.has("skip-unsupported"),
-                      arguments.has("registers"));
-  loader.set_parameters(settings.parameters);
+  KernelLoader loader = loader_of(arguments, read_text, settings);
   loader.add(input);
   loader.prepare(*plan, settings.gpus);
   return run_plan(arguments, *plan, settings, loader);
@@ -147,9 +150,7 @@ std::optional<int> run_host_code(const Arguments& arguments, const Input& input,
 int run_kernel(const Arguments& arguments, Input input, const PredictSettings& settings) {
   if (const auto status = run_host_code(arguments, input, settings)) return *status;
   if (!settings.launch.sized()) return fail(wrong_command_line, {no_launch()});
-  KernelLoader loader(read_text, say_each, settings.compile, arguments.has("skip-unsupported"),
-                      arguments.has("registers"));
-  loader.set_parameters(settings.parameters);
+  KernelLoader loader = loader_of(arguments, read_text, settings);
   const std::string file = input.file;
   loader.add(std::move(input));
   const auto plan = plan_of_kernel(file, {settings.launch, arguments.value_or("kernel", ""), {}},
