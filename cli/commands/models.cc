@@ -80,7 +80,7 @@ Result<std::optional<double>> read_percentage(const Arguments& arguments, std::s
 }
 
 // Quoted for a shell.
-std::string quoted(const std::string& word) {
+std::string shell_quoted(const std::string& word) {
   constexpr std::string_view plain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%";
   if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
@@ -93,12 +93,13 @@ std::string quoted(const std::string& word) {
 std::string update_command(const Arguments& arguments, const std::string& folder) {
   std::string command = "warptime models update";
   for (const char* name : {"compiler", "arch"})
-    if (const auto value = arguments.value(name)) command += fmt::format(" --{} {}", name, quoted(*value));
+    if (const auto value = arguments.value(name))
+      command += fmt::format(" --{} {}", name, shell_quoted(*value));
   for (const char* name : {"rolled", "skip-unsupported"})
     if (arguments.has(name)) command += fmt::format(" --{}", name);
-  command += " " + quoted(folder);
+  command += " " + shell_quoted(folder);
   if (!arguments.compiler_flags().empty()) command += " --";
-  for (const auto& flag : arguments.compiler_flags()) command += " " + quoted(flag);
+  for (const auto& flag : arguments.compiler_flags()) command += " " + shell_quoted(flag);
   return command;
 }
 

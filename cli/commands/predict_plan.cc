@@ -26,7 +26,7 @@ std::unique_ptr<PredictionView> view_of(const PredictionJob& job) {
 }
 
 // What was written when the user had enough of it.
-int interrupted(Output& output, std::uint64_t rows, std::uint64_t total) {
+int stop_interrupted(Output& output, std::uint64_t rows, std::uint64_t total) {
   const auto kept = output.finish_with_part();
   if (!kept) return fail(wrong_input, kept.diagnostics());
   say_note(fmt::format("interrupted after {} of {} rows{}", rows, total,
@@ -67,7 +67,7 @@ int run_prediction(const Arguments& arguments, const PredictionJob& job) {
       });
   progress.clear();
   if (begun) write(view->end());
-  if (interrupt.happened() && rows) return interrupted(**output, *rows, *total);
+  if (interrupt.happened() && rows) return stop_interrupted(**output, *rows, *total);
   if (!rows) {
     if (!arguments.has("output")) (*output)->finish();  // what was found before the error stays visible
     return fail(wrong_input, rows.diagnostics());

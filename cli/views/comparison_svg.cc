@@ -7,33 +7,17 @@
 #include <cmath>
 #include <limits>
 
+#include "cli/views/svg.h"
 #include "cli/views/table.h"
 
 namespace warptime::cli {
 namespace {
 
 constexpr double panel_width = 300, panel_height = 190;  // with its margins
-constexpr double left = 52, right = 12, top = 34, bottom = 38;
+constexpr double left_margin = 52, right_margin = 12, top_margin = 34, bottom_margin = 38;
 constexpr std::size_t panels_in_a_row = 4;
 constexpr double heading_height = 44;
 constexpr char predicted_colour[] = "#1a1a1a", measured_colour[] = "#8c8c8c";
-
-std::string escaped(std::string_view text) {
-  std::string safe;
-  for (const char c : text) {
-    if (c == '&')
-      safe += "&amp;";
-    else if (c == '<')
-      safe += "&lt;";
-    else if (c == '>')
-      safe += "&gt;";
-    else if (c == '"')
-      safe += "&quot;";
-    else
-      safe += c;
-  }
-  return safe;
-}
 
 std::string file_name(std::string_view text) {
   std::string safe;
@@ -73,7 +57,7 @@ Axis size_axis(const std::vector<ComparedRow>& rows, std::size_t size_parameter)
 }
 
 // The limit on the ticks of an axis; more would touch.
-constexpr int most_ticks = 100;
+constexpr int most_axis_ticks = 100;
 constexpr int most_power_ticks = 12;
 
 // Round steps of a linear axis.
@@ -90,13 +74,14 @@ class Panel {
   Panel(double x, double y, Axis sizes, Axis values) : x_(x), y_(y), sizes_(sizes), values_(values) {}
 
   void frame(const std::string& title, const std::string& subtitle, const std::string& size_name) {
-    const double width = panel_width - left - right, height = panel_height - top - bottom;
-    text(x_ + left, y_ + 14, "start", 11, title, true);
-    text(x_ + left, y_ + 27, "start", 9, subtitle);
+    const double width = panel_width - left_margin - right_margin,
+                 height = panel_height - top_margin - bottom_margin;
+    text(x_ + left_margin, y_ + 14, "start", 11, title, true);
+    text(x_ + left_margin, y_ + 27, "start", 9, subtitle);
     svg_ += fmt::format(
         "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"none\" "
         "stroke=\"#666\"/>\n",
-        x_ + left, y_ + top, width, height);
+        x_ + left_margin, y_ + top_margin, width, height);
     size_ticks(size_name);
     value_ticks();
   }
@@ -105,7 +90,7 @@ class Panel {
     svg_ += fmt::format(
         "<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#c33\" stroke-dasharray=\"4 "
         "3\"/>\n",
-        x_ + left, y_of(value), x_ + panel_width - right, y_of(value));
+        x_ + left_margin, y_of(value), x_ + panel_width - right_margin, y_of(value));
   }
 
   void points(const std::vector<Point>& points, const char* colour, bool joined) {
@@ -126,16 +111,17 @@ class Panel {
 
  private:
   double x_of(double size) const {
-    return x_ + left + std::clamp(sizes_.share(size), 0.0, 1.0) * (panel_width - left - right);
+    return x_ + left_margin +
+           std::clamp(sizes_.share(size), 0.0, 1.0) * (panel_width - left_margin - right_margin);
   }
   double y_of(double value) const {
-    return y_ + panel_height - bottom -
-           std::clamp(values_.share(value), 0.0, 1.0) * (panel_height - top - bottom);
+    return y_ + panel_height - bottom_margin -
+           std::clamp(values_.share(value), 0.0, 1.0) * (panel_height - top_margin - bottom_margin);
   }
 
   void text(double x, double y, const char* anchor, int size, const std::string& words, bool bold = false) {
     svg_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" font-size=\"{}\"{}>{}</text>\n",
-                        x, y, anchor, size, bold ? " font-weight=\"bold\"" : "", escaped(words));
+                        x, y, anchor, size, bold ? " font-weight=\"bold\"" : "", xml_escaped(words));
   }
 
   // Powers of two, every one to every fourth.
@@ -144,7 +130,7 @@ class Panel {
     const int last = static_cast<int>(std::floor(std::log2(sizes_.high) + 1e-9));
     const int step = std::max(1, (last - first + 7) / 8);
     for (int power = first; power <= last; power += step) {
-      const double x = x_of(std::exp2(power)), y = y_ + panel_height - bottom;
+      const double x = x_of(std::exp2(power)), y = y_ + panel_height - bottom_margin;
       svg_ +=
           fmt::format("<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\" stroke=\"#666\"/>\n",
                       x, y, y + 3);
@@ -153,15 +139,15 @@ class Panel {
           "font-size=\"7\">{}</tspan></text>\n",
           x, y + 14, power);
     }
-    text(x_ + (panel_width + left - right) / 2, y_ + panel_height - 8, "middle", 9, name);
+    text(x_ + (panel_width + left_margin - right_margin) / 2, y_ + panel_height - 8, "middle", 9, name);
   }
 
   void value_tick(double value, const std::string& label) {
     const double y = y_of(value);
     svg_ +=
         fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#e4e4e4\"/>\n",
-                    x_ + left, y, x_ + panel_width - right, y);
-    text(x_ + left - 4, y + 3, "end", 9, label);
+                    x_ + left_margin, y, x_ + panel_width - right_margin, y);
+    text(x_ + left_margin - 4, y + 3, "end", 9, label);
   }
 
   void value_ticks() {
@@ -176,7 +162,7 @@ class Panel {
     }
     const double step = step_of(values_.high - values_.low);
     const double first_step = std::ceil(values_.low / step - 1e-9);
-    for (int n = 0; n < most_ticks; ++n) {
+    for (int n = 0; n < most_axis_ticks; ++n) {
       const double value = (first_step + n) * step;
       if (!(value <= values_.high + step * 1e-9)) break;
       value_tick(value, sensible(std::abs(value) < step / 2 ? 0 : value));
@@ -188,7 +174,7 @@ class Panel {
   std::string svg_;
 };
 
-struct Figure {
+struct ComparisonFigure {
   const Plan* plan = nullptr;
   std::size_t size_parameter = 0;
   std::string letter;
@@ -212,7 +198,7 @@ struct Figure {
 };
 
 // One value axis for all panels of a figure, so that they compare.
-Axis ratio_axis(const Figure& figure) {
+Axis ratio_axis(const ComparisonFigure& figure) {
   double away = 0.1;
   for (const auto& [number, experiment] : figure.experiments)
     for (const auto& row : experiment->rows) away = std::max(away, std::abs(row.ratio() - 1));
@@ -220,7 +206,7 @@ Axis ratio_axis(const Figure& figure) {
   return {std::max(0.0, 1 - away), 1 + away, false};
 }
 
-Axis times_axis(const Figure& figure) {
+Axis times_axis(const ComparisonFigure& figure) {
   Axis axis{std::numeric_limits<double>::max(), 0, true};
   for (const auto& [number, experiment] : figure.experiments) {
     for (const auto& row : experiment->rows) {
@@ -239,7 +225,7 @@ Axis times_axis(const Figure& figure) {
   return axis;
 }
 
-std::vector<Point> points_of(const Figure& figure, const Experiment& experiment,
+std::vector<Point> points_of(const ComparisonFigure& figure, const Experiment& experiment,
                              double (*value)(const ComparedRow&)) {
   std::vector<Point> points;
   for (const auto& row : experiment.rows)
@@ -264,17 +250,18 @@ std::string document(double width, double height, const std::string& title, cons
       "font-family=\"sans-serif\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
       width, height);
   svg += fmt::format("<text x=\"12\" y=\"20\" font-size=\"14\" font-weight=\"bold\">{}</text>\n",
-                     escaped(title));
-  svg += fmt::format("<text x=\"12\" y=\"36\" font-size=\"10\" fill=\"#444\">{}</text>\n", escaped(legend));
+                     xml_escaped(title));
+  svg +=
+      fmt::format("<text x=\"12\" y=\"36\" font-size=\"10\" fill=\"#444\">{}</text>\n", xml_escaped(legend));
   return svg + body + "</svg>\n";
 }
 
-std::size_t columns_of(const Figure& figure) {
+std::size_t columns_of(const ComparisonFigure& figure) {
   return std::clamp<std::size_t>(figure.experiments.size(), 1, panels_in_a_row);
 }
 
 // Two panels for each experiment, one below the other.
-std::string method_plot(const Figure& figure, const std::string& title) {
+std::string method_plot(const ComparisonFigure& figure, const std::string& title) {
   const Axis ratios = ratio_axis(figure), times = times_axis(figure);
   const std::size_t columns = columns_of(figure);
   std::string body;
@@ -284,7 +271,7 @@ std::string method_plot(const Figure& figure, const std::string& title) {
     const double y = heading_height + static_cast<double>(i / columns) * 2 * panel_height;
     const Axis sizes = size_axis(experiment.rows, figure.size_parameter);
     Panel above(x, y, sizes, ratios);
-    above.frame(figure.title_of(i), Figure::errors_text(experiment), figure.size_name());
+    above.frame(figure.title_of(i), ComparisonFigure::errors_text(experiment), figure.size_name());
     above.line_at(1);
     above.points(points_of(figure, experiment, ratio_value), predicted_colour, false);
     Panel below(x, y + panel_height, sizes, times);
@@ -303,7 +290,7 @@ std::string method_plot(const Figure& figure, const std::string& title) {
 }
 
 // R of the measurements and of the model in one panel for each experiment.
-std::string ratio_plot(const Figure& figure, const std::string& title) {
+std::string ratio_plot(const ComparisonFigure& figure, const std::string& title) {
   double highest = 0;
   for (const auto& [number, experiment] : figure.experiments)
     for (const auto& row : experiment->rows) highest = std::max({highest, row.measured_us, row.predicted_us});
@@ -315,7 +302,7 @@ std::string ratio_plot(const Figure& figure, const std::string& title) {
     Panel panel(static_cast<double>(i % columns) * panel_width,
                 heading_height + static_cast<double>(i / columns) * panel_height,
                 size_axis(experiment.rows, figure.size_parameter), ratios);
-    panel.frame(figure.title_of(i), Figure::errors_text(experiment), figure.size_name());
+    panel.frame(figure.title_of(i), ComparisonFigure::errors_text(experiment), figure.size_name());
     panel.line_at(1);
     panel.points(points_of(figure, experiment, measured_value), measured_colour, true);
     panel.points(points_of(figure, experiment, predicted_value), predicted_colour, false);
@@ -328,15 +315,16 @@ std::string ratio_plot(const Figure& figure, const std::string& title) {
 }
 
 // The experiments by GPU, in order of appearance.
-std::vector<std::pair<std::string, Figure>> by_gpu(const Plan& plan, std::size_t size_parameter,
-                                                   const std::string& letter,
-                                                   const std::vector<Experiment>& experiments) {
-  std::vector<std::pair<std::string, Figure>> figures;
+std::vector<std::pair<std::string, ComparisonFigure>> by_gpu(const Plan& plan, std::size_t size_parameter,
+                                                             const std::string& letter,
+                                                             const std::vector<Experiment>& experiments) {
+  std::vector<std::pair<std::string, ComparisonFigure>> figures;
   for (std::size_t i = 0; i < experiments.size(); ++i) {
     const auto same = [&](const auto& figure) { return figure.first == experiments[i].gpu; };
     auto found = std::find_if(figures.begin(), figures.end(), same);
     if (found == figures.end())
-      found = figures.insert(figures.end(), {experiments[i].gpu, Figure{&plan, size_parameter, letter, {}}});
+      found = figures.insert(figures.end(),
+                             {experiments[i].gpu, ComparisonFigure{&plan, size_parameter, letter, {}}});
     found->second.experiments.emplace_back(i, &experiments[i]);
   }
   return figures;

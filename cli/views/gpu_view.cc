@@ -7,7 +7,7 @@
 namespace warptime::cli {
 namespace {
 
-constexpr std::size_t text_width = 110;
+constexpr std::size_t gpu_text_width = 110;
 
 // Durations of memory accesses have a dot in their name (load.coalesced), and one source for all.
 bool is_duration(const GpuFigure& figure) {
@@ -164,7 +164,7 @@ std::string gpu_text(const Gpu& gpu) {
     above = line.source;
   }
   std::string text = fmt::format("{}: {}\n", gpu.name, gpu.title);
-  if (!gpu.description.empty()) text += wrapped(gpu.description, text_width) + "\n";
+  if (!gpu.description.empty()) text += wrapped(gpu.description, gpu_text_width) + "\n";
   text += gpu.validated ? "Its t_p and t_m come from measurements of this GPU.\n"
                         : "Its t_p and t_m do not come from measurements of this GPU.\n";
   return text + "\n" + table.take();

@@ -55,7 +55,7 @@ constexpr std::array<Function, 5> kFunctions = {{{"min", Operator::minimum, "at 
                                                  {"if", Operator::conditional, "three arguments"}}};
 
 // A piece of the text for a message: machines write longer ones than people read.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   constexpr std::size_t kLongest = 40;
   return text.size() <= kLongest ? fmt::format("`{}`", text) : fmt::format("`{}…`", text.substr(0, kLongest));
 }
@@ -71,7 +71,7 @@ class Parser {
   Result<Expression> run() {
     Expression result = parse_or();
     if (!failed_ && token_.kind != Token::Kind::end) {
-      fail(fmt::format("expected an operator before {}", quoted(token_.text)), token_.begin);
+      fail(fmt::format("expected an operator before {}", in_quotes(token_.text)), token_.begin);
     }
     if (failed_) return diagnostic_;
     return result;
@@ -248,7 +248,7 @@ class Parser {
       fail(text_.empty() ? "an expression is missing" : "the expression ends where a value is expected",
            token.begin);
     } else {
-      fail(fmt::format("expected a value before {}", quoted(token.text)), token.begin);
+      fail(fmt::format("expected a value before {}", in_quotes(token.text)), token.begin);
     }
     return {};
   }
@@ -262,7 +262,7 @@ class Parser {
       std::vector<std::string> known;
       for (const Function& candidate : kFunctions) known.emplace_back(candidate.name);
       const std::string near = nearest(name.text, known);
-      fail(fmt::format("unknown function {}", quoted(name.text)), name.begin,
+      fail(fmt::format("unknown function {}", in_quotes(name.text)), name.begin,
            near.empty() ? "the functions are min, max, ceil_div, log2 and if"
                         : fmt::format("did you mean `{}`?", near));
       return {};
@@ -290,7 +290,7 @@ class Parser {
   void expect_closing(std::size_t opened) {
     if (at_symbol(")")) return next();
     if (token_.kind == Token::Kind::end) return fail("this `(` is never closed", opened);
-    fail(fmt::format("expected an operator or `)` before {}", quoted(token_.text)), token_.begin);
+    fail(fmt::format("expected an operator or `)` before {}", in_quotes(token_.text)), token_.begin);
   }
 
   Expression too_deep(std::size_t at) {
@@ -305,18 +305,18 @@ class Parser {
     if (token.text.find_first_not_of("0123456789") == std::string_view::npos) {
       std::int64_t value = 0;
       if (std::from_chars(text.data(), end, value).ec == std::errc()) return value;
-      fail(fmt::format("{} does not fit 64 bits", quoted(text)), token.begin);
+      fail(fmt::format("{} does not fit 64 bits", in_quotes(text)), token.begin);
       return {};
     }
     double value = 0;
     const auto [stopped, status] = std::from_chars(text.data(), end, value);
     const bool spelled = token.text.find_first_not_of("0123456789.eE+-") == std::string_view::npos;
     if (!spelled || stopped != end || status == std::errc::invalid_argument) {
-      fail(fmt::format("{} is not a number", quoted(token.text)), token.begin);
+      fail(fmt::format("{} is not a number", in_quotes(token.text)), token.begin);
       return {};
     }
     if (status != std::errc() || !std::isfinite(value)) {
-      fail(fmt::format("{} is too large for a number", quoted(text)), token.begin);
+      fail(fmt::format("{} is too large for a number", in_quotes(text)), token.begin);
       return {};
     }
     return Expression::decimal(value);
