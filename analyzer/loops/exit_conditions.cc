@@ -4,6 +4,7 @@
 
 #include "analyzer/loops/closed_forms.h"
 #include "analyzer/symbolic/facts.h"
+#include "analyzer/symbolic/value_ranges.h"
 
 namespace warptime::analysis {
 
@@ -45,7 +46,14 @@ std::optional<ExprId> ExitSolver::linear(SymbolicOp op, ExprId a, ExprId b) {
   if (exprs_.is_constant(slope, 0)) return std::nullopt;
   const auto iterations = iterations_until(op, start, slope);
   if (!iterations || op == SymbolicOp::equal) return iterations;
-  return maximum_.of(exprs_.add(*iterations, exprs_.constant(1)), took_maximum_);
+  per_thread_ = exprs_.add(*iterations, exprs_.constant(1));
+  const auto most = maximum_.of(*per_thread_, took_maximum_);
+  if (most) return most;
+  // No largest index gives it, but its structure may have a limit: `(n + threadIdx.x) % 8`.
+  const auto range = ValueRanges(exprs_).range(*per_thread_);
+  if (range.high >= ValueRanges::Range::far) return std::nullopt;
+  took_maximum_ = true;
+  return exprs_.constant(range.high);
 }
 
 // The first t, from 0, in which `start + slope · t op 0` does not hold; of an equality, how often it runs. A

@@ -20,6 +20,8 @@ class ExitSolver {
   std::optional<ExprId> count(ExprId stay);
   // Whether counts differed between threads, and the maximum over threads was taken.
   bool took_maximum() const { return took_maximum_; }
+  // The count of one thread, then.
+  std::optional<ExprId> per_thread() const { return per_thread_; }
 
  private:
   // The exponent k · t + c of a power of two, t the loop's counter.
@@ -40,6 +42,7 @@ class ExitSolver {
   std::uint32_t loop_;
   ThreadMaximum maximum_;
   bool took_maximum_ = false;
+  std::optional<ExprId> per_thread_;
 };
 
 }  // namespace warptime::analysis

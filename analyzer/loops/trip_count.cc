@@ -46,6 +46,7 @@ TripCount LoopAnalysis::find_trip_count(std::uint32_t loop_index) {
       result.exit = e;
       result.count = count;
       result.maximum_over_threads = solver.took_maximum();
+      if (result.maximum_over_threads) result.per_thread = solver.per_thread();
       return result;
     }
   }
@@ -63,7 +64,8 @@ ExprId LoopAnalysis::last_iteration(std::uint32_t loop) {
   if (is_open(loop)) return exprs.counter(loop);
   const auto trip = trip_count(loop);
   if (!trip.count) return exprs.opaque(on_data | on_thread);
-  return exprs.add(*trip.count, exprs.constant(-1));
+  // Each thread leaves it in an iteration of its own.
+  return exprs.add(trip.per_thread.value_or(*trip.count), exprs.constant(-1));
 }
 
 }  // namespace warptime::analysis

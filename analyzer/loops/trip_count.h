@@ -24,6 +24,8 @@ struct TripCount {
   std::string why_not;  // without a count: why
   // Whether the count differs between the threads of the launch, and the maximum over threads was taken.
   bool maximum_over_threads = false;
+  // Then the count of one thread, over threadIdx and blockIdx.
+  std::optional<ExprId> per_thread = {};
 };
 
 // Finds the trip counts of a kernel's loops and resolves symbolic expressions with them.

@@ -142,7 +142,11 @@ void BlockItems::find_footprint(std::uint32_t i, std::uint32_t loop, const Facts
 // instruction is issued.
 void BlockItems::append_memory_access(std::uint32_t i, std::uint32_t loop, const Facts& facts, Items& items) {
   find_footprint(i, loop, facts);
-  Item item{out_.accesses[out_.roles[i].access], notes_.source_lines(i), notes_.ptx_lines(i)};
+  MemoryAccess access = out_.accesses[out_.roles[i].access];
+  if (const auto operand = out_.roles[i].operand; operand != none)
+    access.address =
+        conditions_.place_in_array(conditions_.resolve(flow_.evaluator.address(i, operand), loop, facts));
+  Item item{std::move(access), notes_.source_lines(i), notes_.ptx_lines(i)};
   if (function_.instructions[i].guard == ptx::no_index) {
     items.push_back(std::move(item));
     return;
@@ -165,6 +169,16 @@ void BlockItems::append_memory_access(std::uint32_t i, std::uint32_t loop, const
     }
   notes_.assume(i, fmt::format("the access is made where `{}`: taken to hold for some thread of each warp",
                                conditions_.readable(guard)));
+  if (auto threads = conditions_.of_threads(guard)) {
+    item.threads = std::move(*threads);
+  } else {
+    item.shares.push_back(parameters_.ask_for_share(
+        fmt::format("accessed_at_{}", notes_.place_for_name(i)),
+        fmt::format("share of the warps of which some thread makes the access at {}: data decide `{}`",
+                    notes_.place(i), conditions_.readable(guard)),
+        1));
+  }
+  item.predicated = true;
   items.push_back(std::move(item));
 }
 

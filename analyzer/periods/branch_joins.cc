@@ -25,16 +25,29 @@ void BranchJoins::append(std::uint32_t last, ExprId guard, Items taken, Items ot
     return;
   } else if ((dependence & analysis::on_block) != 0 && (dependence & analysis::on_data) == 0) {
     const bool take = weight_of(taken) > weight_of(other);
+    if (auto condition = conditions_.of_threads(guard)) {
+      notes_.assume(
+          last,
+          fmt::format("`{}` differs between blocks: without a launch, taken as in the blocks that do more",
+                      conditions_.readable(take ? guard : exprs_.logical_not(guard))));
+      When when{Expression(take ? 1 : 0), std::move(taken), std::move(other)};
+      when.then_threads = std::move(*condition);
+      items.push_back({std::move(when), notes_.source_lines(last), notes_.ptx_lines(last)});
+      return;
+    }
     notes_.assume(last, fmt::format("`{}` differs between blocks: taken as in the blocks that do more",
                                     conditions_.readable(take ? guard : exprs_.logical_not(guard))));
     periods::append(items, take ? std::move(taken) : std::move(other));
     return;
   }
   // The same for all threads, but nothing here says which: the user must.
-  const auto name = parameters_.ask_for(fmt::format("taken_at_{}", notes_.place_for_name(last)),
-                                        fmt::format("1 where the branch at {} is taken, 0 where not: `{}` is "
-                                                    "not an expression of the kernel's arguments",
-                                                    notes_.place(last), conditions_.readable(guard)));
+  constexpr double half = 0.5;
+  const auto name = parameters_.ask_for_share(
+      fmt::format("taken_at_{}", notes_.place_for_name(last)),
+      fmt::format("share of the warps that take the branch at {}: `{}` is not an expression of "
+                  "the kernel's arguments",
+                  notes_.place(last), conditions_.readable(guard)),
+      half);
   emit_when(Expression::make(Expression::Operator::not_equal, {Expression::name(name), Expression(0)}),
             std::move(taken), std::move(other), last, items);
 }
@@ -54,8 +67,33 @@ void BranchJoins::append_both(std::uint32_t last, ExprId guard, Items taken, Ite
     notes_.assume(last, fmt::format("`{}` differs between the threads of a warp: both sides are executed",
                                     conditions_.readable(guard)));
   }
+  restrict_sides(last, guard, taken, other);
   periods::append(items, std::move(other));
   periods::append(items, std::move(taken));
+}
+
+// Which threads execute the sides; where data decide, which share of the warps.
+void BranchJoins::restrict_sides(std::uint32_t last, ExprId guard, Items& taken, Items& other) {
+  if (auto condition = conditions_.of_threads(guard)) {
+    if (!taken.empty()) restrict_to(taken, *condition);
+    if (other.empty()) return;
+    if (auto otherwise = conditions_.of_threads(exprs_.logical_not(guard)))
+      restrict_to(other, *otherwise);
+    else
+      restrict_to(other, Expression::make(Expression::Operator::logical_not, {*condition}));
+    return;
+  }
+  const auto share = [&](Items& side, const char* what, const char* which) {
+    if (side.empty()) return;
+    restrict_to_share(
+        side, parameters_.ask_for_share(
+                  fmt::format("{}_at_{}", what, notes_.place_for_name(last)),
+                  fmt::format("share of the warps of which some thread {} the branch at {}: data decide `{}`",
+                              which, notes_.place(last), conditions_.readable(guard)),
+                  1));
+  };
+  share(taken, "taken", "takes");
+  share(other, "not_taken", "does not take");
 }
 
 bool BranchJoins::append_when(std::uint32_t last, ExprId guard, Items& taken, Items& other, Items& items) {

@@ -10,8 +10,9 @@
 
 namespace warptime::periods {
 
-// Chooses the items for a branch: a `when` on kernel arguments; both sides if the threads of a warp diverge;
-// the side that does more if blocks differ; or a parameter that the user gives.
+// Chooses the items for a branch: a `when` on kernel arguments; both sides if the threads of a warp diverge, each for
+// the threads that take it; a `when` for the threads of some blocks; or a parameter, the share of the warps that take
+// it.
 class BranchJoins {
  public:
   // All must outlive it.
@@ -30,6 +31,7 @@ class BranchJoins {
  private:
   bool append_when(std::uint32_t last, analysis::ExprId guard, Items& taken, Items& other, Items& items);
   void emit_when(Expression condition, Items then_items, Items else_items, std::uint32_t last, Items& items);
+  void restrict_sides(std::uint32_t last, analysis::ExprId guard, Items& taken, Items& other);
   void append_both(std::uint32_t last, analysis::ExprId guard, Items taken, Items other, bool at_end,
                    Items& items);
 

@@ -8,7 +8,11 @@ using analysis::ExprId;
 
 Conditions::Conditions(analysis::KernelFlow& flow, const Parameters& parameters, LoopCounters& counters,
                        Notes& notes)
-    : flow_(flow), exprs_(flow.evaluator.exprs()), counters_(counters), notes_(notes) {
+    : flow_(flow),
+      exprs_(flow.evaluator.exprs()),
+      parameters_(parameters),
+      counters_(counters),
+      notes_(notes) {
   naming_.argument = [&parameters](auto index, auto offset) {
     return parameters.argument_name(index, offset);
   };
@@ -17,6 +21,9 @@ Conditions::Conditions(analysis::KernelFlow& flow, const Parameters& parameters,
     const auto it = parameter_names_.find(expr);
     return it == parameter_names_.end() ? std::string() : it->second;
   };
+  threads_ = naming_;
+  threads_.of_threads = true;
+  threads_.counter = [this](auto loop) { return counters_.mention(loop); };
   reading_ = naming_;
   reading_.threads_too = true;
   reading_.counter = [](auto) { return std::string("counter"); };
@@ -44,6 +51,28 @@ std::optional<Expression> Conditions::expression_of(ExprId expr, std::uint32_t i
     notes_.assume(instruction,
                   fmt::format("the numbers divided in `{}` are not negative", to_string(*expression)));
   return expression;
+}
+
+std::optional<Expression> Conditions::of_threads(ExprId expr) {
+  constexpr int most_parts = 120;
+  if ((flow_.evaluator.dependence(expr) & analysis::on_data) != 0) return std::nullopt;
+  return analysis::to_expression(exprs_, expr, threads_, nullptr, most_parts);
+}
+
+std::optional<Expression> Conditions::place_in_array(ExprId address) {
+  std::vector<analysis::Term> terms;
+  exprs_.linear_terms(address, terms);
+  std::optional<ExprId> array;
+  for (const auto& term : terms) {
+    const auto& node = exprs_[term.atom];
+    const bool begins = node.op == analysis::SymbolicOp::symbol ||
+                        (node.op == analysis::SymbolicOp::argument && parameters_.may_be_pointer(node.a));
+    if (!begins || term.coefficient != 1) continue;
+    if (array) return std::nullopt;
+    array = term.atom;
+  }
+  if (!array) return std::nullopt;
+  return of_threads(exprs_.subtract(address, *array));
 }
 
 std::string Conditions::readable(ExprId expr) const {

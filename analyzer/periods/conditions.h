@@ -32,6 +32,11 @@ class Conditions {
   bool uniform(analysis::ExprId expr) const;
   // In the program's names; nothing if a part of it has no name. Assumptions are recorded at `instruction`.
   std::optional<Expression> expression_of(analysis::ExprId expr, std::uint32_t instruction);
+  // Over threads too: a condition that tells which threads execute something, or how often. Nothing where data or
+  // what has no closed form decides.
+  std::optional<Expression> of_threads(analysis::ExprId expr);
+  // A thread's address as bytes from the beginning of its array, over threads; nothing where there is no such form.
+  std::optional<Expression> place_in_array(analysis::ExprId address);
   // For texts; shortened with an ellipsis if too long.
   std::string readable(analysis::ExprId expr) const;
   // A new symbolic expression that is written as the parameter `count`: the count of a loop that has no
@@ -48,10 +53,12 @@ class Conditions {
  private:
   analysis::KernelFlow& flow_;
   analysis::SymbolicExprs& exprs_;
+  const Parameters& parameters_;
   LoopCounters& counters_;
   Notes& notes_;
   analysis::Naming naming_;   // for expressions
   analysis::Naming reading_;  // for texts
+  analysis::Naming threads_;  // for conditions over threads
   std::map<analysis::ExprId, std::string> parameter_names_;
   std::vector<analysis::PathCondition> path_;
 };

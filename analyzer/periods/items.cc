@@ -1,8 +1,12 @@
 #include "analyzer/periods/items.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <utility>
 #include <variant>
+
+#include "simulator/program/walk.h"
 
 namespace warptime::periods {
 namespace {
@@ -12,11 +16,41 @@ bool same_access(const MemoryAccess& a, const MemoryAccess& b) {
          a.sectors == b.sectors && a.stride == b.stride && a.note == b.note;
 }
 
+bool is_for_all(const Item& item) {
+  return !item.threads && item.shares.empty();
+}
+
+Expression both(const Expression& a, const Expression& b) {
+  return Expression::make(Expression::Operator::logical_and, {a, b});
+}
+
 }  // namespace
+
+void restrict_to(Items& items, const Expression& threads) {
+  for (Item& item : items) item.threads = item.threads ? both(threads, *item.threads) : threads;
+}
+
+void restrict_to_share(Items& items, const std::string& share) {
+  for (Item& item : items) item.shares.insert(item.shares.begin(), share);
+}
+
+void replace_counter(Items& items, const std::string& counter, const Expression& value) {
+  const std::map<std::string, Expression, std::less<>> replacement{{counter, value}};
+  const auto replace = [&](std::optional<Expression>& expression) {
+    if (expression) expression = expression->substitute(replacement);
+  };
+  for (Item& item : items) {
+    replace(item.threads);
+    if (auto* access = std::get_if<MemoryAccess>(&item.what)) replace(access->address);
+    if (auto* repeat = std::get_if<Repeat>(&item.what)) replace(repeat->per_thread);
+    if (auto* when = std::get_if<When>(&item.what)) replace(when->then_threads);
+    for_each_inner(item, [&](Items& inner) { replace_counter(inner, counter, value); });
+  }
+}
 
 void add_instructions(Items& items, std::int64_t count, const LineSet& lines, const LineSet& ptx) {
   if (count == 0) return;
-  if (!items.empty())
+  if (!items.empty() && is_for_all(items.back()))
     if (auto* last = std::get_if<Instructions>(&items.back().what);
         last != nullptr && last->count.is_integer()) {
       last->count = Expression(last->count.integer_value() + count);
@@ -30,7 +64,7 @@ void add_instructions(Items& items, std::int64_t count, const LineSet& lines, co
 void append(Items& items, Items more) {
   for (auto& item : more) {
     const auto* run = std::get_if<Instructions>(&item.what);
-    if (run != nullptr && run->count.is_integer())
+    if (run != nullptr && run->count.is_integer() && is_for_all(item))
       add_instructions(items, run->count.integer_value(), item.lines, item.ptx);
     else
       items.push_back(std::move(item));
@@ -41,6 +75,8 @@ bool same_items(const Items& a, const Items& b) {
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (a[i].what.index() != b[i].what.index()) return false;
+    if (a[i].threads != b[i].threads || a[i].predicated != b[i].predicated || a[i].shares != b[i].shares)
+      return false;
     if (const auto* x = std::get_if<Instructions>(&a[i].what)) {
       if (!(x->count == std::get<Instructions>(b[i].what).count)) return false;
     } else if (const auto* m = std::get_if<MemoryAccess>(&a[i].what)) {

@@ -19,6 +19,13 @@ bool same_items(const Items& a, const Items& b);
 // memory access, and ten times its body for a loop.
 double weight_of(const Items& items);
 
+// Only these threads execute the items.
+void restrict_to(Items& items, const Expression& threads);
+// Only this share of the warps executes them.
+void restrict_to_share(Items& items, const std::string& share);
+// In what threads execute and access, `counter` is replaced by `value`.
+void replace_counter(Items& items, const std::string& counter, const Expression& value);
+
 // The items with all that are nested in them.
 std::size_t size_of(const Items& items);
 

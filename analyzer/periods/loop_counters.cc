@@ -22,6 +22,18 @@ void LoopCounters::open(std::uint32_t loop) {
 void LoopCounters::close(std::uint32_t loop) {
   names_.erase(loop);
   used_.erase(loop);
+  mentioned_.erase(loop);
+}
+
+std::string LoopCounters::mention(std::uint32_t loop) {
+  const auto it = names_.find(loop);
+  if (it == names_.end()) return {};
+  mentioned_.insert(loop);
+  return it->second;
+}
+
+std::string LoopCounters::name_if_mentioned(std::uint32_t loop) const {
+  return mentioned_.contains(loop) ? names_.at(loop) : std::string();
 }
 
 std::string LoopCounters::use(std::uint32_t loop) {

@@ -23,6 +23,10 @@ class LoopCounters {
   void close(std::uint32_t loop);
   // The counter's name, which counts as used from now on; empty if the loop is not open.
   std::string use(std::uint32_t loop);
+  // The counter's name for what threads execute and access, which does not change what one warp's program does.
+  std::string mention(std::uint32_t loop);
+  // The name of an open loop's counter where it was mentioned; empty: it was not.
+  std::string name_if_mentioned(std::uint32_t loop) const;
   // The name of an open loop's counter where it was used; empty: the body does not depend on it.
   std::string name_if_used(std::uint32_t loop) const;
 
@@ -37,7 +41,7 @@ class LoopCounters {
   analysis::SymbolicExprs& exprs_;
   const Parameters& parameters_;
   std::map<std::uint32_t, std::string> names_;  // of the open loops
-  std::set<std::uint32_t> used_;
+  std::set<std::uint32_t> used_, mentioned_;
   std::map<std::uint32_t, analysis::ExprId> last_;  // by loop
 };
 

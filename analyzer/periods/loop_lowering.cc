@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <variant>
@@ -31,6 +32,15 @@ Expression less_one(const Expression& count) {
   return E::make(E::Operator::subtract, {count, E(1)});
 }
 
+// Whether counts and conditions inside use the counter.
+bool counts_with(const Items& body, const std::string& counter) {
+  if (counter.empty()) return false;
+  KernelProgram program;
+  program.program = body;
+  const auto names = used_names(program);
+  return std::find(names.begin(), names.end(), counter) != names.end();
+}
+
 }  // namespace
 
 // The instruction that stands for a loop: the one with the smallest source line, where the `for` is.
@@ -48,10 +58,7 @@ std::uint32_t LoopLowering::append_loop(std::uint32_t index, const Facts& facts,
   const auto& loop = flow_.cfg.loops[index];
   const auto& trip = flow_.loops.trip_count(index);
   const auto header_instruction = instruction_of_loop(loop);
-  if (loop.exits.empty()) {
-    notes_.fail(notes_.error_about(header_instruction, "a loop that never ends"));
-    return none;
-  }
+  if (loop.exits.empty()) return append_endless_loop(index, header_instruction, facts, depth, items);
   const auto& exit = loop.exits[trip.exit == none ? 0 : trip.exit];
   auto count = trip_expression(index, trip, facts);
   if (notes_.failure()) return none;
@@ -67,12 +74,18 @@ std::uint32_t LoopLowering::append_loop(std::uint32_t index, const Facts& facts,
     if (every_iteration && s != exit.to && s != loop.header)
       second = regions_.region(s, loop.header, index, facts, depth + 1);
   if (notes_.failure()) return none;
-  const auto counter = counters_.name_if_used(index);
+  const auto per_thread =
+      written_counts_.contains(index) && trip.per_thread
+          ? conditions_.of_threads(conditions_.resolve(*trip.per_thread, loop.parent, facts))
+          : std::nullopt;
+  const auto used = counters_.name_if_used(index);
+  if (per_thread) counters_.mention(index);
+  const auto counter = used.empty() ? counters_.name_if_mentioned(index) : used;
   LineSet lines, ptx;
   lines.add(notes_.source_lines(header_instruction));
   ptx.add(notes_.ptx_lines(header_instruction));
   if (second.empty()) {
-    emit_repeat(std::move(count), counter, std::move(first), lines, ptx, items);
+    emit_repeat(std::move(count), per_thread, counter, std::move(first), lines, ptx, items);
   } else {
     // Each loop around this one doubles what is written twice here.
     copied_items_ += size_of(first);
@@ -82,10 +95,19 @@ std::uint32_t LoopLowering::append_loop(std::uint32_t index, const Facts& facts,
                                      "iterations, written out, are too long"));
       return none;
     }
-    Items last = counter.empty() ? first : last_iteration_items(index, exit, trip, count, facts, depth);
+    Items last = used.empty() ? first : last_iteration_items(index, exit, trip, count, facts, depth);
+    if (per_thread) {
+      // Each thread's last iteration is at a time of its own: in a launch, the repeat has all of them, and what
+      // follows the exit runs in all but a thread's last one.
+      restrict_to(second, Expression::make(Expression::Operator::less,
+                                           {Expression::name(counter), less_one(*per_thread)}));
+      restrict_to(last, Expression(0));
+    } else if (!counter.empty()) {
+      replace_counter(last, counter, less_one(count));
+    }
     Items body = std::move(first);
     append(body, std::move(second));
-    emit_repeat(less_one(count), counter, std::move(body), lines, ptx, items);
+    emit_repeat(less_one(count), per_thread, counter, std::move(body), lines, ptx, items);
     append(items, std::move(last));
   }
   counters_.close(index);
@@ -130,14 +152,37 @@ Items LoopLowering::last_iteration_items(std::uint32_t index, const analysis::Lo
   return items;
 }
 
-void LoopLowering::emit_repeat(Expression count, const std::string& counter, Items body, LineSet lines,
-                               LineSet ptx, Items& items) {
+// A persistent kernel, say: how long it runs is not in the code.
+std::uint32_t LoopLowering::append_endless_loop(std::uint32_t index, std::uint32_t instruction,
+                                                const Facts& facts, int depth, Items& items) {
+  const auto& loop = flow_.cfg.loops[index];
+  auto count = Expression::name(parameters_.ask_for(
+      fmt::format("iterations_at_{}", notes_.place_for_name(instruction)),
+      fmt::format("iterations of the loop at {}, which never ends by itself", notes_.place(instruction))));
+  notes_.assume(instruction, "this loop never ends by itself: what follows it is not modelled");
+  out_.repeats_of_loop[index] = to_string(count);
+  counters_.open(index);
+  Items body = iteration(index, loop.header, loop.header, facts, depth);
+  const auto used = counters_.name_if_used(index);
+  const auto counter = used.empty() ? counters_.name_if_mentioned(index) : used;
+  counters_.close(index);
+  emit_repeat(std::move(count), std::nullopt, counter, std::move(body), notes_.source_lines(instruction),
+              notes_.ptx_lines(instruction), items);
+  return none;
+}
+
+void LoopLowering::emit_repeat(Expression count, std::optional<Expression> per_thread,
+                               const std::string& counter, Items body, LineSet lines, LineSet ptx,
+                               Items& items) {
   if (body.empty() || (count.is_integer() && count.integer_value() == 0)) return;
-  if (count.is_integer() && count.integer_value() == 1 && counter.empty()) {
+  if (count.is_integer() && count.integer_value() == 1 && !per_thread && !counts_with(body, counter)) {
+    if (!counter.empty()) replace_counter(body, counter, Expression(0));
     append(items, std::move(body));
     return;
   }
-  items.push_back({Repeat{std::move(count), counter, std::move(body)}, std::move(lines), std::move(ptx)});
+  Repeat repeat{std::move(count), counter, std::move(body)};
+  repeat.per_thread = std::move(per_thread);
+  items.push_back({std::move(repeat), std::move(lines), std::move(ptx)});
 }
 
 Expression LoopLowering::trip_expression(std::uint32_t index, const analysis::TripCount& trip,

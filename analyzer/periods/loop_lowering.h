@@ -52,8 +52,10 @@ class LoopLowering {
   Items last_iteration_items(std::uint32_t index, const analysis::Loop::Exit& exit,
                              const analysis::TripCount& trip, const Expression& count,
                              const analysis::Facts& facts, int depth);
-  void emit_repeat(Expression count, const std::string& counter, Items body, LineSet lines, LineSet ptx,
-                   Items& items);
+  std::uint32_t append_endless_loop(std::uint32_t index, std::uint32_t instruction,
+                                    const analysis::Facts& facts, int depth, Items& items);
+  void emit_repeat(Expression count, std::optional<Expression> per_thread, const std::string& counter,
+                   Items body, LineSet lines, LineSet ptx, Items& items);
 
   analysis::KernelFlow& flow_;
   analysis::SymbolicExprs& exprs_;

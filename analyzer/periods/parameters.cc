@@ -29,6 +29,15 @@ bool Parameters::is_argument_name(const std::string& name) const {
   return false;
 }
 
+bool Parameters::may_be_pointer(std::uint32_t index) const {
+  if (index >= function_.parameters.size()) return false;
+  const auto& parameter = function_.parameters[index];
+  if (parameter.is_array) return true;  // a struct
+  if (options_.signature != nullptr && index < options_.signature->arguments.size())
+    return options_.signature->arguments[index].type.find_first_of("*&[") != std::string::npos;
+  return parameter.type == "u64" || parameter.type == "b64";
+}
+
 std::string Parameters::ask_for(const std::string& wanted, std::string description) {
   const auto [known, fresh] = name_of_.emplace(description, "");
   if (!fresh) return known->second;
@@ -38,6 +47,14 @@ std::string Parameters::ask_for(const std::string& wanted, std::string descripti
     name = fmt::format("{}_{}", wanted, ++n + 1);
   known->second = name;
   asked_for_.push_back({name, std::move(description)});
+  return name;
+}
+
+std::string Parameters::ask_for_share(const std::string& wanted, std::string description, double share) {
+  auto name = ask_for(wanted, std::move(description));
+  const auto asked =
+      std::find_if(asked_for_.rbegin(), asked_for_.rend(), [&](const auto& p) { return p.name == name; });
+  asked->share = share;
   return name;
 }
 

@@ -25,10 +25,15 @@ class Parameters {
   // the argument: `size`, `size_4`.
   std::string argument_name(std::uint32_t index, std::uint32_t offset) const;
   bool is_argument_name(const std::string& name) const;
+  // Whether the argument, or a part of it, can be the address of an array.
+  bool may_be_pointer(std::uint32_t index) const;
 
   // The parameter that the user gives for what `description` says: `wanted`, or `wanted_2` if that name is
   // taken.
   std::string ask_for(const std::string& wanted, std::string description);
+
+  // The same for the share of the warps that take a branch; `share` is the default.
+  std::string ask_for_share(const std::string& wanted, std::string description, double share);
 
   // Declares all parameters that the program's items use, and every whole-number argument.
   void declare_in(KernelProgram& program);
@@ -39,7 +44,7 @@ class Parameters {
 
   const ptx::Function& function_;
   const LowerOptions& options_;
-  std::vector<Parameter> asked_for_;
+  std::vector<Parameter> asked_for_;            // in the order of the questions
   std::map<std::string, std::string> name_of_;  // by description
   std::set<std::string> names_in_use_;
   std::map<std::string, int> times_wanted_;

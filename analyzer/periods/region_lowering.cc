@@ -23,7 +23,7 @@ using analysis::none;
 // Compilers' output comes to each block once; 1.2 times is the most that was seen.
 bool RegionLowering::within_budget(std::uint32_t b, int depth) {
   if (notes_.failure()) return false;
-  if (depth > max_depth || ++lowered_blocks_ > 8 * flow_.cfg.blocks.size() + 2000) {
+  if (depth > 2 * max_depth || ++lowered_blocks_ > 64 * flow_.cfg.blocks.size() + 16'000) {
     notes_.fail(
         notes_.error_about(flow_.cfg.blocks[b].first,
                            "control flow too entangled: branches that share code without a common end"));
@@ -64,6 +64,15 @@ std::uint32_t RegionLowering::after_block(std::uint32_t b, std::uint32_t stop, s
                   "the loop may be left early here, which data or threads decide: taken to run to its end");
   if (targets.empty()) return none;
   if (targets.size() == 1) return targets[0];
+  if (depth > max_depth || lowered_blocks_ > 8 * flow_.cfg.blocks.size() + 2000) {
+    // Branches that share code without a common end double what is written with each.
+    if (!std::exchange(entangled_, true))
+      notes_.assume(
+          last,
+          "control flow too entangled: from here on, branches that share code are taken in one direction "
+          "only, as if their conditions did not hold");
+    return targets.back();
+  }
   const auto join = joins_in_.join_of(b, loop);
   if (targets.size() > 2) return after_switch(b, targets, join, loop, facts, depth, items);
   const auto guard = conditions_.resolve(flow_.evaluator.guard(last), loop, facts);
@@ -82,14 +91,28 @@ std::uint32_t RegionLowering::after_block(std::uint32_t b, std::uint32_t stop, s
   if (notes_.failure()) return none;
   const bool at_end = end == flow_.cfg.exit() || only_returns(end);
   // A side that only jumps to the end is the empty side of a guard.
+  Items jumps;
+  bool taken_jumps = false;
   if (at_end && (flow_.evaluator.dependence(guard) & analysis::on_thread) != 0) {
-    if (!other.empty() && only_jumps(targets[0], end))
-      taken.clear();
+    taken_jumps = !other.empty() && only_jumps(targets[0], end);
+    if (taken_jumps)
+      jumps = std::exchange(taken, {});
     else if (!taken.empty() && only_jumps(targets[1], end))
-      other.clear();
+      jumps = std::exchange(other, {});
   }
   sides_.append(last, guard, std::move(taken), std::move(other), at_end, items);
+  if (!jumps.empty()) append_jumps(last, taken_jumps ? guard : exprs_.logical_not(guard), std::move(jumps), items);
   return join;
+}
+
+// What the threads execute that a guard turns away: of a launch alone, as a program without one is of a warp whose
+// threads all pass.
+void RegionLowering::append_jumps(std::uint32_t last, ExprId guard, Items jumps, Items& items) {
+  auto threads = conditions_.of_threads(guard);
+  if (!threads) return;
+  When when{Expression(0), std::move(jumps), {}};
+  when.then_threads = std::move(*threads);
+  items.push_back({std::move(when), notes_.source_lines(last), notes_.ptx_lines(last)});
 }
 
 // A branch with more than two targets (brx.idx): which one is taken is not known; the one that does most

@@ -47,6 +47,7 @@ class RegionLowering {
  private:
   std::uint32_t after_switch(std::uint32_t b, const std::vector<std::uint32_t>& targets, std::uint32_t join,
                              std::uint32_t loop, const analysis::Facts& facts, int depth, Items& items);
+  void append_jumps(std::uint32_t last, analysis::ExprId guard, Items jumps, Items& items);
   bool within_budget(std::uint32_t b, int depth);
   bool only_jumps(std::uint32_t b, std::uint32_t end) const;
   bool only_returns(std::uint32_t b) const;
@@ -62,6 +63,7 @@ class RegionLowering {
   LoopLowering& loops_;
   analysis::IterationJoins joins_in_;
   std::size_t lowered_blocks_ = 0;
+  bool entangled_ = false;  // and noted
 };
 
 }  // namespace warptime::periods

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "analyzer/symbolic/facts.h"
+
 namespace warptime::analysis {
 namespace {
 
@@ -47,7 +49,7 @@ class Writer {
       case SymbolicOp::special: {
         const auto which = static_cast<Special>(node.a);
         const bool dimension = (node.dependence & on_launch) != 0;
-        return named(dimension || naming_.threads_too ? special_name(which) : "");
+        return named(dimension || naming_.threads_too || naming_.of_threads ? special_name(which) : "");
       }
       case SymbolicOp::counter:
         return named(naming_.counter ? naming_.counter(node.a) : "");
@@ -87,10 +89,10 @@ class Writer {
         return comparison(E::Operator::less_equal, E::Operator::greater_equal, node);
       case SymbolicOp::less_unsigned:
         assumed.unsigned_as_signed = true;
-        return comparison(E::Operator::less, E::Operator::greater, node);
+        return not_negative_and(node, comparison(E::Operator::less, E::Operator::greater, node));
       case SymbolicOp::less_equal_unsigned:
         assumed.unsigned_as_signed = true;
-        return comparison(E::Operator::less_equal, E::Operator::greater_equal, node);
+        return not_negative_and(node, comparison(E::Operator::less_equal, E::Operator::greater_equal, node));
       case SymbolicOp::equal:
         return comparison(E::Operator::equal, E::Operator::equal, node);
       case SymbolicOp::not_equal:
@@ -120,6 +122,14 @@ class Writer {
     return std::nullopt;
   }
 
+  // The smaller side of an unsigned comparison is a large number where it is negative as a signed one.
+  std::optional<E> not_negative_and(const SymbolicExprs::Node& node, std::optional<E> comparison) {
+    if (!comparison || !naming_.of_threads || Facts(exprs_).not_negative(node.a)) return comparison;
+    auto a = write(node.a);
+    if (!a) return std::nullopt;
+    return E::make(E::Operator::logical_and, {E::make(E::Operator::greater_equal, {*a, E(0)}), *comparison});
+  }
+
   // `k < L - 1` rather than `L - 1 > k`: the simpler side first, a number last.
   std::optional<E> comparison(E::Operator op, E::Operator flipped, const SymbolicExprs::Node& node) {
     const auto weight = [&](ExprId v) {
@@ -131,6 +141,16 @@ class Writer {
     if (exprs_.is_constant(a)) {
       std::swap(a, b);
       std::swap(op, flipped);
+    }
+    const bool equality = op == E::Operator::equal || op == E::Operator::not_equal;
+    if (equality && exprs_.is_constant(b, 0) && exprs_[a].op == SymbolicOp::bit_or) {
+      // No bit of either is 1.
+      const auto zero = exprs_.constant(0);
+      auto x = write(exprs_.compare(SymbolicOp::equal, exprs_[a].a, zero));
+      auto y = write(exprs_.compare(SymbolicOp::equal, exprs_[a].b, zero));
+      if (!x || !y) return std::nullopt;
+      auto none = E::make(E::Operator::logical_and, {std::move(*x), std::move(*y)});
+      return op == E::Operator::equal ? none : E::make(E::Operator::logical_not, {std::move(none)});
     }
     if (exprs_.is_constant(b) && exprs_[a].op == SymbolicOp::sum && exprs_[a].number != 0) {
       const auto number = exprs_.constant(exprs_[a].number);

@@ -18,6 +18,9 @@ struct Naming {
   std::function<std::string(ExprId)> other;  // of opaque leaves that stand for a parameter
   // For texts: threadIdx.x, blockIdx.x, and `data` for what has no closed form.
   bool threads_too = false;
+  // For conditions over threads: threadIdx.x, blockIdx.x, laneid, … have their names, and unsigned comparisons are
+  // written so that they hold for no negative number.
+  bool of_threads = false;
 };
 
 // The dimension's name in CUDA C++: blockDim.x, gridDim.y, threadIdx.x, …; empty for others.

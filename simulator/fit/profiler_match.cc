@@ -308,7 +308,7 @@ Result<std::vector<RunShape>> run_shapes(const Plan& plan, const Gpu& gpu,
   RowModel model(*prepared, options);
   std::vector<RunShape> shapes;
   for (const auto& values : rows) {
-    const auto terms = model.terms(0, values);
+    const auto terms = model.terms(0, values, false);
     if (!terms) return terms.diagnostics();
     RunShape shape;
     shape.values = values;

@@ -19,7 +19,7 @@ std::string name_of(const PreparedLaunch& launch) {
 std::vector<ExplainedLaunch> explained_launches(const std::vector<LaunchTerm>& terms) {
   std::vector<ExplainedLaunch> launches;
   for (const LaunchTerm& term : terms) {
-    launches.push_back({name_of(*term.launch), &*term.launch->step->launch, term.launch->program, term.values,
+    launches.push_back({name_of(*term.launch), &*term.launch->step->launch, term.program, term.values,
                         term.shape, term.active_blocks, term.times, term.time, term.shared_bytes});
   }
   return launches;
@@ -203,7 +203,7 @@ Result<Explanation> explain(const PreparedPlan& plan, std::size_t gpu,
   RowModel model(plan, options);
   Explanation explanation;
   if (auto wrong = model.row(gpu, values, explanation.row); !wrong.empty()) return wrong;
-  const auto terms = model.terms(gpu, values);
+  const auto terms = model.terms(gpu, values, true);
   if (!terms) return terms.diagnostics();
   const auto launches = explained_launches(*terms);
   const ExplainedRow row{&plan.gpus[gpu], explanation.row.time.total_us, launches};

@@ -65,6 +65,9 @@ struct PredictionOptions {
   // launch in two dimensions, the quickest block in two dimensions.
   bool best_launch = false;
   std::map<std::string, std::vector<std::string>> gpu_notes;  // by GPU name: for all its rows
+  // What data decide, by the names of programs' parameters: shares of warps (0 to 1) and iterations. A launch's own
+  // argument of that name counts more.
+  std::map<std::string, double, std::less<>> assumed;
   ModelOptions model_options;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "simulator/base/did_you_mean.h"
 #include "simulator/program/yaml_reader.h"
@@ -134,11 +135,45 @@ class Preparation {
     if (launch.shared) prepared.shared = compile(*launch.shared, true);
     into_->block_shapes = into_->block_shapes || loaded->program->block_shape;
     into_->several_dimensions = into_->several_dimensions || prepared.several_dimensions();
-    for (const std::string& name : prepared.program->names) {
-      const Expression* argument = find_argument(launch, name);
-      prepared.values.push_back(compile(argument != nullptr ? *argument : Expression::name(name), true));
-    }
+    for (const std::string& name : prepared.program->names)
+      prepared.values.push_back(compile(value_of(launch, name), true));
+    if (const auto warps = prepared_.warps.find(prepared.program); warps != prepared_.warps.end())
+      prepare_warps(warps->second, launch, prepared);
     return prepared;
+  }
+
+  Expression value_of(const PlanLaunch& launch, const std::string& name) const {
+    if (const Expression* argument = find_argument(launch, name)) return *argument;
+    if (slot_of(name, true) < 0) {
+      const auto assumed = options_.assumed.find(name);
+      // Shares that nobody gives decide which warps there are, not what one executes.
+      return Expression(assumed == options_.assumed.end()
+                            ? std::int64_t{1}
+                            : static_cast<std::int64_t>(std::llround(assumed->second)));
+    }
+    return Expression::name(name);
+  }
+
+  void prepare_warps(const WarpProgram& warps, const PlanLaunch& launch, PreparedLaunch& prepared) {
+    prepared.warps = &warps;
+    into_->differing_warps = true;
+    for (const std::string& name : warps.thread_names()) {
+      const Expression* argument = find_argument(launch, name);
+      if (argument == nullptr && slot_of(name, true) < 0) continue;
+      prepared.thread_values.emplace_back(
+          name, compile(argument != nullptr ? *argument : Expression::name(name), true));
+    }
+    for (const Parameter& parameter : prepared.program->program->parameters) {
+      if (!parameter.share) continue;
+      if (const Expression* argument = find_argument(launch, parameter.name)) {
+        if (const auto number = evaluate_number(*argument, {})) {
+          prepared.shares[parameter.name] = *number;
+          continue;
+        }
+      }
+      if (const auto assumed = options_.assumed.find(parameter.name); assumed != options_.assumed.end())
+        prepared.shares[parameter.name] = assumed->second;
+    }
   }
 
   CompiledExpression compile(const Expression& expression, bool with_dimensions) const {
@@ -161,7 +196,9 @@ class Preparation {
     }
     prepared_.programs.push_back(
         std::make_unique<TimedProgram>(TimedProgram{program, durations_, used_names(*program)}));
-    return prepared_.programs.back().get();
+    const TimedProgram* fresh = prepared_.programs.back().get();
+    if (WarpProgram warps(*fresh->program); warps.varies()) prepared_.warps.emplace(fresh, std::move(warps));
+    return fresh;
   }
 
   Diagnostics check_names(const PlanStep& step, const TimedProgram& program) const {
@@ -169,10 +206,13 @@ class Preparation {
     for (const std::string& name : program.names) {
       if (find_argument(*step.launch, name) != nullptr || slot_of(name, true) >= 0) continue;
       std::string description;
+      bool share = options_.assumed.contains(name);
       for (const Parameter& parameter : program.program->parameters) {
-        if (parameter.name == name && !parameter.description.empty())
-          description = fmt::format(" ({})", parameter.description);
+        if (parameter.name != name) continue;
+        share = share || parameter.share;
+        if (!parameter.description.empty()) description = fmt::format(" ({})", parameter.description);
       }
+      if (share) continue;
       std::vector<std::string> given;
       for (const auto& [argument, value] : step.launch->arguments) given.push_back(argument);
       for (const auto& [bound, slot] : scope_) given.push_back(bound);

@@ -1,6 +1,7 @@
 // A plan prepared for its GPUs: kernel programs loaded, names resolved, expressions compiled.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include "simulator/plan/plan.h"
 #include "simulator/predict/prediction.h"
 #include "simulator/program/expression/compiled_expression.h"
+#include "simulator/program/warps.h"
 
 namespace warptime {
 
@@ -21,6 +23,11 @@ struct PreparedLaunch {
   std::optional<CompiledExpression> shared;
   bool several_dimensions() const { return grid.size() > 1 || block.size() > 1; }
   std::vector<CompiledExpression> values;  // of program->names
+  // Of a program whose warps differ; null: they do not.
+  const WarpProgram* warps = nullptr;
+  std::vector<std::pair<std::string, CompiledExpression>>
+      thread_values;  // of warps->thread_names(), as far as known
+  Shares shares;      // as given
 };
 
 struct PreparedStep {
@@ -41,6 +48,7 @@ struct PreparedGpu : ModelGpu {
   std::vector<std::string> notes;
   bool several_dimensions = false;  // a launch has them: else y and z are 1 throughout
   bool block_shapes = false;        // a program is made for one, and rows say where a launch has another
+  bool differing_warps = false;     // a launch has PreparedLaunch::warps
 };
 
 // The values that expressions use stand in slots: the plan's parameters in their order, then counters, then
@@ -51,6 +59,7 @@ struct PreparedPlan {
   std::size_t block_slot = 0, grid_slot = 0;  // of blockDim.x and gridDim.x; .y and .z follow
   std::vector<PreparedGpu> gpus;
   std::vector<std::unique_ptr<TimedProgram>> programs;
+  std::map<const TimedProgram*, WarpProgram> warps;  // of those whose warps differ
 
   int dimension_slot(std::string_view name) const;  // -1: it is no dimension of a launch
   // Errors: the loader's, a name that a kernel program uses and nobody gives a value.

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -13,6 +15,8 @@ namespace {
 
 // Limit for repeats whose launches differ from iteration to iteration, per row.
 constexpr std::uint64_t kMostLaunchIterations = std::uint64_t{1} << 22;
+constexpr std::size_t kMostVariants = 256;
+constexpr std::size_t kMostSharesTried = 16, kMostSharesSaid = 6;  // in the notes of a row
 // What errors are about.
 constexpr char kGrid[] = "the grid", kBlock[] = "the block";
 
@@ -100,6 +104,7 @@ inline const TimeBreakdown& RowModel::time_of(ModelSession& session, const Prepa
   Last& last = last_[index];
   prepare(launch, last, shape);
   last.model_launch.shape = shape;
+  if (launch.warps != nullptr) return time_of_variants(session, launch, index, shape);
   const TimeBreakdown* time = session.time(index, last.model_launch, why_);
   if (time == nullptr) fail_time(*launch.step);
   return *time;
@@ -186,7 +191,7 @@ Diagnostics RowModel::row(std::size_t gpu, const std::vector<std::int64_t>& valu
   iterations_ = 0;
   algorithm_3_us_ = 0;
   if (!same_gpu) start_row(row);
-  if (gpu_->block_shapes) row.notes = gpu_->notes;
+  if (gpu_->block_shapes || gpu_->differing_warps) row.notes = gpu_->notes;
   for (std::size_t i = 0; i < values.size(); ++i) {
     slots_[i] = values[i];
     row.parameters[i].second = values[i];
@@ -199,6 +204,7 @@ Diagnostics RowModel::row(std::size_t gpu, const std::vector<std::int64_t>& valu
   } catch (Failed& failed) {
     return with_row(std::move(failed.diagnostics));
   }
+  if (gpu_->differing_warps && noting_) note_shares(values);
   if (row.launches == 0) {
     row.time = TimeBreakdown{};
     row.first_launch = Launch{};
@@ -266,7 +272,9 @@ void RowModel::find_dimensions(const PreparedLaunch& launch, Last& last) {
     fail(step, checked.diagnostics());
 }
 
-Result<std::vector<LaunchTerm>> RowModel::terms(std::size_t gpu, const std::vector<std::int64_t>& values) {
+Result<std::vector<LaunchTerm>> RowModel::terms(std::size_t gpu, const std::vector<std::int64_t>& values,
+                                                bool by_warps) {
+  terms_by_warps_ = by_warps;
   std::vector<LaunchTerm> terms;
   PredictionRow row;
   terms_ = &terms;
@@ -297,10 +305,13 @@ void RowModel::note_other_shape(const PreparedLaunch& launch, std::size_t index,
   const auto& [x, y, z] = *program.block_shape;
   const Dim3 block = shape_with_dimensions(launch, index, shape).block;
   if (block == Dim3{x, y, z}) return;
-  std::string note =
+  add_row_note(
       fmt::format("the program of {} is made for blocks of {}, not {}: its access patterns may differ",
                   program.provenance.kernel.empty() ? launch.step->launch->kernel : program.provenance.kernel,
-                  to_string(Dim3{x, y, z}), to_string(block));
+                  to_string(Dim3{x, y, z}), to_string(block)));
+}
+
+void RowModel::add_row_note(std::string note) {
   auto& notes = row_->notes;
   if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
 }
@@ -313,15 +324,189 @@ GridAndBlock RowModel::shape_with_dimensions(const PreparedLaunch& launch, std::
 
 void RowModel::add_term(const PreparedLaunch& launch, std::size_t index, const Launch& shape,
                         const TimeBreakdown& time, double times) {
+  if (launch.warps == nullptr || !terms_by_warps_)
+    return add_term(launch, *launch.program, index, shape, time, times);
+  for (const WarpVariant& variant : variants_of(launch, index, shape).all) {
+    ModelLaunch of = last_[index].model_launch;
+    of.program = variant.program.get();
+    of.shape = shape;
+    of.revision = last_[index].model_launch.revision = ++revisions_;
+    const TimeBreakdown* alone = session_->time(index, of, why_);
+    if (alone == nullptr) fail_time(*launch.step);
+    add_term(launch, *variant.program, index, shape, *alone, times * variant.weight);
+  }
+}
+
+void RowModel::add_term(const PreparedLaunch& launch, const TimedProgram& program, std::size_t index,
+                        const Launch& shape, const TimeBreakdown& time, double times) {
   const std::vector<std::int64_t>& values = last_[index].values;
   for (LaunchTerm& term : *terms_) {
-    if (term.launch != &launch || term.shape != shape || term.values != values) continue;
+    if (term.launch != &launch || term.program != &program || term.shape != shape || term.values != values)
+      continue;
     term.times += times;
     return;
   }
   terms_->push_back(
-      {&launch, shape, values, times, time, last_[index].model_launch.active_blocks_per_sm, {}});
+      {&launch, &program, shape, values, times, time, last_[index].model_launch.active_blocks_per_sm, {}});
   if (launch.shared) terms_->back().shared_bytes = last_[index].shared_bytes;
+}
+
+Shares RowModel::shares_of(const PreparedLaunch& launch) const {
+  Shares shares = launch.shares;
+  if (instead_) shares[instead_->first] = instead_->second;
+  return shares;
+}
+
+// The mean of the times that the launch would take if all its warps were like these or those.
+const TimeBreakdown& RowModel::time_of_variants(ModelSession& session, const PreparedLaunch& launch,
+                                                std::size_t index, const Launch& shape) {
+  const WarpVariants& variants = variants_of(launch, index, shape);
+  mixed_ = {};
+  for (const WarpVariant& variant : variants.all) {
+    ModelLaunch of = last_[index].model_launch;
+    of.program = variant.program.get();
+    of.revision = last_[index].model_launch.revision = ++revisions_;
+    const TimeBreakdown* time = session.time(index, of, why_);
+    if (time == nullptr) fail_time(*launch.step);
+    mixed_.add(*time, variant.weight);
+  }
+  if (variants.sampled)
+    add_row_note("the warps of a launch are too many to look at each: a sample stands for them");
+  if (variants.threads_unknown)
+    add_row_note(
+        "which threads execute some of the kernel depends on arguments without a value: taken as all");
+  return mixed_;
+}
+
+// Those of the shape and values that were prepared last.
+const RowModel::WarpVariants& RowModel::variants_of(const PreparedLaunch& launch, std::size_t index,
+                                                    const Launch& shape) {
+  const GridAndBlock size = shape_with_dimensions(launch, index, shape);
+  VariantKey key{launch.program, last_[index].values};
+  const auto append = [&key](std::int64_t value) { key.second.push_back(value); };
+  Bindings values;
+  for (std::size_t i = 0; i < launch.program->names.size(); ++i)
+    values[launch.program->names[i]] = last_[index].values[i];
+  for (const auto& [name, expression] : launch.thread_values) {
+    std::int64_t value = 0;
+    const bool known = expression.evaluate(slots_.data(), value);
+    append(known ? 1 : 0);
+    append(value);
+    if (known) values[name] = value;
+  }
+  for (const std::int64_t extent :
+       {size.grid.x, size.grid.y, size.grid.z, size.block.x, size.block.y, size.block.z})
+    append(extent);
+  const Shares shares = shares_of(launch);
+  for (const auto& [name, share] : shares) {
+    append(static_cast<std::int64_t>(std::hash<std::string>()(name)));
+    append(std::llround(share * 1e9));
+  }
+  if (const auto known = variants_.find(key); known != variants_.end()) return known->second;
+  if (variants_.size() >= kMostVariants) {  // sessions know programs by their addresses
+    variants_.clear();
+    session_ = options_.model->session(options_.model_options);
+    for (std::size_t i = 0; i < beside_.size(); ++i)
+      beside_[i] = options_.beside[i]->session(options_.model_options);
+    start_sessions();
+  }
+  const LaunchSize launch_size{{size.grid.x, size.grid.y, size.grid.z},
+                               {size.block.x, size.block.y, size.block.z}};
+  auto made = make_variants(launch, values, launch_size, shares);
+  return variants_.emplace(std::move(key), std::move(made)).first->second;
+}
+
+RowModel::WarpVariants RowModel::make_variants(const PreparedLaunch& launch, const Bindings& values,
+                                               const LaunchSize& size, const Shares& shares) const {
+  const auto warps = launch.warps->launch(values, size, shares, {});
+  if (!warps) fail(*launch.step, warps.diagnostics());
+  // Where data decide, several warps of each group stand for the shares that do one thing and the other.
+  bool fractions = false;
+  for (const Parameter& parameter : launch.program->program->parameters) {
+    if (!parameter.share) continue;
+    const auto given = shares.find(parameter.name);
+    const double share = given == shares.end() ? *parameter.share : given->second;
+    fractions = fractions || (share > 0 && share < 1);
+  }
+  WarpVariants variants;
+  variants.sampled = warps->sampled;
+  variants.threads_unknown = warps->threads_unknown;
+  double all = 0;
+  for (const WarpGroup& group : warps->groups) all += group.warps;
+  const int phases = fractions ? 4 : 1;
+  for (const WarpGroup& group : warps->groups) {
+    for (int phase = 0; phase < phases; ++phase) {
+      auto program = launch.warps->of_warp(values, size, group, shares, (phase + 0.5) / phases);
+      if (!program) fail(*launch.step, program.diagnostics());
+      auto same = std::find_if(variants.all.begin(), variants.all.end(), [&](const WarpVariant& known) {
+        return known.program->program->program == program->program;
+      });
+      if (same == variants.all.end()) {
+        auto shared = std::make_shared<const KernelProgram>(std::move(*program));
+        same = variants.all.insert(
+            variants.all.end(), {std::make_unique<TimedProgram>(
+                                     TimedProgram{shared, launch.program->durations, launch.program->names}),
+                                 0});
+      }
+      same->weight += group.warps / all / phases;
+    }
+  }
+  return variants;
+}
+
+// Says what was assumed of what data decide, and what part of the time hangs on it.
+void RowModel::note_shares(const std::vector<std::int64_t>& values) {
+  struct Effect {
+    std::string text;
+    double part = 0;
+  };
+  std::vector<Effect> effects;
+  std::vector<std::string> seen;
+  PredictionRow* const row = row_;
+  const double total = row->time.total_us;
+  const auto gpu = static_cast<std::size_t>(gpu_ - plan_.gpus.data());
+  std::vector<LaunchTerm>* const terms = std::exchange(terms_, nullptr);
+  const auto with = [&](const std::string& name, double share) {
+    instead_ = {name, share};
+    PredictionRow other;
+    const bool failed = !this->row(gpu, values, other).empty();
+    instead_.reset();
+    return failed ? total : other.time.total_us;
+  };
+  noting_ = false;
+  std::size_t passed_over = 0;
+  for (const PreparedLaunch& launch : gpu_->launches) {
+    for (const Parameter& parameter : launch.program->program->parameters) {
+      if (!parameter.share || launch.warps == nullptr || launch.shares.contains(parameter.name) ||
+          std::find(seen.begin(), seen.end(), parameter.name) != seen.end())
+        continue;
+      seen.push_back(parameter.name);
+      if (seen.size() > kMostSharesTried) {
+        ++passed_over;
+        continue;
+      }
+      const double low = with(parameter.name, 0), high = with(parameter.name, 1);
+      effects.push_back(
+          {fmt::format("assumed: {} = {} ({}); 0 to 1 of them take {:.4g} to {:.4g} us, {:.0f}% of the "
+                       "time (--assume {}=SHARE)",
+                       parameter.name, *parameter.share, parameter.description, low, high,
+                       total > 0 ? 100 * std::abs(high - low) / total : 0, parameter.name),
+           std::abs(high - low)});
+    }
+  }
+  noting_ = true;
+  terms_ = terms;
+  row_ = row;
+  filled_ = row;
+  std::stable_sort(effects.begin(), effects.end(),
+                   [](const Effect& a, const Effect& b) { return a.part > b.part; });
+  if (effects.size() > kMostSharesSaid) {
+    passed_over += effects.size() - kMostSharesSaid;
+    effects.resize(kMostSharesSaid);
+  }
+  for (Effect& effect : effects) add_row_note(std::move(effect.text));
+  if (passed_over > 0)
+    add_row_note(fmt::format("assumed: {} more shares of warps, as the kernel programs say", passed_over));
 }
 
 // The fastest launch in blocks of whole warps with at least the launch's threads; `chosen`, which takes

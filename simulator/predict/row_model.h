@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -13,6 +14,8 @@ namespace warptime {
 // One launch of a row, and how often the row contains it.
 struct LaunchTerm {
   const PreparedLaunch* launch = nullptr;
+  const TimedProgram* program =
+      nullptr;  // what its warps execute: the launch's, or, where warps differ, one of several
   Launch shape;
   std::vector<std::int64_t> values;  // of the program's names
   double times = 0;
@@ -30,7 +33,9 @@ class RowModel {
   // previous row is of another GPU. Errors: see predict(), with the row's parameters.
   Diagnostics row(std::size_t gpu, const std::vector<std::int64_t>& values, PredictionRow& row);
   // The launches of one row, equal ones merged; row.time is their sum.
-  Result<std::vector<LaunchTerm>> terms(std::size_t gpu, const std::vector<std::int64_t>& values);
+  // by_warps: a launch whose warps differ is a term for each kind of them, with its part of `times`.
+  Result<std::vector<LaunchTerm>> terms(std::size_t gpu, const std::vector<std::int64_t>& values,
+                                        bool by_warps);
 
  private:
   // The shape of a launch by its number of threads, cached: sweeps repeat the same shapes.
@@ -77,10 +82,31 @@ class RowModel {
   [[gnu::noinline]] Launch best_block(const PreparedLaunch& launch, std::size_t index, double chosen_us);
   [[gnu::noinline]] void note_other_shape(const PreparedLaunch& launch, std::size_t index,
                                           const Launch& shape);
+  // Warps that execute the same, of a launch whose warps differ.
+  struct WarpVariant {
+    std::unique_ptr<TimedProgram> program;
+    double weight = 0;  // of the launch's warps
+  };
+  struct WarpVariants {
+    std::vector<WarpVariant> all;
+    bool sampled = false, threads_unknown = false;
+  };
+  // The program, the values of its names, those that decide how warps differ, the launch's dimensions.
+  using VariantKey = std::pair<const TimedProgram*, std::vector<std::int64_t>>;
+  [[gnu::noinline]] const TimeBreakdown& time_of_variants(ModelSession& session, const PreparedLaunch& launch,
+                                                          std::size_t index, const Launch& shape);
+  const WarpVariants& variants_of(const PreparedLaunch& launch, std::size_t index, const Launch& shape);
+  WarpVariants make_variants(const PreparedLaunch& launch, const Bindings& values, const LaunchSize& size,
+                             const Shares& shares) const;
+  Shares shares_of(const PreparedLaunch& launch) const;
+  void add_row_note(std::string note);
+  [[gnu::noinline]] void note_shares(const std::vector<std::int64_t>& values);
   GridAndBlock shape_with_dimensions(const PreparedLaunch& launch, std::size_t index,
                                      const Launch& shape) const;
   [[gnu::noinline]] void add_term(const PreparedLaunch& launch, std::size_t index, const Launch& shape,
                                   const TimeBreakdown& time, double times);
+  void add_term(const PreparedLaunch& launch, const TimedProgram& program, std::size_t index,
+                const Launch& shape, const TimeBreakdown& time, double times);
   // A shape that is not the one known in that slot.
   [[gnu::noinline]] const Launch& new_shape(const PreparedLaunch& launch, std::int64_t threads, Sized& known);
   [[gnu::noinline]] const Launch& given_shape(const PreparedLaunch& launch, Last& last);
@@ -117,6 +143,11 @@ class RowModel {
   std::uint64_t iterations_ = 0;
   std::uint64_t revisions_ = 0;  // number of revisions so far
   std::vector<Last> last_;
+  std::map<VariantKey, WarpVariants> variants_;
+  TimeBreakdown mixed_;                                    // of variants
+  std::optional<std::pair<std::string, double>> instead_;  // of that share's value
+  bool noting_ = true;
+  bool terms_by_warps_ = false;
   std::vector<LaunchTerm>* terms_ = nullptr;
   PredictionRow* row_ = nullptr;           // that is being computed
   Diagnostics why_;                        // there is no time

@@ -114,15 +114,17 @@ std::optional<Access> find_access(std::string_view name) {
 }
 
 bool operator==(const Repeat& a, const Repeat& b) {
-  return a.count == b.count && a.counter == b.counter && a.body == b.body;
+  return a.count == b.count && a.counter == b.counter && a.per_thread == b.per_thread && a.body == b.body;
 }
 
 bool operator==(const When& a, const When& b) {
-  return a.condition == b.condition && a.then_items == b.then_items && a.else_items == b.else_items;
+  return a.condition == b.condition && a.then_threads == b.then_threads && a.then_items == b.then_items &&
+         a.else_items == b.else_items;
 }
 
 bool operator==(const Item& a, const Item& b) {
-  return a.what == b.what && a.lines == b.lines && a.ptx == b.ptx;
+  return a.what == b.what && a.lines == b.lines && a.ptx == b.ptx && a.threads == b.threads &&
+         a.predicated == b.predicated && a.shares == b.shares;
 }
 
 bool operator==(const KernelProgram& a, const KernelProgram& b) {

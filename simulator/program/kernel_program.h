@@ -61,6 +61,9 @@ struct MemoryAccess {  // `load: …`, `store: …`: a memory access period
   // The footprint: bytes that the whole launch accesses here, each counted once. Over parameters and launch
   // dimensions, which are not among parameter_names because no time depends on them. Absent: unknown.
   std::optional<Expression> footprint = {};
+  // The bytes from the beginning of an array at which a thread accesses it: over parameters, launch dimensions, the
+  // counters of the repeats around it, and the thread (see Item::threads). Absent: unknown.
+  std::optional<Expression> address = {};
   std::string note;  // "atomic", "cp.async", "generic address, taken as global", …; empty: none
   friend bool operator==(const MemoryAccess&, const MemoryAccess&) = default;
 };
@@ -73,12 +76,17 @@ struct Repeat {  // `repeat: K` with `body`; `counter: i` names a variable that 
   Expression count;
   std::string counter;  // may be empty
   Items body;
+  // The iterations of one thread, where threads have different ones: a warp makes as many as its thread with most.
+  std::optional<Expression> per_thread = {};
   friend bool operator==(const Repeat& a, const Repeat& b);
 };
 struct When {  // `when: k < L - 1` with `then`, `else`
   Expression condition;
   Items then_items;
   Items else_items;
+  // Where blocks differ: the threads that take `then`; the others take `else`. `condition` then is what a program
+  // without a launch takes.
+  std::optional<Expression> then_threads = {};
   friend bool operator==(const When& a, const When& b);
 };
 
@@ -86,12 +94,22 @@ struct Item {
   std::variant<Calculation, Instructions, MemoryAccess, Repeat, When> what;
   LineSet lines = {};  // of the source (.cu), `lines`; may be empty
   LineSet ptx = {};    // of the PTX, `ptx`; may be empty
+  // The threads that execute it, of those that execute what is around it: a condition over threadIdx, blockIdx and
+  // what counts may use. A warp executes it where one of its threads does. Absent: all. A program that is flattened
+  // without a launch executes every item.
+  std::optional<Expression> threads = {};
+  // Whether warps without such threads execute one instruction in its place: a predicated instruction.
+  bool predicated = false;
+  // The share of the warps that execute it, a parameter with a share (see Parameter); empty: all.
+  std::vector<std::string> shares = {};
   friend bool operator==(const Item& a, const Item& b);
 };
 
 struct Parameter {
   std::string name;
   std::string description;  // "argument 0 (int K)", "blockDim.x", "trips of the loop at mtx.cu:12", …
+  // Where loaded data decide a branch: the share of the warps, 0 to 1, that take it if nobody says better.
+  std::optional<double> share = {};
   friend bool operator==(const Parameter&, const Parameter&) = default;
 };
 
@@ -128,7 +146,7 @@ struct KernelResources {
 };
 
 struct KernelProgram {
-  static constexpr int format_version = 2;
+  static constexpr int format_version = 3;
   Provenance provenance;
   std::string description;
   std::vector<Parameter> parameters;  // declared; optional in a hand-written program
@@ -147,7 +165,7 @@ struct KernelProgram {
 // appearance.
 std::vector<std::string> parameter_names(const KernelProgram& program);
 // Only the names that its expressions use (without counters), in order of appearance: make_schedule needs a
-// value for each.
+// value for each. Names of shares are not among them.
 std::vector<std::string> used_names(const KernelProgram& program);
 
 // Reads one YAML (or JSON) stream of one or more kernel programs. `file` is for the diagnostics, which carry

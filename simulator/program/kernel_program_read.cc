@@ -69,7 +69,7 @@ class ProgramReader {
   void read_parameters(const Node& node, std::vector<Parameter>& parameters) {
     if (node.kind == Node::Kind::null) return;
     std::set<std::string> seen;
-    const auto add = [&](const Node& name, std::string description) {
+    const auto add = [&](const Node& name, std::string description, std::optional<double> share) {
       const std::string text = reader_.text(name, "a parameter's name");
       if (!is_name(text)) {
         reader_.error(name, fmt::format("`{}` is not a valid name for a parameter", text),
@@ -77,16 +77,34 @@ class ProgramReader {
       } else if (!seen.insert(text).second) {
         reader_.error(name, fmt::format("the parameter `{}` occurs twice", text));
       }
-      parameters.push_back({text, std::move(description)});
+      parameters.push_back({text, std::move(description), share});
     };
     if (node.kind == Node::Kind::sequence) {
-      for (const Node& name : node.items) add(name, {});
+      for (const Node& name : node.items) add(name, {}, {});
     } else if (node.kind == Node::Kind::mapping) {
-      for (const Entry& entry : node.entries)
-        add(entry.key, reader_.text(entry.value, "a parameter's description"));
+      for (const Entry& entry : node.entries) {
+        if (entry.value.kind != Node::Kind::mapping) {
+          add(entry.key, reader_.text(entry.value, "a parameter's description"), {});
+          continue;
+        }
+        Fields fields(reader_, entry.value, {"share", "description"}, "a parameter");
+        std::string description;
+        if (const Node* text = fields.find("description"))
+          description = reader_.text(*text, "a parameter's description");
+        std::optional<double> share;
+        if (const Node* text = fields.find("share")) share = read_share(*text);
+        add(entry.key, std::move(description), share);
+      }
     } else {
       reader_.error(node, "`parameters` must be a list of names, or a mapping from names to descriptions");
     }
+  }
+
+  double read_share(const Node& node) {
+    const auto number = reader_.number(node, "`share`");
+    if (number && *number >= 0 && *number <= 1) return *number;
+    reader_.error(node, "`share` must be a number from 0 to 1");
+    return 1;
   }
 
   void read_texts(const Node& node, std::vector<std::string>& texts) {
@@ -207,14 +225,32 @@ class ProgramReader {
           fmt::format("an item must be one thing, not `{}` and `{}`", kind, kinds[1]->key.text),
           "begin a new item with `-`");
     }
-    std::vector<std::string> known = {kind, "lines", "ptx"};
-    if (kind == "repeat") known.insert(known.end(), {"counter", "body"});
-    if (kind == "when") known.insert(known.end(), {"then", "else"});
+    std::vector<std::string> known = {kind, "lines", "ptx", "threads", "predicated", "shares"};
+    if (kind == "repeat") known.insert(known.end(), {"counter", "per_thread", "body"});
+    if (kind == "when") known.insert(known.end(), {"then_threads", "then", "else"});
     Fields fields(reader_, node, std::move(known), fmt::format("`{}`", kind));
     Item item{read_what(kind, kinds[0]->value, fields, depth)};
     if (const Node* lines = fields.find("lines")) item.lines = read_lines(*lines, "`lines`");
     if (const Node* lines = fields.find("ptx")) item.ptx = read_lines(*lines, "`ptx`");
+    if (const Node* threads = fields.find("threads"))
+      item.threads = reader_.expression(*threads, "`threads`");
+    if (const Node* flag = fields.find("predicated")) {
+      item.predicated = flag->text == "true";
+      if (!item.predicated && flag->text != "false")
+        reader_.error(*flag, "`predicated` must be true or false");
+    }
+    if (const Node* shares = fields.find("shares")) read_shares(*shares, item.shares);
     items.push_back(std::move(item));
+  }
+
+  void read_shares(const Node& node, std::vector<std::string>& shares) {
+    if (node.kind != Node::Kind::sequence)
+      return reader_.error(node, "`shares` must be a list of parameters", "shares: [taken_at_12]");
+    for (const Node& name : node.items) {
+      shares.push_back(reader_.text(name, "`shares`"));
+      if (!is_name(shares.back()))
+        reader_.error(name, fmt::format("`{}` is not a valid name for a parameter", shares.back()));
+    }
   }
 
   void unknown_item(const Node& node) {
@@ -249,8 +285,9 @@ class ProgramReader {
       }
       return access;
     }
-    Fields fields(reader_, value,
-                  {"access", "cycles", "bytes", "sectors", "stride", "footprint", "touched", "note"}, what);
+    Fields fields(
+        reader_, value,
+        {"access", "cycles", "bytes", "sectors", "stride", "footprint", "touched", "address", "note"}, what);
     if (const Node* node = fields.find("access")) access.access = read_pattern(*node);
     if (const Node* node = fields.find("cycles")) {
       access.cycles = reader_.expression(*node, "`cycles`", Reader::Constant::number);
@@ -263,6 +300,7 @@ class ProgramReader {
       if (const Node* node = fields.find(key))
         access.footprint = reader_.expression(*node, fmt::format("`{}`", key), Reader::Constant::count);
     }
+    if (const Node* node = fields.find("address")) access.address = reader_.expression(*node, "`address`");
     if (const Node* node = fields.find("note")) access.note = reader_.text(*node, "`note`");
     if (fields.find("access") == nullptr && fields.find("cycles") == nullptr) {
       reader_.error(value, fmt::format("{} has neither `access` nor `cycles`", what));
@@ -290,6 +328,8 @@ class ProgramReader {
       if (!is_name(repeat.counter))
         reader_.error(*node, fmt::format("`{}` is not a valid name for a counter", repeat.counter));
     }
+    if (const Node* node = fields.find("per_thread"))
+      repeat.per_thread = reader_.expression(*node, "`per_thread`", Reader::Constant::count);
     if (const Node* node = fields.require("body")) repeat.body = read_items(*node, "`body`", depth + 1);
     return repeat;
   }
@@ -297,6 +337,8 @@ class ProgramReader {
   When read_when(const Node& value, Fields& fields, int depth) {
     When when;
     when.condition = reader_.expression(value, "`when`");
+    if (const Node* node = fields.find("then_threads"))
+      when.then_threads = reader_.expression(*node, "`then_threads`");
     if (const Node* node = fields.find("then")) when.then_items = read_items(*node, "`then`", depth + 1);
     if (const Node* node = fields.find("else")) when.else_items = read_items(*node, "`else`", depth + 1);
     if (fields.find("then") == nullptr && fields.find("else") == nullptr) {

@@ -70,6 +70,11 @@ class YamlWriter {
     if (parameters.empty()) return;
     line(0, "parameters:");
     for (const Parameter& parameter : parameters) {
+      if (parameter.share) {
+        line(2, fmt::format("{}: {{share: {}, description: {}}}", yaml::scalar(parameter.name),
+                            *parameter.share, yaml::scalar(parameter.description, true)));
+        continue;
+      }
       line(2, fmt::format("{}: {}", yaml::scalar(parameter.name), yaml::scalar(parameter.description)));
     }
   }
@@ -110,14 +115,17 @@ class YamlWriter {
     const auto places = [&] {
       if (!item.lines.empty()) line(inner, fmt::format("lines: {}", to_string(item.lines)));
       if (!item.ptx.empty()) line(inner, fmt::format("ptx: {}", to_string(item.ptx)));
+      for (const auto& [key, value] : who(item)) line(inner, fmt::format("{}: {}", key, value));
     };
     // A period is one line, with the lines that it came from behind it.
     const auto period = [&](std::string_view kind, const std::string& value,
                             const std::string& value_in_flow) {
-      if (item.lines.empty() && item.ptx.empty()) return begin(kind, value);
+      const auto threads = who(item);
+      if (item.lines.empty() && item.ptx.empty() && threads.empty()) return begin(kind, value);
       std::string from;
       if (!item.lines.empty()) from += fmt::format(", lines: {}", yaml::scalar(to_string(item.lines), true));
       if (!item.ptx.empty()) from += fmt::format(", ptx: {}", yaml::scalar(to_string(item.ptx), true));
+      for (const auto& [key, text] : threads) from += fmt::format(", {}: {}", key, text);
       line(indent, fmt::format("- {{{}: {}{}}}", kind, value_in_flow, from));
     };
     if (const auto* calculation = std::get_if<Calculation>(&item.what)) {
@@ -130,14 +138,25 @@ class YamlWriter {
     } else if (const auto* repeat = std::get_if<Repeat>(&item.what)) {
       begin("repeat", expression(repeat->count));
       if (!repeat->counter.empty()) line(inner, fmt::format("counter: {}", yaml::scalar(repeat->counter)));
+      if (repeat->per_thread) line(inner, fmt::format("per_thread: {}", expression(*repeat->per_thread)));
       places();
       items(inner, "body", repeat->body);
     } else if (const auto* when = std::get_if<When>(&item.what)) {
       begin("when", expression(when->condition));
+      if (when->then_threads) line(inner, fmt::format("then_threads: {}", expression(*when->then_threads)));
       places();
       if (!when->then_items.empty() || when->else_items.empty()) items(inner, "then", when->then_items);
       if (!when->else_items.empty()) items(inner, "else", when->else_items);
     }
+  }
+
+  // Which threads and warps execute the item.
+  static std::vector<std::pair<std::string_view, std::string>> who(const Item& item) {
+    std::vector<std::pair<std::string_view, std::string>> keys;
+    if (item.threads) keys.emplace_back("threads", expression(*item.threads, true));
+    if (item.predicated) keys.emplace_back("predicated", "true");
+    if (!item.shares.empty()) keys.emplace_back("shares", fmt::format("[{}]", fmt::join(item.shares, ", ")));
+    return keys;
   }
 
   static std::string expression(const Expression& e, bool in_flow = false) {
@@ -146,7 +165,8 @@ class YamlWriter {
 
   static std::string memory(const MemoryAccess& access, bool in_flow = false) {
     const bool only_cycles = access.cycles && !access.access && !access.bytes && !access.sectors &&
-                             access.stride.empty() && !access.footprint && access.note.empty();
+                             access.stride.empty() && !access.footprint && !access.address &&
+                             access.note.empty();
     if (only_cycles) return expression(*access.cycles, in_flow);
     std::string fields;
     const auto field = [&fields](std::string_view key, const std::string& value) {
@@ -158,6 +178,7 @@ class YamlWriter {
     if (access.sectors) field("sectors", fmt::format("{}", *access.sectors));
     if (!access.stride.empty()) field("stride", yaml::scalar(access.stride, true));
     if (access.footprint) field("footprint", expression(*access.footprint, true));
+    if (access.address) field("address", expression(*access.address, true));
     if (!access.note.empty()) field("note", yaml::scalar(access.note, true));
     return fmt::format("{{{}}}", fields);
   }
@@ -182,6 +203,7 @@ Json to_json_value(const MemoryAccess& access) {
   if (access.sectors) json["sectors"] = *access.sectors;
   if (!access.stride.empty()) json["stride"] = access.stride;
   if (access.footprint) json["footprint"] = to_json_value(*access.footprint);
+  if (access.address) json["address"] = to_json_value(*access.address);
   if (!access.note.empty()) json["note"] = access.note;
   if (json.size() == 1 && access.cycles) return json["cycles"];
   return json;
@@ -198,14 +220,19 @@ Json to_json_value(const Item& item) {
   } else if (const auto* repeat = std::get_if<Repeat>(&item.what)) {
     json["repeat"] = to_json_value(repeat->count);
     if (!repeat->counter.empty()) json["counter"] = repeat->counter;
+    if (repeat->per_thread) json["per_thread"] = to_json_value(*repeat->per_thread);
     json["body"] = to_json_value(repeat->body);
   } else if (const auto* when = std::get_if<When>(&item.what)) {
     json["when"] = to_json_value(when->condition);
+    if (when->then_threads) json["then_threads"] = to_json_value(*when->then_threads);
     json["then"] = to_json_value(when->then_items);
     if (!when->else_items.empty()) json["else"] = to_json_value(when->else_items);
   }
   if (!item.lines.empty()) json["lines"] = to_string(item.lines);
   if (!item.ptx.empty()) json["ptx"] = to_string(item.ptx);
+  if (item.threads) json["threads"] = to_json_value(*item.threads);
+  if (item.predicated) json["predicated"] = true;
+  if (!item.shares.empty()) json["shares"] = item.shares;
   return json;
 }
 
@@ -228,8 +255,13 @@ Json to_json_value(const KernelProgram& program) {
   text("target", program.provenance.target);
   text("flags", program.provenance.flags);
   text("description", program.description);
-  for (const Parameter& parameter : program.parameters)
-    json["parameters"][parameter.name] = parameter.description;
+  for (const Parameter& parameter : program.parameters) {
+    if (parameter.share)
+      json["parameters"][parameter.name] = {{"share", *parameter.share},
+                                            {"description", parameter.description}};
+    else
+      json["parameters"][parameter.name] = parameter.description;
+  }
   for (const auto& one : program.not_modelled) json["not_modelled"].push_back(one);
   for (const Assumption& assumption : program.assumptions) {
     Json entry = Json::object();

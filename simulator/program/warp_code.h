@@ -1,0 +1,148 @@
+// The parts of warps.h: a kernel program compiled for evaluation over ranges, and what looking at many warps and writing
+// out one have in common. External interface: none.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "simulator/program/expression/range_expression.h"
+#include "simulator/program/warps.h"
+
+namespace warptime {
+namespace warps {
+
+inline constexpr std::array<const char*, 3> kBlockIdx = {"blockIdx.x", "blockIdx.y", "blockIdx.z"};
+inline constexpr std::array<const char*, 3> kThreadIdx = {"threadIdx.x", "threadIdx.y", "threadIdx.z"};
+inline constexpr std::array<const char*, 3> kBlockDim = {"blockDim.x", "blockDim.y", "blockDim.z"};
+inline constexpr std::array<const char*, 3> kGridDim = {"gridDim.x", "gridDim.y", "gridDim.z"};
+inline constexpr std::int64_t kWarp = 32, kSector = 32;
+// Slots of names that every program has: blockIdx, threadIdx, blockDim, gridDim, then these.
+inline constexpr int kLaneSlot = 12, kWarpSlot = 13, kWarpSizeSlot = 14, kFirstOwnSlot = 15;
+
+using Lanes = std::uint32_t;  // a bit for each active thread of a warp
+
+struct Condition {
+  RangeExpression expression;
+  bool on_thread = false;  // uses threadIdx or laneid
+};
+
+struct WarpNode {
+  const Item* item = nullptr;
+  std::optional<Condition> threads, then_threads, per_thread, address;
+  RangeExpression count;        // of instructions, of iterations; a `when`'s condition
+  std::string share_condition;  // of a `when: NAME != 0` where NAME has a share
+  bool negated = false;         // … or `NAME == 0`
+  int counter = -1;             // its slot
+  std::vector<WarpNode> body, otherwise;
+  // Of a repeat: whether the counter, or which threads are active, changes what its body executes.
+  bool counter_matters = false, threads_matter = false;
+  bool has_shares = false;  // here or inside
+  bool varies = false;      // here or inside
+};
+
+struct Failed {
+  Diagnostics diagnostics;
+};
+
+}  // namespace warps
+
+struct WarpProgram::Compiled {
+  const KernelProgram* program = nullptr;
+  std::vector<warps::WarpNode> nodes;
+  std::vector<std::string> names;  // of slots from kFirstOwnSlot on; counters have empty names
+  std::vector<std::string> thread_names;
+  bool varies = false;
+};
+
+namespace warps {
+
+// What is common to looking at many warps at once and to writing out one.
+class WarpState {
+ public:
+  WarpState(const WarpProgram::Compiled& program, const Bindings& values, const LaunchSize& size,
+            const Shares& shares)
+      : program_(program), size_(size), slots_(kFirstOwnSlot + program.names.size(), ValueRange::unknown()) {
+    counts_.fill(1);
+    for (std::size_t d = 0; d < 3; ++d) {
+      slots_[6 + d] = ValueRange(size.block[d]);
+      slots_[9 + d] = ValueRange(size.grid[d]);
+    }
+    slots_[kWarpSizeSlot] = ValueRange(kWarp);
+    for (std::size_t i = 0; i < program.names.size(); ++i) {
+      if (program.names[i].empty()) continue;
+      if (const auto value = values.find(program.names[i]); value != values.end())
+        slots_[kFirstOwnSlot + i] = ValueRange(value->second);
+    }
+    for (const Parameter& parameter : program.program->parameters)
+      if (parameter.share) shares_[parameter.name] = *parameter.share;
+    for (const auto& [name, share] : shares) shares_[name] = share;
+  }
+
+ protected:
+  double share_of(const std::string& name) const {
+    const auto share = shares_.find(name);
+    return share == shares_.end() ? 1 : std::clamp(share->second, 0.0, 1.0);
+  }
+  double share_of(const WarpNode& node) const {
+    double share = 1;
+    for (const std::string& name : node.item->shares) share *= share_of(name);
+    return share;
+  }
+
+  // The warp's threads, and which of them the block has.
+  Lanes begin_warp(std::int64_t warp) {
+    Lanes active = 0;
+    const std::int64_t threads = size_.block[0] * size_.block[1] * size_.block[2];
+    for (std::int64_t lane = 0; lane < kWarp; ++lane) {
+      const std::int64_t thread = warp * kWarp + lane;
+      if (thread >= threads) break;
+      active |= Lanes{1} << lane;
+      auto& place = lanes_[static_cast<std::size_t>(lane)];
+      place = {thread % size_.block[0], thread / size_.block[0] % size_.block[1],
+               thread / (size_.block[0] * size_.block[1])};
+    }
+    slots_[kWarpSlot] = ValueRange(warp);
+    return active;
+  }
+
+  void set_lane(std::size_t lane) {
+    for (std::size_t d = 0; d < 3; ++d) slots_[3 + d] = ValueRange(lanes_[lane][d]);
+    slots_[kLaneSlot] = ValueRange(static_cast<std::int64_t>(lane));
+  }
+
+  ValueRange evaluate(const RangeExpression& expression) {
+    ++evaluations_;
+    return expression.evaluate(slots_.data(), counts_);
+  }
+
+  const WarpProgram::Compiled& program_;
+  LaunchSize size_;
+  std::vector<ValueRange> slots_;
+  DimensionCounts counts_{};
+  std::array<std::array<std::int64_t, 3>, kWarp> lanes_{};
+  Shares shares_;
+  std::uint64_t evaluations_ = 0;
+
+  Failed failure(const WarpNode& node, const Expression& expression, std::string_view why) const {
+    std::string place;
+    if (!node.item->lines.empty())
+      place = fmt::format(" of {}:{}", program_.program->provenance.source, to_string(node.item->lines));
+    return {{error(fmt::format("`{}`{} {}", to_string(expression), place, why))}};
+  }
+};
+
+// The warps of a launch.
+LaunchWarps walk_launch(const WarpProgram::Compiled& program, const Bindings& values, const LaunchSize& size,
+                        const Shares& shares, const WarpOptions& options);
+// What one of them executes.
+Items write_warp(const WarpProgram::Compiled& program, const Bindings& values, const LaunchSize& size,
+                 const WarpGroup& group, const Shares& shares, double phase);
+
+}  // namespace warps
+}  // namespace warptime

@@ -1,0 +1,204 @@
+#include "simulator/program/warps.h"
+
+#include <set>
+#include <utility>
+
+#include "simulator/program/warp_code.h"
+
+namespace warptime {
+namespace warps {
+namespace {
+
+bool is_thread_name(const std::string& name) {
+  const auto among = [&](const auto& names) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  return among(kBlockIdx) || among(kThreadIdx) || among(kBlockDim) || among(kGridDim) || name == "laneid" ||
+         name == "warpid" || name == "warpSize";
+}
+
+class WarpCompiler {
+ public:
+  explicit WarpCompiler(WarpProgram::Compiled& into) : into_(into) {
+    for (const Parameter& parameter : into.program->parameters)
+      if (parameter.share) shares_.insert(parameter.name);
+  }
+
+  std::vector<WarpNode> compile(const Items& items) {
+    std::vector<WarpNode> nodes;
+    nodes.reserve(items.size());
+    for (const Item& item : items) nodes.push_back(compile(item));
+    return nodes;
+  }
+
+ private:
+  WarpNode compile(const Item& item) {
+    WarpNode node;
+    node.item = &item;
+    if (item.threads) node.threads = condition(*item.threads);
+    node.has_shares = !item.shares.empty();
+    node.varies = item.threads || node.has_shares;
+    if (const auto* instructions = std::get_if<Instructions>(&item.what)) {
+      node.count = range(instructions->count);
+    } else if (const auto* access = std::get_if<MemoryAccess>(&item.what)) {
+      if (access->address) node.address = condition(*access->address);
+    } else if (const auto* repeat = std::get_if<Repeat>(&item.what)) {
+      compile(node, *repeat);
+    } else if (const auto* when = std::get_if<When>(&item.what)) {
+      compile(node, *when);
+    }
+    for (const auto* inner : {&node.body, &node.otherwise}) {
+      for (const WarpNode& one : *inner) {
+        node.has_shares = node.has_shares || one.has_shares;
+        node.varies = node.varies || one.varies;
+      }
+    }
+    return node;
+  }
+
+  void compile(WarpNode& node, const Repeat& repeat) {
+    node.count = range(repeat.count);
+    if (repeat.per_thread) node.per_thread = condition(*repeat.per_thread);
+    node.varies = node.varies || repeat.per_thread;
+    if (!repeat.counter.empty()) {
+      node.counter = kFirstOwnSlot + static_cast<int>(into_.names.size());
+      into_.names.emplace_back();
+      counters_.emplace_back(repeat.counter, node.counter);
+    }
+    node.body = compile(repeat.body);
+    if (!repeat.counter.empty()) counters_.pop_back();
+    node.counter_matters = node.counter >= 0 && uses(node.body, node.counter);
+    node.threads_matter = has_threads(node.body);
+  }
+
+  void compile(WarpNode& node, const When& when) {
+    node.count = range(when.condition);
+    if (when.then_threads) node.then_threads = condition(*when.then_threads);
+    node.varies = node.varies || when.then_threads;
+    using Operator = Expression::Operator;
+    const Operator op = when.condition.op();
+    if (op == Operator::not_equal || op == Operator::equal) {
+      const auto& sides = when.condition.operands();
+      if (sides[0].op() == Operator::name && sides[1].is_integer() && sides[1].integer_value() == 0 &&
+          shares_.contains(sides[0].name_text())) {
+        node.share_condition = sides[0].name_text();
+        node.negated = op == Operator::equal;
+        node.has_shares = node.varies = true;
+      }
+    }
+    node.body = compile(when.then_items);
+    node.otherwise = compile(when.else_items);
+  }
+
+  // Whether the threads that are active matter inside: to conditions, or to sectors.
+  static bool has_threads(const std::vector<WarpNode>& nodes) {
+    return std::any_of(nodes.begin(), nodes.end(), [](const WarpNode& node) {
+      return node.threads || node.per_thread || node.then_threads || node.address || has_threads(node.body) ||
+             has_threads(node.otherwise);
+    });
+  }
+
+  static bool uses(const std::vector<WarpNode>& nodes, int slot) {
+    return std::any_of(nodes.begin(), nodes.end(), [slot](const WarpNode& node) {
+      const auto in = [slot](const std::optional<Condition>& one) {
+        return one && one->expression.uses(slot);
+      };
+      return node.count.uses(slot) || in(node.threads) || in(node.then_threads) || in(node.per_thread) ||
+             in(node.address) || uses(node.body, slot) || uses(node.otherwise, slot);
+    });
+  }
+
+  Condition condition(const Expression& expression) {
+    for (const std::string& name : expression.names()) {
+      auto& names = into_.thread_names;
+      const bool counter =
+          std::any_of(counters_.begin(), counters_.end(), [&](const auto& one) { return one.first == name; });
+      if (!counter && !is_thread_name(name) && std::find(names.begin(), names.end(), name) == names.end())
+        names.push_back(name);
+    }
+    Condition result{range(expression), false};
+    for (int slot = 3; slot < 6; ++slot) result.on_thread = result.on_thread || result.expression.uses(slot);
+    result.on_thread =
+        result.on_thread || result.expression.uses(kLaneSlot) || result.expression.uses(kWarpSlot);
+    return result;
+  }
+
+  RangeExpression range(const Expression& expression) {
+    return {expression, [this](const std::string& name) { return slot_of(name); }};
+  }
+
+  int slot_of(const std::string& name) {
+    for (auto at = counters_.rbegin(); at != counters_.rend(); ++at)
+      if (at->first == name) return at->second;
+    for (int d = 0; d < 3; ++d) {
+      const auto i = static_cast<std::size_t>(d);
+      if (name == kBlockIdx[i]) return d;
+      if (name == kThreadIdx[i]) return 3 + d;
+      if (name == kBlockDim[i]) return 6 + d;
+      if (name == kGridDim[i]) return 9 + d;
+    }
+    if (name == "laneid") return kLaneSlot;
+    if (name == "warpid") return kWarpSlot;
+    if (name == "warpSize") return kWarpSizeSlot;
+    const auto known = std::find(into_.names.begin(), into_.names.end(), name);
+    if (known != into_.names.end()) return kFirstOwnSlot + static_cast<int>(known - into_.names.begin());
+    into_.names.push_back(name);
+    return kFirstOwnSlot + static_cast<int>(into_.names.size()) - 1;
+  }
+
+  WarpProgram::Compiled& into_;
+  std::set<std::string, std::less<>> shares_;
+  std::vector<std::pair<std::string, int>> counters_;
+};
+
+}  // namespace
+}  // namespace warps
+
+void WarpTotals::add(const WarpTotals& other, double times) {
+  instructions += times * other.instructions;
+  loads += times * other.loads;
+  stores += times * other.stores;
+  load_sectors += times * other.load_sectors;
+  store_sectors += times * other.store_sectors;
+}
+
+WarpProgram::WarpProgram(const KernelProgram& program) : compiled_(std::make_unique<Compiled>()) {
+  compiled_->program = &program;
+  warps::WarpCompiler compiler(*compiled_);
+  compiled_->nodes = compiler.compile(program.program);
+  compiled_->varies = std::any_of(compiled_->nodes.begin(), compiled_->nodes.end(),
+                                  [](const warps::WarpNode& node) { return node.varies; });
+}
+
+WarpProgram::~WarpProgram() = default;
+WarpProgram::WarpProgram(WarpProgram&&) noexcept = default;
+
+bool WarpProgram::varies() const {
+  return compiled_->varies;
+}
+
+const std::vector<std::string>& WarpProgram::thread_names() const {
+  return compiled_->thread_names;
+}
+
+Result<LaunchWarps> WarpProgram::launch(const Bindings& values, const LaunchSize& size, const Shares& shares,
+                                        const WarpOptions& options) const {
+  try {
+    return warps::walk_launch(*compiled_, values, size, shares, options);
+  } catch (warps::Failed& failed) {
+    return std::move(failed.diagnostics);
+  }
+}
+
+Result<KernelProgram> WarpProgram::of_warp(const Bindings& values, const LaunchSize& size,
+                                           const WarpGroup& group, const Shares& shares, double phase) const {
+  try {
+    KernelProgram program = *compiled_->program;
+    program.program = warps::write_warp(*compiled_, values, size, group, shares, phase);
+    return program;
+  } catch (warps::Failed& failed) {
+    return std::move(failed.diagnostics);
+  }
+}
+
+}  // namespace warptime

@@ -1,0 +1,96 @@
+// What the analysis says of a whole launch, every warp of it, is what the executor counts: warp instructions, loads,
+// stores, and the sectors of each.
+#include <fmt/format.h>
+
+#include "analyzer/pipeline.h"
+#include "simulator/program/warps.h"
+#include "tests/execute/builds.h"
+#include "tests/execute/harness.h"
+
+namespace warptime::execute::testing {
+namespace {
+
+constexpr std::size_t elements = 1 << 20;
+constexpr char file[] = "tests/execute/whole_launch.cu";
+
+class Totals : public ExecutionListener {
+ public:
+  bool wants(const WarpId&) override { return true; }
+  void executed(const WarpId&, const ExecutedInstruction& instruction) override {
+    if (instruction.role == Role::none) return;
+    ++totals.instructions;
+    if (instruction.role == Role::calculation) return;
+    std::vector<std::uint64_t> addresses;
+    for (std::uint32_t rest = instruction.global_lanes; rest != 0; rest &= rest - 1)
+      addresses.push_back(instruction.addresses[std::countr_zero(rest)]);
+    const bool load = instruction.role == Role::load;
+    ++(load ? totals.loads : totals.stores);
+    (load ? totals.load_sectors : totals.store_sectors) += sectors(addresses, instruction.bytes);
+  }
+  WarpTotals totals;
+};
+
+std::string text_of(const WarpTotals& totals) {
+  return fmt::format("{} instructions, {} loads in {} sectors, {} stores in {} sectors", totals.instructions,
+                     totals.loads, totals.load_sectors, totals.stores, totals.store_sectors);
+}
+
+std::array<std::int64_t, 3> three(const Dimensions& of) {
+  return {of.x, of.y, of.z};
+}
+
+class WholeLaunch : public ::testing::TestWithParam<Build> {};
+
+TEST_P(WholeLaunch, IsWhatEveryWarpExecutes) {
+  const auto source = compiled(file, GetParam());
+  if (!source) return;
+  const std::vector<Dimensions> blocks = {{256, 1, 1}, {32, 8, 1}, {16, 16, 1}, {8, 8, 4}, {24, 5, 1}};
+  const std::vector<Dimensions> grids = {{1, 1, 1}, {5, 1, 1}, {3, 4, 1}, {2, 3, 2}};
+  for (const Dimensions& block : blocks) {
+    AnalyzeOptions options;
+    options.block = three(block);
+    const auto analysis = analyze(*source, options);
+    ASSERT_TRUE(analysis) << to_text(analysis.diagnostics());
+    for (const auto& kernel : analysis->kernels) {
+      const WarpProgram warps(kernel.program);
+      const auto loaded = load_text(source->ptx, kernel.program.provenance.symbol);
+      ASSERT_TRUE(loaded);
+      for (const Dimensions& grid : grids) {
+        for (const int w : {32, 37}) {
+          const int n = w * 11;
+          SCOPED_TRACE(fmt::format("{}, block {}x{}x{}, grid {}x{}x{}, w = {}", kernel.program.provenance.kernel, block.x,
+                                   block.y, block.z, grid.x, grid.y, grid.z, w));
+          Totals executed;
+          const auto outcome = launch(*loaded, {grid, block},
+                                      {buffer(std::vector<float>(elements)), buffer(std::vector<float>(elements)),
+                                       value(w), value(n)},
+                                      {}, &executed);
+          for (const auto& finding : outcome.execution.findings) ADD_FAILURE() << finding.message;
+          Bindings values{{"w", w}, {"n", n}};
+          values.insert({{"blockDim.x", block.x}, {"blockDim.y", block.y}, {"blockDim.z", block.z}});
+          values.insert({{"gridDim.x", grid.x}, {"gridDim.y", grid.y}, {"gridDim.z", grid.z}});
+          WarpOptions sectors_too;
+          sectors_too.sectors = true;
+          sectors_too.budget = 100'000'000;
+          const auto said = warps.launch(values, {three(grid), three(block)}, {}, sectors_too);
+          ASSERT_TRUE(said) << to_text(said.diagnostics());
+          EXPECT_EQ(text_of(said->total), text_of(executed.totals));
+          EXPECT_FALSE(said->sampled || said->threads_unknown || said->sectors_unknown);
+        }
+      }
+    }
+  }
+}
+
+std::vector<Build> optimised() {
+  std::vector<Build> some;
+  for (const Build& build : builds())
+    if (build.flags.empty()) some.push_back(build);
+  return some;
+}
+
+INSTANTIATE_TEST_SUITE_P(Builds, WholeLaunch, ::testing::ValuesIn(optimised()),
+                         [](const auto& build) { return std::string(build.param.name); });
+
+}  // namespace
+}  // namespace warptime::execute::testing
