@@ -70,7 +70,10 @@ std::string modelled_share(const KernelProgram& program) {
 std::vector<std::string> parameters_to_bind(const KernelProgram& program,
                                             const std::vector<NamedValues>& given) {
   auto names = parameter_names(program);
-  const auto used = used_names(program);
+  auto used = used_names(program);
+  // Shares of warps have a value of their own.
+  for (const Parameter& parameter : program.parameters)
+    if (parameter.share) std::erase(used, parameter.name);
   std::erase_if(names, [&](const std::string& name) {
     return std::find(used.begin(), used.end(), name) == used.end() &&
            std::none_of(given.begin(), given.end(), [&](const NamedValues& one) { return one.name == name; });

@@ -88,11 +88,9 @@ class Writer {
       case SymbolicOp::less_equal:
         return comparison(E::Operator::less_equal, E::Operator::greater_equal, node);
       case SymbolicOp::less_unsigned:
-        assumed.unsigned_as_signed = true;
-        return not_negative_and(node, comparison(E::Operator::less, E::Operator::greater, node));
+        return unsigned_comparison(E::Operator::less, E::Operator::greater, node);
       case SymbolicOp::less_equal_unsigned:
-        assumed.unsigned_as_signed = true;
-        return not_negative_and(node, comparison(E::Operator::less_equal, E::Operator::greater_equal, node));
+        return unsigned_comparison(E::Operator::less_equal, E::Operator::greater_equal, node);
       case SymbolicOp::equal:
         return comparison(E::Operator::equal, E::Operator::equal, node);
       case SymbolicOp::not_equal:
@@ -122,12 +120,23 @@ class Writer {
     return std::nullopt;
   }
 
-  // The smaller side of an unsigned comparison is a large number where it is negative as a signed one.
-  std::optional<E> not_negative_and(const SymbolicExprs::Node& node, std::optional<E> comparison) {
-    if (!comparison || !naming_.of_threads || Facts(exprs_).not_negative(node.a)) return comparison;
-    auto a = write(node.a);
-    if (!a) return std::nullopt;
-    return E::make(E::Operator::logical_and, {E::make(E::Operator::greater_equal, {*a, E(0)}), *comparison});
+  // The sides of an unsigned comparison may be negative here, or wrap there: in 32-bit registers, which is what indices
+  // are compared in. Sums of arguments alone are taken as they are meant.
+  std::optional<E> unsigned_side(ExprId side) {
+    auto written = write(side);
+    if (!written || !may_wrap(side)) return written;
+    return E::make(E::Operator::modulo, {std::move(*written), E(std::int64_t{1} << 32)});
+  }
+  bool may_wrap(ExprId side) {
+    return naming_.of_threads && (exprs_[side].dependence & (on_thread | on_block | on_counter)) != 0 &&
+           !Facts(exprs_).not_negative(side);
+  }
+  std::optional<E> unsigned_comparison(E::Operator op, E::Operator flipped, const SymbolicExprs::Node& node) {
+    assumed.unsigned_as_signed = true;
+    if (!may_wrap(node.a) && !may_wrap(node.b)) return comparison(op, flipped, node);
+    auto a = unsigned_side(node.a), b = unsigned_side(node.b);
+    if (!a || !b) return std::nullopt;
+    return E::make(op, {std::move(*a), std::move(*b)});
   }
 
   // `k < L - 1` rather than `L - 1 > k`: the simpler side first, a number last.
@@ -157,8 +166,33 @@ class Writer {
       a = exprs_.subtract(a, number);
       b = exprs_.subtract(b, number);
     }
+    if (wraps(a) || wraps(b)) {
+      auto x = in_32_bits(a), y = in_32_bits(b);
+      if (!x || !y) return std::nullopt;
+      return E::make(op, {std::move(*x), std::move(*y)});
+    }
     if (weight(b) < weight(a)) return binary(flipped, b, a);
     return binary(op, a, b);
+  }
+
+  // An index times a large number is meant to wrap: x % 3 == 0 is compared as a product with 3's inverse.
+  bool wraps(ExprId side) {
+    constexpr std::int64_t large = std::int64_t{1} << 28;
+    if (!naming_.of_threads || (exprs_[side].dependence & (on_thread | on_block | on_counter)) == 0)
+      return false;
+    std::vector<Term> terms;
+    exprs_.linear_terms(side, terms);
+    return std::any_of(terms.begin(), terms.end(),
+                       [](const Term& t) { return t.coefficient >= large || t.coefficient <= -large; });
+  }
+  // As the signed number that a 32-bit register holds.
+  std::optional<E> in_32_bits(ExprId side) {
+    auto written = write(side);
+    if (!written || !wraps(side)) return written;
+    const E half(std::int64_t{1} << 31), whole(std::int64_t{1} << 32);
+    auto moved =
+        E::make(E::Operator::modulo, {E::make(E::Operator::add, {std::move(*written), half}), whole});
+    return E::make(E::Operator::subtract, {std::move(moved), half});
   }
 
   // (a + b - 1) / b reads ceil_div(a, b).

@@ -19,7 +19,7 @@ struct Naming {
   // For texts: threadIdx.x, blockIdx.x, and `data` for what has no closed form.
   bool threads_too = false;
   // For conditions over threads: threadIdx.x, blockIdx.x, laneid, … have their names, and unsigned comparisons are
-  // written so that they hold for no negative number.
+  // written modulo 2^32 where their smaller side may be negative.
   bool of_threads = false;
 };
 

@@ -469,6 +469,7 @@ void RowModel::note_shares(const std::vector<std::int64_t>& values) {
   const auto with = [&](const std::string& name, double share) {
     instead_ = {name, share};
     PredictionRow other;
+    filled_ = nullptr;
     const bool failed = !this->row(gpu, values, other).empty();
     instead_.reset();
     return failed ? total : other.time.total_us;

@@ -22,7 +22,7 @@ class LaunchWalk : WarpState {
     // Every warp at once, where none differs; its threads are dimensions of their own.
     Box all;
     for (std::size_t d = 0; d < 3; ++d) all.blocks[d] = {0, 1, size_.grid[d]};
-    look_at(all, static_cast<double>(options_.budget), false);
+    look_at(all, static_cast<double>(options_.budget));
     std::sort(found_.groups.begin(), found_.groups.end(),
               [](const WarpGroup& a, const WarpGroup& b) { return a.warps > b.warps; });
     for (const WarpGroup& group : found_.groups) found_.total.add(group.each, group.warps);
@@ -57,11 +57,14 @@ class LaunchWalk : WarpState {
   }
 
   // Looks at the warps of these blocks: all at once, else each warp of a block in all of the blocks.
-  void look_at(const Box& box, double budget, bool warps_differ) {
-    if (!warps_differ && !options_.sectors && look_at_all_warps(box)) return;
+  void look_at(const Box& box, double budget) {
+    if (!options_.sectors && look_at_all_warps(box)) return;
     const std::int64_t warps = size_.warps_per_block();
-    for (std::int64_t warp = 0; warp < warps; ++warp)
-      look_at_warp(box, warp, budget / static_cast<double>(warps));
+    for (std::int64_t warp = 0; warp < warps; ++warp) {
+      const std::uint64_t before = evaluations_;
+      look_at_warp(box, warp, budget / static_cast<double>(warps - warp));
+      budget = std::max(budget - static_cast<double>(evaluations_ - before), 0.0);
+    }
   }
 
   bool look_at_all_warps(const Box& box) {
@@ -72,6 +75,7 @@ class LaunchWalk : WarpState {
     }
     slots_[kLaneSlot] = slots_[kWarpSlot] = ValueRange::unknown();
     all_warps_ = true;
+    forget_conditions();
     WarpTotals totals;
     const auto undecided = walk(program_.nodes, 1, totals, 1);
     all_warps_ = false;
@@ -81,10 +85,12 @@ class LaunchWalk : WarpState {
     return true;
   }
 
+  // Takes about as many evaluations as `budget`; what a part leaves goes to the next one.
   void look_at_warp(const Box& box, std::int64_t warp, double budget) {
     bind(box);
     const Lanes active = begin_warp(warp);
     const std::uint64_t before = evaluations_;
+    forget_conditions();
     WarpTotals totals;
     const auto undecided = walk(program_.nodes, active, totals, 1);
     if (!undecided) return add_group(box, warp, totals, 1);
@@ -96,6 +102,7 @@ class LaunchWalk : WarpState {
       for (Progression& blocks : sample.blocks)
         blocks = {blocks.first + blocks.step * (blocks.count / 2), blocks.step, 1};
       bind(sample);
+      forget_conditions();
       totals = {};
       begin_warp(warp);
       walk(program_.nodes, active, totals, 1);
@@ -119,7 +126,9 @@ class LaunchWalk : WarpState {
       } else {
         blocks = {cut.first + cut.step * part, cut.step * parts, (cut.count - part + parts - 1) / parts};
       }
-      look_at_warp(smaller, warp, budget / static_cast<double>(parts));
+      const std::uint64_t so_far = evaluations_;
+      look_at_warp(smaller, warp, budget / static_cast<double>(parts - part));
+      budget = std::max(budget - static_cast<double>(evaluations_ - so_far), 0.0);
     }
   }
 
@@ -186,8 +195,25 @@ class LaunchWalk : WarpState {
     return {static_cast<std::size_t>(std::bit_width(value.dimensions)) - 1, 1};
   }
 
+  // Many items in a row have the same condition.
+  struct Remembered {
+    int condition = -1;
+    Lanes active = 0, result = 0;
+  };
+  void forget_conditions() { remembered_.condition = -1; }
+
   // The lanes of `active` where the condition holds.
   Outcome holds(const Condition& condition, Lanes active, Lanes& result) {
+    if (remembered_.condition == condition.number && remembered_.active == active) {
+      result = remembered_.result;
+      return {};
+    }
+    auto undecided = find_holding(condition, active, result);
+    if (!undecided) remembered_ = {condition.number, active, result};
+    return undecided;
+  }
+
+  Outcome find_holding(const Condition& condition, Lanes active, Lanes& result) {
     result = 0;
     if (!condition.on_thread || all_warps_) {
       const ValueRange value = evaluate(condition.expression);
@@ -393,6 +419,7 @@ class LaunchWalk : WarpState {
     const std::size_t dimension = kFirstCounterDimension + open_counters_;
     const ValueRange outer = slots_[slot];
     const std::uint64_t before = evaluations_;
+    forget_conditions();
     counts_[dimension] = which.count;
     slots_[slot] = ValueRange::progression(dimension, which.first, which.step, which.count);
     ++open_counters_;
@@ -401,6 +428,7 @@ class LaunchWalk : WarpState {
     --open_counters_;
     counts_[dimension] = 1;
     slots_[slot] = outer;
+    forget_conditions();
     if (!undecided) {
       totals.add(body, times * static_cast<double>(which.count));
       return {};
@@ -438,13 +466,16 @@ class LaunchWalk : WarpState {
         found_.sampled = true;
         times *= static_cast<double>(which.count - i);
         slots_[slot] = ValueRange(which.first + which.step * ((which.count + i) / 2));
+        forget_conditions();
         undecided = walk(node.body, active, totals, times);
         break;
       }
       slots_[slot] = ValueRange(which.first + which.step * i);
+      forget_conditions();
       undecided = walk(node.body, active, totals, times);
     }
     slots_[slot] = outer;
+    forget_conditions();
     return undecided;
   }
 
@@ -454,6 +485,7 @@ class LaunchWalk : WarpState {
   std::size_t open_counters_ = 0;
   std::uint64_t loop_cost_ = 0;
   bool all_warps_ = false;
+  Remembered remembered_;
 };
 
 }  // namespace

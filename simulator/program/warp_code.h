@@ -30,6 +30,7 @@ using Lanes = std::uint32_t;  // a bit for each active thread of a warp
 struct Condition {
   RangeExpression expression;
   bool on_thread = false;  // uses threadIdx or laneid
+  int number = 0;          // equal ones have the same
 };
 
 struct WarpNode {

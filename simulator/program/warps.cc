@@ -116,7 +116,11 @@ class WarpCompiler {
       if (!counter && !is_thread_name(name) && std::find(names.begin(), names.end(), name) == names.end())
         names.push_back(name);
     }
-    Condition result{range(expression), false};
+    // The same text may mean counters of other loops.
+    std::string text = to_string(expression);
+    for (const auto& [name, slot] : counters_) text += fmt::format(" {}={}", name, slot);
+    const int number = static_cast<int>(numbers_.try_emplace(std::move(text), numbers_.size()).first->second);
+    Condition result{range(expression), false, number};
     for (int slot = 3; slot < 6; ++slot) result.on_thread = result.on_thread || result.expression.uses(slot);
     result.on_thread =
         result.on_thread || result.expression.uses(kLaneSlot) || result.expression.uses(kWarpSlot);
@@ -149,6 +153,7 @@ class WarpCompiler {
   WarpProgram::Compiled& into_;
   std::set<std::string, std::less<>> shares_;
   std::vector<std::pair<std::string, int>> counters_;
+  std::map<std::string, std::size_t> numbers_;  // of conditions
 };
 
 }  // namespace

@@ -2,6 +2,8 @@
 // stores, and the sectors of each.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analyzer/pipeline.h"
 #include "simulator/program/warps.h"
 #include "tests/execute/builds.h"
@@ -35,6 +37,12 @@ std::string text_of(const WarpTotals& totals) {
                      totals.loads, totals.load_sectors, totals.stores, totals.store_sectors);
 }
 
+bool asks(const KernelProgram& program) {
+  const auto names = used_names(program);
+  return std::any_of(names.begin(), names.end(),
+                     [](const auto& name) { return name.starts_with("iterations_at_"); });
+}
+
 std::array<std::int64_t, 3> three(const Dimensions& of) {
   return {of.x, of.y, of.z};
 }
@@ -52,18 +60,24 @@ TEST_P(WholeLaunch, IsWhatEveryWarpExecutes) {
     const auto analysis = analyze(*source, options);
     ASSERT_TRUE(analysis) << to_text(analysis.diagnostics());
     for (const auto& kernel : analysis->kernels) {
+      // nvcc's copies of a loop whose step is the grid's: their counts have no closed form, and are asked for.
+      if (asks(kernel.program)) {
+        EXPECT_EQ(kernel.program.provenance.kernel, "grid_stride");
+        continue;
+      }
       const WarpProgram warps(kernel.program);
       const auto loaded = load_text(source->ptx, kernel.program.provenance.symbol);
       ASSERT_TRUE(loaded);
       for (const Dimensions& grid : grids) {
         for (const int w : {32, 37}) {
           const int n = w * 11;
-          SCOPED_TRACE(fmt::format("{}, block {}x{}x{}, grid {}x{}x{}, w = {}", kernel.program.provenance.kernel, block.x,
-                                   block.y, block.z, grid.x, grid.y, grid.z, w));
+          SCOPED_TRACE(fmt::format("{}, block {}x{}x{}, grid {}x{}x{}, w = {}",
+                                   kernel.program.provenance.kernel, block.x, block.y, block.z, grid.x,
+                                   grid.y, grid.z, w));
           Totals executed;
           const auto outcome = launch(*loaded, {grid, block},
-                                      {buffer(std::vector<float>(elements)), buffer(std::vector<float>(elements)),
-                                       value(w), value(n)},
+                                      {buffer(std::vector<float>(elements)),
+                                       buffer(std::vector<float>(elements)), value(w), value(n)},
                                       {}, &executed);
           for (const auto& finding : outcome.execution.findings) ADD_FAILURE() << finding.message;
           Bindings values{{"w", w}, {"n", n}};
