@@ -176,7 +176,7 @@ void BlockItems::append_memory_access(std::uint32_t i, std::uint32_t loop, const
         fmt::format("accessed_at_{}", notes_.place_for_name(i)),
         fmt::format("share of the warps of which some thread makes the access at {}: data decide `{}`",
                     notes_.place(i), conditions_.readable(guard)),
-        1));
+        1, static_cast<int>(function_.instructions[i].line)));
   }
   item.predicated = true;
   items.push_back(std::move(item));

@@ -10,6 +10,10 @@ namespace warptime::periods {
 
 using analysis::ExprId;
 
+int BranchJoins::ptx_line(std::uint32_t instruction) const {
+  return static_cast<int>(flow_.code.function().instructions[instruction].line);
+}
+
 void BranchJoins::append(std::uint32_t last, ExprId guard, Items taken, Items other, bool at_end,
                          Items& items) {
   const auto dependence = flow_.evaluator.dependence(guard);
@@ -47,7 +51,7 @@ void BranchJoins::append(std::uint32_t last, ExprId guard, Items taken, Items ot
       fmt::format("share of the warps that take the branch at {}: `{}` is not an expression of "
                   "the kernel's arguments",
                   notes_.place(last), conditions_.readable(guard)),
-      half);
+      half, ptx_line(last));
   emit_when(Expression::make(Expression::Operator::not_equal, {Expression::name(name), Expression(0)}),
             std::move(taken), std::move(other), last, items);
 }
@@ -90,7 +94,7 @@ void BranchJoins::restrict_sides(std::uint32_t last, ExprId guard, Items& taken,
                   fmt::format("{}_at_{}", what, notes_.place_for_name(last)),
                   fmt::format("share of the warps of which some thread {} the branch at {}: data decide `{}`",
                               which, notes_.place(last), conditions_.readable(guard)),
-                  1));
+                  1, ptx_line(last)));
   };
   share(taken, "taken", "takes");
   share(other, "not_taken", "does not take");

@@ -31,6 +31,7 @@ class BranchJoins {
  private:
   bool append_when(std::uint32_t last, analysis::ExprId guard, Items& taken, Items& other, Items& items);
   void emit_when(Expression condition, Items then_items, Items else_items, std::uint32_t last, Items& items);
+  int ptx_line(std::uint32_t instruction) const;
   void restrict_sides(std::uint32_t last, analysis::ExprId guard, Items& taken, Items& other);
   void append_both(std::uint32_t last, analysis::ExprId guard, Items taken, Items other, bool at_end,
                    Items& items);

@@ -50,11 +50,13 @@ std::string Parameters::ask_for(const std::string& wanted, std::string descripti
   return name;
 }
 
-std::string Parameters::ask_for_share(const std::string& wanted, std::string description, double share) {
+std::string Parameters::ask_for_share(const std::string& wanted, std::string description, double share,
+                                      int ptx_line) {
   auto name = ask_for(wanted, std::move(description));
   const auto asked =
       std::find_if(asked_for_.rbegin(), asked_for_.rend(), [&](const auto& p) { return p.name == name; });
   asked->share = share;
+  asked->ptx_line = ptx_line;
   return name;
 }
 

@@ -32,8 +32,8 @@ class Parameters {
   // taken.
   std::string ask_for(const std::string& wanted, std::string description);
 
-  // The same for the share of the warps that take a branch; `share` is the default.
-  std::string ask_for_share(const std::string& wanted, std::string description, double share);
+  // The same for the share of the warps that take a branch; `share` is the default, `ptx_line` the branch's.
+  std::string ask_for_share(const std::string& wanted, std::string description, double share, int ptx_line);
 
   // Declares all parameters that the program's items use, and every whole-number argument.
   void declare_in(KernelProgram& program);

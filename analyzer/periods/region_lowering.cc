@@ -101,7 +101,8 @@ std::uint32_t RegionLowering::after_block(std::uint32_t b, std::uint32_t stop, s
       jumps = std::exchange(other, {});
   }
   sides_.append(last, guard, std::move(taken), std::move(other), at_end, items);
-  if (!jumps.empty()) append_jumps(last, taken_jumps ? guard : exprs_.logical_not(guard), std::move(jumps), items);
+  if (!jumps.empty())
+    append_jumps(last, taken_jumps ? guard : exprs_.logical_not(guard), std::move(jumps), items);
   return join;
 }
 

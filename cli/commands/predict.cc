@@ -58,6 +58,13 @@ CommandSyntax predict_syntax() {
           "or several with commas. `warptime gpus NAME` lists the names"},
          param_option()}},
        {"The launch of a kernel (a plan has its own)", launch_of_kernel_options()},
+       {"What loaded data decide",
+        {{"assume", "NAME=VALUE",
+          "the share of the warps that take a branch (0 to 1, or a range 0.2..0.6, which gives a range of "
+          "times) or the "
+          "iterations of a loop, by the name of the program's parameter. Repeatable"},
+         {"profile", "FILE", "read these from a file that `warptime run --profile FILE` wrote",
+          Names::input}}},
        {"The model's constants (an option beats a file beats the plan beats the GPU's default)",
         {{"t-p", "MICROSECONDS",
           "launch overhead: what a launch costs beside the kernel itself, if you have measured or fitted it"},

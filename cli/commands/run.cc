@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/execute/execute.h"
+#include "analyzer/execute/profile.h"
 #include "analyzer/pipeline.h"
 #include "analyzer/selection.h"
 #include "cli/commands/commands.h"
@@ -62,6 +63,11 @@ CommandSyntax run_syntax() {
         {{"stream", "BLOCK:WARP",
           "write the instructions that this warp executed as a kernel program, to compare it with that of "
           "`warptime analyze`"},
+         {"profile", "FILE",
+          "write what data decided, the shares of warps that took branches and the iterations of loops, to "
+          "FILE, for "
+          "`warptime predict --profile FILE`",
+          Names::output},
          {"check", "LEVEL",
           "memory (default): bounds, alignment, uninitialised memory, races, barriers; bounds: only accesses "
           "that "
@@ -81,6 +87,7 @@ struct RunRequest {
   std::vector<GivenArgument> arguments, outputs;
   execute::Options options;
   std::optional<execute::WarpId> stream;
+  std::optional<std::string> profile;  // its file
   bool json = false;
   CompileOptions compile;
 };
@@ -155,6 +162,10 @@ Result<RunRequest> read_run_request(const Arguments& arguments) {
     request.json = *format == "json";
   else
     add(errors, format.diagnostics());
+  request.profile = arguments.value("profile");
+  if (request.profile && request.stream)
+    errors.push_back(
+        error_at("--profile", 0, 0, "cannot be used with --stream", "run the kernel once for each"));
   const auto level = read_choice(arguments, "check", {"memory", "bounds", "all"});
   if (!level)
     add(errors, level.diagnostics());
@@ -174,7 +185,7 @@ struct Loaded {
   ptx::Module module;
   std::string ptx_name;  // for diagnostics about it
   execute::Code code;
-  std::string kernel;
+  std::string kernel, symbol;
   std::vector<ParameterNames> parameters;
 };
 
@@ -232,6 +243,7 @@ Result<std::unique_ptr<Loaded>> load_kernel(const Input& input, const CompileOpt
   loaded->code = *code;
   const auto& function = loaded->module.functions[*kernel];
   const auto* signature = signature_of(loaded->source, function.name);
+  loaded->symbol = std::string(function.name);
   loaded->kernel = signature != nullptr ? signature->name : std::string(function.name);
   loaded->parameters = names_of(*loaded, function);
   return loaded;
@@ -330,6 +342,25 @@ void say_findings(const Loaded& loaded, const execute::Execution& execution) {
   if (execution.findings_left_out > 0) say_note(fmt::format("{} more findings", execution.findings_left_out));
 }
 
+// The kernel's program, whose shares and loops are counted.
+struct Profiled {
+  Profiled(KernelProgram of, const ptx::Module& module) : program(std::move(of)), recorder(program, module) {}
+  KernelProgram program;
+  execute::ProfileRecorder recorder;
+};
+
+Result<KernelProgram> analyse_for_profile(const Loaded& loaded, const RunRequest& request) {
+  AnalyzeOptions options;
+  options.kernel = loaded.symbol;
+  options.skip_unsupported = true;
+  options.keep_steps = false;
+  const auto& block = request.launch.block;
+  options.block = {block.x, block.y, block.z};
+  auto analysis = analyze(loaded.source, options);
+  if (!analysis) return analysis.diagnostics();
+  return std::move(analysis->kernels.front().program);
+}
+
 int run_kernel(const Arguments& arguments, RunRequest request, const Loaded& loaded) {
   auto memory = execute::Memory::create(*loaded.code);
   if (!memory) return fail(wrong_input, memory.diagnostics());
@@ -338,8 +369,17 @@ int run_kernel(const Arguments& arguments, RunRequest request, const Loaded& loa
   request.options.print = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); };
   std::optional<execute::StreamRecorder> recorder;
   if (request.stream) recorder.emplace(std::vector{*request.stream});
-  const auto execution = execute::run(*loaded.code, *memory, request.launch, bound->arguments,
-                                      request.options, recorder ? &*recorder : nullptr);
+  std::optional<Profiled> profiled;
+  if (request.profile) {
+    auto analysed = analyse_for_profile(loaded, request);
+    if (!analysed) return fail(wrong_input, analysed.diagnostics());
+    profiled.emplace(std::move(*analysed), loaded.module);
+  }
+  execute::ExecutionListener* listener = nullptr;
+  if (recorder) listener = &*recorder;
+  if (profiled) listener = &profiled->recorder;
+  const auto execution =
+      execute::run(*loaded.code, *memory, request.launch, bound->arguments, request.options, listener);
   if (!execution) return fail(wrong_input, execution.diagnostics());
   say_findings(loaded, *execution);
   auto results = buffer_files(request, *memory, *bound, loaded.parameters);
@@ -360,6 +400,8 @@ int run_kernel(const Arguments& arguments, RunRequest request, const Loaded& loa
   } else {
     text = summary(loaded, request, *execution, *memory, *bound);
   }
+  if (profiled && execution->completed)
+    results->push_back({*request.profile, warptime::to_yaml(Profile{{profiled->recorder.profile()}})});
   results->push_back({arguments.value("output"), std::move(text)});
   const int status = write_results(*results);
   return status == done && !execution->findings.empty() ? wrong_input : status;

@@ -8,6 +8,7 @@
 
 #include "cli/options/model_option.h"
 #include "cli/options/options.h"
+#include "load/input.h"
 #include "simulator/base/did_you_mean.h"
 
 namespace warptime::cli {
@@ -96,6 +97,41 @@ Diagnostics set_figures(const Arguments& arguments, PredictSettings& settings) {
   return {};
 }
 
+std::optional<double> share_or_count(std::string_view text) {
+  double value = 0;
+  const auto [stopped, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (failure != std::errc() || stopped != text.data() + text.size() || !(value >= 0 && value < 1e18))
+    return {};
+  return value;
+}
+
+// `--profile FILE`, then `--assume NAME=VALUE`, which counts more.
+Diagnostics read_assumed(const Arguments& arguments, PredictionOptions& options) {
+  if (const auto file = arguments.value("profile")) {
+    const auto text = read_text(*file);
+    if (!text) return text.diagnostics();
+    const auto profile = read_profile(*text, *file);
+    if (!profile) return profile.diagnostics();
+    options.profile = *profile;
+  }
+  for (const auto& all : arguments.values("assume")) {
+    for (const auto& text : split_at_commas(all)) {
+      const auto equals = text.find('=');
+      const std::string name = text.substr(0, equals);
+      const auto value = equals == std::string::npos ? std::string() : text.substr(equals + 1);
+      const auto dots = value.find("..");
+      const auto low = share_or_count(value.substr(0, dots));
+      const auto high = dots == std::string::npos ? low : share_or_count(value.substr(dots + 2));
+      if (!is_name(name) || !low || !high || *high < *low)
+        return {error_at("--assume", 0, 0, fmt::format("`{}` is not NAME=VALUE", text),
+                         "for example --assume taken_at_line_12=0.25, or 0.2..0.6")};
+      options.assumed[name] = (*low + *high) / 2;
+      if (*low < *high) options.assumed_ranges[name] = {*low, *high};
+    }
+  }
+  return {};
+}
+
 Diagnostics read_gpu_settings(const Arguments& arguments, const GpuCatalogue& catalogue,
                               PredictSettings& settings) {
   const auto chosen = read_models(arguments);
@@ -126,6 +162,7 @@ Result<PredictSettings> read_predict_settings(const Arguments& arguments, const 
   auto launch = read_launch(arguments, ShortForms::with);
   if (!launch) return launch.diagnostics();
   settings.launch = std::move(*launch);
+  if (auto wrong = read_assumed(arguments, settings.prediction); !wrong.empty()) return wrong;
   settings.prediction.best_launch = arguments.has("best-launch");
   const bool one_dimension = settings.launch.grid.size() == 1 && settings.launch.block.size() == 1;
   if (settings.prediction.best_launch && one_dimension)

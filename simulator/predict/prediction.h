@@ -15,6 +15,7 @@
 #include "simulator/plan/plan.h"
 #include "simulator/predict/constants.h"
 #include "simulator/predict/models.h"
+#include "simulator/program/profile.h"
 
 namespace warptime {
 
@@ -68,6 +69,8 @@ struct PredictionOptions {
   // What data decide, by the names of programs' parameters: shares of warps (0 to 1) and iterations. A launch's own
   // argument of that name counts more.
   std::map<std::string, double, std::less<>> assumed;
+  std::map<std::string, std::pair<double, double>, std::less<>> assumed_ranges;  // of some of them: for the notes
+  Profile profile;  // what counts where `assumed` says nothing
   ModelOptions model_options;
 };
 

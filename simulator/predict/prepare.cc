@@ -142,14 +142,19 @@ class Preparation {
     return prepared;
   }
 
+  // What was said of what data decide.
+  std::optional<double> assumed_value(const PlanLaunch& launch, const std::string& name) const {
+    if (const auto assumed = options_.assumed.find(name); assumed != options_.assumed.end())
+      return assumed->second;
+    return options_.profile.find(launch.entry, name);
+  }
+
   Expression value_of(const PlanLaunch& launch, const std::string& name) const {
     if (const Expression* argument = find_argument(launch, name)) return *argument;
     if (slot_of(name, true) < 0) {
-      const auto assumed = options_.assumed.find(name);
       // Shares that nobody gives decide which warps there are, not what one executes.
-      return Expression(assumed == options_.assumed.end()
-                            ? std::int64_t{1}
-                            : static_cast<std::int64_t>(std::llround(assumed->second)));
+      const auto assumed = assumed_value(launch, name);
+      return Expression(assumed ? static_cast<std::int64_t>(std::llround(*assumed)) : std::int64_t{1});
     }
     return Expression::name(name);
   }
@@ -171,8 +176,8 @@ class Preparation {
           continue;
         }
       }
-      if (const auto assumed = options_.assumed.find(parameter.name); assumed != options_.assumed.end())
-        prepared.shares[parameter.name] = assumed->second;
+      if (const auto assumed = assumed_value(launch, parameter.name))
+        prepared.shares[parameter.name] = *assumed;
     }
   }
 
@@ -206,7 +211,7 @@ class Preparation {
     for (const std::string& name : program.names) {
       if (find_argument(*step.launch, name) != nullptr || slot_of(name, true) >= 0) continue;
       std::string description;
-      bool share = options_.assumed.contains(name);
+      bool share = assumed_value(*step.launch, name).has_value();
       for (const Parameter& parameter : program.program->parameters) {
         if (parameter.name != name) continue;
         share = share || parameter.share;

@@ -478,9 +478,19 @@ void RowModel::note_shares(const std::vector<std::int64_t>& values) {
   std::size_t passed_over = 0;
   for (const PreparedLaunch& launch : gpu_->launches) {
     for (const Parameter& parameter : launch.program->program->parameters) {
-      if (!parameter.share || launch.warps == nullptr || launch.shares.contains(parameter.name) ||
+      if (!parameter.share || launch.warps == nullptr ||
           std::find(seen.begin(), seen.end(), parameter.name) != seen.end())
         continue;
+      const auto range = options_.assumed_ranges.find(parameter.name);
+      if (range != options_.assumed_ranges.end()) {
+        seen.push_back(parameter.name);
+        const auto& [from, to] = range->second;
+        add_row_note(fmt::format("{} from {} to {}: {:.4g} to {:.4g} us", parameter.name, from, to,
+                                 with(parameter.name, from), with(parameter.name, to)));
+        row_ = row;
+        continue;
+      }
+      if (launch.shares.contains(parameter.name)) continue;
       seen.push_back(parameter.name);
       if (seen.size() > kMostSharesTried) {
         ++passed_over;

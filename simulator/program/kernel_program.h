@@ -110,6 +110,7 @@ struct Parameter {
   std::string description;  // "argument 0 (int K)", "blockDim.x", "trips of the loop at mtx.cu:12", …
   // Where loaded data decide a branch: the share of the warps, 0 to 1, that take it if nobody says better.
   std::optional<double> share = {};
+  int ptx_line = 0;  // of that branch or access, in the PTX; 0: unknown
   friend bool operator==(const Parameter&, const Parameter&) = default;
 };
 

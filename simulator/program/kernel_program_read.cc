@@ -69,7 +69,8 @@ class ProgramReader {
   void read_parameters(const Node& node, std::vector<Parameter>& parameters) {
     if (node.kind == Node::Kind::null) return;
     std::set<std::string> seen;
-    const auto add = [&](const Node& name, std::string description, std::optional<double> share) {
+    const auto add = [&](const Node& name, std::string description, std::optional<double> share,
+                         int ptx_line) {
       const std::string text = reader_.text(name, "a parameter's name");
       if (!is_name(text)) {
         reader_.error(name, fmt::format("`{}` is not a valid name for a parameter", text),
@@ -77,23 +78,24 @@ class ProgramReader {
       } else if (!seen.insert(text).second) {
         reader_.error(name, fmt::format("the parameter `{}` occurs twice", text));
       }
-      parameters.push_back({text, std::move(description), share});
+      parameters.push_back({text, std::move(description), share, ptx_line});
     };
     if (node.kind == Node::Kind::sequence) {
-      for (const Node& name : node.items) add(name, {}, {});
+      for (const Node& name : node.items) add(name, {}, {}, 0);
     } else if (node.kind == Node::Kind::mapping) {
       for (const Entry& entry : node.entries) {
         if (entry.value.kind != Node::Kind::mapping) {
-          add(entry.key, reader_.text(entry.value, "a parameter's description"), {});
+          add(entry.key, reader_.text(entry.value, "a parameter's description"), {}, 0);
           continue;
         }
-        Fields fields(reader_, entry.value, {"share", "description"}, "a parameter");
+        Fields fields(reader_, entry.value, {"share", "ptx", "description"}, "a parameter");
         std::string description;
         if (const Node* text = fields.find("description"))
           description = reader_.text(*text, "a parameter's description");
         std::optional<double> share;
         if (const Node* text = fields.find("share")) share = read_share(*text);
-        add(entry.key, std::move(description), share);
+        const Node* line = fields.find("ptx");
+        add(entry.key, std::move(description), share, line == nullptr ? 0 : read_line(*line));
       }
     } else {
       reader_.error(node, "`parameters` must be a list of names, or a mapping from names to descriptions");

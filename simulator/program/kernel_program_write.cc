@@ -71,8 +71,9 @@ class YamlWriter {
     line(0, "parameters:");
     for (const Parameter& parameter : parameters) {
       if (parameter.share) {
-        line(2, fmt::format("{}: {{share: {}, description: {}}}", yaml::scalar(parameter.name),
-                            *parameter.share, yaml::scalar(parameter.description, true)));
+        const std::string at = parameter.ptx_line > 0 ? fmt::format("ptx: {}, ", parameter.ptx_line) : "";
+        line(2, fmt::format("{}: {{share: {}, {}description: {}}}", yaml::scalar(parameter.name),
+                            *parameter.share, at, yaml::scalar(parameter.description, true)));
         continue;
       }
       line(2, fmt::format("{}: {}", yaml::scalar(parameter.name), yaml::scalar(parameter.description)));
@@ -256,11 +257,14 @@ Json to_json_value(const KernelProgram& program) {
   text("flags", program.provenance.flags);
   text("description", program.description);
   for (const Parameter& parameter : program.parameters) {
-    if (parameter.share)
-      json["parameters"][parameter.name] = {{"share", *parameter.share},
-                                            {"description", parameter.description}};
-    else
+    if (parameter.share) {
+      Json& json_parameter = json["parameters"][parameter.name];
+      json_parameter["share"] = *parameter.share;
+      if (parameter.ptx_line > 0) json_parameter["ptx"] = parameter.ptx_line;
+      json_parameter["description"] = parameter.description;
+    } else {
       json["parameters"][parameter.name] = parameter.description;
+    }
   }
   for (const auto& one : program.not_modelled) json["not_modelled"].push_back(one);
   for (const Assumption& assumption : program.assumptions) {
