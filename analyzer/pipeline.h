@@ -17,7 +17,7 @@
 namespace warptime {
 
 struct AnalyzeOptions {
-  // Only this one, by source name or symbol; empty: all.
+  // Only these: a name, a symbol or a regular expression (kernel_names.h); empty: all.
   std::string kernel;
   // Unknown instructions count as calculation, and are reported.
   bool skip_unsupported = false;

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "analyzer/kernel_names.h"
 #include "llvm/Demangle/Demangle.h"
-#include "simulator/base/did_you_mean.h"
 
 namespace warptime {
 namespace {
@@ -45,24 +45,21 @@ std::string kernel_name(const KernelSignature* signature, const ptx::Function& f
 Result<std::vector<ChosenKernel>> choose_kernels(const Source& source, const ptx::Module& module,
                                                  const AnalyzeOptions& options) {
   std::vector<ChosenKernel> all, chosen;
-  std::vector<std::string> names;
+  std::vector<KernelName> names;
   for (std::uint32_t f = 0; f < module.functions.size(); ++f) {
     const auto& function = module.functions[f];
     if (!function.entry || function.declaration) continue;
     const auto* signature = signature_of(source, function.name);
     all.push_back({f, kernel_name(signature, function), signature});
-    names.push_back(all.back().name);
-    if (options.kernel == names.back() || options.kernel == function.name) chosen.push_back(all.back());
+    names.push_back({all.back().name, std::string(function.name)});
   }
   if (all.empty())
     return error_at(source.file, 0, 0, "no kernel in this file",
                     "a kernel is a __global__ function (.entry in PTX)");
-  if (options.kernel.empty()) return all;
-  if (!chosen.empty()) return chosen;
-  const auto near = nearest(options.kernel, names);
-  return error_at(source.file, 0, 0,
-                  fmt::format("no kernel `{}`; there are: {}", options.kernel, fmt::join(names, ", ")),
-                  near.empty() ? "" : fmt::format("did you mean `{}`?", near));
+  const auto found = matching_kernels(names, options.kernel, source.file);
+  if (!found) return found.diagnostics();
+  for (const std::size_t i : *found) chosen.push_back(all[i]);
+  return chosen;
 }
 
 Result<ChosenLines> choose_lines(const Source& source, const AnalyzeOptions& options) {

@@ -20,7 +20,8 @@ struct ChosenKernel {
   const KernelSignature* signature = nullptr;  // null if the source is unknown
 };
 
-// In the file's order. Errors: no kernel, or no kernel with the name in `options`.
+// Those that AnalyzeOptions::kernel means (kernel_names.h), in the file's order. Errors: no kernel, none that
+// it means.
 Result<std::vector<ChosenKernel>> choose_kernels(const Source& source, const ptx::Module& module,
                                                  const AnalyzeOptions& options);
 

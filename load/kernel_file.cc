@@ -5,7 +5,6 @@
 #include <filesystem>
 
 #include "analyzer/pipeline.h"
-#include "simulator/base/did_you_mean.h"
 
 namespace warptime {
 
@@ -40,22 +39,10 @@ Result<Source> source_of(const Input& input, const CompileOptions& options) {
 
 Result<std::size_t> select_kernel(const std::vector<KernelName>& kernels, const std::string& wanted,
                                   const std::string& file, ChosenBy by) {
-  std::vector<std::string> names;
-  std::vector<std::size_t> found;
-  for (std::size_t i = 0; i < kernels.size(); ++i) {
-    const auto& [name, symbol] = kernels[i];
-    if (wanted.empty() || wanted == name || wanted == symbol) found.push_back(i);
-    names.push_back(name);
-  }
-  if (found.size() == 1) return found.front();
-  if (found.empty()) {
-    const auto near = nearest(wanted, names);
-    return error_at(file, 0, 0, fmt::format("no kernel `{}`; there are: {}", wanted, fmt::join(names, ", ")),
-                    near.empty() ? "" : fmt::format("did you mean {}?", near));
-  }
-  return error_at(file, 0, 0, fmt::format("the input has several kernels: {}", enumerate(names)),
-                  by == ChosenBy::option ? "choose one with --kernel NAME"
-                                         : fmt::format("choose one in the plan: `entry: {}`", names.front()));
+  if (by == ChosenBy::option) return matching_kernel(kernels, wanted, file, "choose one with --kernel NAME");
+  const bool unique = kernels.empty() || distinct_names(kernels).front() == kernels.front().name;
+  const std::string first = kernels.empty() ? "" : unique ? kernels.front().name : kernels.front().symbol;
+  return matching_kernel(kernels, wanted, file, fmt::format("choose one in the plan: `entry: {}`", first));
 }
 
 }  // namespace warptime

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/compile/compile.h"
+#include "analyzer/kernel_names.h"
 #include "load/input.h"
 #include "simulator/plan/plan.h"
 
@@ -28,17 +29,10 @@ Result<Input> read_kernel_file(const std::string& file, const FileReader& read);
 // The PTX of a .ptx, or of a .cu, which is compiled. Errors: those of the compiler; a kernel program.
 Result<Source> source_of(const Input& input, const CompileOptions& options);
 
-// What a kernel is called.
-struct KernelName {
-  std::string name;    // in the source
-  std::string symbol;  // in the PTX
-};
-
 // Where a kernel is chosen, for the hint: `--kernel NAME`, or `entry: NAME` in a plan.
 enum class ChosenBy { option, plan };
 
-// The index of the kernel that `wanted` names, by name or symbol; of the only one where it is empty. Errors:
-// an unknown name (with the nearest), several kernels and none named.
+// matching_kernel() of kernel_names.h, with a hint that says where a kernel is chosen.
 Result<std::size_t> select_kernel(const std::vector<KernelName>& kernels, const std::string& wanted,
                                   const std::string& file, ChosenBy by);
 

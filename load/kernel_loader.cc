@@ -154,7 +154,7 @@ Result<LoadedProgram> KernelLoader::analysed(const Result<Source>& source, const
 
   std::vector<KernelProgram> programs;
   for (auto& one : analysis->kernels) programs.push_back(std::move(one.program));
-  auto program = select_program(std::move(programs), "", file, by);
+  auto program = select_program(std::move(programs), kernel, file, by);
   if (!program) return program.diagnostics();
   if (auto share = modelled_share(*program); !share.empty()) notes.push_back(std::move(share));
   return LoadedProgram{std::move(*program), std::move(notes)};

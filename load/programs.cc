@@ -42,12 +42,10 @@ std::string kernel_name(const KernelProgram& program, const std::string& file) {
 
 Result<std::vector<KernelProgram>> select_kernels(std::vector<KernelProgram> programs,
                                                   const std::string& kernel, const std::string& file) {
-  if (kernel.empty()) return programs;
-  const auto names = names_of(programs, file);
+  const auto found = matching_kernels(names_of(programs, file), kernel, file);
+  if (!found) return found.diagnostics();
   std::vector<KernelProgram> selected;
-  for (std::size_t i = 0; i < programs.size(); ++i)
-    if (kernel == names[i].name || kernel == names[i].symbol) selected.push_back(std::move(programs[i]));
-  if (selected.empty()) return select_kernel(names, kernel, file, ChosenBy::option).diagnostics();
+  for (const std::size_t i : *found) selected.push_back(std::move(programs[i]));
   return selected;
 }
 

@@ -16,8 +16,7 @@ namespace warptime {
 // The kernel's name; for a program written by hand the file's, without folder and extensions.
 std::string kernel_name(const KernelProgram& program, const std::string& file);
 
-// Those that `kernel` names, by source name or symbol; all of them where it is empty. Error: an unknown name
-// (with the names that there are).
+// Those that `kernel` means: matching_kernels() of kernel_names.h, for programs.
 Result<std::vector<KernelProgram>> select_kernels(std::vector<KernelProgram> programs,
                                                   const std::string& kernel, const std::string& file);
 

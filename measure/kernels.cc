@@ -100,7 +100,8 @@ Diagnostics PlanKernels::add_launch(const Plan& plan, const PlanLaunch& launch, 
   if (!module) return module.diagnostics();
   std::vector<KernelName> names;
   for (const auto& kernel : modules_[*module]->kernels) names.push_back({kernel.name, kernel.symbol});
-  const auto kernel = select_kernel(names, launch.entry, modules_[*module]->file, ChosenBy::plan);
+  const auto kernel = select_kernel(names, launch.entry, modules_[*module]->file,
+                                    plan.file.empty() ? ChosenBy::option : ChosenBy::plan);
   if (!kernel) return kernel.diagnostics();
   by_launch_.push_back({{launch.kernel, launch.entry}, {*module, *kernel}});
   return {};

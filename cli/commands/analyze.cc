@@ -86,6 +86,8 @@ int run_analyze(const Arguments& arguments) {
     return fail(wrong_command_line, {error_at("--block", 0, 0,
                                               fmt::format("a block has at most {} threads, not {}",
                                                           kLargestBlock.x, (*block)->product()))});
+  const auto kernel = read_kernel(arguments);
+  if (!kernel) return fail(wrong_command_line, kernel.diagnostics());
   const auto compile_options = read_compile_options(arguments);
   if (!compile_options) return fail(wrong_command_line, compile_options.diagnostics());
 
@@ -112,7 +114,7 @@ int run_analyze(const Arguments& arguments) {
   if (*emit == Emit::ptx && !arguments.has("kernel") && !source->text.empty())
     return write_result(arguments.value("output"), source->ptx);
 
-  AnalyzeOptions options{arguments.value_or("kernel", ""),
+  AnalyzeOptions options{*kernel,
                          arguments.has("skip-unsupported"),
                          lines,
                          arguments.value_or("region", ""),

@@ -7,6 +7,7 @@
 
 #include "analyzer/execute/execute.h"
 #include "analyzer/pipeline.h"
+#include "analyzer/selection.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/run_arguments.h"
 #include "cli/io/output.h"
@@ -183,11 +184,16 @@ const KernelSignature* signature_of(const Source& source, std::string_view symbo
   return nullptr;
 }
 
-// By the source's name, where there is a source; else by the PTX's.
+// Its index in Module::functions.
 Result<std::uint32_t> choose(const Loaded& loaded, const std::string& name) {
-  for (const auto& kernel : loaded.source.kernels)
-    if (kernel.name == name) return execute::find_kernel(loaded.module, kernel.symbol, loaded.ptx_name);
-  return execute::find_kernel(loaded.module, name, loaded.source.file);
+  const auto kernels = choose_kernels(loaded.source, loaded.module, {});
+  if (!kernels) return kernels.diagnostics();
+  std::vector<KernelName> names;
+  for (const ChosenKernel& one : *kernels)
+    names.push_back({one.name, std::string(loaded.module.functions[one.function].name)});
+  const auto chosen = select_kernel(names, name, loaded.source.file, ChosenBy::option);
+  if (!chosen) return chosen.diagnostics();
+  return (*kernels)[*chosen].function;
 }
 
 std::vector<ParameterNames> names_of(const Loaded& loaded, const ptx::Function& kernel) {
@@ -362,9 +368,11 @@ int run_kernel(const Arguments& arguments, RunRequest request, const Loaded& loa
 int run_command(const Arguments& arguments) {
   auto request = read_run_request(arguments);
   if (!request) return fail(wrong_command_line, request.diagnostics());
+  const auto kernel = read_kernel(arguments);
+  if (!kernel) return fail(wrong_command_line, kernel.diagnostics());
   auto input = read_input(arguments.positionals().front());
   if (!input) return fail(wrong_input, input.diagnostics());
-  const auto loaded = load_kernel(*input, request->compile, arguments.value_or("kernel", ""));
+  const auto loaded = load_kernel(*input, request->compile, *kernel);
   if (!loaded) return fail(wrong_input, loaded.diagnostics());
   return run_kernel(arguments, std::move(*request), **loaded);
 }

@@ -105,7 +105,7 @@ Result<SimulateSettings> read_simulate_settings(const Arguments& arguments, cons
                           *timeline};
 }
 
-Result<std::vector<KernelProgram>> read_programs(const Arguments& arguments) {
+Result<std::vector<KernelProgram>> read_programs(const Arguments& arguments, const std::string& kernel) {
   auto input = read_input(arguments.positionals().front());
   if (!input) return input.diagnostics();
   if (input->kind == InputKind::plan)
@@ -116,7 +116,7 @@ Result<std::vector<KernelProgram>> read_programs(const Arguments& arguments) {
                     fmt::format("warptime analyze {} | warptime simulate - …", input->file));
   auto programs = read_kernel_programs(input->text, input->file);
   if (!programs) return programs.diagnostics();
-  return select_kernels(std::move(*programs), arguments.value_or("kernel", ""), input->file);
+  return select_kernels(std::move(*programs), kernel, input->file);
 }
 
 using Parameters = std::vector<std::pair<std::string, std::int64_t>>;
@@ -194,7 +194,9 @@ int run_simulate(const Arguments& arguments) {
   if (!catalogue) return fail(wrong_input, catalogue.diagnostics());
   const auto settings = read_simulate_settings(arguments, *catalogue);
   if (!settings) return fail(wrong_command_line, settings.diagnostics());
-  const auto programs = read_programs(arguments);
+  const auto kernel = read_kernel(arguments);
+  if (!kernel) return fail(wrong_command_line, kernel.diagnostics());
+  const auto programs = read_programs(arguments, *kernel);
   if (!programs) return fail(wrong_input, programs.diagnostics());
   if (const auto wrong = unknown_parameters(*programs, settings->parameters); !wrong.empty())
     return fail(wrong_input, wrong);

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "analyzer/kernel_names.h"
 #include "cli/io/report.h"
 #include "simulator/base/did_you_mean.h"
 
@@ -63,7 +64,10 @@ Option param_option() {
 }
 
 Option kernel_option() {
-  return {"kernel", "NAME", "use this kernel, if the input has several"};
+  return {
+      "kernel", "NAME",
+      "use this kernel, if the input has several: its name, its symbol, or a regular expression (as grep -E "
+      "takes it) for the whole name; regex:EXPR matches any part of the name"};
 }
 
 Option gpu_dir_option() {
@@ -98,6 +102,12 @@ Result<CompileOptions> read_compile_options(const Arguments& arguments) {
   options.rolled = arguments.has("rolled");
   options.flags = arguments.compiler_flags();
   return options;
+}
+
+Result<std::string> read_kernel(const Arguments& arguments) {
+  auto text = arguments.value_or("kernel", "");
+  if (auto wrong = check_kernel_pattern(text); !wrong.empty()) return wrong;
+  return text;
 }
 
 Result<std::vector<NamedValues>> read_parameters(const Arguments& arguments) {

@@ -24,6 +24,8 @@ OptionGroup general_options(std::string formats);  // --format (formats: what it
 
 // --compiler, --arch, --rolled and what followed `--`.
 Result<CompileOptions> read_compile_options(const Arguments& arguments);
+// --kernel; empty: not given. Errors: those of check_kernel_pattern.
+Result<std::string> read_kernel(const Arguments& arguments);
 // Every --param, in order. Errors: a value that is not a number or does not fit 64 bits, a name given twice.
 Result<std::vector<NamedValues>> read_parameters(const Arguments& arguments);
 // A number that is not negative: --t-m, --t-p.

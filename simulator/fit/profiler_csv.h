@@ -56,9 +56,6 @@ std::optional<Profiler> recognise_profiler(std::string_view text);
 // for), a duration that is not a positive number, an unknown unit, malformed CSV.
 Result<ProfilerCsv> read_profiler_csv(std::string_view text, const std::string& file, Profiler profiler);
 
-// The name alone: `mtx` of `_Z3mtxiiPf`, `void dwt::mtx<float>(int, float*)`, `mtx(int, float*) [109]`.
-std::string kernel_base_name(std::string_view name);
-
 // The launches of one run of a plan with given parameters.
 struct RunShape {
   struct Kernel {

@@ -7,6 +7,8 @@
 #include <random>
 #include <sstream>
 
+#include "simulator/base/kernel_base_name.h"
+
 namespace warptime {
 namespace {
 
