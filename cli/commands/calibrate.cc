@@ -265,13 +265,17 @@ int run_calibrate(const Arguments& arguments) {
   if (!catalogue) return fail(wrong_input, catalogue.diagnostics());
   const auto settings = read_calibrate_settings(arguments, *catalogue);
   if (!settings) return fail(wrong_command_line, settings.diagnostics());
-  const auto input = read_plan_or_kernel(
-      arguments.positionals().front(), settings->kernel,
-      kernel_loading(settings->measured, settings->compile, arguments.has("skip-unsupported"), *catalogue));
-  if (!input) return fail(wrong_input, input.diagnostics());
-  const Plan& plan = input->plan;
-  KernelLoader kernels(input->read, say_each, settings->compile, arguments.has("skip-unsupported"));
-  kernels.set_parameters(settings->measured.parameters);
+  const auto launched =
+      read_launched_input(arguments.positionals().front(), settings->kernel, settings->compile);
+  if (!launched) return fail(wrong_input, launched.diagnostics());
+  if (const auto wrong = check_launch(*launched, settings->kernel); !wrong.empty())
+    return fail(wrong_command_line, wrong);
+  const auto how =
+      kernel_loading(settings->measured, settings->compile, arguments.has("skip-unsupported"), *catalogue);
+  KernelLoader kernels = loader_of(*launched, how);
+  const auto found = plan_to_predict(*launched, settings->kernel, how, kernels);
+  if (!found) return fail(wrong_input, found.diagnostics());
+  const Plan& plan = *found;
   const ProgramLoader loader = [&](const Plan& of, const PlanLaunch& launch, const Gpu& gpu) {
     return kernels.load(of, launch, gpu);
   };

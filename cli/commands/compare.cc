@@ -116,30 +116,29 @@ class Method {
          const std::vector<CalibrationFile>& calibrations)
       : arguments_(arguments), settings_(settings), catalogue_(catalogue), calibrations_(calibrations) {}
 
-  // rows_of: empty for the plan's own. kernel: the launch, where `plan` is a kernel.
-  Result<ComparedMethod> compare(const std::string& plan, const KernelPlanOptions& kernel,
+  // rows_of: empty for the plan's own. kernel: the launch, where `launched` is a kernel.
+  Result<ComparedMethod> compare(const LaunchedInput& launched, const KernelPlanOptions& kernel,
                                  const std::string& rows_of, const std::vector<MeasuredFile>& files) {
-    const auto input = read_plan_or_kernel(plan, kernel,
-                                           kernel_loading(settings_.measured, settings_.compile,
-                                                          arguments_.has("skip-unsupported"), catalogue_));
-    if (!input) return input.diagnostics();
-    KernelLoader kernels(input->read, say_each, settings_.compile, arguments_.has("skip-unsupported"));
-    kernels.set_parameters(settings_.measured.parameters);
+    const auto how =
+        kernel_loading(settings_.measured, settings_.compile, arguments_.has("skip-unsupported"), catalogue_);
+    KernelLoader kernels = loader_of(launched, how);
+    const auto plan = plan_to_predict(launched, kernel, how, kernels);
+    if (!plan) return plan.diagnostics();
     const ProgramLoader loader = [&](const Plan& of, const PlanLaunch& launch, const Gpu& gpu) {
       return kernels.load(of, launch, gpu);
     };
     MeasuredSettings measured_settings = settings_.measured;
     measured_settings.selection.rows_of = rows_of;
-    auto measured = read_measured(files, input->plan, measured_settings, catalogue_, loader);
+    auto measured = read_measured(files, *plan, measured_settings, catalogue_, loader);
     if (!measured) return measured.diagnostics();
 
     ComparedMethod method;
-    method.plan = input->plan;
-    method.rows_of = rows_of.empty() ? input->plan.name : rows_of;
+    method.plan = *plan;
+    method.rows_of = rows_of.empty() ? plan->name : rows_of;
     std::vector<ComparedRow> rows;
     PredictionOptions options;
     options.model = settings_.model;
-    options.constants = {settings_.t_p_us, settings_.t_m_cycles, calibrations_of(input->plan.name)};
+    options.constants = {settings_.t_p_us, settings_.t_m_cycles, calibrations_of(plan->name)};
     for (auto& on : *measured) {
       const auto borrowed = options.model->borrow(*on.gpu, catalogue_);
       if (borrowed) {
@@ -147,11 +146,11 @@ class Method {
         method.notes.push_back(fmt::format("{}: {}", on.gpu->name, borrowed->note));
       }
       if (auto wrong = options.model->check(*on.gpu); !wrong.empty()) return wrong;
-      auto modelled = model_rows(input->plan, std::move(on), options, loader);
+      auto modelled = model_rows(*plan, std::move(on), options, loader);
       if (!modelled) return modelled.diagnostics();
       if (auto wrong = add(*modelled, method, rows); !wrong.empty()) return wrong;
     }
-    const auto over = size_of(input->plan, rows);
+    const auto over = size_of(*plan, rows);
     if (!over) return over.diagnostics();
     method.size_parameter = *over;
     method.experiments = experiments_of(rows, *over);
@@ -278,24 +277,29 @@ int run_compare(const Arguments& arguments) {
   if (!files) return fail(wrong_input, files.diagnostics());
 
   Comparison comparison;
-  const auto add = [&](const std::string& plan, const std::string& rows) -> Diagnostics {
+  const auto add = [&](const std::string& plan, const std::string& rows) -> int {
     // The launch on the command line is that of the first; those of --against are plans.
     const auto kernel = comparison.methods.empty() ? settings->kernel : KernelPlanOptions();
-    auto method = Method(arguments, *settings, *catalogue, *calibrations).compare(plan, kernel, rows, *files);
-    if (!method) return method.diagnostics();
+    const auto launched = read_launched_input(plan, kernel, settings->compile);
+    if (!launched) return fail(wrong_input, launched.diagnostics());
+    if (const auto wrong = check_launch(*launched, kernel); !wrong.empty())
+      return fail(wrong_command_line, wrong);
+    auto method =
+        Method(arguments, *settings, *catalogue, *calibrations).compare(*launched, kernel, rows, *files);
+    if (!method) return fail(wrong_input, method.diagnostics());
     if (!comparison.methods.empty()) {
-      auto wrong = check_same_parameters(comparison.methods.front().plan, method->plan);
-      if (!wrong.empty()) return wrong;
+      const auto wrong = check_same_parameters(comparison.methods.front().plan, method->plan);
+      if (!wrong.empty()) return fail(wrong_input, wrong);
     }
     comparison.methods.push_back(std::move(*method));
-    return {};
+    return done;
   };
-  if (auto wrong = add(words.front(), settings->measured.selection.rows_of); !wrong.empty())
-    return fail(wrong_input, wrong);
+  if (const int status = add(words.front(), settings->measured.selection.rows_of); status != done)
+    return status;
   for (const auto& against : arguments.values("against")) {
     const auto equals = std::min(against.find('='), against.size());
     const std::string rows = equals < against.size() ? against.substr(equals + 1) : "";
-    if (auto wrong = add(against.substr(0, equals), rows); !wrong.empty()) return fail(wrong_input, wrong);
+    if (const int status = add(against.substr(0, equals), rows); status != done) return status;
   }
   compare_methods(comparison);
   std::vector<ResultFile> results;

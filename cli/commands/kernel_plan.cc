@@ -6,7 +6,6 @@
 
 #include "cli/io/report.h"
 #include "cli/options/options.h"
-#include "load/bundled.h"
 #include "load/host_plan.h"
 #include "load/input.h"
 #include "load/programs.h"
@@ -60,72 +59,19 @@ FileReader reader_of(const Input& input) {
   };
 }
 
-// The plan where the input is one; else `kernel` has the input.
-Result<std::optional<PlanInput>> plan_of_input(const std::string& input, const KernelPlanOptions& options,
-                                               const CompileOptions& compile, Input& kernel) {
-  std::optional<PlanInput> found;
-  if (is_plan_name(input)) {
-    auto plan = bundled_plan(input);
-    if (!plan) return plan.diagnostics();
-    found = PlanInput{std::move(*plan), bundled_text};
-  } else {
-    auto read = read_input(input);
-    if (!read) return read.diagnostics();
-    kernel = std::move(*read);
-    if (kernel.kind == InputKind::plan) {
-      auto plan = read_plan(kernel.text, input);
-      if (!plan) return plan.diagnostics();
-      found = PlanInput{std::move(*plan), read_text};
-    }
-  }
-  if (found && options.given()) return launch_of_plan(found->plan.name);
-  if (!found && !options.given()) {
-    if (auto plan = plan_of_host_code(kernel, compile))
-      return std::optional(PlanInput{std::move(*plan), reader_of(kernel)});
-  }
-  if (!found && !options.launch.sized())
-    return error_at(input, 0, 0, "is not a plan, and a kernel needs its launch", no_launch().hint);
-  return found;
+// The plan of the launches in a .cu's own host code, as `warptime plan` writes it; says what it could not
+// read. Nothing where the input is no .cu, or launches nothing.
+std::optional<Plan> plan_of_host_code(const Input& input, const CompileOptions& compile) {
+  if (input.kind != InputKind::cuda) return std::nullopt;
+  auto found = find_plan({{input.file, input.text}}, compile);
+  if (!found) return std::nullopt;
+  say(found->notes);
+  say(found->unread);
+  return std::move(found->plan);
 }
 
-}  // namespace
-
-OptionGroup kernel_plan_options() {
-  auto options = launch_options(ShortForms::without);
-  options.push_back({"arg", "NAME=VALUE",
-                     "give an argument of the kernel its value: an expression over the parameters, or an "
-                     "array that it points to as "
-                     "FILL:TYPE:COUNT, random:f32:N or zeros:i32:1024, say. Repeatable; an argument that is "
-                     "called as a --param needs none"});
-  options.push_back(kernel_option());
-  return {"A kernel (.cu or .ptx) in place of a plan: its launch", std::move(options)};
-}
-
-Result<KernelPlanOptions> read_kernel_plan_options(const Arguments& arguments) {
-  KernelPlanOptions options;
-  auto launch = read_launch(arguments, ShortForms::without);
-  if (!launch) return launch.diagnostics();
-  options.launch = std::move(*launch);
-  options.kernel = arguments.value_or("kernel", "");
-  for (const auto& text : arguments.values("arg")) {
-    const auto equals = text.find('=');
-    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-      return error_at("--arg", 0, 0, fmt::format("`{}` is not NAME=VALUE", text));
-    options.arguments.emplace_back(text.substr(0, equals), text.substr(equals + 1));
-  }
-  return options;
-}
-
-Diagnostic no_launch() {
-  return error("--threads is missing: the launch needs a number of threads",
-               "give --threads EXPR, such as --threads N, or --grid X[,Y[,Z]] and --block X[,Y[,Z]]");
-}
-
-Diagnostic launch_of_plan(const std::string& plan) {
-  return error(fmt::format("{} is a plan, which has its own launches", plan),
-               "omit --threads, --grid, --block, --shared, --arg and --kernel");
-}
-
+// For predictions. Parameters: those of the kernel's program for any of the GPUs, then the names that the
+// launch and its arguments use. The name is the kernel's.
 Result<Plan> plan_of_kernel(const std::string& file, const KernelPlanOptions& options,
                             const std::vector<NamedValues>& parameters, const std::vector<const Gpu*>& gpus,
                             KernelLoader& loader) {
@@ -157,7 +103,13 @@ Result<Plan> plan_of_kernel(const std::string& file, const KernelPlanOptions& op
   for (const auto* gpu : gpus) {
     const auto loaded = loader.load(plan, launch, *gpu);
     if (!loaded) return loaded.diagnostics();
-    if (plan.name.empty()) plan.name = kernel_name(*loaded->program, file);
+    if (plan.name.empty()) {
+      plan.name = kernel_name(*loaded->program, file);
+      // Profilers' rows are matched by the kernel's own name, not by the pattern that chose it.
+      const Provenance& from = loaded->program->provenance;
+      if (!launch.entry.empty() && launch.entry != from.kernel && !from.symbol.empty())
+        plan.steps.front().launch->entry = from.symbol;
+    }
     for (const auto& name : parameters_to_bind(*loaded->program, parameters))
       if (!is_launch_dimension(name) && !is_argument(name))
         add({name, description_of(*loaded->program, name)});
@@ -172,13 +124,91 @@ Result<Plan> plan_of_kernel(const std::string& file, const KernelPlanOptions& op
   return plan;
 }
 
-std::optional<Plan> plan_of_host_code(const Input& input, const CompileOptions& compile) {
-  if (input.kind != InputKind::cuda) return std::nullopt;
-  auto found = find_plan({{input.file, input.text}}, compile);
-  if (!found) return std::nullopt;
-  say(found->notes);
-  say(found->unread);
-  return std::move(found->plan);
+// To run it. Parameters: those of --param. Arguments are bound as a plan's, arrays are those of --arg. The name
+// is empty: the kernel's is known when its code is.
+Result<Plan> plan_to_run(const std::string& file, const KernelPlanOptions& options,
+                         const std::vector<NamedValues>& parameters) {
+  std::string names, arguments, arrays;
+  for (const auto& one : parameters) names += (names.empty() ? "" : ", ") + one.name;
+  for (const auto& [name, text] : options.arguments) {
+    const auto array = array_yaml(name, text);
+    if (!array) return array.diagnostics();
+    if (*array)
+      arrays += fmt::format("  {}: {}\n", name, **array);
+    else
+      arguments += fmt::format("      {}: {}\n", name, yaml::scalar(text));
+  }
+  std::string text = fmt::format("name: kernel\nparameters: [{}]\n", names);
+  if (!arrays.empty()) text += "arrays:\n" + arrays;
+  text += fmt::format("launches:\n  - kernel: {}\n", yaml::scalar(file));
+  if (!options.kernel.empty()) text += fmt::format("    entry: {}\n", yaml::scalar(options.kernel));
+  text += launch_yaml(options.launch);
+  if (!arguments.empty()) text += "    arguments:\n" + arguments;
+  auto plan = read_plan(text, kMadePlan);
+  if (!plan) return plan.diagnostics();
+  // It has no file: kernels are found from the current folder.
+  plan->name.clear();
+  plan->file.clear();
+  return plan;
+}
+
+}  // namespace
+
+OptionGroup kernel_plan_options() {
+  auto options = launch_options(ShortForms::without);
+  options.push_back({"arg", "NAME=VALUE",
+                     "give an argument of the kernel its value: an expression over the parameters, or an "
+                     "array that it points to as "
+                     "FILL:TYPE:COUNT, random:f32:N or zeros:i32:1024, say. Repeatable; an argument that is "
+                     "called as a --param needs none"});
+  options.push_back(kernel_option());
+  return {"A kernel (.cu or .ptx) in place of a plan: its launch", std::move(options)};
+}
+
+Result<KernelPlanOptions> read_kernel_plan_options(const Arguments& arguments) {
+  KernelPlanOptions options;
+  auto launch = read_launch(arguments, ShortForms::without);
+  if (!launch) return launch.diagnostics();
+  options.launch = std::move(*launch);
+  auto kernel = read_kernel(arguments);
+  if (!kernel) return kernel.diagnostics();
+  options.kernel = std::move(*kernel);
+  for (const auto& text : arguments.values("arg")) {
+    const auto equals = text.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+      return error_at("--arg", 0, 0, fmt::format("`{}` is not NAME=VALUE", text));
+    options.arguments.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return options;
+}
+
+Result<LaunchedInput> read_launched_input(const std::string& input, const KernelPlanOptions& options,
+                                          const CompileOptions& compile) {
+  auto read = read_plan_or_kernel(input);
+  if (!read) return read.diagnostics();
+  LaunchedInput launched;
+  launched.kernel = std::move(read->kernel);
+  if (read->plan) {
+    launched.source = LaunchSource::plan;
+    launched.plan = std::move(*read->plan);
+  } else if (!options.given()) {
+    if (auto plan = plan_of_host_code(launched.kernel, compile)) {
+      launched.source = LaunchSource::host_code;
+      launched.plan = {std::move(*plan), reader_of(launched.kernel)};
+    }
+  }
+  return launched;
+}
+
+Diagnostics check_launch(const LaunchedInput& launched, const KernelPlanOptions& options) {
+  if (launched.source == LaunchSource::plan && options.given())
+    return {error(fmt::format("{} is a plan, which has its own launches", launched.plan.plan.name),
+                  "omit --threads, --grid, --block, --shared, --arg and --kernel")};
+  if (launched.source == LaunchSource::options && !options.launch.sized())
+    return {error_at(launched.kernel.file, 0, 0,
+                     "--threads is missing: the input is not a plan, and a kernel needs its launch",
+                     "give --threads EXPR, such as --threads N, or --grid X[,Y[,Z]] and --block X[,Y[,Z]]")};
+  return {};
 }
 
 Result<std::vector<NamedValues>> with_typical_values(const Plan& plan, std::vector<NamedValues> given) {
@@ -212,65 +242,35 @@ Result<std::vector<NamedValues>> with_typical_values(const Plan& plan, std::vect
                fmt::format("{}; `warptime plan` shows the launches", fmt::join(options, " ")));
 }
 
-Result<Plan> plan_to_run(const std::string& file, const KernelPlanOptions& options,
-                         const std::vector<NamedValues>& parameters) {
-  std::string names, arguments, arrays;
-  for (const auto& one : parameters) names += (names.empty() ? "" : ", ") + one.name;
-  for (const auto& [name, text] : options.arguments) {
-    const auto array = array_yaml(name, text);
-    if (!array) return array.diagnostics();
-    if (*array)
-      arrays += fmt::format("  {}: {}\n", name, **array);
-    else
-      arguments += fmt::format("      {}: {}\n", name, yaml::scalar(text));
-  }
-  std::string text = fmt::format("name: kernel\nparameters: [{}]\n", names);
-  if (!arrays.empty()) text += "arrays:\n" + arrays;
-  text += fmt::format("launches:\n  - kernel: {}\n", yaml::scalar(file));
-  if (!options.kernel.empty()) text += fmt::format("    entry: {}\n", yaml::scalar(options.kernel));
-  text += launch_yaml(options.launch);
-  if (!arguments.empty()) text += "    arguments:\n" + arguments;
-  auto plan = read_plan(text, kMadePlan);
-  if (!plan) return plan.diagnostics();
-  // It has no file: kernels are found from the current folder.
-  plan->name = options.kernel;
-  plan->file.clear();
-  return plan;
-}
-
 KernelLoading kernel_loading(const MeasuredSettings& measured, const CompileOptions& compile,
                              bool skip_unsupported, const GpuCatalogue& catalogue) {
-  KernelLoading how{compile, skip_unsupported, measured.gpus, measured.parameters};
+  KernelLoading how{compile, skip_unsupported, measured.gpus, measured.parameters, false};
   // The measurements say on which GPU they are; the parameters of a kernel are the same on all.
   if (how.gpus.empty()) how.gpus = {catalogue.with_core_packages().back()};
   return how;
 }
 
-Result<PlanInput> read_plan_or_kernel(const std::string& input, const KernelPlanOptions& options,
-                                      const KernelLoading& how) {
-  Input kernel;
-  auto found = plan_of_input(input, options, how.compile, kernel);
-  if (!found) return found.diagnostics();
-  if (*found) return std::move(**found);
-  const FileReader read = reader_of(kernel);
-  KernelLoader loader(read, say_each, how.compile, how.skip_unsupported);
+KernelLoader loader_of(const LaunchedInput& launched, const KernelLoading& how) {
+  const bool is_plan = launched.source == LaunchSource::plan;
+  KernelLoader loader(is_plan ? launched.plan.read : reader_of(launched.kernel), say_each, how.compile,
+                      how.skip_unsupported, how.registers);
   loader.set_parameters(how.parameters);
-  const std::string file = kernel.file;
-  loader.add(std::move(kernel));
-  auto plan = plan_of_kernel(file, options, how.parameters, how.gpus, loader);
-  if (!plan) return plan.diagnostics();
-  return PlanInput{std::move(*plan), read};
+  if (!is_plan) loader.add(launched.kernel);
+  return loader;
 }
 
-Result<PlanInput> read_plan_or_kernel_to_run(const std::string& input, const KernelPlanOptions& options,
-                                             const std::vector<NamedValues>& parameters,
-                                             const CompileOptions& compile) {
-  Input kernel;
-  auto found = plan_of_input(input, options, compile, kernel);
-  if (!found) return found.diagnostics();
-  if (*found) return std::move(**found);
+Result<Plan> plan_to_predict(const LaunchedInput& launched, const KernelPlanOptions& options,
+                             const KernelLoading& how, KernelLoader& loader) {
+  if (launched.source != LaunchSource::options) return launched.plan.plan;
+  return plan_of_kernel(launched.kernel.file, options, how.parameters, how.gpus, loader);
+}
+
+Result<PlanInput> plan_to_measure(LaunchedInput launched, const KernelPlanOptions& options,
+                                  const std::vector<NamedValues>& parameters) {
+  if (launched.source != LaunchSource::options) return std::move(launched.plan);
+  const Input& kernel = launched.kernel;
   if (kernel.kind == InputKind::kernel_program)
-    return error_at(input, 0, 0, "is a kernel program, which has no code to run",
+    return error_at(kernel.file, 0, 0, "is a kernel program, which has no code to run",
                     "give the .cu or .ptx itself");
   auto plan = plan_to_run(kernel.file, options, parameters);
   if (!plan) return plan.diagnostics();

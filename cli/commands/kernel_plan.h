@@ -27,48 +27,56 @@ struct KernelPlanOptions {
 // Errors: those of read_launch, an argument without a value.
 Result<KernelPlanOptions> read_kernel_plan_options(const Arguments& arguments);
 
-// The error where a kernel's launch is missing, and where a plan is given a launch.
-Diagnostic no_launch();
-Diagnostic launch_of_plan(const std::string& plan);
+// Where the launches come from.
+enum class LaunchSource {
+  plan,       // the input is a plan
+  host_code,  // a .cu that makes launches, without one on the command line
+  options     // the launch of a kernel on the command line, if check_launch() finds it there
+};
 
-// For predictions. Parameters: those of the kernel's program for any of the GPUs, then the names that the
-// launch and its arguments use. The name is the kernel's.
-Result<Plan> plan_of_kernel(const std::string& file, const KernelPlanOptions& options,
-                            const std::vector<NamedValues>& parameters, const std::vector<const Gpu*>& gpus,
-                            KernelLoader& loader);
+struct LaunchedInput {
+  LaunchSource source = LaunchSource::options;
+  PlanInput plan;  // of a plan, and of host code
+  Input kernel;    // the input itself, where it is no plan
+};
 
-// The plan of the launches in a .cu's own host code, as `warptime plan` writes it; says what it could not
-// read. Nothing where the input is no .cu, or launches nothing.
-std::optional<Plan> plan_of_host_code(const Input& input, const CompileOptions& compile);
+// Says what it could not read of host code. Errors (of the input): no such file or bundled plan, those of
+// read_plan.
+Result<LaunchedInput> read_launched_input(const std::string& input, const KernelPlanOptions& options,
+                                          const CompileOptions& compile);
+
+// What is wrong with the command line, for this input: a kernel without a launch, a plan with one.
+Diagnostics check_launch(const LaunchedInput& launched, const KernelPlanOptions& options);
 
 // The given values, and typical ones (each with a note) for parameters of a plan found in host code that were
 // given none. Errors: a parameter that has neither.
 Result<std::vector<NamedValues>> with_typical_values(const Plan& plan, std::vector<NamedValues> given);
 
-// To run it. Parameters: those of --param. Arguments are bound as a plan's, arrays are those of --arg. The
-// name is --kernel's, or empty. Errors: what read_plan says, of the plan that the options make.
-Result<Plan> plan_to_run(const std::string& file, const KernelPlanOptions& options,
-                         const std::vector<NamedValues>& parameters);
-
-// How commands that compare with measurements load kernels.
+// How the kernels of a plan are loaded.
 struct KernelLoading {
   CompileOptions compile;
   bool skip_unsupported = false;
   std::vector<const Gpu*> gpus;  // that the parameters are found for; not empty
   std::vector<NamedValues> parameters;
+  bool registers = false;  // ask ptxas for them
 };
 
+// For commands that compare with measurements.
 KernelLoading kernel_loading(const MeasuredSettings& measured, const CompileOptions& compile,
                              bool skip_unsupported, const GpuCatalogue& catalogue);
 
-// A plan, or plan_of_kernel() where the input is a kernel, or plan_of_host_code() where a kernel comes
-// without a launch. Errors: those of read_plan_input, a kernel without any launch, a plan with one.
-Result<PlanInput> read_plan_or_kernel(const std::string& input, const KernelPlanOptions& options,
-                                      const KernelLoading& how);
+KernelLoader loader_of(const LaunchedInput& launched, const KernelLoading& how);
 
-// The same for plan_to_run().
-Result<PlanInput> read_plan_or_kernel_to_run(const std::string& input, const KernelPlanOptions& options,
-                                             const std::vector<NamedValues>& parameters,
-                                             const CompileOptions& compile);
+// The plan to predict or to compare with. Of a kernel with its launch on the command line: the plan of that
+// launch, called as the kernel; its parameters are those of the kernel's program for any of the GPUs, then the
+// names that the launch and its arguments use. Errors: those of loading the kernel.
+Result<Plan> plan_to_predict(const LaunchedInput& launched, const KernelPlanOptions& options,
+                             const KernelLoading& how, KernelLoader& loader);
+
+// The plan to run. Of a kernel with its launch on the command line: the parameters are those of --param, the
+// arrays and arguments those of --arg; the name is empty until the code is known. Errors: a kernel program, what
+// read_plan says of the plan that the options make.
+Result<PlanInput> plan_to_measure(LaunchedInput launched, const KernelPlanOptions& options,
+                                  const std::vector<NamedValues>& parameters);
 
 }  // namespace warptime::cli

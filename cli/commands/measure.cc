@@ -288,8 +288,11 @@ int run_measure(const Arguments& arguments) {
   if (const auto name = arguments.value("gpu"))
     if (const auto known = catalogue->find(*name); !known)
       return fail(wrong_command_line, known.diagnostics());
-  auto found = read_plan_or_kernel_to_run(arguments.positionals().front(), request->kernel,
-                                          request->parameters, request->compile);
+  auto launched = read_launched_input(arguments.positionals().front(), request->kernel, request->compile);
+  if (!launched) return fail(wrong_input, launched.diagnostics());
+  if (const auto wrong = check_launch(*launched, request->kernel); !wrong.empty())
+    return fail(wrong_command_line, wrong);
+  auto found = plan_to_measure(std::move(*launched), request->kernel, request->parameters);
   if (!found) return fail(wrong_input, found.diagnostics());
   if (request->threads_per_block && !leaves_blocks(found->plan))
     return fail(wrong_input,

@@ -14,9 +14,7 @@
 #include "cli/options/options.h"
 #include "cli/options/predict_settings.h"
 #include "load/bundled.h"
-#include "load/input.h"
 #include "load/kernel_loader.h"
-#include "load/plan_input.h"
 #include "simulator/base/did_you_mean.h"
 #include "simulator/plan/calibration.h"
 
@@ -118,65 +116,31 @@ int run_plan(const Arguments& arguments, const Plan& plan, const PredictSettings
   return status;
 }
 
-KernelLoader loader_of(const Arguments& arguments, const FileReader& read, const PredictSettings& settings) {
-  KernelLoader loader(read, say_each, settings.compile, arguments.has("skip-unsupported"),
-                      arguments.has("registers"));
-  loader.set_parameters(settings.parameters);
-  return loader;
-}
-
-int run_found_plan(const Arguments& arguments, const PlanInput& found, const PredictSettings& settings) {
-  if (settings.launch.given() || arguments.has("kernel"))
-    return fail(wrong_command_line, {launch_of_plan(found.plan.name)});
-  KernelLoader loader = loader_of(arguments, found.read, settings);
-  loader.prepare(found.plan, settings.gpus);
-  return run_plan(arguments, found.plan, settings, loader);
-}
-
-// A .cu without a launch on the command line: the launches that its host code makes.
-std::optional<int> run_host_code(const Arguments& arguments, const Input& input, PredictSettings settings) {
-  if (settings.launch.given() || arguments.has("kernel")) return std::nullopt;
-  const auto plan = plan_of_host_code(input, settings.compile);
-  if (!plan) return std::nullopt;
-  auto parameters = with_typical_values(*plan, std::move(settings.parameters));
-  if (!parameters) return fail(wrong_input, parameters.diagnostics());
-  settings.parameters = std::move(*parameters);
-  KernelLoader loader = loader_of(arguments, read_text, settings);
-  loader.add(input);
-  loader.prepare(*plan, settings.gpus);
-  return run_plan(arguments, *plan, settings, loader);
-}
-
-int run_kernel(const Arguments& arguments, Input input, const PredictSettings& settings) {
-  if (const auto status = run_host_code(arguments, input, settings)) return *status;
-  if (!settings.launch.sized()) return fail(wrong_command_line, {no_launch()});
-  KernelLoader loader = loader_of(arguments, read_text, settings);
-  const std::string file = input.file;
-  loader.add(std::move(input));
-  const auto plan = plan_of_kernel(file, {settings.launch, arguments.value_or("kernel", ""), {}},
-                                   settings.parameters, settings.gpus, loader);
-  if (!plan) return fail(wrong_input, plan.diagnostics());
-  return run_plan(arguments, *plan, settings, loader);
-}
-
 int run_predict(const Arguments& arguments) {
   const auto catalogue = read_catalogue(arguments);
   if (!catalogue) return fail(wrong_input, catalogue.diagnostics());
-  const auto settings = read_predict_settings(arguments, *catalogue);
+  auto settings = read_predict_settings(arguments, *catalogue);
   if (!settings) return fail(wrong_command_line, settings.diagnostics());
+  const auto kernel = read_kernel(arguments);
+  if (!kernel) return fail(wrong_command_line, kernel.diagnostics());
+  const KernelPlanOptions options{settings->launch, *kernel, {}};
 
-  const std::string& file = arguments.positionals().front();
-  if (is_plan_name(file)) {
-    const auto plan = bundled_plan(file);
-    if (!plan) return fail(wrong_input, plan.diagnostics());
-    return run_found_plan(arguments, {*plan, bundled_text}, *settings);
+  auto launched = read_launched_input(arguments.positionals().front(), options, settings->compile);
+  if (!launched) return fail(wrong_input, launched.diagnostics());
+  if (const auto wrong = check_launch(*launched, options); !wrong.empty())
+    return fail(wrong_command_line, wrong);
+  if (launched->source == LaunchSource::host_code) {
+    auto parameters = with_typical_values(launched->plan.plan, std::move(settings->parameters));
+    if (!parameters) return fail(wrong_input, parameters.diagnostics());
+    settings->parameters = std::move(*parameters);
   }
-  auto input = read_input(file);
-  if (!input) return fail(wrong_input, input.diagnostics());
-  if (input->kind != InputKind::plan) return run_kernel(arguments, std::move(*input), *settings);
-  const auto plan = read_plan(input->text, file);
+  const KernelLoading how{settings->compile, arguments.has("skip-unsupported"), settings->gpus,
+                          settings->parameters, arguments.has("registers")};
+  KernelLoader loader = loader_of(*launched, how);
+  const auto plan = plan_to_predict(*launched, options, how, loader);
   if (!plan) return fail(wrong_input, plan.diagnostics());
-  return run_found_plan(arguments, {*plan, read_text}, *settings);
+  loader.prepare(*plan, settings->gpus);
+  return run_plan(arguments, *plan, *settings, loader);
 }
 
 }  // namespace
