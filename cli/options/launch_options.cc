@@ -3,24 +3,10 @@
 #include <fmt/format.h>
 
 #include "cli/options/options.h"
+#include "simulator/base/text.h"
 
 namespace warptime::cli {
 namespace {
-
-// Where commas that stand in no parentheses cut it.
-std::vector<std::string> split_dimensions(const std::string& text) {
-  std::vector<std::string> parts(1);
-  int open = 0;
-  for (const char letter : text) {
-    if (letter == ',' && open == 0) {
-      parts.emplace_back();
-      continue;
-    }
-    open += letter == '(' ? 1 : letter == ')' ? -1 : 0;
-    parts.back() += letter;
-  }
-  return parts;
-}
 
 // The option or its short form, whichever is given. Errors: both.
 Result<Dim3Expressions> read_size(const Arguments& arguments, std::string_view name, std::string_view other,
@@ -85,8 +71,8 @@ Result<Dim3Expressions> read_dimensions(const Arguments& arguments, std::string_
   const auto text = arguments.value(name);
   if (!text) return Dim3Expressions();
   Dim3Expressions sizes;
-  for (const std::string& part : split_dimensions(*text)) {
-    auto parsed = parse_expression(part, name);
+  for (const WholePiece& part : rejoined_in_parentheses(split_at_commas(*text))) {
+    auto parsed = parse_expression(part.text, name);
     if (!parsed) return parsed.diagnostics();
     sizes.push_back(std::move(*parsed));
   }

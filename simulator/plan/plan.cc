@@ -8,6 +8,7 @@
 #include <set>
 
 #include "simulator/base/did_you_mean.h"
+#include "simulator/base/text.h"
 #include "simulator/program/yaml_reader.h"
 
 namespace warptime {
@@ -230,18 +231,14 @@ class PlanReader {
     return node != nullptr ? read_dimensions(*node, what) : Dim3Expressions();
   }
 
-  // YAML cuts `[ceil_div(N, 32), 8]` at each comma: puts together what belongs to one call.
+  // YAML cuts `[ceil_div(N, 32), 8]` at each comma.
   static std::vector<Node> whole_items(const Node& list) {
+    std::vector<std::string> texts;
+    for (const Node& item : list.items) texts.push_back(item.text);
     std::vector<Node> items;
-    std::ptrdiff_t open = 0;
-    for (const Node& item : list.items) {
-      if (open > 0 && item.kind == Node::Kind::scalar) {
-        items.back().text += ", " + item.text;
-      } else {
-        items.push_back(item);
-      }
-      open += std::count(item.text.begin(), item.text.end(), '(') -
-              std::count(item.text.begin(), item.text.end(), ')');
+    for (WholePiece& whole : rejoined_in_parentheses(texts)) {
+      items.push_back(list.items[whole.first]);
+      items.back().text = std::move(whole.text);
     }
     return items;
   }
