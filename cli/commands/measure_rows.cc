@@ -81,8 +81,9 @@ std::string case_text(const MeasuredCase& of) {
 std::string measured_heading_csv(const Plan& plan) {
   std::vector<std::string> columns = {"plan", "gpu"};
   for (const auto& parameter : plan.parameters) columns.push_back(parameter.name);
-  for (const auto* column : {"time_us", "spread_us", "repetitions", "what", "blocks", "threads_per_block",
-                             "launches", "clock_mhz", "temperature_c", "device", "driver", "versions"})
+  for (const auto* column :
+       {"time_us", "spread_us", "repetitions", "what", "blocks", "threads_per_block", "launches", "clock_mhz",
+        "temperature_c", "device", "driver", "versions", "grid", "block"})
     columns.emplace_back(column);
   return csv_line(columns);
 }
@@ -94,11 +95,13 @@ std::string measured_row_csv(const MeasuredRow& row, const MeasuredSetting& sett
   fields.push_back(microseconds(measuring::interquartile_range(row.times.microseconds)));
   fields.push_back(std::to_string(row.times.microseconds.size()));
   fields.emplace_back(measuring::to_string(row.what));
-  for (const auto count : {row.blocks, row.threads_per_block, static_cast<std::int64_t>(row.launches)})
+  const auto [blocks, threads_per_block] = row.first_launch.launch();
+  for (const auto count : {blocks, threads_per_block, static_cast<std::int64_t>(row.launches)})
     fields.push_back(std::to_string(count));
   fields.push_back(number(row.times.clock_mhz));
   fields.push_back(number(row.times.temperature_c));
   for (const auto& text : {setting.device, setting.driver, setting.versions}) fields.push_back(text);
+  for (const auto& size : {row.first_launch.grid, row.first_launch.block}) fields.push_back(to_string(size));
   return csv_line(fields);
 }
 
@@ -113,14 +116,17 @@ std::string measured_row_json(const MeasuredRow& row, const MeasuredSetting& set
   json["repetitions"] = row.times.microseconds.size();
   json["times_us"] = row.times.microseconds;
   json["what"] = measuring::to_string(row.what);
-  json["blocks"] = row.blocks;
-  json["threads_per_block"] = row.threads_per_block;
+  const auto [blocks, threads_per_block] = row.first_launch.launch();
+  json["blocks"] = blocks;
+  json["threads_per_block"] = threads_per_block;
   json["launches"] = row.launches;
   if (row.times.clock_mhz) json["clock_mhz"] = *row.times.clock_mhz;
   if (row.times.temperature_c) json["temperature_c"] = *row.times.temperature_c;
   json["device"] = setting.device;
   json["driver"] = setting.driver;
   json["versions"] = setting.versions;
+  json["grid"] = to_string(row.first_launch.grid);
+  json["block"] = to_string(row.first_launch.block);
   return json.dump();
 }
 

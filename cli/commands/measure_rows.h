@@ -32,7 +32,7 @@ struct MeasuredRow {
   const MeasuredCase* of = nullptr;
   measuring::What what = measuring::What::kernels;
   measuring::Times times;
-  std::int64_t blocks = 0, threads_per_block = 0;  // of the first launch
+  GridAndBlock first_launch;
   std::size_t launches = 0;
 };
 
@@ -42,7 +42,7 @@ struct MeasuredSetting {
 };
 
 // Columns: plan, gpu, the parameters, time_us (median), spread_us (interquartile range), repetitions, what,
-// blocks, threads_per_block, launches, clock_mhz, temperature_c, device, driver, versions.
+// blocks, threads_per_block, launches, clock_mhz, temperature_c, device, driver, versions, grid, block (128x512x1).
 std::string measured_heading_csv(const Plan& plan);
 std::string measured_row_csv(const MeasuredRow& row, const MeasuredSetting& setting);
 // An object, without what stands between rows.

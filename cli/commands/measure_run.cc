@@ -115,9 +115,7 @@ Result<std::vector<MeasuredRow>> PlanMeasurement::run(const MeasuredCase& one) {
   for (const auto what : options_.what) {
     auto times = session_.time(what, kWarmUps, options_.repetitions);
     if (!times) return times.diagnostics();
-    const auto first = bound->launches.front().shape.launch();
-    rows.push_back(
-        {&one, what, std::move(*times), first.blocks, first.threads_per_block, bound->launches.size()});
+    rows.push_back({&one, what, std::move(*times), bound->launches.front().shape, bound->launches.size()});
   }
   return rows;
 }

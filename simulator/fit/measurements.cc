@@ -47,6 +47,9 @@ class Selection {
     repetitions_column_ = column(heading_, "repetitions");
     blocks_column_ = column(heading_, "blocks");
     threads_column_ = column(heading_, "threads_per_block");
+    // A parameter of the plan may have the name of a column that came later.
+    grid_column_ = is_parameter("grid") ? std::nullopt : column(heading_, "grid");
+    block_column_ = is_parameter("block") ? std::nullopt : column(heading_, "block");
     for (const Parameter& parameter : plan_.parameters) {
       const auto found = column(heading_, parameter.name);
       if (!found) {
@@ -91,6 +94,10 @@ class Selection {
     row.repetitions = optional_whole(record, repetitions_column_);
     row.blocks = optional_whole(record, blocks_column_);
     row.threads_per_block = optional_whole(record, threads_column_);
+    row.grid = optional_dim3(record, grid_column_);
+    row.block = optional_dim3(record, block_column_);
+    if (row.grid && !row.blocks) row.blocks = row.grid->product();
+    if (row.block && !row.threads_per_block) row.threads_per_block = row.block->product();
     rows_on(record.fields[gpu_column_]).push_back(std::move(row));
   }
 
@@ -110,6 +117,20 @@ class Selection {
     fail(record,
          fmt::format("`{}` is `{}`, which is not a whole number", heading_.fields[*at], record.fields[*at]));
     return std::nullopt;
+  }
+
+  std::optional<Dim3> optional_dim3(const CsvRecord& record, std::optional<std::size_t> at) {
+    if (!at || record.fields[*at].empty()) return std::nullopt;
+    const auto size = parse_dim3(record.fields[*at]);
+    if (!size)
+      fail(record, fmt::format("`{}` is `{}`, which is not XxYxZ, such as 128x2x1", heading_.fields[*at],
+                               record.fields[*at]));
+    return size;
+  }
+
+  bool is_parameter(std::string_view name) const {
+    return std::any_of(plan_.parameters.begin(), plan_.parameters.end(),
+                       [&](const Parameter& one) { return one.name == name; });
   }
 
   std::vector<Measured>& rows_on(const std::string& gpu) {
@@ -149,7 +170,7 @@ class Selection {
   std::string rows_of_, what_;
   std::size_t plan_column_ = 0, gpu_column_ = 0, time_column_ = 0;
   std::optional<std::size_t> what_column_, spread_column_, repetitions_column_, blocks_column_,
-      threads_column_;
+      threads_column_, grid_column_, block_column_;
   std::vector<std::size_t> parameter_columns_;
   SelectedMeasurements selected_;
   std::set<std::string> plans_, kinds_;
@@ -195,14 +216,16 @@ Result<SelectedMeasurements> select_measurements(const MeasurementsFile& file, c
 std::string to_csv(const Plan& plan, const std::vector<MeasuredOnGpu>& measured) {
   std::string text = "plan,gpu";
   for (const Parameter& parameter : plan.parameters) text += "," + csv_quoted(parameter.name);
-  text += ",time_us,spread_us,repetitions,what,blocks,threads_per_block\n";
+  text += ",time_us,spread_us,repetitions,what,blocks,threads_per_block,grid,block\n";
   const auto number = [](const auto& value) { return value ? fmt::format("{}", *value) : std::string(); };
+  const auto size = [](const auto& value) { return value ? to_string(*value) : std::string(); };
   for (const MeasuredOnGpu& on : measured) {
     for (const Measured& row : on.rows) {
       text += csv_quoted(plan.name) + "," + csv_quoted(on.gpu);
       for (const std::int64_t value : row.values) text += fmt::format(",{}", value);
-      text += fmt::format(",{},{},{},kernels,{},{}\n", row.time_us, number(row.spread_us),
-                          number(row.repetitions), number(row.blocks), number(row.threads_per_block));
+      text += fmt::format(",{},{},{},kernels,{},{},{},{}\n", row.time_us, number(row.spread_us),
+                          number(row.repetitions), number(row.blocks), number(row.threads_per_block),
+                          size(row.grid), size(row.block));
     }
   }
   return text;

@@ -1,7 +1,7 @@
 // Measurements: how long runs of a plan took on a GPU. A CSV whose columns are found by their titles:
 //
-//   plan,gpu,K,N,time_us,spread_us,repetitions,what,blocks,threads_per_block,launches,…
-//   mtx,h200,8,1048576,21.44,0.06,20,kernels,1024,1024,1,…
+//   plan,gpu,K,N,time_us,spread_us,repetitions,what,blocks,threads_per_block,launches,…,grid,block
+//   mtx,h200,8,1048576,21.44,0.06,20,kernels,1024,1024,1,…,1024x1x1,1024x1x1
 //
 // `plan`, `gpu`, `time_us` and every parameter of the plan must be there; the other columns may be missing,
 // and ones that are not known are left alone. A file may hold rows of several plans; a parameter that a row's
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "simulator/base/csv.h"
+#include "simulator/plan/launch.h"
 #include "simulator/plan/plan.h"
 
 namespace warptime {
@@ -29,6 +30,8 @@ struct Measured {
   std::optional<std::int64_t> blocks, threads_per_block;
   std::string file;
   int line = 0;
+  // The dimensions of the same launch, in files that have them; blocks and threads_per_block are then known.
+  std::optional<Dim3> grid = {}, block = {};
 };
 
 struct MeasuredOnGpu {

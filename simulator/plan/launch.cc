@@ -2,13 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
+#include "simulator/base/csv.h"
 #include "simulator/base/integer_math.h"
 #include "simulator/plan/plan.h"
 
 namespace warptime {
 namespace {
+
+constexpr std::size_t kDim3 = 3;
 
 // what: "grid", "block".
 Diagnostics check_dimensions(const char* what, const Dim3& size, const Dim3& largest) {
@@ -31,6 +35,18 @@ Diagnostics check_dimensions(const char* what, const Dim3& size, const Dim3& lar
 
 std::string to_string(const Dim3& size) {
   return fmt::format("{}x{}x{}", size.x, size.y, size.z);
+}
+
+std::optional<Dim3> parse_dim3(std::string_view text) {
+  Dim3 size;
+  for (std::size_t i = 0; i < kDim3; ++i) {
+    const auto end = i + 1 < kDim3 ? text.find('x') : text.size();
+    if (end == std::string_view::npos || !read_whole(text.substr(0, end), size.at(i)) || size.at(i) < 1 ||
+        size.at(i) > kLargestGrid.x)
+      return std::nullopt;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return size;
 }
 
 void add_dimensions(const GridAndBlock& launch, Bindings& to) {

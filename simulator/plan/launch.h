@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "simulator/base/integer_math.h"
 #include "simulator/gpu/gpu.h"
@@ -25,6 +27,8 @@ struct Dim3 {
   friend bool operator==(const Dim3&, const Dim3&) = default;
 };
 std::string to_string(const Dim3& size);  // "128x512x1"
+// Reads what to_string() writes; nothing: it is no such text, or a dimension is below 1 or above CUDA's largest.
+std::optional<Dim3> parse_dim3(std::string_view text);
 
 // A launch as CUDA has it. Models take its products: Launch.
 struct GridAndBlock {

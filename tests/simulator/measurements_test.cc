@@ -82,15 +82,27 @@ TEST(Measurements, ColumnsAreFoundByTheirTitles) {
 
 TEST(Measurements, AreReadBackAsTheyAreWritten) {
   std::vector<MeasuredOnGpu> measured{{"h200", {}}};
-  measured[0].rows.push_back({{8, 64}, 1.0 / 3, 0.1, 20, 2, 32, "", 0});
+  measured[0].rows.push_back({{8, 64}, 1.0 / 3, 0.1, 20, 2, 32, "", 0, Dim3{2, 1, 1}, Dim3{16, 2, 1}});
   measured[0].rows.push_back({{10, 128}, 1e6, {}, {}, {}, {}, "", 0});
   const auto rows = selected(to_csv(plan_with({"K", "N"}), measured));
   ASSERT_TRUE(rows);
   ASSERT_EQ(rows->gpus[0].rows.size(), 2u);
   EXPECT_EQ(rows->gpus[0].rows[0].time_us, 1.0 / 3);
   EXPECT_EQ(rows->gpus[0].rows[0].threads_per_block, 32);
+  EXPECT_EQ(rows->gpus[0].rows[0].grid, (Dim3{2, 1, 1}));
+  EXPECT_EQ(rows->gpus[0].rows[0].block, (Dim3{16, 2, 1}));
+  EXPECT_FALSE(rows->gpus[0].rows[1].grid);
   EXPECT_EQ(rows->gpus[0].rows[1].time_us, 1e6);
   EXPECT_FALSE(rows->gpus[0].rows[1].blocks);
+}
+
+TEST(Measurements, DimensionsGiveTheirProducts) {
+  const auto rows =
+      selected("plan,gpu,K,N,time_us,block,grid\nmtx,h200,8,64,1,16x2x1,3x4x5\nmtx,h200,8,64,1,,\n");
+  ASSERT_TRUE(rows) << to_text(rows.diagnostics());
+  EXPECT_EQ(rows->gpus[0].rows[0].blocks, 60);
+  EXPECT_EQ(rows->gpus[0].rows[0].threads_per_block, 32);
+  EXPECT_FALSE(rows->gpus[0].rows[1].block);
 }
 
 TEST(Measurements, BadInputIsSaid) {
@@ -113,6 +125,8 @@ TEST(Measurements, BadInputIsSaid) {
       {"plan,gpu,K,N,time_us\nmtx,a,1,2,\n", "`time_us` is ``, which is not a number"},
       {"plan,gpu,K,N,time_us\nmtx,a,1,9223372036854775808,2\n", "not a whole number of 64 bits"},
       {"plan,gpu,K,N,time_us,blocks\nmtx,a,1,2,3,x\n", "`blocks` is `x`, which is not a whole number"},
+      {"plan,gpu,K,N,time_us,grid\nmtx,a,1,2,3,4x4\n", "`grid` is `4x4`, which is not XxYxZ"},
+      {"plan,gpu,K,N,time_us,block\nmtx,a,1,2,3,4x0x1\n", "`block` is `4x0x1`, which is not XxYxZ"},
       {"plan,gpu,K,N,time_us\nltt,a,1,2,3\n", "no rows of the plan mtx: it has rows of `ltt`"},
       {"plan,gpu,K,N,time_us\nmtx,\"a,1,2,3\n", "m.csv:2: error: this is not a CSV file: an unclosed quote"},
   };
