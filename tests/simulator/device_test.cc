@@ -27,7 +27,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         DeviceCase{{"NVIDIA H100 80GB HBM3", 132, 1980}, "h100-sxm"},
         DeviceCase{{"NVIDIA H100 PCIe", 114, 1755}, "h100-pcie"},
-        DeviceCase{{"NVIDIA H100 NVL", 132, 1785}, ""},
+        DeviceCase{{"NVIDIA H100 NVL", 132, 1785}, "h100-nvl"},
         DeviceCase{{"NVIDIA H100 SXM5 80GB", 132, 1980}, "h100-sxm"},
         DeviceCase{{"NVIDIA H100", 132, 1980}, "h100-sxm"},
         DeviceCase{{"NVIDIA H100", 114, 1755}, "h100-pcie"},
@@ -66,7 +66,8 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     ByName, Device,
     testing::Values(DeviceCase{{"NVIDIA H100 80GB HBM3"}, "h100-sxm"},
-                    DeviceCase{{"NVIDIA H100 PCIe"}, "h100-pcie"}, DeviceCase{{"NVIDIA H100"}, ""},
+                    DeviceCase{{"NVIDIA H100 PCIe"}, "h100-pcie"},
+                    DeviceCase{{"NVIDIA H100 NVL"}, "h100-nvl"}, DeviceCase{{"NVIDIA H100"}, ""},
                     DeviceCase{{"NVIDIA A100-SXM4-40GB"}, "a100"},
                     DeviceCase{{"GeForce RTX 2080 Ti"}, "rtx-2080-ti"},
                     DeviceCase{{"rtx-2080-ti"}, "rtx-2080-ti"}, DeviceCase{{"RTX2080Ti"}, "rtx-2080-ti"},
@@ -77,7 +78,7 @@ TEST(DeviceName, IsMadeOfTheDevicesOwn) {
   const auto name_of = [](const DeviceFigures& device) {
     return device_gpu_name(GpuCatalogue::bundled(), device);
   };
-  EXPECT_EQ(name_of({"NVIDIA H100 NVL", 132}), "h100-nvl");
+  EXPECT_EQ(name_of({"NVIDIA H200 NVL", 132}), "h200-nvl");
   EXPECT_EQ(name_of({"NVIDIA GeForce RTX 4090 Laptop GPU", 76}), "rtx-4090-laptop-gpu");
   EXPECT_EQ(name_of({"NVIDIA A100-SXM4-40GB MIG 1g.5gb", 14}), "a100-sxm4-40gb-mig-1g-5gb");
   EXPECT_EQ(name_of({"GeForce GTX 260", 27}), "gtx-260-27-sms");
@@ -86,7 +87,7 @@ TEST(DeviceName, IsMadeOfTheDevicesOwn) {
 
 TEST(DeviceFile, HasWhatTheDeviceSays) {
   DeviceDescription device;
-  device.figures = {"NVIDIA H100 NVL", 132, 1785};
+  device.figures = {"NVIDIA H200 NVL", 132, 1785};
   device.compute_capability = {9, 0};
   device.max_threads_per_block = 1024;
   device.max_threads_per_sm = 2048;
@@ -99,10 +100,10 @@ TEST(DeviceFile, HasWhatTheDeviceSays) {
   device.memory_bus_bits = 6016;
   device.driver = "580.1";
   const Gpu made = gpu_of_device(GpuCatalogue::bundled(), device);
-  const auto read = read_gpu(to_yaml(made), "h100-nvl.yaml");
+  const auto read = read_gpu(to_yaml(made), "h200-nvl.yaml");
   ASSERT_TRUE(read) << to_text(read.diagnostics());
-  EXPECT_EQ(read->name, "h100-nvl");
-  EXPECT_EQ(read->title, "NVIDIA H100 NVL");
+  EXPECT_EQ(read->name, "h200-nvl");
+  EXPECT_EQ(read->title, "NVIDIA H200 NVL");
   EXPECT_EQ(read->compute_capability, (ComputeCapability{9, 0}));
   EXPECT_EQ(read->sms, 132);
   EXPECT_EQ(read->cores_per_sm, 128);
@@ -110,13 +111,13 @@ TEST(DeviceFile, HasWhatTheDeviceSays) {
   EXPECT_DOUBLE_EQ(read->memory_bandwidth_gb_s.value_or(0), 2 * 2619 * 6016 / 8 / 1000.0);
   EXPECT_FALSE(read->validated);
   for (const GpuFigure& figure : gpu_figures()) EXPECT_EQ(figure.get(*read), figure.get(made)) << figure.name;
-  EXPECT_EQ(read->sources.at("sms"), "device attributes read on an NVIDIA H100 NVL (driver 580.1)");
+  EXPECT_EQ(read->sources.at("sms"), "device attributes read on an NVIDIA H200 NVL (driver 580.1)");
   // Its nearest of Table 3.
   EXPECT_EQ(read->t_p_us, (*GpuCatalogue::bundled().find("rtx-2080"))->t_p_us);
   EXPECT_EQ(find_device(GpuCatalogue::bundled(), device.figures), nullptr);
   // Without a clock it is still a file that can be read.
   device.figures.clock_mhz = 0;
-  EXPECT_TRUE(read_gpu(to_yaml(gpu_of_device(GpuCatalogue::bundled(), device)), "h100-nvl.yaml"));
+  EXPECT_TRUE(read_gpu(to_yaml(gpu_of_device(GpuCatalogue::bundled(), device)), "h200-nvl.yaml"));
 }
 
 }  // namespace

@@ -63,8 +63,8 @@ TEST(GpuCatalogue, HasWhatUsersAskFor) {
         "8800-gtx", "gtx-260", "gtx-280", "gtx-285", "gtx-295", "gtx-560", "gtx-580", "gtx-680", "gtx-780-ti",
         "gtx-980", "gtx-980-ti", "rtx-2080-ti", "tesla-c1060", "tesla-c2050", "tesla-c870",
         // data centres and desks
-        "a10", "a100", "b200", "gtx-1080-ti", "h100-pcie", "h100-sxm", "h200", "l4", "l40s", "p100",
-        "rtx-3090", "rtx-4090", "rtx-5090", "t4", "tesla-k80", "v100"})
+        "a10", "a100", "b200", "gtx-1080-ti", "h100-nvl", "h100-pcie", "h100-sxm", "h200", "l4", "l40s",
+        "p100", "rtx-3090", "rtx-4090", "rtx-5090", "t4", "tesla-k80", "v100"})
     EXPECT_EQ(gpu_named(name).name, name);
 }
 
