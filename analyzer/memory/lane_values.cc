@@ -100,6 +100,31 @@ LaneValue LaneValues::combine(const SymbolicExprs::Node& node, int depth, F f) {
   return from(r, data, sampled);
 }
 
+// An index is `one` or `other`, because it is clamped or mirrored at the border of an array, and samples decide
+// where the border is: that says nothing of real arguments. The one in which threads differ counts, as for
+// almost all warps of the array; of an index and its mirror image, the ascending one. Nothing: neither.
+std::optional<LaneValue> LaneValues::inside(const LaneValue& one, const LaneValue& other) {
+  const bool both_spread = !one.uniform() && !other.uniform();
+  const auto magnitude = [](std::int64_t stride) { return stride < 0 ? wrap_subtract(0, stride) : stride; };
+  const bool as_far =
+      one.each == none && other.each == none && magnitude(one.stride) == magnitude(other.stride);
+  if (both_spread ? !as_far : one.uniform() && other.uniform()) return std::nullopt;
+  auto index = (both_spread ? one.stride < other.stride : one.uniform()) ? other : one;
+  index.start_sampled = true;
+  return index;
+}
+
+template <class F>
+LaneValue LaneValues::clamp(const SymbolicExprs::Node& node, int depth, F f) {
+  const auto a = evaluate(node.a, depth + 1), b = evaluate(node.b, depth + 1);
+  if (a.sampled || b.sampled || a.start_sampled || b.start_sampled)
+    if (auto index = inside(a, b)) {
+      index->data_decides = a.data_decides || b.data_decides;
+      return *index;
+    }
+  return combine(node, depth, f);
+}
+
 LaneValues::LaneValues(Evaluator& evaluator, const std::optional<std::array<std::int64_t, 3>>& block)
     : evaluator_(evaluator), block_(block) {
   if (!block_) return;
@@ -111,7 +136,6 @@ LaneValues::LaneValues(Evaluator& evaluator, const std::optional<std::array<std:
 LaneValue LaneValues::coordinate(std::size_t dimension) {
   if (!block_) return dimension == 0 ? LaneValue{0, 1} : LaneValue{0};
   const auto& shape = *block_;
-  if (dimension != 0 || shape[0] < warp_lanes) block_matters_ = true;
   if (shape[0] >= warp_lanes) return dimension == 0 ? LaneValue{0, 1} : LaneValue{0};
   std::int64_t neighbours = 1;  // with this coordinate the same
   for (std::size_t i = 0; i < dimension; ++i) neighbours *= shape[i];
@@ -122,10 +146,8 @@ LaneValue LaneValues::coordinate(std::size_t dimension) {
 }
 
 LaneValue LaneValues::special(Special which) {
-  if (block_ && which >= Special::ntid_x && which <= Special::ntid_z) {
-    block_matters_ = true;
+  if (block_ && which >= Special::ntid_x && which <= Special::ntid_z)
     return {(*block_)[static_cast<std::size_t>(which) - static_cast<std::size_t>(Special::ntid_x)]};
-  }
   switch (which) {
     case Special::tid_x:
     case Special::tid_y:
@@ -282,6 +304,11 @@ LaneValue LaneValues::select(const SymbolicExprs::Node& node, int depth) {
   const bool sampled = c.sampled || c.start_sampled || t.sampled || e.sampled;
   if (c.uniform()) {
     auto chosen = c.first != 0 ? t : e;
+    if (c.sampled && (evaluator_.dependence(node.a) & on_thread) != 0)
+      if (auto index = inside(t, e)) {
+        index->data_decides = data;
+        return *index;
+      }
     chosen.data_decides = data;
     chosen.sampled = chosen.sampled || sampled;
     return chosen;
@@ -327,9 +354,9 @@ LaneValue LaneValues::compute(ExprId expr, int depth) {
     case SymbolicOp::bit_xor:
       return combine(node, depth, [](auto a, auto b) { return a ^ b; });
     case SymbolicOp::minimum:
-      return combine(node, depth, [](auto a, auto b) { return std::min(a, b); });
+      return clamp(node, depth, [](auto a, auto b) { return std::min(a, b); });
     case SymbolicOp::maximum:
-      return combine(node, depth, [](auto a, auto b) { return std::max(a, b); });
+      return clamp(node, depth, [](auto a, auto b) { return std::max(a, b); });
     case SymbolicOp::less:
       return combine(node, depth, [](auto a, auto b) -> std::int64_t { return a < b; });
     case SymbolicOp::less_equal:

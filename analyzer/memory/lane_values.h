@@ -37,9 +37,6 @@ class LaneValues {
 
   // Threads of the first warp.
   int count() const { return count_; }
-  // Whether a number was asked for that depends on the block's shape.
-  bool block_matters() const { return block_matters_; }
-
   // The expression's numbers with the samples of `set`, 0 to sample_sets - 1.
   LaneValue of(ExprId expr, int set) {
     set_ = set;
@@ -70,11 +67,13 @@ class LaneValues {
   LaneValue select(const SymbolicExprs::Node& node, int depth);
   template <class F>
   LaneValue combine(const SymbolicExprs::Node& node, int depth, F f);
+  static std::optional<LaneValue> inside(const LaneValue& one, const LaneValue& other);
+  template <class F>
+  LaneValue clamp(const SymbolicExprs::Node& node, int depth, F f);
 
   Evaluator& evaluator_;
   std::optional<std::array<std::int64_t, 3>> block_;
   int count_ = warp_lanes;
-  bool block_matters_ = false;
   std::array<Samples, sample_sets> samples_;
   int set_ = 0;                      // that is being evaluated
   std::vector<std::uint32_t> open_;  // phis being evaluated

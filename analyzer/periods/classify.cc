@@ -35,6 +35,9 @@ InstructionRole memory(analysis::KernelFlow& flow, std::uint32_t block, std::uin
   if (!pattern.sectors)
     note += note.empty() ? "its sectors depend on arguments or iterations"
                          : ", its sectors depend on arguments or iterations";
+  if (pattern.sector_pitch)
+    note += note.empty() ? "its sectors are those of rows that begin at multiples of 32 bytes"
+                         : ", its sectors are those of rows that begin at multiples of 32 bytes";
   access.note = std::move(note);
   if (pattern.access == Access::strided) {
     const auto form =
