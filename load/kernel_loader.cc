@@ -89,9 +89,8 @@ void KernelLoader::set_parameters(const std::vector<NamedValues>& parameters) {
     if (one.values.size() > 0) first_values_[one.name] = one.values.at(0);
 }
 
-KernelLoader::Block KernelLoader::block_of(const Plan& plan, const PlanLaunch& launch) const {
+AnalysedBlock analysed_block(const Plan& plan, const PlanLaunch& launch, Bindings values) {
   if (launch.block.size() < 2) return {};
-  Bindings values = first_values_;
   values.insert(plan.typical.begin(), plan.typical.end());
   Dim3 shape;
   for (std::size_t i = 0; i < launch.block.size(); ++i) {
@@ -110,7 +109,9 @@ Result<LoadedProgram> KernelLoader::load(const Plan& plan, const PlanLaunch& lau
   const auto input = input_of(launched_file(plan, launch));
   if (!input) return input.diagnostics();
   const auto target = (*input)->kind == InputKind::cuda ? target_of(gpu) : Target();
-  const auto block = (*input)->kind == InputKind::kernel_program ? Block() : block_of(plan, launch);
+  const auto block = (*input)->kind == InputKind::kernel_program
+                         ? AnalysedBlock()
+                         : analysed_block(plan, launch, first_values_);
   const std::tuple key((*input)->file, launch.entry, target.target,
                        block.shape ? to_string(*block.shape) : "");
   if (programs_.count(key) == 0) {
@@ -126,7 +127,7 @@ Result<LoadedProgram> KernelLoader::load(const Plan& plan, const PlanLaunch& lau
 }
 
 Result<LoadedProgram> KernelLoader::make(const Input& input, const std::string& kernel,
-                                         const std::string& target, const Block& block, ChosenBy by) {
+                                         const std::string& target, const AnalysedBlock& block, ChosenBy by) {
   if (input.kind != InputKind::kernel_program) {
     auto& source = sources_[{input.file, target}];
     if (!source) source = compile(input, target);
@@ -140,7 +141,7 @@ Result<LoadedProgram> KernelLoader::make(const Input& input, const std::string& 
 }
 
 Result<LoadedProgram> KernelLoader::analysed(const Result<Source>& source, const std::string& kernel,
-                                             const Block& block, ChosenBy by) {
+                                             const AnalysedBlock& block, ChosenBy by) {
   if (!source) return source.diagnostics();
   report_once(source->warnings);
   const std::string file = source->file;

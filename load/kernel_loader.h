@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -17,6 +18,14 @@
 #include "simulator/predict/prediction.h"
 
 namespace warptime {
+
+// The block that a launch's code is analysed for.
+struct AnalysedBlock {
+  std::optional<Dim3> shape;  // nothing: one-dimensional
+  std::string note;           // why it is one-dimensional where the launch is not
+};
+// `values`: of parameters; the plan's typical ones stand in for the others.
+AnalysedBlock analysed_block(const Plan& plan, const PlanLaunch& launch, Bindings values);
 
 // Each file is read once, and compiled and analysed once for each target. Warnings and notes of the compiler
 // and the analysis go to `report`, each message once.
@@ -45,17 +54,11 @@ class KernelLoader {
   Result<const Input*> input_of(const std::string& file);
   Target target_of(const Gpu& gpu);
   std::unique_ptr<Result<Source>> compile(const Input& input, const std::string& target) const;
-  // The block that a kernel's code is analysed for.
-  struct Block {
-    std::optional<Dim3> shape;  // nothing: one-dimensional
-    std::string note;
-  };
-  Block block_of(const Plan& plan, const PlanLaunch& launch) const;
   // The program of one kernel; target: empty where nothing is compiled.
   Result<LoadedProgram> make(const Input& input, const std::string& kernel, const std::string& target,
-                             const Block& block, ChosenBy by);
-  Result<LoadedProgram> analysed(const Result<Source>& source, const std::string& kernel, const Block& block,
-                                 ChosenBy by);
+                             const AnalysedBlock& block, ChosenBy by);
+  Result<LoadedProgram> analysed(const Result<Source>& source, const std::string& kernel,
+                                 const AnalysedBlock& block, ChosenBy by);
   void report_once(const Diagnostics& diagnostics);
 
   FileReader read_;

@@ -115,9 +115,10 @@ class Builder {
     say(compiled->warnings);
     for (const auto& note : notes) say_note(note);
     for (const auto& note : compiled->notes) say_note(note);
-    const auto analysis = analyze(std::move(*compiled), {"", settings_.skip_unsupported, {}, {}, false});
+    auto analysis = analyze(*compiled, {"", settings_.skip_unsupported, {}, {}, false});
     if (!analysis) return without_program(analysis.diagnostics());
     say(analysis->diagnostics);
+    for (const LaunchedShape& shape : source_.shapes) analyse_for(shape, *compiled, *analysis);
     built_.errors.insert(built_.errors.end(), analysis->errors.begin(), analysis->errors.end());
     for (const auto& kernel : analysis->kernels)
       names_[kernel.program.provenance.symbol] = kernel.program.provenance.kernel;
@@ -145,6 +146,31 @@ class Builder {
     return fail(diagnostics);
   }
 
+  // Puts the program for the block of a launch in the place of the one for one-dimensional blocks. A kernel that
+  // is launched in several shapes keeps that of its first.
+  void analyse_for(const LaunchedShape& shape, const Source& compiled, Analysis& analysis) {
+    AnalyzeOptions options{shape.entry, settings_.skip_unsupported, {}, {}, false};
+    options.block = {shape.block.x, shape.block.y, shape.block.z};
+    auto shaped = analyze(compiled, options);
+    if (!shaped) return;  // no kernel of this name, which the plan's prediction reports
+    say(shaped->diagnostics);
+    for (KernelAnalysis& kernel : shaped->kernels) {
+      const std::string& symbol = kernel.program.provenance.symbol;
+      const auto one = std::find_if(analysis.kernels.begin(), analysis.kernels.end(), [&](const auto& other) {
+        return other.program.provenance.symbol == symbol;
+      });
+      if (one == analysis.kernels.end()) continue;
+      const auto [first, added] = shapes_.try_emplace(symbol, shape);
+      if (added)
+        one->program = std::move(kernel.program);
+      else if (first->second.block != shape.block && !(one->program.program == kernel.program.program))
+        say_note(fmt::format(
+            "{} is launched in blocks of {} by {} and of {} by {}: its model is that of the first",
+            kernel.program.provenance.kernel, to_string(first->second.block), first->second.plan,
+            to_string(shape.block), shape.plan));
+    }
+  }
+
   void say(const Diagnostics& diagnostics) {
     built_.said.insert(built_.said.end(), diagnostics.begin(), diagnostics.end());
   }
@@ -155,6 +181,7 @@ class Builder {
   }
 
   bool is_current() const {
+    if (!source_.shapes.empty()) return false;  // a plan that changed may have another block
     const ModelHeading* heading = nullptr;
     std::vector<std::string> kernels;
     for (const auto& [file, model] : committed_) {
@@ -231,7 +258,8 @@ class Builder {
   BuiltSource built_;
   std::map<std::string, FoundModel> committed_;
   ModelInputs inputs_;
-  std::map<std::string, std::string> names_;  // of the kernels, by symbol
+  std::map<std::string, std::string> names_;     // of the kernels, by symbol
+  std::map<std::string, LaunchedShape> shapes_;  // that they are analysed for, by symbol
 };
 
 }  // namespace

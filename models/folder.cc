@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <map>
 
+#include "load/kernel_loader.h"
+
 namespace warptime::models {
 namespace {
 
@@ -69,8 +71,8 @@ class Collection {
   explicit Collection(KernelFolder& result) : result_(result) {}
 
   void add_kernel(const std::string& file, InputKind kind, bool launched) {
-    auto [place, added] =
-        sources_.try_emplace(file, KernelSource{file, models_beside(file, result_.folder), kind, launched});
+    auto [place, added] = sources_.try_emplace(
+        file, KernelSource{file, models_beside(file, result_.folder), kind, launched, {}});
     if (!added) place->second.launched |= launched;
   }
 
@@ -86,6 +88,7 @@ class Collection {
             {error_at(file, 0, 0, fmt::format("its name, {}, is also the name of {}", plan->name, other.file),
                       "give each plan a name of its own")});
     for (const auto& launched : launched_files(*plan)) add_launched(file, launched);
+    for_each_launch(plan->steps, [&](const PlanStep& step) { add_shape(*plan, *step.launch); });
     result_.plans.push_back(std::move(*plan));
   }
 
@@ -121,6 +124,13 @@ class Collection {
       return complain({why});
     }
     if (input->kind != InputKind::kernel_program) add_kernel(file, input->kind, true);
+  }
+
+  void add_shape(const Plan& plan, const PlanLaunch& launch) {
+    const auto source = sources_.find(launched_file(plan, launch));
+    if (source == sources_.end()) return;
+    if (const auto block = analysed_block(plan, launch, {}); block.shape)
+      source->second.shapes.push_back({launch.entry, *block.shape, plan.file});
   }
 
   KernelFolder& result_;

@@ -6,15 +6,24 @@
 #include <vector>
 
 #include "load/kernel_file.h"
+#include "simulator/plan/launch.h"
 #include "simulator/plan/plan.h"
 
 namespace warptime::models {
 
+// A launch in blocks of more than one dimension.
+struct LaunchedShape {
+  std::string entry;  // the kernel, as the plan names it; may be empty
+  Dim3 block;
+  std::string plan;  // its file
+};
+
 struct KernelSource {
-  std::string file;                  // as it is opened: dwt_kernels/mtx.cu
-  std::string models;                // the folder of its models: dwt_kernels/models
-  InputKind kind = InputKind::cuda;  // or ptx
-  bool launched = false;             // by a plan
+  std::string file;                   // as it is opened: dwt_kernels/mtx.cu
+  std::string models;                 // the folder of its models: dwt_kernels/models
+  InputKind kind = InputKind::cuda;   // or ptx
+  bool launched = false;              // by a plan
+  std::vector<LaunchedShape> shapes;  // in the plans' order
 };
 
 struct KernelFolder {
