@@ -157,7 +157,7 @@ TEST(Binding, SaysWhatIsMissingOrWrong) {
       {head + "launches: [{kernel: gone.cu, threads: N}]\n", "gone.cu: error: no such file"},
       {head + "launches: [{kernel: scale.cu, threads: N}]\n",
        "the input has several kernels: scale and look"},
-      {head + "launches: [{kernel: scale.cu, entry: scala, threads: N}]\n", "did you mean scale?"},
+      {head + "launches: [{kernel: scale.cu, entry: scala, threads: N}]\n", "did you mean `scale`?"},
       {head + "launches: [{kernel: struct.cu, threads: N}]\n",
        "the argument `p` of _Z4pair4PairPi is Pair (12 bytes)"},
       {head + arrays +
