@@ -96,6 +96,12 @@ Result<Plan> plan_of_kernel(const std::string& file, const KernelPlanOptions& op
     if (std::none_of(plan.parameters.begin(), plan.parameters.end(), same))
       plan.parameters.push_back(std::move(parameter));
   };
+  const auto answered = [&](const std::string& name) {
+    const bool given =
+        std::any_of(parameters.begin(), parameters.end(), [&](const auto& one) { return one.name == name; });
+    return !given &&
+           std::find(options.answered.begin(), options.answered.end(), name) != options.answered.end();
+  };
   const auto is_argument = [&](const std::string& name) {
     return std::any_of(launch.arguments.begin(), launch.arguments.end(),
                        [&](const auto& one) { return one.first == name; });
@@ -111,7 +117,7 @@ Result<Plan> plan_of_kernel(const std::string& file, const KernelPlanOptions& op
         plan.steps.front().launch->entry = from.symbol;
     }
     for (const auto& name : parameters_to_bind(*loaded->program, parameters))
-      if (!is_launch_dimension(name) && !is_argument(name))
+      if (!is_launch_dimension(name) && !is_argument(name) && !answered(name))
         add({name, description_of(*loaded->program, name)});
   }
   const auto add_names = [&](const Expression& of) {

@@ -22,6 +22,7 @@ struct KernelPlanOptions {
   LaunchOptions launch;
   std::string kernel;                                          // empty: the only one
   std::vector<std::pair<std::string, std::string>> arguments;  // as --arg gives them: "N", "zeros:f32:N"
+  std::vector<std::string> answered = {};                      // parameters that --assume and --profile give
   bool given() const { return launch.given() || !kernel.empty() || !arguments.empty(); }
 };
 // Errors: those of read_launch, an argument without a value.

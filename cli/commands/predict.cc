@@ -130,7 +130,10 @@ int run_predict(const Arguments& arguments) {
   if (!settings) return fail(wrong_command_line, settings.diagnostics());
   const auto kernel = read_kernel(arguments);
   if (!kernel) return fail(wrong_command_line, kernel.diagnostics());
-  const KernelPlanOptions options{settings->launch, *kernel, {}};
+  KernelPlanOptions options{settings->launch, *kernel, {}};
+  for (const auto& [name, value] : settings->prediction.assumed) options.answered.push_back(name);
+  for (const KernelProfile& profile : settings->prediction.profile.kernels)
+    for (const auto& [name, iterations] : profile.iterations) options.answered.push_back(name);
 
   auto launched = read_launched_input(arguments.positionals().front(), options, settings->compile);
   if (!launched) return fail(wrong_input, launched.diagnostics());

@@ -499,7 +499,7 @@ void RowModel::note_shares(const std::vector<std::int64_t>& values) {
       const double low = with(parameter.name, 0), high = with(parameter.name, 1);
       effects.push_back(
           {fmt::format("assumed: {} = {} ({}); 0 to 1 of them take {:.4g} to {:.4g} us, {:.0f}% of the "
-                       "time (--assume {}=SHARE)",
+                       "time (`--assume {}=SHARE`)",
                        parameter.name, *parameter.share, parameter.description, low, high,
                        total > 0 ? 100 * std::abs(high - low) / total : 0, parameter.name),
            std::abs(high - low)});
