@@ -62,6 +62,20 @@ class Preparation {
     return prepared;
   }
 
+  // That each name assumed is one that a program has.
+  void check_assumed() const {
+    for (const auto& [name, value] : options_.assumed) {
+      std::vector<std::string> known;
+      for (const auto& program : prepared_.programs)
+        for (const Parameter& parameter : program->program->parameters) known.push_back(parameter.name);
+      if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+      const std::string near = nearest(name, known);
+      throw Failed{{error(fmt::format("no kernel has a parameter `{}` to assume", name),
+                          near.empty() ? "`warptime analyze` lists a kernel's parameters"
+                                       : fmt::format("did you mean `{}`?", near))}};
+    }
+  }
+
  private:
   std::size_t add_slot(const std::string& name) {
     prepared_.slots.push_back(name);
@@ -293,6 +307,7 @@ Result<PreparedPlan> PreparedPlan::make(const Plan& plan, const std::vector<cons
     Preparation preparation(plan, options, loader, prepared);
     prepared.gpus.reserve(gpus.size());
     for (const Gpu* gpu : gpus) prepared.gpus.push_back(preparation.prepare(*gpu));
+    preparation.check_assumed();
   } catch (Failed& failed) {
     return std::move(failed.diagnostics);
   }

@@ -485,9 +485,10 @@ void RowModel::note_shares(const std::vector<std::int64_t>& values) {
       if (range != options_.assumed_ranges.end()) {
         seen.push_back(parameter.name);
         const auto& [from, to] = range->second;
-        add_row_note(fmt::format("{} from {} to {}: {:.4g} to {:.4g} us", parameter.name, from, to,
-                                 with(parameter.name, from), with(parameter.name, to)));
-        row_ = row;
+        const double low = with(parameter.name, from), high = with(parameter.name, to);
+        effects.push_back(
+            {fmt::format("{} from {} to {}: {:.4g} to {:.4g} us", parameter.name, from, to, low, high),
+             std::numeric_limits<double>::max()});
         continue;
       }
       if (launch.shares.contains(parameter.name)) continue;
