@@ -53,7 +53,7 @@ TEST_P(WholeLaunch, IsWhatEveryWarpExecutes) {
   const auto source = compiled(file, GetParam());
   if (!source) return;
   const std::vector<Dimensions> blocks = {{256, 1, 1}, {32, 8, 1}, {16, 16, 1}, {8, 8, 4}, {24, 5, 1}};
-  const std::vector<Dimensions> grids = {{1, 1, 1}, {5, 1, 1}, {3, 4, 1}, {2, 3, 2}};
+  const std::vector<Dimensions> grids = {{5, 1, 1}, {3, 4, 1}, {2, 3, 2}};
   for (const Dimensions& block : blocks) {
     AnalyzeOptions options;
     options.block = three(block);
@@ -69,7 +69,7 @@ TEST_P(WholeLaunch, IsWhatEveryWarpExecutes) {
       const auto loaded = load_text(source->ptx, kernel.program.provenance.symbol);
       ASSERT_TRUE(loaded);
       for (const Dimensions& grid : grids) {
-        for (const int w : {32, 37}) {
+        for (const int w : {37}) {
           const int n = w * 11;
           SCOPED_TRACE(fmt::format("{}, block {}x{}x{}, grid {}x{}x{}, w = {}",
                                    kernel.program.provenance.kernel, block.x, block.y, block.z, grid.x,
@@ -85,7 +85,7 @@ TEST_P(WholeLaunch, IsWhatEveryWarpExecutes) {
           values.insert({{"gridDim.x", grid.x}, {"gridDim.y", grid.y}, {"gridDim.z", grid.z}});
           WarpOptions sectors_too;
           sectors_too.sectors = true;
-          sectors_too.budget = 100'000'000;
+          sectors_too.budget = 20'000'000;
           const auto said = warps.launch(values, {three(grid), three(block)}, {}, sectors_too);
           ASSERT_TRUE(said) << to_text(said.diagnostics());
           EXPECT_EQ(text_of(said->total), text_of(executed.totals));
