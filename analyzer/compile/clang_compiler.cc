@@ -31,9 +31,34 @@ OptimisedModule compile_with_parts(const ClangRequest& request) {
   return better ? std::move(with_all) : std::move(module);
 }
 
+// Some compilers take device code that calls a host function with a body: glm, Eigen and many a helper are used so.
+// The functions that it calls, and those that these call, are compiled for the device too.
+OptimisedModule compile_with_promotions(const ClangRequest& request) {
+  constexpr int most_rounds = 8;
+  OptimisedModule module = compile_with_parts(request);
+  if (module.errors.empty() || module.called_from_device.empty() || request.strict) return module;
+  std::set<std::string> names = module.names_called_from_device;
+  DevicePromotions promoted = module.called_from_device;
+  for (int round = 0; round < most_rounds; ++round) {
+    OptimisedModule again = make_module(request, header_parts::all_and_libraries, promoted);
+    names.merge(again.names_called_from_device);
+    if (again.errors.empty()) {
+      Diagnostic note;
+      note.severity = Severity::note;
+      note.message = fmt::format("host functions that device code calls are compiled for the device too: {}",
+                                 fmt::join(names, ", "));
+      again.warnings.push_back(std::move(note));
+      return again;
+    }
+    if (again.called_from_device == promoted) break;
+    promoted = std::move(again.called_from_device);
+  }
+  return module;
+}
+
 // A file of kernel templates that other files instantiate: they are taken with float, behind its end.
 OptimisedModule compile_source(const ClangRequest& request) {
-  OptimisedModule module = compile_with_parts(request);
+  OptimisedModule module = compile_with_promotions(request);
   const std::vector<std::string>& templates = module.facts.unused_templates;
   if (!module.errors.empty() || !module.facts.kernels.empty() || templates.empty()) return module;
   std::string text(request.text);
@@ -42,7 +67,7 @@ OptimisedModule compile_source(const ClangRequest& request) {
         fmt::format("\nstatic const void* const __warptime_use_{} = (const void*)&{};\n", i, templates[i]);
   ClangRequest with_uses = request;
   with_uses.text = text;
-  OptimisedModule used = compile_with_parts(with_uses);
+  OptimisedModule used = compile_with_promotions(with_uses);
   if (!used.errors.empty() || used.facts.kernels.empty()) return module;
   std::vector<std::string> names;
   for (const KernelSignature& kernel : used.facts.kernels) names.push_back(kernel.name);

@@ -3,6 +3,7 @@
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/Attr.h>
 #include <clang/AST/DeclCXX.h>
+#include <clang/AST/DeclFriend.h>
 #include <clang/AST/DeclTemplate.h>
 #include <clang/AST/ExprCXX.h>
 #include <clang/Basic/DiagnosticLex.h>
@@ -55,6 +56,19 @@ class HostCode::Judge {
   clang::CompilerInstance* compiler = nullptr;
   std::vector<const clang::Decl*> declarations;
   std::vector<std::string> missing;
+  DevicePromotions called_from_device;
+  std::set<std::string> names_called_from_device;
+
+  // clang names the function in an error, and says where it is in a note.
+  void observe(const clang::Diagnostic& diagnostic) {
+    if (diagnostic.getID() == clang::diag::note_ovl_candidate_bad_target) {
+      wanted_.insert(diagnostic.getLocation());
+    } else if (diagnostic.getID() == clang::diag::err_ref_bad_target && diagnostic.getNumArgs() > 2 &&
+               diagnostic.getArgKind(2) == clang::DiagnosticsEngine::ak_nameddecl) {
+      const auto* used = reinterpret_cast<const clang::NamedDecl*>(diagnostic.getRawArg(2));
+      wanted_.insert(used->getLocation());
+    }
+  }
 
   void mark(clang::SourceLocation location, bool kernel) {
     const auto [file, offset] = position(location);
@@ -80,6 +94,9 @@ class HostCode::Judge {
   }
 
   void finish() {
+    if (!wanted_.empty()) {
+      for (const clang::Decl* declaration : declarations) find_wanted(*declaration);
+    }
     if (damaged_.empty()) return;
     for (const clang::Decl* root : declarations) add_roots(*root);
     while (!pending_.empty()) {
@@ -190,6 +207,34 @@ class HostCode::Judge {
                        });
   }
 
+  void find_wanted(const clang::Decl& declaration) {
+    if (const clang::FunctionDecl* function = declaration.getAsFunction()) {
+      if (wanted_.count(function->getLocation()) != 0) note_wanted(*function);
+      return;
+    }
+    const auto* context = llvm::dyn_cast<clang::DeclContext>(&declaration);
+    if (const auto* classes = llvm::dyn_cast<clang::ClassTemplateDecl>(&declaration)) {
+      context = classes->getTemplatedDecl();
+    } else if (const auto* befriended = llvm::dyn_cast<clang::FriendDecl>(&declaration)) {
+      if (befriended->getFriendDecl()) find_wanted(*befriended->getFriendDecl());
+    }
+    if (!context || llvm::isa<clang::FunctionDecl>(context)) return;
+    for (const clang::Decl* member : context->decls()) find_wanted(*member);
+  }
+
+  void note_wanted(const clang::FunctionDecl& function) {
+    const bool has_body = std::any_of(function.redecls_begin(), function.redecls_end(), [](const auto* one) {
+      return one->doesThisDeclarationHaveABody() || one->hasSkippedBody();
+    });
+    if (!has_body || function.hasAttr<clang::CUDADeviceAttr>()) return;
+    names_called_from_device.insert(function.getQualifiedNameAsString());
+    for (const clang::FunctionDecl* one : function.redecls()) {
+      const auto [file, offset] = position(one->getInnerLocStart());
+      if (const auto entry = compiler->getSourceManager().getFileEntryRefForID(file))
+        called_from_device[entry->getName().str()].insert(offset);
+    }
+  }
+
   void add_roots(const clang::Decl& declaration) {
     if (const auto* function = llvm::dyn_cast<clang::FunctionDecl>(&declaration)) {
       if (is_device_alone(*function) && !function->isDependentContext()) add(*function);
@@ -265,6 +310,7 @@ class HostCode::Judge {
   std::vector<const clang::FunctionDecl*> pending_;
   std::set<const clang::FunctionDecl*> visited_;
   std::set<const clang::RecordDecl*> checked_;
+  std::set<clang::SourceLocation> wanted_;  // functions that device code tries to call
 };
 
 class HostCode::Consumer : public clang::SemaConsumer {
@@ -350,6 +396,18 @@ std::unique_ptr<clang::ASTConsumer> HostCode::make_consumer() {
 
 bool HostCode::is_host_error(const clang::Diagnostic& error) {
   return judge_->is_host_error(error);
+}
+
+void HostCode::observe(const clang::Diagnostic& diagnostic) {
+  judge_->observe(diagnostic);
+}
+
+const DevicePromotions& HostCode::called_from_device() const {
+  return judge_->called_from_device;
+}
+
+const std::set<std::string>& HostCode::names_called_from_device() const {
+  return judge_->names_called_from_device;
 }
 
 std::vector<bool> HostCode::errors_that_matter() const {

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/compile/clang_sources.h"
+
 namespace warptime::compiling {
 
 // One per compilation. Errors are judged while clang parses, because what clang does next depends on it: an
@@ -36,6 +38,14 @@ class HostCode {
   // For each error that was taken for host code's, whether it concerns code that a kernel reaches. Good from
   // when the translation unit is complete.
   std::vector<bool> errors_that_matter() const;
+
+  // For every diagnostic and note: remembers the host functions that device code tries to call.
+  void observe(const clang::Diagnostic& diagnostic);
+
+  // Of those, the ones with a body: where their declarations begin in the text that clang read, and their names.
+  // Good from when the translation unit is complete.
+  const DevicePromotions& called_from_device() const;
+  const std::set<std::string>& names_called_from_device() const;
 
   // As the source writes them, in the order of the source.
   const std::vector<std::string>& missing_headers() const;

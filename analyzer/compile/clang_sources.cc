@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <llvm/Support/MemoryBuffer.h>
 
+#include <algorithm>
 #include <regex>
 
 #include "simulator/base/embedded.h"
@@ -76,9 +77,30 @@ class UserFiles : public llvm::vfs::ProxyFileSystem {
   }
 };
 
+std::string with_promotions(std::string_view text, const std::set<unsigned>& promoted) {
+  std::string result;
+  std::size_t at = 0;
+  for (const unsigned offset : promoted) {
+    if (offset > text.size()) break;
+    result += text.substr(at, offset - at);
+    result += promotion;
+    at = offset;
+  }
+  return result += text.substr(at);
+}
+
 }  // namespace
 
-SourceTree make_source_tree(const std::string& file, std::string_view text) {
+unsigned offset_without_promotions(unsigned offset, const std::set<unsigned>& promoted) {
+  unsigned inserted = 0;
+  for (const unsigned begin : promoted) {
+    if (begin + inserted >= offset) break;
+    inserted += static_cast<unsigned>(promotion.size());
+  }
+  return offset - std::min(inserted, offset);
+}
+
+SourceTree make_source_tree(const std::string& file, std::string_view text, const DevicePromotions& promoted) {
   auto real = llvm::vfs::createPhysicalFileSystem();
   auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   if (const auto folder = real->getCurrentWorkingDirectory()) memory->setCurrentWorkingDirectory(*folder);
@@ -89,7 +111,17 @@ SourceTree make_source_tree(const std::string& file, std::string_view text) {
   }
   SourceTree tree;
   tree.main_file = file == "-" ? "<stdin>" : file;
-  std::string own(text);
+  const auto own_promotions = promoted.find(tree.main_file);
+  std::string own = own_promotions == promoted.end() ? std::string(text)
+                                                     : with_promotions(text, own_promotions->second);
+  for (const auto& [path, offsets] : promoted) {
+    if (path == tree.main_file) continue;
+    const auto header = real->getBufferForFile(path);
+    if (!header) continue;
+    std::string changed = with_promotions((*header)->getBuffer(), offsets);
+    if (may_name_registers(changed)) escape_registers({changed.data(), changed.size()});
+    memory->addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(changed, path));
+  }
   if (may_name_registers(own)) escape_registers({own.data(), own.size()});
   memory->addFile(tree.main_file, 0, llvm::MemoryBuffer::getMemBufferCopy(own, tree.main_file));
   auto overlay = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(
