@@ -56,25 +56,92 @@ OptimisedModule compile_with_promotions(const ClangRequest& request) {
   return module;
 }
 
-// A file of kernel templates that other files instantiate: they are taken with float, behind its end.
-OptimisedModule compile_source(const ClangRequest& request) {
-  OptimisedModule module = compile_with_promotions(request);
-  const std::vector<std::string>& templates = module.facts.unused_templates;
-  if (!module.errors.empty() || !module.facts.kernels.empty() || templates.empty()) return module;
+// The source with an instantiation of each of `kernels` behind its end. Those that are none (their arguments are
+// names of a function's) are errors in host code, and no more.
+OptimisedModule compile_with_uses(const ClangRequest& request, const std::vector<std::string>& kernels) {
   std::string text(request.text);
-  for (std::size_t i = 0; i < templates.size(); ++i)
-    text +=
-        fmt::format("\nstatic const void* const __warptime_use_{} = (const void*)&{};\n", i, templates[i]);
+  for (std::size_t i = 0; i < kernels.size(); ++i)
+    text += fmt::format("\nstatic const void* const __warptime_use_{} = (const void*)&{};\n", i, kernels[i]);
   ClangRequest with_uses = request;
   with_uses.text = text;
-  OptimisedModule used = compile_with_promotions(with_uses);
-  if (!used.errors.empty() || used.facts.kernels.empty()) return module;
+  return compile_with_promotions(with_uses);
+}
+
+// The arguments of `name<…><<<` in a source, as they stand there.
+std::vector<std::string> arguments_in_launches(std::string_view text, const std::string& name) {
+  std::vector<std::string> found;
+  for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    const std::size_t open = text.find_first_not_of(" \t\n", at + name.size());
+    if (open == std::string_view::npos || text[open] != '<') continue;
+    std::size_t end = open + 1;
+    for (int depth = 1; end < text.size() && depth > 0 && text[end] != ';'; ++end)
+      depth += text[end] == '<' || text[end] == '(' ? 1 : text[end] == '>' || text[end] == ')' ? -1 : 0;
+    const std::size_t launch = text.find_first_not_of(" \t\n", end);
+    if (launch == std::string_view::npos || !text.substr(launch).starts_with("<<")) continue;
+    std::string arguments(text.substr(open + 1, end - open - 2));
+    if (std::find(found.begin(), found.end(), arguments) == found.end()) found.push_back(std::move(arguments));
+  }
+  return found;
+}
+
+std::vector<std::string> uses_in_launches(std::string_view text, const std::vector<UnusedTemplate>& templates) {
+  std::vector<std::string> uses;
+  for (const UnusedTemplate& unused : templates) {
+    const std::size_t scope = unused.name.rfind(':');
+    const std::string name = scope == std::string::npos ? unused.name : unused.name.substr(scope + 1);
+    for (const std::string& arguments : arguments_in_launches(text, name))
+      uses.push_back(fmt::format("{}<{}>", unused.name, arguments));
+  }
+  return uses;
+}
+
+bool has_kernels(const OptimisedModule& module) {
+  return module.errors.empty() && !module.facts.kernels.empty();
+}
+
+// Whatever of the templates compiles with the usual arguments, behind `uses`, which compile.
+OptimisedModule add_usual_instantiations(const ClangRequest& request, std::vector<std::string> uses,
+                                         const std::vector<UnusedTemplate>& templates, OptimisedModule best) {
+  constexpr std::size_t most_alone = 8;
+  std::vector<std::string> usual;
+  for (const UnusedTemplate& unused : templates) {
+    if (unused.arguments) usual.push_back(fmt::format("{}<{}>", unused.name, *unused.arguments));
+  }
+  if (usual.empty()) return best;
+  std::vector<std::string> all = uses;
+  all.insert(all.end(), usual.begin(), usual.end());
+  if (OptimisedModule used = compile_with_uses(request, all); has_kernels(used)) return used;
+  for (std::size_t i = 0; i < std::min(usual.size(), most_alone); ++i) {
+    uses.push_back(usual[i]);
+    if (OptimisedModule used = compile_with_uses(request, uses); has_kernels(used))
+      best = std::move(used);
+    else
+      uses.pop_back();
+  }
+  return best;
+}
+
+// A file of kernel templates that other files instantiate, or host code that does not compile: they are taken as the
+// file launches them, where that says it all, else with float and small numbers.
+OptimisedModule compile_source(const ClangRequest& request) {
+  OptimisedModule module = compile_with_promotions(request);
+  if (!module.errors.empty() || !module.facts.kernels.empty() || module.facts.unused_templates.empty())
+    return module;
+  std::vector<std::string> uses = uses_in_launches(request.text, module.facts.unused_templates);
+  OptimisedModule used = uses.empty() ? OptimisedModule() : compile_with_uses(request, uses);
+  if (has_kernels(used)) {
+    const std::vector<UnusedTemplate> rest = used.facts.unused_templates;
+    used = add_usual_instantiations(request, uses, rest, std::move(used));
+  } else {
+    used = add_usual_instantiations(request, {}, module.facts.unused_templates, OptimisedModule());
+  }
+  if (!has_kernels(used)) return module;
   std::vector<std::string> names;
   for (const KernelSignature& kernel : used.facts.kernels) names.push_back(kernel.name);
   Diagnostic note;
   note.severity = Severity::note;
-  note.message = fmt::format("kernel templates that {} does not instantiate are taken with float: {}",
-                             request.file, fmt::join(names, ", "));
+  note.message = fmt::format("kernel templates that {} does not instantiate are taken with {}: {}", request.file,
+                             uses.empty() ? "float" : "what its launches say, or float", fmt::join(names, ", "));
   used.warnings.push_back(std::move(note));
   return used;
 }
