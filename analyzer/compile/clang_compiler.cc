@@ -23,35 +23,38 @@ constexpr std::size_t largest_cached_text = std::size_t{1} << 20;
 
 // A source that does not compile with the parts of our headers that it seemed to need gets them all.
 OptimisedModule compile_with_parts(const ClangRequest& request) {
-  const int parts = needed_header_parts(request.text, request.flags);
+  const int needed = needed_header_parts(request.text, request.flags);
+  const int parts = needed == header_parts::all ? header_parts::all_and_libraries : needed;
   OptimisedModule module = make_module(request, parts);
-  if (module.errors.empty() && !module.host_errors) return module;
+  if (parts == header_parts::all_and_libraries || (module.errors.empty() && !module.host_errors))
+    return module;
   OptimisedModule with_all = make_module(request, header_parts::all_and_libraries);
   const bool better = with_all.errors.empty() || !module.errors.empty();
   return better ? std::move(with_all) : std::move(module);
 }
 
-// Some compilers take device code that calls a host function with a body: glm, Eigen and many a helper are used so.
-// The functions that it calls, and those that these call, are compiled for the device too.
-OptimisedModule compile_with_promotions(const ClangRequest& request) {
-  constexpr int most_rounds = 8;
+// Some compilers take what clang refuses: device code that calls a host function with a body (old versions of glm and
+// Eigen and many a helper are used so), names of dependent types without `typename`. Host functions that device code
+// calls, and those that these call, are compiled for the device too.
+OptimisedModule compile_leniently(const ClangRequest& request) {
+  constexpr int most_rounds = 6;
   OptimisedModule module = compile_with_parts(request);
-  if (module.errors.empty() || module.called_from_device.empty() || request.strict) return module;
+  if (module.errors.empty() || module.helpful_insertions.empty() || request.strict) return module;
   std::set<std::string> names = module.names_called_from_device;
-  DevicePromotions promoted = module.called_from_device;
+  SourceInsertions insertions = module.helpful_insertions;
   for (int round = 0; round < most_rounds; ++round) {
-    OptimisedModule again = make_module(request, header_parts::all_and_libraries, promoted);
+    OptimisedModule again = make_module(request, header_parts::all_and_libraries, insertions);
     names.merge(again.names_called_from_device);
     if (again.errors.empty()) {
       Diagnostic note;
       note.severity = Severity::note;
       note.message = fmt::format("host functions that device code calls are compiled for the device too: {}",
                                  fmt::join(names, ", "));
-      again.warnings.push_back(std::move(note));
+      if (!names.empty()) again.warnings.push_back(std::move(note));
       return again;
     }
-    if (again.called_from_device == promoted) break;
-    promoted = std::move(again.called_from_device);
+    if (again.helpful_insertions == insertions) break;
+    insertions = std::move(again.helpful_insertions);
   }
   return module;
 }
@@ -64,7 +67,7 @@ OptimisedModule compile_with_uses(const ClangRequest& request, const std::vector
     text += fmt::format("\nstatic const void* const __warptime_use_{} = (const void*)&{};\n", i, kernels[i]);
   ClangRequest with_uses = request;
   with_uses.text = text;
-  return compile_with_promotions(with_uses);
+  return compile_leniently(with_uses);
 }
 
 // The arguments of `name<…><<<` in a source, as they stand there.
@@ -79,12 +82,14 @@ std::vector<std::string> arguments_in_launches(std::string_view text, const std:
     const std::size_t launch = text.find_first_not_of(" \t\n", end);
     if (launch == std::string_view::npos || !text.substr(launch).starts_with("<<")) continue;
     std::string arguments(text.substr(open + 1, end - open - 2));
-    if (std::find(found.begin(), found.end(), arguments) == found.end()) found.push_back(std::move(arguments));
+    if (std::find(found.begin(), found.end(), arguments) == found.end())
+      found.push_back(std::move(arguments));
   }
   return found;
 }
 
-std::vector<std::string> uses_in_launches(std::string_view text, const std::vector<UnusedTemplate>& templates) {
+std::vector<std::string> uses_in_launches(std::string_view text,
+                                          const std::vector<UnusedTemplate>& templates) {
   std::vector<std::string> uses;
   for (const UnusedTemplate& unused : templates) {
     const std::size_t scope = unused.name.rfind(':');
@@ -102,7 +107,7 @@ bool has_kernels(const OptimisedModule& module) {
 // Whatever of the templates compiles with the usual arguments, behind `uses`, which compile.
 OptimisedModule add_usual_instantiations(const ClangRequest& request, std::vector<std::string> uses,
                                          const std::vector<UnusedTemplate>& templates, OptimisedModule best) {
-  constexpr std::size_t most_alone = 8;
+  constexpr std::size_t most_alone = 4;
   std::vector<std::string> usual;
   for (const UnusedTemplate& unused : templates) {
     if (unused.arguments) usual.push_back(fmt::format("{}<{}>", unused.name, *unused.arguments));
@@ -124,7 +129,7 @@ OptimisedModule add_usual_instantiations(const ClangRequest& request, std::vecto
 // A file of kernel templates that other files instantiate, or host code that does not compile: they are taken as the
 // file launches them, where that says it all, else with float and small numbers.
 OptimisedModule compile_source(const ClangRequest& request) {
-  OptimisedModule module = compile_with_promotions(request);
+  OptimisedModule module = compile_leniently(request);
   if (!module.errors.empty() || !module.facts.kernels.empty() || module.facts.unused_templates.empty())
     return module;
   std::vector<std::string> uses = uses_in_launches(request.text, module.facts.unused_templates);
@@ -140,8 +145,9 @@ OptimisedModule compile_source(const ClangRequest& request) {
   for (const KernelSignature& kernel : used.facts.kernels) names.push_back(kernel.name);
   Diagnostic note;
   note.severity = Severity::note;
-  note.message = fmt::format("kernel templates that {} does not instantiate are taken with {}: {}", request.file,
-                             uses.empty() ? "float" : "what its launches say, or float", fmt::join(names, ", "));
+  note.message =
+      fmt::format("kernel templates that {} does not instantiate are taken with {}: {}", request.file,
+                  uses.empty() ? "float" : "what its launches say, or float", fmt::join(names, ", "));
   used.warnings.push_back(std::move(note));
   return used;
 }

@@ -14,6 +14,7 @@
 #include <clang/Sema/Sema.h>
 #include <clang/Sema/SemaConsumer.h>
 #include <fmt/format.h>
+#include <llvm/ADT/StringExtras.h>
 
 #include <algorithm>
 #include <map>
@@ -56,13 +57,20 @@ class HostCode::Judge {
   clang::CompilerInstance* compiler = nullptr;
   std::vector<const clang::Decl*> declarations;
   std::vector<std::string> missing;
-  DevicePromotions called_from_device;
+  SourceInsertions helpful_insertions;
   std::set<std::string> names_called_from_device;
 
   // clang names the function in an error, and says where it is in a note.
   void observe(const clang::Diagnostic& diagnostic) {
     if (diagnostic.getID() == clang::diag::note_ovl_candidate_bad_target) {
       wanted_.insert(diagnostic.getLocation());
+    } else if (diagnostic.getID() == clang::diag::note_cuda_ovl_candidate_target_mismatch) {
+      specialized_.insert(diagnostic.getLocation());
+    } else if (diagnostic.getID() == clang::diag::err_template_kw_missing) {
+      insert_template(diagnostic.getLocation());
+    } else if (diagnostic.getID() == clang::diag::err_typename_missing) {
+      for (const clang::FixItHint& hint : diagnostic.getFixItHints())
+        insert(hint.RemoveRange.getBegin(), hint.CodeToInsert);
     } else if (diagnostic.getID() == clang::diag::err_ref_bad_target && diagnostic.getNumArgs() > 2 &&
                diagnostic.getArgKind(2) == clang::DiagnosticsEngine::ak_nameddecl) {
       const auto* used = reinterpret_cast<const clang::NamedDecl*>(diagnostic.getRawArg(2));
@@ -94,7 +102,7 @@ class HostCode::Judge {
   }
 
   void finish() {
-    if (!wanted_.empty()) {
+    if (!wanted_.empty() || !specialized_.empty()) {
       for (const clang::Decl* declaration : declarations) find_wanted(*declaration);
     }
     if (damaged_.empty()) return;
@@ -210,6 +218,7 @@ class HostCode::Judge {
   void find_wanted(const clang::Decl& declaration) {
     if (const clang::FunctionDecl* function = declaration.getAsFunction()) {
       if (wanted_.count(function->getLocation()) != 0) note_wanted(*function);
+      if (specialized_.count(function->getLocation()) != 0) promote(*function);
       return;
     }
     const auto* context = llvm::dyn_cast<clang::DeclContext>(&declaration);
@@ -228,11 +237,34 @@ class HostCode::Judge {
     });
     if (!has_body || function.hasAttr<clang::CUDADeviceAttr>()) return;
     names_called_from_device.insert(function.getQualifiedNameAsString());
-    for (const clang::FunctionDecl* one : function.redecls()) {
-      const auto [file, offset] = position(one->getInnerLocStart());
-      if (const auto entry = compiler->getSourceManager().getFileEntryRefForID(file))
-        called_from_device[entry->getName().str()].insert(offset);
+    promote(function);
+  }
+
+  void promote(const clang::FunctionDecl& function) {
+    for (const clang::FunctionDecl* one : function.redecls())
+      insert(one->getInnerLocStart(), "__attribute__((host, device)) ");
+  }
+
+  // Behind the first :: before a name with template arguments.
+  void insert_template(clang::SourceLocation location) {
+    const auto [file, offset] = position(location);
+    const llvm::StringRef text = compiler->getSourceManager().getBufferData(file);
+    for (std::size_t at = text.find("::", offset); at != llvm::StringRef::npos;
+         at = text.find("::", at + 2)) {
+      const std::size_t name = text.find_first_not_of(" \t\n", at + 2);
+      const std::size_t end =
+          std::min(text.find_if_not([](char c) { return llvm::isAlnum(c) || c == '_'; }, name), text.size());
+      if (text.substr(end).ltrim().starts_with("<"))
+        return insert(location.getLocWithOffset(static_cast<int>(name - offset)), "template ");
+      if (text.substr(offset, at - offset).contains(';')) return;
     }
+  }
+
+  void insert(clang::SourceLocation location, const std::string& text) {
+    if (location.isInvalid()) return;
+    const auto [file, offset] = position(location);
+    if (const auto entry = compiler->getSourceManager().getFileEntryRefForID(file))
+      helpful_insertions[entry->getName().str()].emplace(offset, text);
   }
 
   void add_roots(const clang::Decl& declaration) {
@@ -310,7 +342,8 @@ class HostCode::Judge {
   std::vector<const clang::FunctionDecl*> pending_;
   std::set<const clang::FunctionDecl*> visited_;
   std::set<const clang::RecordDecl*> checked_;
-  std::set<clang::SourceLocation> wanted_;  // functions that device code tries to call
+  std::set<clang::SourceLocation> wanted_;       // functions that device code tries to call
+  std::set<clang::SourceLocation> specialized_;  // templates of the host with specializations for the device
 };
 
 class HostCode::Consumer : public clang::SemaConsumer {
@@ -402,8 +435,8 @@ void HostCode::observe(const clang::Diagnostic& diagnostic) {
   judge_->observe(diagnostic);
 }
 
-const DevicePromotions& HostCode::called_from_device() const {
-  return judge_->called_from_device;
+const SourceInsertions& HostCode::helpful_insertions() const {
+  return judge_->helpful_insertions;
 }
 
 const std::set<std::string>& HostCode::names_called_from_device() const {

@@ -39,12 +39,13 @@ class HostCode {
   // when the translation unit is complete.
   std::vector<bool> errors_that_matter() const;
 
-  // For every diagnostic and note: remembers the host functions that device code tries to call.
+  // For every diagnostic and note: remembers what nvcc is known not to need.
   void observe(const clang::Diagnostic& diagnostic);
 
-  // Of those, the ones with a body: where their declarations begin in the text that clang read, and their names.
-  // Good from when the translation unit is complete.
-  const DevicePromotions& called_from_device() const;
+  // What helps: __host__ __device__ before host functions with a body that device code calls, `template` and
+  // `typename` where clang asks for them. Offsets in the text that clang read. Good from when the translation unit is
+  // complete, as are the names of the host functions.
+  const SourceInsertions& helpful_insertions() const;
   const std::set<std::string>& names_called_from_device() const;
 
   // As the source writes them, in the order of the source.

@@ -328,14 +328,13 @@ void add_notes(OptimisedModule& module, const Diagnostics& aside, const std::vec
   module.warnings.push_back(clang_note(text));
 }
 
-// `found` are offsets in files with `before`.
-DevicePromotions together(const DevicePromotions& before, const DevicePromotions& found) {
-  DevicePromotions all = before;
-  for (const auto& [path, offsets] : found) {
+// `found` are at offsets in files with `before`.
+SourceInsertions together(const SourceInsertions& before, const SourceInsertions& found) {
+  SourceInsertions all = before;
+  for (const auto& [path, insertions] : found) {
     const auto known = before.find(path);
-    for (const unsigned offset : offsets) {
-      all[path].insert(known == before.end() ? offset : offset_without_promotions(offset, known->second));
-    }
+    for (const auto& [offset, text] : insertions)
+      all[path].emplace(known == before.end() ? offset : offset_without(offset, known->second), text);
   }
   return all;
 }
@@ -349,9 +348,9 @@ std::optional<FileStamp> stamp_of(const std::string& path) {
   return FileStamp{path, status.st_size, seconds * 1'000'000'000 + status.st_mtim.tv_nsec};
 }
 
-OptimisedModule make_module(const ClangRequest& request, int parts, const DevicePromotions& promoted) {
+OptimisedModule make_module(const ClangRequest& request, int parts, const SourceInsertions& insertions) {
   OptimisedModule result;
-  const SourceTree sources = make_source_tree(request.file, request.text, promoted);
+  const SourceTree sources = make_source_tree(request.file, request.text, insertions);
   result.invocation = std::make_shared<clang::CompilerInvocation>();
   const auto options = llvm::makeIntrusiveRefCnt<clang::DiagnosticOptions>();
   DiagnosticCollector about_flags(options.get());
@@ -373,7 +372,7 @@ OptimisedModule make_module(const ClangRequest& request, int parts, const Device
   compiler.createDiagnostics(&collector, /*ShouldOwnClient=*/false);
   compiler.createFileManager(sources.files);
   compiler.setVerboseOutputStream(llvm::nulls());
-  if (!promoted.empty()) compiler.getDiagnosticOpts().ErrorLimit = 0;  // to see all that is called, at once
+  if (!insertions.empty()) compiler.getDiagnosticOpts().ErrorLimit = 0;  // to see all that is called, at once
   if (!request.strict) {
     collector.observe([&](const clang::Diagnostic& diagnostic) { findings.host.observe(diagnostic); });
     collector.set_aside(compiler.getDiagnostics(),
@@ -402,7 +401,7 @@ OptimisedModule make_module(const ClangRequest& request, int parts, const Device
   }
   collector.drain(result.errors, result.warnings);
   add_notes(result, aside, findings.host.missing_headers());
-  result.called_from_device = together(promoted, findings.host.called_from_device());
+  result.helpful_insertions = together(insertions, findings.host.helpful_insertions());
   result.names_called_from_device = findings.host.names_called_from_device();
   result.facts = std::move(findings.facts);
   result.target_dependent = findings.asked_for_target || result.facts.target_dependent;

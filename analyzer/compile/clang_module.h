@@ -36,15 +36,14 @@ struct OptimisedModule {
   std::vector<FileStamp> files;   // of the user's file system, that went into it
   Diagnostics errors;
   Diagnostics warnings;
-  // Host functions with a body that device code calls, and with them those of the request.
-  DevicePromotions called_from_device;
+  // That may mend the errors, and those that the module was made with.
+  SourceInsertions helpful_insertions;
   std::set<std::string> names_called_from_device;
   bool host_errors = false;  // that did not matter: `warnings` has a note about them
 };
 
-// `parts`: of our headers, see header_parts.h; `promoted`: of the host functions. Both functions are to be called
-// within run_guarded.
-OptimisedModule make_module(const ClangRequest& request, int parts, const DevicePromotions& promoted = {});
+// `parts`: of our headers, see header_parts.h. Both functions are to be called within run_guarded.
+OptimisedModule make_module(const ClangRequest& request, int parts, const SourceInsertions& insertions = {});
 // Appends to `errors` where LLVM cannot make code.
 std::string make_ptx(const OptimisedModule& module, const std::string& target, Diagnostics& errors);
 

@@ -131,13 +131,13 @@ class UserFiles : public llvm::vfs::ProxyFileSystem {
   }
 };
 
-std::string with_promotions(std::string_view text, const std::set<unsigned>& promoted) {
+std::string with_insertions(std::string_view text, const FileInsertions& insertions) {
   std::string result;
   std::size_t at = 0;
-  for (const unsigned offset : promoted) {
+  for (const auto& [offset, inserted] : insertions) {
     if (offset > text.size()) break;
     result += text.substr(at, offset - at);
-    result += promotion;
+    result += inserted;
     at = offset;
   }
   return result += text.substr(at);
@@ -145,16 +145,17 @@ std::string with_promotions(std::string_view text, const std::set<unsigned>& pro
 
 }  // namespace
 
-unsigned offset_without_promotions(unsigned offset, const std::set<unsigned>& promoted) {
-  unsigned inserted = 0;
-  for (const unsigned begin : promoted) {
-    if (begin + inserted >= offset) break;
-    inserted += static_cast<unsigned>(promotion.size());
+unsigned offset_without(unsigned offset, const FileInsertions& insertions) {
+  unsigned before = 0;
+  for (const auto& [at, inserted] : insertions) {
+    if (at + before >= offset) break;
+    before += static_cast<unsigned>(inserted.size());
   }
-  return offset - std::min(inserted, offset);
+  return offset - std::min(before, offset);
 }
 
-SourceTree make_source_tree(const std::string& file, std::string_view text, const DevicePromotions& promoted) {
+SourceTree make_source_tree(const std::string& file, std::string_view text,
+                            const SourceInsertions& insertions) {
   auto real = llvm::vfs::createPhysicalFileSystem();
   auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   if (const auto folder = real->getCurrentWorkingDirectory()) memory->setCurrentWorkingDirectory(*folder);
@@ -165,14 +166,14 @@ SourceTree make_source_tree(const std::string& file, std::string_view text, cons
   }
   SourceTree tree;
   tree.main_file = file == "-" ? "<stdin>" : file;
-  const auto own_promotions = promoted.find(tree.main_file);
-  std::string own = own_promotions == promoted.end() ? std::string(text)
-                                                     : with_promotions(text, own_promotions->second);
-  for (const auto& [path, offsets] : promoted) {
+  const auto own_insertions = insertions.find(tree.main_file);
+  std::string own =
+      own_insertions == insertions.end() ? std::string(text) : with_insertions(text, own_insertions->second);
+  for (const auto& [path, inserted] : insertions) {
     if (path == tree.main_file) continue;
     const auto header = real->getBufferForFile(path);
     if (!header) continue;
-    std::string changed = with_promotions((*header)->getBuffer(), offsets);
+    std::string changed = with_insertions((*header)->getBuffer(), inserted);
     adapt_to_clang({changed.data(), changed.size()});
     memory->addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(changed, path));
   }

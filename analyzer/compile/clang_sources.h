@@ -4,7 +4,6 @@
 #include <llvm/Support/VirtualFileSystem.h>
 
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 
@@ -21,17 +20,16 @@ struct SourceTree {
   std::string main_file;  // the name under which the source stands in `files`
 };
 
-// Declarations of host functions that are to be compiled for the device too: offsets of their beginnings, by the
-// name of the file.
-using DevicePromotions = std::map<std::string, std::set<unsigned>>;
+// What clang needs and nvcc does not, such as __host__ __device__ before a host function that device code calls: texts
+// to insert, by their offset and the name of the file. Columns behind them count them.
+using FileInsertions = std::map<unsigned, std::string>;
+using SourceInsertions = std::map<std::string, FileInsertions>;
 
-// What is written there. It is not in the user's text: columns behind it count it.
-inline constexpr std::string_view promotion = "__attribute__((host, device)) ";
-
-// An offset in a file with promotions, as an offset in the file itself.
-unsigned offset_without_promotions(unsigned offset, const std::set<unsigned>& promoted);
+// An offset in a file with insertions, as an offset in the file itself.
+unsigned offset_without(unsigned offset, const FileInsertions& insertions);
 
 // `text` must outlive the tree. `file` "-" is called <stdin>.
-SourceTree make_source_tree(const std::string& file, std::string_view text, const DevicePromotions& promoted = {});
+SourceTree make_source_tree(const std::string& file, std::string_view text,
+                            const SourceInsertions& insertions = {});
 
 }  // namespace warptime::compiling
