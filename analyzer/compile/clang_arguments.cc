@@ -73,6 +73,7 @@ std::vector<std::string> driver_arguments(const ClangRequest& request, int parts
       "-ffp-contract=fast",
       "-Wno-c++11-narrowing",  // nvcc takes both
       "-Wno-register",
+      "-Wno-reserved-user-defined-literal",
       "-gline-directives-only",
 
       fmt::format("-D__WARPTIME_PARTS={}", parts),

@@ -33,24 +33,32 @@ OptimisedModule compile_with_parts(const ClangRequest& request) {
   return better ? std::move(with_all) : std::move(module);
 }
 
+void add_note_of_names(OptimisedModule& module, std::string_view what, const std::set<std::string>& names) {
+  if (names.empty()) return;
+  Diagnostic note;
+  note.severity = Severity::note;
+  note.message = fmt::format("{}: {}", what, fmt::join(names, ", "));
+  module.warnings.push_back(std::move(note));
+}
+
 // Some compilers take what clang refuses: device code that calls a host function with a body (old versions of glm and
 // Eigen and many a helper are used so), names of dependent types without `typename`. Host functions that device code
-// calls, and those that these call, are compiled for the device too.
+// calls, and those that these call, are compiled for the device too. A kernel that a kernel launches is no part of it.
 OptimisedModule compile_leniently(const ClangRequest& request) {
   constexpr int most_rounds = 6;
   OptimisedModule module = compile_with_parts(request);
   if (module.errors.empty() || module.helpful_insertions.empty() || request.strict) return module;
   std::set<std::string> names = module.names_called_from_device;
+  std::set<std::string> launched = module.kernels_launched_from_device;
   SourceInsertions insertions = module.helpful_insertions;
   for (int round = 0; round < most_rounds; ++round) {
     OptimisedModule again = make_module(request, header_parts::all_and_libraries, insertions);
     names.merge(again.names_called_from_device);
+    launched.merge(again.kernels_launched_from_device);
     if (again.errors.empty()) {
-      Diagnostic note;
-      note.severity = Severity::note;
-      note.message = fmt::format("host functions that device code calls are compiled for the device too: {}",
-                                 fmt::join(names, ", "));
-      if (!names.empty()) again.warnings.push_back(std::move(note));
+      add_note_of_names(again, "host functions that device code calls are compiled for the device too",
+                        names);
+      add_note_of_names(again, "kernels that device code launches are elided there", launched);
       return again;
     }
     if (again.helpful_insertions == insertions) break;
@@ -116,6 +124,7 @@ OptimisedModule add_usual_instantiations(const ClangRequest& request, std::vecto
   std::vector<std::string> all = uses;
   all.insert(all.end(), usual.begin(), usual.end());
   if (OptimisedModule used = compile_with_uses(request, all); has_kernels(used)) return used;
+  if (usual.size() == 1) return best;
   for (std::size_t i = 0; i < std::min(usual.size(), most_alone); ++i) {
     uses.push_back(usual[i]);
     if (OptimisedModule used = compile_with_uses(request, uses); has_kernels(used))

@@ -59,22 +59,28 @@ class HostCode::Judge {
   std::vector<std::string> missing;
   SourceInsertions helpful_insertions;
   std::set<std::string> names_called_from_device;
+  std::set<std::string> kernels_launched_from_device;
 
   // clang names the function in an error, and says where it is in a note.
   void observe(const clang::Diagnostic& diagnostic) {
     if (diagnostic.getID() == clang::diag::note_ovl_candidate_bad_target) {
       wanted_.insert(diagnostic.getLocation());
+      calls_.emplace(diagnostic.getLocation(), call_);
+    } else if (diagnostic.getID() == clang::diag::err_ovl_no_viable_function_in_call) {
+      call_ = diagnostic.getLocation();
     } else if (diagnostic.getID() == clang::diag::note_cuda_ovl_candidate_target_mismatch) {
       specialized_.insert(diagnostic.getLocation());
     } else if (diagnostic.getID() == clang::diag::err_template_kw_missing) {
       insert_template(diagnostic.getLocation());
     } else if (diagnostic.getID() == clang::diag::err_typename_missing) {
-      for (const clang::FixItHint& hint : diagnostic.getFixItHints())
-        insert(hint.RemoveRange.getBegin(), hint.CodeToInsert);
+      insert(diagnostic.getLocation(), "typename ");
     } else if (diagnostic.getID() == clang::diag::err_ref_bad_target && diagnostic.getNumArgs() > 2 &&
                diagnostic.getArgKind(2) == clang::DiagnosticsEngine::ak_nameddecl) {
       const auto* used = reinterpret_cast<const clang::NamedDecl*>(diagnostic.getRawArg(2));
-      wanted_.insert(used->getLocation());
+      if (used->hasAttr<clang::CUDAGlobalAttr>())
+        elide_launch(*used, diagnostic.getLocation());
+      else
+        wanted_.insert(used->getLocation());
     }
   }
 
@@ -217,6 +223,11 @@ class HostCode::Judge {
 
   void find_wanted(const clang::Decl& declaration) {
     if (const clang::FunctionDecl* function = declaration.getAsFunction()) {
+      if (function->hasAttr<clang::CUDAGlobalAttr>()) {
+        const auto [begin, end] = calls_.equal_range(function->getLocation());
+        for (auto call = begin; call != end; ++call) elide_launch(*function, call->second);
+        return;
+      }
       if (wanted_.count(function->getLocation()) != 0) note_wanted(*function);
       if (specialized_.count(function->getLocation()) != 0) promote(*function);
       return;
@@ -243,6 +254,25 @@ class HostCode::Judge {
   void promote(const clang::FunctionDecl& function) {
     for (const clang::FunctionDecl* one : function.redecls())
       insert(one->getInnerLocStart(), "__attribute__((host, device)) ");
+  }
+
+  // A kernel that device code launches: `k<<<…>>>(…)` becomes a call of a null pointer of its type, which the launch's
+  // failing configuration (see host_runtime.h) keeps from being made.
+  void elide_launch(const clang::NamedDecl& kernel, clang::SourceLocation location) {
+    const auto [file, offset] = position(location);
+    const llvm::StringRef text = compiler->getSourceManager().getBufferData(file);
+    const std::size_t brackets = text.find("<<<", offset);
+    if (brackets == llvm::StringRef::npos ||
+        text.slice(offset, brackets).find_first_of(";{}") != llvm::StringRef::npos)
+      return;
+    std::size_t begin = offset;  // with the scopes before the name
+    while (begin >= 2 && text.substr(begin - 2, 2) == "::") {
+      begin -= 2;
+      while (begin > 0 && (llvm::isAlnum(text[begin - 1]) || text[begin - 1] == '_')) --begin;
+    }
+    kernels_launched_from_device.insert(kernel.getQualifiedNameAsString());
+    insert(location.getLocWithOffset(static_cast<int>(begin) - static_cast<int>(offset)), "((decltype(&");
+    insert(location.getLocWithOffset(static_cast<int>(brackets - offset)), "))nullptr)");
   }
 
   // Behind the first :: before a name with template arguments.
@@ -342,7 +372,9 @@ class HostCode::Judge {
   std::vector<const clang::FunctionDecl*> pending_;
   std::set<const clang::FunctionDecl*> visited_;
   std::set<const clang::RecordDecl*> checked_;
-  std::set<clang::SourceLocation> wanted_;       // functions that device code tries to call
+  std::set<clang::SourceLocation> wanted_;  // functions that device code tries to call
+  std::multimap<clang::SourceLocation, clang::SourceLocation> calls_;  // of those, with where
+  clang::SourceLocation call_;                                         // that the notes to come are about
   std::set<clang::SourceLocation> specialized_;  // templates of the host with specializations for the device
 };
 
@@ -433,6 +465,10 @@ bool HostCode::is_host_error(const clang::Diagnostic& error) {
 
 void HostCode::observe(const clang::Diagnostic& diagnostic) {
   judge_->observe(diagnostic);
+}
+
+const std::set<std::string>& HostCode::kernels_launched_from_device() const {
+  return judge_->kernels_launched_from_device;
 }
 
 const SourceInsertions& HostCode::helpful_insertions() const {

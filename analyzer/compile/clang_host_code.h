@@ -47,6 +47,7 @@ class HostCode {
   // complete, as are the names of the host functions.
   const SourceInsertions& helpful_insertions() const;
   const std::set<std::string>& names_called_from_device() const;
+  const std::set<std::string>& kernels_launched_from_device() const;
 
   // As the source writes them, in the order of the source.
   const std::vector<std::string>& missing_headers() const;

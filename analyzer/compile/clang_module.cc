@@ -403,6 +403,7 @@ OptimisedModule make_module(const ClangRequest& request, int parts, const Source
   add_notes(result, aside, findings.host.missing_headers());
   result.helpful_insertions = together(insertions, findings.host.helpful_insertions());
   result.names_called_from_device = findings.host.names_called_from_device();
+  result.kernels_launched_from_device = findings.host.kernels_launched_from_device();
   result.facts = std::move(findings.facts);
   result.target_dependent = findings.asked_for_target || result.facts.target_dependent;
   result.files = std::move(findings.files);

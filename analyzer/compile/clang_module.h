@@ -39,6 +39,7 @@ struct OptimisedModule {
   // That may mend the errors, and those that the module was made with.
   SourceInsertions helpful_insertions;
   std::set<std::string> names_called_from_device;
+  std::set<std::string> kernels_launched_from_device;
   bool host_errors = false;  // that did not matter: `warnings` has a note about them
 };
 
