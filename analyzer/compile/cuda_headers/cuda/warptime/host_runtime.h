@@ -219,6 +219,18 @@ __attribute__((host, device, always_inline, nodebug)) inline cudaError_t cudaCon
 }
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes = 0, CUstream_st* stream = 0);
 
+// Of the runtime that device code has: a kernel's own launches are elided, and with them what waits for them.
+#define __WT_RUNTIME __attribute__((device, always_inline, nodebug)) inline cudaError_t
+__WT_RUNTIME cudaDeviceSynchronize() { return static_cast<cudaError_t>(0); }
+__WT_RUNTIME cudaGetLastError() { return static_cast<cudaError_t>(0); }
+__WT_RUNTIME cudaPeekAtLastError() { return static_cast<cudaError_t>(0); }
+__WT_RUNTIME cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  *stream = 0;
+  return static_cast<cudaError_t>(0);
+}
+__WT_RUNTIME cudaStreamDestroy(cudaStream_t) { return static_cast<cudaError_t>(0); }
+#undef __WT_RUNTIME
+
 cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaGetDevice(int* device);
