@@ -13,6 +13,9 @@
 #include <cufft.h>
 #include <helper_math.h>
 #include <mma.h>
+#include <array>
+#include <optional>
+#include <variant>
 namespace cg = cooperative_groups;
 
 __global__ void atomics(int* n, float* f, unsigned long long* w) {
@@ -57,6 +60,10 @@ __global__ void numbers(float* f, __nv_fp8_e4m3* e, __nv_fp8_e5m2* g, cufftCompl
 }
 __global__ void choices(const cuda::std::variant<int, float>* v, float* f) {
   f[0] = cuda::std::visit([](auto x) { return static_cast<float>(x); }, v[0]);
+  f[1] = std::get<float>(v[1]);
+}
+__global__ void checks(const std::optional<float>* o, const std::array<float, 3>* a, float* f, int i) {
+  f[0] = o->value() + a->at(i);
 }
 #if __CUDA_ARCH__ >= 750
 using namespace nvcuda;
