@@ -73,11 +73,13 @@ std::vector<std::string> driver_arguments(const ClangRequest& request, int parts
       "-ffp-contract=fast",
       "-Wno-c++11-narrowing",  // nvcc takes both
       "-Wno-register",
+      "-Wno-reserved-user-defined-literal",
       "-gline-directives-only",
 
       fmt::format("-D__WARPTIME_PARTS={}", parts),
       "-include",
-      "cuda_runtime.h",
+      // With its folder: clang looks for the bare name in the working directory first.
+      fmt::format("{}/cuda_runtime.h", cuda_headers_folder),
   };
   for (const std::string& flag : request.flags) {
     if (flag == "--use_fast_math" || flag == "-use_fast_math") {  // nvcc's name for it

@@ -23,33 +23,140 @@ constexpr std::size_t largest_cached_text = std::size_t{1} << 20;
 
 // A source that does not compile with the parts of our headers that it seemed to need gets them all.
 OptimisedModule compile_with_parts(const ClangRequest& request) {
-  const int parts = needed_header_parts(request.text, request.flags);
+  const int needed = needed_header_parts(request.text, request.flags);
+  const int parts = needed == header_parts::all ? header_parts::all_and_libraries : needed;
   OptimisedModule module = make_module(request, parts);
-  if (module.errors.empty() && !module.host_errors) return module;
+  if (parts == header_parts::all_and_libraries || (module.errors.empty() && !module.host_errors))
+    return module;
   OptimisedModule with_all = make_module(request, header_parts::all_and_libraries);
   const bool better = with_all.errors.empty() || !module.errors.empty();
   return better ? std::move(with_all) : std::move(module);
 }
 
-// A file of kernel templates that other files instantiate: they are taken with float, behind its end.
-OptimisedModule compile_source(const ClangRequest& request) {
+void add_note_of_names(OptimisedModule& module, std::string_view what, const std::set<std::string>& names) {
+  if (names.empty()) return;
+  Diagnostic note;
+  note.severity = Severity::note;
+  note.message = fmt::format("{}: {}", what, fmt::join(names, ", "));
+  module.warnings.push_back(std::move(note));
+}
+
+// Some compilers take what clang refuses: device code that calls a host function with a body (old versions of glm and
+// Eigen and many a helper are used so), names of dependent types without `typename`. Host functions that device code
+// calls, and those that these call, are compiled for the device too. A kernel that a kernel launches is no part of it.
+OptimisedModule compile_leniently(const ClangRequest& request) {
+  constexpr int most_rounds = 6;
   OptimisedModule module = compile_with_parts(request);
-  const std::vector<std::string>& templates = module.facts.unused_templates;
-  if (!module.errors.empty() || !module.facts.kernels.empty() || templates.empty()) return module;
+  if (module.errors.empty() || module.helpful_insertions.empty() || request.strict) return module;
+  std::set<std::string> names = module.names_called_from_device;
+  std::set<std::string> launched = module.kernels_launched_from_device;
+  SourceInsertions insertions = module.helpful_insertions;
+  for (int round = 0; round < most_rounds; ++round) {
+    OptimisedModule again = make_module(request, header_parts::all_and_libraries, insertions);
+    names.merge(again.names_called_from_device);
+    launched.merge(again.kernels_launched_from_device);
+    if (again.errors.empty()) {
+      add_note_of_names(again, "host functions that device code calls are compiled for the device too",
+                        names);
+      add_note_of_names(again, "kernels that device code launches are elided there", launched);
+      return again;
+    }
+    if (again.helpful_insertions == insertions) break;
+    insertions = std::move(again.helpful_insertions);
+  }
+  return module;
+}
+
+// The source with an instantiation of each of `kernels` behind its end. Those that are none (their arguments are
+// names of a function's) are errors in host code, and no more.
+OptimisedModule compile_with_uses(const ClangRequest& request, const std::vector<std::string>& kernels) {
   std::string text(request.text);
-  for (std::size_t i = 0; i < templates.size(); ++i)
-    text +=
-        fmt::format("\nstatic const void* const __warptime_use_{} = (const void*)&{};\n", i, templates[i]);
+  for (std::size_t i = 0; i < kernels.size(); ++i)
+    text += fmt::format("\nstatic const void* const __warptime_use_{} = (const void*)&{};\n", i, kernels[i]);
   ClangRequest with_uses = request;
   with_uses.text = text;
-  OptimisedModule used = compile_with_parts(with_uses);
-  if (!used.errors.empty() || used.facts.kernels.empty()) return module;
+  return compile_leniently(with_uses);
+}
+
+// The arguments of `name<…><<<` in a source, as they stand there.
+std::vector<std::string> arguments_in_launches(std::string_view text, const std::string& name) {
+  std::vector<std::string> found;
+  for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    const std::size_t open = text.find_first_not_of(" \t\n", at + name.size());
+    if (open == std::string_view::npos || text[open] != '<') continue;
+    std::size_t end = open + 1;
+    for (int depth = 1; end < text.size() && depth > 0 && text[end] != ';'; ++end)
+      depth += text[end] == '<' || text[end] == '(' ? 1 : text[end] == '>' || text[end] == ')' ? -1 : 0;
+    const std::size_t launch = text.find_first_not_of(" \t\n", end);
+    if (launch == std::string_view::npos || !text.substr(launch).starts_with("<<")) continue;
+    std::string arguments(text.substr(open + 1, end - open - 2));
+    if (std::find(found.begin(), found.end(), arguments) == found.end())
+      found.push_back(std::move(arguments));
+  }
+  return found;
+}
+
+std::vector<std::string> uses_in_launches(std::string_view text,
+                                          const std::vector<UnusedTemplate>& templates) {
+  std::vector<std::string> uses;
+  for (const UnusedTemplate& unused : templates) {
+    const std::size_t scope = unused.name.rfind(':');
+    const std::string name = scope == std::string::npos ? unused.name : unused.name.substr(scope + 1);
+    for (const std::string& arguments : arguments_in_launches(text, name))
+      uses.push_back(fmt::format("{}<{}>", unused.name, arguments));
+  }
+  return uses;
+}
+
+bool has_kernels(const OptimisedModule& module) {
+  return module.errors.empty() && !module.facts.kernels.empty();
+}
+
+// Whatever of the templates compiles with the usual arguments, behind `uses`, which compile.
+OptimisedModule add_usual_instantiations(const ClangRequest& request, std::vector<std::string> uses,
+                                         const std::vector<UnusedTemplate>& templates, OptimisedModule best) {
+  constexpr std::size_t most_alone = 4;
+  std::vector<std::string> usual;
+  for (const UnusedTemplate& unused : templates) {
+    if (unused.arguments) usual.push_back(fmt::format("{}<{}>", unused.name, *unused.arguments));
+  }
+  if (usual.empty()) return best;
+  std::vector<std::string> all = uses;
+  all.insert(all.end(), usual.begin(), usual.end());
+  if (OptimisedModule used = compile_with_uses(request, all); has_kernels(used)) return used;
+  if (usual.size() == 1) return best;
+  for (std::size_t i = 0; i < std::min(usual.size(), most_alone); ++i) {
+    uses.push_back(usual[i]);
+    if (OptimisedModule used = compile_with_uses(request, uses); has_kernels(used))
+      best = std::move(used);
+    else
+      uses.pop_back();
+  }
+  return best;
+}
+
+// A file of kernel templates that other files instantiate, or host code that does not compile: they are taken as the
+// file launches them, where that says it all, else with float and small numbers.
+OptimisedModule compile_source(const ClangRequest& request) {
+  OptimisedModule module = compile_leniently(request);
+  if (!module.errors.empty() || !module.facts.kernels.empty() || module.facts.unused_templates.empty())
+    return module;
+  std::vector<std::string> uses = uses_in_launches(request.text, module.facts.unused_templates);
+  OptimisedModule used = uses.empty() ? OptimisedModule() : compile_with_uses(request, uses);
+  if (has_kernels(used)) {
+    const std::vector<UnusedTemplate> rest = used.facts.unused_templates;
+    used = add_usual_instantiations(request, uses, rest, std::move(used));
+  } else {
+    used = add_usual_instantiations(request, {}, module.facts.unused_templates, OptimisedModule());
+  }
+  if (!has_kernels(used)) return module;
   std::vector<std::string> names;
   for (const KernelSignature& kernel : used.facts.kernels) names.push_back(kernel.name);
   Diagnostic note;
   note.severity = Severity::note;
-  note.message = fmt::format("kernel templates that {} does not instantiate are taken with float: {}",
-                             request.file, fmt::join(names, ", "));
+  note.message =
+      fmt::format("kernel templates that {} does not instantiate are taken with {}: {}", request.file,
+                  uses.empty() ? "float" : "what its launches say, or float", fmt::join(names, ", "));
   used.warnings.push_back(std::move(note));
   return used;
 }

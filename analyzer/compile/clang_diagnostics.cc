@@ -46,6 +46,7 @@ bool DiagnosticCollector::is_set_aside(clang::DiagnosticsEngine::Level level,
 void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level,
                                            const clang::Diagnostic& info) {
   if (level == clang::DiagnosticsEngine::Ignored) return;
+  if (observer_) observer_(info);
   last_was_aside_ = is_set_aside(level, info);
   if (!last_was_aside_) DiagnosticConsumer::HandleDiagnostic(level, info);
   printer_.HandleDiagnostic(level, info);

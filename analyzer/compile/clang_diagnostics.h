@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "simulator/base/diagnostic.h"
 
@@ -25,6 +26,9 @@ class DiagnosticCollector : public clang::DiagnosticConsumer {
   void set_aside(clang::DiagnosticsEngine& engine,
                  std::function<bool(const clang::Diagnostic&)> is_host_error);
 
+  // Called for every diagnostic, notes too, before anything is done with it.
+  void observe(std::function<void(const clang::Diagnostic&)> observer) { observer_ = std::move(observer); }
+
   // Moves the blocks to the ends of `errors` and `warnings`.
   void drain(Diagnostics& errors, Diagnostics& warnings);
   // Those that were set aside, each with its own line as `message`: "k.cu:3:4: error: …".
@@ -42,6 +46,7 @@ class DiagnosticCollector : public clang::DiagnosticConsumer {
   bool last_was_aside_ = false;  // the notes that follow belong to it
   clang::DiagnosticsEngine* engine_ = nullptr;
   std::function<bool(const clang::Diagnostic&)> is_host_error_;
+  std::function<void(const clang::Diagnostic&)> observer_;
 };
 
 }  // namespace warptime::compiling

@@ -3,6 +3,7 @@
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/Attr.h>
 #include <clang/AST/DeclCXX.h>
+#include <clang/AST/DeclFriend.h>
 #include <clang/AST/DeclTemplate.h>
 #include <clang/AST/ExprCXX.h>
 #include <clang/Basic/DiagnosticLex.h>
@@ -13,6 +14,7 @@
 #include <clang/Sema/Sema.h>
 #include <clang/Sema/SemaConsumer.h>
 #include <fmt/format.h>
+#include <llvm/ADT/StringExtras.h>
 
 #include <algorithm>
 #include <map>
@@ -55,6 +57,32 @@ class HostCode::Judge {
   clang::CompilerInstance* compiler = nullptr;
   std::vector<const clang::Decl*> declarations;
   std::vector<std::string> missing;
+  SourceInsertions helpful_insertions;
+  std::set<std::string> names_called_from_device;
+  std::set<std::string> kernels_launched_from_device;
+
+  // clang names the function in an error, and says where it is in a note.
+  void observe(const clang::Diagnostic& diagnostic) {
+    if (diagnostic.getID() == clang::diag::note_ovl_candidate_bad_target) {
+      wanted_.insert(diagnostic.getLocation());
+      calls_.emplace(diagnostic.getLocation(), call_);
+    } else if (diagnostic.getID() == clang::diag::err_ovl_no_viable_function_in_call) {
+      call_ = diagnostic.getLocation();
+    } else if (diagnostic.getID() == clang::diag::note_cuda_ovl_candidate_target_mismatch) {
+      specialized_.insert(diagnostic.getLocation());
+    } else if (diagnostic.getID() == clang::diag::err_template_kw_missing) {
+      insert_template(diagnostic.getLocation());
+    } else if (diagnostic.getID() == clang::diag::err_typename_missing) {
+      insert(diagnostic.getLocation(), "typename ");
+    } else if (diagnostic.getID() == clang::diag::err_ref_bad_target && diagnostic.getNumArgs() > 2 &&
+               diagnostic.getArgKind(2) == clang::DiagnosticsEngine::ak_nameddecl) {
+      const auto* used = reinterpret_cast<const clang::NamedDecl*>(diagnostic.getRawArg(2));
+      if (used->hasAttr<clang::CUDAGlobalAttr>())
+        elide_launch(*used, diagnostic.getLocation());
+      else
+        wanted_.insert(used->getLocation());
+    }
+  }
 
   void mark(clang::SourceLocation location, bool kernel) {
     const auto [file, offset] = position(location);
@@ -80,6 +108,9 @@ class HostCode::Judge {
   }
 
   void finish() {
+    if (!wanted_.empty() || !specialized_.empty()) {
+      for (const clang::Decl* declaration : declarations) find_wanted(*declaration);
+    }
     if (damaged_.empty()) return;
     for (const clang::Decl* root : declarations) add_roots(*root);
     while (!pending_.empty()) {
@@ -190,6 +221,82 @@ class HostCode::Judge {
                        });
   }
 
+  void find_wanted(const clang::Decl& declaration) {
+    if (const clang::FunctionDecl* function = declaration.getAsFunction()) {
+      if (function->hasAttr<clang::CUDAGlobalAttr>()) {
+        const auto [begin, end] = calls_.equal_range(function->getLocation());
+        for (auto call = begin; call != end; ++call) elide_launch(*function, call->second);
+        return;
+      }
+      if (wanted_.count(function->getLocation()) != 0) note_wanted(*function);
+      if (specialized_.count(function->getLocation()) != 0) promote(*function);
+      return;
+    }
+    const auto* context = llvm::dyn_cast<clang::DeclContext>(&declaration);
+    if (const auto* classes = llvm::dyn_cast<clang::ClassTemplateDecl>(&declaration)) {
+      context = classes->getTemplatedDecl();
+    } else if (const auto* befriended = llvm::dyn_cast<clang::FriendDecl>(&declaration)) {
+      if (befriended->getFriendDecl()) find_wanted(*befriended->getFriendDecl());
+    }
+    if (!context || llvm::isa<clang::FunctionDecl>(context)) return;
+    for (const clang::Decl* member : context->decls()) find_wanted(*member);
+  }
+
+  void note_wanted(const clang::FunctionDecl& function) {
+    const bool has_body = std::any_of(function.redecls_begin(), function.redecls_end(), [](const auto* one) {
+      return one->doesThisDeclarationHaveABody() || one->hasSkippedBody();
+    });
+    if (!has_body || function.hasAttr<clang::CUDADeviceAttr>()) return;
+    names_called_from_device.insert(function.getQualifiedNameAsString());
+    promote(function);
+  }
+
+  void promote(const clang::FunctionDecl& function) {
+    for (const clang::FunctionDecl* one : function.redecls())
+      insert(one->getInnerLocStart(), "__attribute__((host, device)) ");
+  }
+
+  // A kernel that device code launches: `k<<<…>>>(…)` becomes a call of a null pointer of its type, which the launch's
+  // failing configuration (see host_runtime.h) keeps from being made.
+  void elide_launch(const clang::NamedDecl& kernel, clang::SourceLocation location) {
+    const auto [file, offset] = position(location);
+    const llvm::StringRef text = compiler->getSourceManager().getBufferData(file);
+    const std::size_t brackets = text.find("<<<", offset);
+    if (brackets == llvm::StringRef::npos ||
+        text.slice(offset, brackets).find_first_of(";{}") != llvm::StringRef::npos)
+      return;
+    std::size_t begin = offset;  // with the scopes before the name
+    while (begin >= 2 && text.substr(begin - 2, 2) == "::") {
+      begin -= 2;
+      while (begin > 0 && (llvm::isAlnum(text[begin - 1]) || text[begin - 1] == '_')) --begin;
+    }
+    kernels_launched_from_device.insert(kernel.getQualifiedNameAsString());
+    insert(location.getLocWithOffset(static_cast<int>(begin) - static_cast<int>(offset)), "((decltype(&");
+    insert(location.getLocWithOffset(static_cast<int>(brackets - offset)), "))nullptr)");
+  }
+
+  // Behind the first :: before a name with template arguments.
+  void insert_template(clang::SourceLocation location) {
+    const auto [file, offset] = position(location);
+    const llvm::StringRef text = compiler->getSourceManager().getBufferData(file);
+    for (std::size_t at = text.find("::", offset); at != llvm::StringRef::npos;
+         at = text.find("::", at + 2)) {
+      const std::size_t name = text.find_first_not_of(" \t\n", at + 2);
+      const std::size_t end =
+          std::min(text.find_if_not([](char c) { return llvm::isAlnum(c) || c == '_'; }, name), text.size());
+      if (text.substr(end).ltrim().starts_with("<"))
+        return insert(location.getLocWithOffset(static_cast<int>(name - offset)), "template ");
+      if (text.substr(offset, at - offset).contains(';')) return;
+    }
+  }
+
+  void insert(clang::SourceLocation location, const std::string& text) {
+    if (location.isInvalid()) return;
+    const auto [file, offset] = position(location);
+    if (const auto entry = compiler->getSourceManager().getFileEntryRefForID(file))
+      helpful_insertions[entry->getName().str()].emplace(offset, text);
+  }
+
   void add_roots(const clang::Decl& declaration) {
     if (const auto* function = llvm::dyn_cast<clang::FunctionDecl>(&declaration)) {
       if (is_device_alone(*function) && !function->isDependentContext()) add(*function);
@@ -265,6 +372,10 @@ class HostCode::Judge {
   std::vector<const clang::FunctionDecl*> pending_;
   std::set<const clang::FunctionDecl*> visited_;
   std::set<const clang::RecordDecl*> checked_;
+  std::set<clang::SourceLocation> wanted_;  // functions that device code tries to call
+  std::multimap<clang::SourceLocation, clang::SourceLocation> calls_;  // of those, with where
+  clang::SourceLocation call_;                                         // that the notes to come are about
+  std::set<clang::SourceLocation> specialized_;  // templates of the host with specializations for the device
 };
 
 class HostCode::Consumer : public clang::SemaConsumer {
@@ -350,6 +461,22 @@ std::unique_ptr<clang::ASTConsumer> HostCode::make_consumer() {
 
 bool HostCode::is_host_error(const clang::Diagnostic& error) {
   return judge_->is_host_error(error);
+}
+
+void HostCode::observe(const clang::Diagnostic& diagnostic) {
+  judge_->observe(diagnostic);
+}
+
+const std::set<std::string>& HostCode::kernels_launched_from_device() const {
+  return judge_->kernels_launched_from_device;
+}
+
+const SourceInsertions& HostCode::helpful_insertions() const {
+  return judge_->helpful_insertions;
+}
+
+const std::set<std::string>& HostCode::names_called_from_device() const {
+  return judge_->names_called_from_device;
 }
 
 std::vector<bool> HostCode::errors_that_matter() const {

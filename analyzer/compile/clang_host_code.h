@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/compile/clang_sources.h"
+
 namespace warptime::compiling {
 
 // One per compilation. Errors are judged while clang parses, because what clang does next depends on it: an
@@ -36,6 +38,16 @@ class HostCode {
   // For each error that was taken for host code's, whether it concerns code that a kernel reaches. Good from
   // when the translation unit is complete.
   std::vector<bool> errors_that_matter() const;
+
+  // For every diagnostic and note: remembers what nvcc is known not to need.
+  void observe(const clang::Diagnostic& diagnostic);
+
+  // What helps: __host__ __device__ before host functions with a body that device code calls, `template` and
+  // `typename` where clang asks for them. Offsets in the text that clang read. Good from when the translation unit is
+  // complete, as are the names of the host functions.
+  const SourceInsertions& helpful_insertions() const;
+  const std::set<std::string>& names_called_from_device() const;
+  const std::set<std::string>& kernels_launched_from_device() const;
 
   // As the source writes them, in the order of the source.
   const std::vector<std::string>& missing_headers() const;

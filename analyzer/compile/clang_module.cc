@@ -328,6 +328,17 @@ void add_notes(OptimisedModule& module, const Diagnostics& aside, const std::vec
   module.warnings.push_back(clang_note(text));
 }
 
+// `found` are at offsets in files with `before`.
+SourceInsertions together(const SourceInsertions& before, const SourceInsertions& found) {
+  SourceInsertions all = before;
+  for (const auto& [path, insertions] : found) {
+    const auto known = before.find(path);
+    for (const auto& [offset, text] : insertions)
+      all[path].emplace(known == before.end() ? offset : offset_without(offset, known->second), text);
+  }
+  return all;
+}
+
 }  // namespace
 
 std::optional<FileStamp> stamp_of(const std::string& path) {
@@ -337,9 +348,9 @@ std::optional<FileStamp> stamp_of(const std::string& path) {
   return FileStamp{path, status.st_size, seconds * 1'000'000'000 + status.st_mtim.tv_nsec};
 }
 
-OptimisedModule make_module(const ClangRequest& request, int parts) {
+OptimisedModule make_module(const ClangRequest& request, int parts, const SourceInsertions& insertions) {
   OptimisedModule result;
-  const SourceTree sources = make_source_tree(request.file, request.text);
+  const SourceTree sources = make_source_tree(request.file, request.text, insertions);
   result.invocation = std::make_shared<clang::CompilerInvocation>();
   const auto options = llvm::makeIntrusiveRefCnt<clang::DiagnosticOptions>();
   DiagnosticCollector about_flags(options.get());
@@ -361,7 +372,9 @@ OptimisedModule make_module(const ClangRequest& request, int parts) {
   compiler.createDiagnostics(&collector, /*ShouldOwnClient=*/false);
   compiler.createFileManager(sources.files);
   compiler.setVerboseOutputStream(llvm::nulls());
+  if (!insertions.empty()) compiler.getDiagnosticOpts().ErrorLimit = 0;  // to see all that is called, at once
   if (!request.strict) {
+    collector.observe([&](const clang::Diagnostic& diagnostic) { findings.host.observe(diagnostic); });
     collector.set_aside(compiler.getDiagnostics(),
                         [&](const clang::Diagnostic& error) { return findings.host.is_host_error(error); });
   }
@@ -388,6 +401,9 @@ OptimisedModule make_module(const ClangRequest& request, int parts) {
   }
   collector.drain(result.errors, result.warnings);
   add_notes(result, aside, findings.host.missing_headers());
+  result.helpful_insertions = together(insertions, findings.host.helpful_insertions());
+  result.names_called_from_device = findings.host.names_called_from_device();
+  result.kernels_launched_from_device = findings.host.kernels_launched_from_device();
   result.facts = std::move(findings.facts);
   result.target_dependent = findings.asked_for_target || result.facts.target_dependent;
   result.files = std::move(findings.files);

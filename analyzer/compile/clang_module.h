@@ -8,11 +8,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "analyzer/compile/clang_compiler.h"
 #include "analyzer/compile/clang_signatures.h"
+#include "analyzer/compile/clang_sources.h"
 
 namespace warptime::compiling {
 
@@ -34,11 +36,15 @@ struct OptimisedModule {
   std::vector<FileStamp> files;   // of the user's file system, that went into it
   Diagnostics errors;
   Diagnostics warnings;
+  // That may mend the errors, and those that the module was made with.
+  SourceInsertions helpful_insertions;
+  std::set<std::string> names_called_from_device;
+  std::set<std::string> kernels_launched_from_device;
   bool host_errors = false;  // that did not matter: `warnings` has a note about them
 };
 
-// `parts`: of our headers, see header_parts.h. Both are to be called within run_guarded.
-OptimisedModule make_module(const ClangRequest& request, int parts);
+// `parts`: of our headers, see header_parts.h. Both functions are to be called within run_guarded.
+OptimisedModule make_module(const ClangRequest& request, int parts, const SourceInsertions& insertions = {});
 // Appends to `errors` where LLVM cannot make code.
 std::string make_ptx(const OptimisedModule& module, const std::string& target, Diagnostics& errors);
 

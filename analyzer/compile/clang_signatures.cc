@@ -32,6 +32,37 @@ std::string symbol_of(const clang::FunctionDecl& function, clang::MangleContext&
   return symbol;
 }
 
+// Sizes of blocks and tiles are multiples of a warp, most other numbers (items per thread, channels) are small.
+std::string usual_number(const clang::NonTypeTemplateParmDecl& parameter) {
+  if (parameter.getType()->isBooleanType()) return "true";
+  const std::string name = llvm::StringRef(parameter.getName()).lower();
+  for (const char* size : {"block", "thread", "size", "tile", "warp", "dim"}) {
+    if (name.find(size) != std::string::npos) return "32";
+  }
+  return "4";
+}
+
+// Up to the first that has a default or is a pack.
+std::optional<std::string> usual_arguments(const clang::FunctionTemplateDecl& functions) {
+  std::string arguments;
+  for (const clang::NamedDecl* parameter : *functions.getTemplateParameters()) {
+    if (parameter->isParameterPack()) break;
+    std::string usual;
+    if (const auto* type = llvm::dyn_cast<clang::TemplateTypeParmDecl>(parameter)) {
+      if (type->hasDefaultArgument()) break;
+      usual = "float";
+    } else if (const auto* number = llvm::dyn_cast<clang::NonTypeTemplateParmDecl>(parameter)) {
+      if (number->hasDefaultArgument()) break;
+      if (!number->getType()->isIntegerType() || number->getType()->isEnumeralType()) return std::nullopt;
+      usual = usual_number(*number);
+    } else {
+      return std::nullopt;
+    }
+    arguments += (arguments.empty() ? "" : ", ") + usual;
+  }
+  return arguments;
+}
+
 class FactFinder : public clang::ASTConsumer {
  public:
   explicit FactFinder(SourceFacts& facts) : facts_(facts) {}
@@ -85,25 +116,16 @@ class FactFinder : public clang::ASTConsumer {
     note_calls(function->getBody());
   }
 
-  // With float for each type; where a number is asked for, nobody knows which.
   void note_unused(const clang::FunctionTemplateDecl& functions) {
     const clang::FunctionDecl* definition = nullptr;
     const clang::FunctionDecl& function = *functions.getTemplatedDecl();
     if (!function.hasAttr<clang::CUDAGlobalAttr>() || !function.isDefined(definition)) return;
-    std::string arguments;
-    for (const clang::NamedDecl* parameter : *functions.getTemplateParameters()) {
-      const auto* type = llvm::dyn_cast<clang::TemplateTypeParmDecl>(parameter);
-      if (parameter->isParameterPack() || (type && type->hasDefaultArgument())) break;
-      const auto* number = llvm::dyn_cast<clang::NonTypeTemplateParmDecl>(parameter);
-      if (number && number->hasDefaultArgument()) break;
-      if (!type) return;
-      arguments += arguments.empty() ? "float" : ", float";
-    }
-    std::string name = function.getQualifiedNameAsString();
+    UnusedTemplate unused{function.getQualifiedNameAsString(), usual_arguments(functions)};
     constexpr std::string_view unnamed = "(anonymous namespace)::";
+    std::string& name = unused.name;
     for (std::size_t at = name.find(unnamed); at != std::string::npos; at = name.find(unnamed))
       name.erase(at, unnamed.size());
-    facts_.unused_templates.push_back(fmt::format("{}<{}>", name, arguments));
+    facts_.unused_templates.push_back(std::move(unused));
   }
 
   void note_calls(const clang::Stmt* body) {

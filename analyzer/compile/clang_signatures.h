@@ -4,6 +4,7 @@
 #include <clang/AST/ASTConsumer.h>
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -12,13 +13,20 @@
 
 namespace warptime::compiling {
 
+// A kernel template that nothing instantiates.
+struct UnusedTemplate {
+  std::string name;  // "ns::filter"
+  // What to take it with: float for a type, a small number that fits its name for a number. Nothing: a parameter is
+  // neither.
+  std::optional<std::string> arguments;
+};
+
 struct SourceFacts {
   std::vector<KernelSignature> kernels;  // in the order of the source
   std::set<std::string> math_functions;  // that device code calls and our headers write in software
   // Device code calls functions of our headers that the target decides about.
   bool target_dependent = false;
-  // Kernel templates that nothing instantiates and whose parameters are types: "ns::filter<float>".
-  std::vector<std::string> unused_templates;
+  std::vector<UnusedTemplate> unused_templates;
 };
 
 // Fills `facts` (which must outlive it) when the translation unit is complete. Also tells clang to skip the

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <llvm/Support/MemoryBuffer.h>
 
+#include <algorithm>
 #include <regex>
 
 #include "simulator/base/embedded.h"
@@ -39,6 +40,60 @@ bool may_name_registers(llvm::StringRef text) {
           text.contains("timer") || text.contains("smem_size"));
 }
 
+// nvcc takes `kernel<< <grid, block>> >(…)`, which is how formatters for C++ write a launch. All lengths stay.
+void close_up_launches(llvm::MutableArrayRef<char> text) {
+  static const std::regex open(R"(<<([ \t]+)<)");
+  static const std::regex close(R"(>>([ \t]+)>)");
+  const char* begin = text.data();
+  const auto replace = [&](const std::regex& spaced, char bracket) {
+    for (std::cregex_iterator match(begin, begin + text.size(), spaced), end; match != end; ++match) {
+      const auto at = static_cast<std::size_t>(match->position());
+      text[at + 2] = bracket;
+      text[at + static_cast<std::size_t>(match->length()) - 1] = ' ';
+    }
+  };
+  replace(open, '<');
+  replace(close, '>');
+}
+
+bool has_spaced_launch(llvm::StringRef text) {
+  return (text.contains("<< <") || text.contains("<<  <")) && text.contains("__global__");
+}
+
+// nvcc takes `extern __shared__ float tile[32][32];`, clang only arrays without a bound. Without `extern` the
+// variable has the size that it says.
+void make_bounded_shared_static(llvm::MutableArrayRef<char> text) {
+  static const std::regex declaration(R"(\bextern[ \t]+__shared__\b([^;{}]*);)");
+  static const std::regex unbounded(R"(\[\s*\])");
+  const char* begin = text.data();
+  for (std::cregex_iterator match(begin, begin + text.size(), declaration), end; match != end; ++match) {
+    if (std::regex_search((*match)[1].first, (*match)[1].second, unbounded)) continue;
+    const auto at = static_cast<std::size_t>(match->position());
+    std::fill_n(text.begin() + at, std::string_view("extern").size(), ' ');
+  }
+}
+
+bool may_declare_bounded_shared(llvm::StringRef text) {
+  for (std::size_t at = text.find("extern __shared__"); at != llvm::StringRef::npos;
+       at = text.find("extern __shared__", at + 1)) {
+    const llvm::StringRef declaration = text.substr(at, text.find(';', at) - at);
+    if (!declaration.contains("[]")) return true;
+  }
+  return false;
+}
+
+bool needs_changes(llvm::StringRef text) {
+  return may_name_registers(text) || has_spaced_launch(text) || may_declare_bounded_shared(text);
+}
+
+// What nvcc takes and clang does not, and what can be written otherwise in as many characters.
+void adapt_to_clang(llvm::MutableArrayRef<char> text) {
+  const llvm::StringRef before(text.data(), text.size());
+  if (may_name_registers(before)) escape_registers(text);
+  if (has_spaced_launch(before)) close_up_launches(text);
+  if (may_declare_bounded_shared(before)) make_bounded_shared_static(text);
+}
+
 // A file that has been read and changed.
 class ReadFile : public llvm::vfs::File {
  public:
@@ -67,18 +122,40 @@ class UserFiles : public llvm::vfs::ProxyFileSystem {
     if (!status) return file;
     auto text = (*file)->getBuffer(name);
     if (!text) return text.getError();
-    if (!may_name_registers((*text)->getBuffer()))
+    if (!needs_changes((*text)->getBuffer()))
       return std::make_unique<ReadFile>(std::move(*status), std::move(*text));
     auto copy = llvm::WritableMemoryBuffer::getNewUninitMemBuffer((*text)->getBufferSize(), name);
     llvm::copy((*text)->getBuffer(), copy->getBufferStart());
-    escape_registers({copy->getBufferStart(), copy->getBufferSize()});
+    adapt_to_clang({copy->getBufferStart(), copy->getBufferSize()});
     return std::make_unique<ReadFile>(std::move(*status), std::move(copy));
   }
 };
 
+std::string with_insertions(std::string_view text, const FileInsertions& insertions) {
+  std::string result;
+  std::size_t at = 0;
+  for (const auto& [offset, inserted] : insertions) {
+    if (offset > text.size()) break;
+    result += text.substr(at, offset - at);
+    result += inserted;
+    at = offset;
+  }
+  return result += text.substr(at);
+}
+
 }  // namespace
 
-SourceTree make_source_tree(const std::string& file, std::string_view text) {
+unsigned offset_without(unsigned offset, const FileInsertions& insertions) {
+  unsigned before = 0;
+  for (const auto& [at, inserted] : insertions) {
+    if (at + before >= offset) break;
+    before += static_cast<unsigned>(inserted.size());
+  }
+  return offset - std::min(before, offset);
+}
+
+SourceTree make_source_tree(const std::string& file, std::string_view text,
+                            const SourceInsertions& insertions) {
   auto real = llvm::vfs::createPhysicalFileSystem();
   auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   if (const auto folder = real->getCurrentWorkingDirectory()) memory->setCurrentWorkingDirectory(*folder);
@@ -89,8 +166,18 @@ SourceTree make_source_tree(const std::string& file, std::string_view text) {
   }
   SourceTree tree;
   tree.main_file = file == "-" ? "<stdin>" : file;
-  std::string own(text);
-  if (may_name_registers(own)) escape_registers({own.data(), own.size()});
+  const auto own_insertions = insertions.find(tree.main_file);
+  std::string own =
+      own_insertions == insertions.end() ? std::string(text) : with_insertions(text, own_insertions->second);
+  for (const auto& [path, inserted] : insertions) {
+    if (path == tree.main_file) continue;
+    const auto header = real->getBufferForFile(path);
+    if (!header) continue;
+    std::string changed = with_insertions((*header)->getBuffer(), inserted);
+    adapt_to_clang({changed.data(), changed.size()});
+    memory->addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(changed, path));
+  }
+  adapt_to_clang({own.data(), own.size()});
   memory->addFile(tree.main_file, 0, llvm::MemoryBuffer::getMemBufferCopy(own, tree.main_file));
   auto overlay = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(
       llvm::makeIntrusiveRefCnt<UserFiles>(std::move(real)));

@@ -3,6 +3,7 @@
 
 #include <llvm/Support/VirtualFileSystem.h>
 
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -19,7 +20,16 @@ struct SourceTree {
   std::string main_file;  // the name under which the source stands in `files`
 };
 
+// What clang needs and nvcc does not, such as __host__ __device__ before a host function that device code calls: texts
+// to insert, by their offset and the name of the file. Columns behind them count them.
+using FileInsertions = std::map<unsigned, std::string>;
+using SourceInsertions = std::map<std::string, FileInsertions>;
+
+// An offset in a file with insertions, as an offset in the file itself.
+unsigned offset_without(unsigned offset, const FileInsertions& insertions);
+
 // `text` must outlive the tree. `file` "-" is called <stdin>.
-SourceTree make_source_tree(const std::string& file, std::string_view text);
+SourceTree make_source_tree(const std::string& file, std::string_view text,
+                            const SourceInsertions& insertions = {});
 
 }  // namespace warptime::compiling

@@ -136,10 +136,14 @@ Result<Source> compile_cuda(const std::string& file, std::string_view text, cons
   source.file = file;
   source.text = text;
   source.flags = visible_flags(*options);
+  const auto has_kernel = [](const Source& one) { return one.ptx.find(".entry") != std::string::npos; };
   Result<Source> compiled = compile_with(options->compiler, source, text, *options);
+  // Perhaps host code that clang does not understand instantiates the kernels.
+  if (compiled && !has_kernel(*compiled) && text.find("__global__") != std::string_view::npos)
+    compiled = no_kernel(*compiled);
   if (!compiled && options->compiler == Compiler::automatic)
     compiled = try_nvcc_instead(compiled, std::move(source), text, *options);
-  if (compiled && compiled->ptx.find(".entry") == std::string::npos) return no_kernel(*compiled);
+  if (compiled && !has_kernel(*compiled)) return no_kernel(*compiled);
   return compiled;
 }
 

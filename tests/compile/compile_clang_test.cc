@@ -238,6 +238,61 @@ TEST(CompileClang, TemplatesThatNobodyInstantiatesAreTakenWithFloat) {
   EXPECT_TRUE(contains(result->warnings[0].message, "are taken with float: kernel<float>"));
 }
 
+// What a launch says is taken where it says it all; a number gets one that fits its name.
+TEST(CompileClang, TemplatesThatNobodyInstantiatesAreTakenAsTheirLaunchesSay) {
+  const Result<Source> result = compile_data("templates_never_used.cu");
+  ASSERT_TRUE(result) << text_of(result);
+  std::vector<std::string> names;
+  for (const KernelSignature& kernel : result->kernels) names.push_back(kernel.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"known<7, double>", "unknown<32, true, float>"}));
+  const std::string notes = to_text(result->warnings);
+  EXPECT_TRUE(contains(
+      notes, "are taken with what its launches say, or float: known<7, double>, unknown<32, true, float>"))
+      << notes;
+}
+
+TEST(CompileClang, HostFunctionsThatDeviceCodeCallsAreCompiledForIt) {
+  const Result<Source> result = compile_data("host_functions.cu");
+  ASSERT_TRUE(result) << text_of(result);
+  ASSERT_EQ(result->kernels.size(), 1u);
+  EXPECT_FALSE(contains(result->ptx, ".extern .func")) << result->ptx;
+  EXPECT_FALSE(contains(result->ptx, "call")) << result->ptx;
+  ASSERT_EQ(result->warnings.size(), 1u) << to_text(result->warnings);
+  EXPECT_EQ(result->warnings[0].message,
+            "host functions that device code calls are compiled for the device too: Pair::Pair, "
+            "Pair::operator+, fourth, "
+            "ignore, square");
+  EXPECT_EQ(result->kernels[0].line, 11);
+}
+
+TEST(CompileClang, KernelsThatAKernelLaunchesAreElidedThere) {
+  const Result<Source> result = compile_data("nested_launch.cu");
+  ASSERT_TRUE(result) << text_of(result);
+  ASSERT_EQ(result->kernels.size(), 2u);  // nothing instantiates the template any more
+  ASSERT_EQ(result->warnings.size(), 1u) << to_text(result->warnings);
+  EXPECT_EQ(result->warnings[0].message,
+            "kernels that device code launches are elided there: scale, tiles::fill");
+  EXPECT_FALSE(contains(result->ptx, "call")) << result->ptx;
+}
+
+TEST(CompileClang, WhatNvccSpellsOtherwiseIsTaken) {
+  const Result<Source> result = compile_data("other_spellings.cu");
+  ASSERT_TRUE(result) << text_of(result);
+  ASSERT_EQ(result->kernels.size(), 2u);
+  EXPECT_EQ(result->kernels[1].name, "scale<3>");
+  EXPECT_TRUE(result->warnings.empty()) << to_text(result->warnings);
+  EXPECT_TRUE(contains(result->ptx, "tile[1024]")) << result->ptx;
+}
+
+TEST(CompileClang, TheDeviceLibrariesComeAlong) {
+  for (const std::string target : {"sm_60", "sm_75", "sm_80", "sm_90"}) {
+    const Result<Source> result = compile_data("device_libraries.cu", for_target(target));
+    ASSERT_TRUE(result) << target << text_of(result);
+    EXPECT_TRUE(result->warnings.empty()) << to_text(result->warnings);
+    EXPECT_FALSE(contains(result->ptx, ".extern .func")) << target;
+  }
+}
+
 TEST(CompileClang, ErrorsInTemplatesThatNoKernelUsesAreNotes) {
   const Result<Source> result =
       compile_cuda("k.cu",

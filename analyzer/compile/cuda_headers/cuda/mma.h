@@ -21,6 +21,16 @@ struct s4;
 struct b1;
 }  // namespace precision
 
+namespace experimental {
+namespace precision {
+using wmma::precision::b1;
+using wmma::precision::s4;
+using wmma::precision::u4;
+}  // namespace precision
+enum bmmaBitOp { bmmaBitOpXOR = 1, bmmaBitOpAND = 2 };
+enum bmmaAccumulateOp { bmmaAccumulateOpPOPC = 1 };
+}  // namespace experimental
+
 template <class Use, int M, int N, int K, class T, class Layout = void> class fragment;
 
 #if __CUDA_ARCH__ >= 700
@@ -113,6 +123,70 @@ __WT_SHAPE(32, 8, 16, m32n8k16, 16, 4)
 __WT_SHAPE(8, 32, 16, m8n32k16, 4, 16)
 #undef __WT_SHAPE
 #undef __WT_INTEGERS
+#endif
+
+#if __CUDA_ARCH__ >= 750
+// Words of 4-bit numbers and of bits. `a` is always by rows and `b` by columns.
+#define __WT_WORDS(k, type, builtin, shape, name)                                                               \
+  template <> class fragment<matrix_a, 8, 8, k, type, row_major> : public details::elements<int, 1> {};         \
+  template <> class fragment<matrix_b, 8, 8, k, type, col_major> : public details::elements<int, 1> {};         \
+  __WT_TARGET void load_matrix_sync(fragment<matrix_a, 8, 8, k, type, row_major>& a, const void* p, unsigned ldm) { \
+    builtin##_##shape##_ld_a_##name(a.x, static_cast<const int*>(p), ldm, 0);                                   \
+  }                                                                                                             \
+  __WT_TARGET void load_matrix_sync(fragment<matrix_b, 8, 8, k, type, col_major>& b, const void* p, unsigned ldm) { \
+    builtin##_##shape##_ld_b_##name(b.x, static_cast<const int*>(p), ldm, 1);                                   \
+  }                                                                                                             \
+  template <> class fragment<accumulator, 8, 8, k, int, void> : public details::elements<int, 2> {};            \
+  __WT_TARGET void load_matrix_sync(fragment<accumulator, 8, 8, k, int>& c, const int* p, unsigned ldm,         \
+                                    layout_t layout) {                                                          \
+    if (layout == mem_row_major) builtin##_##shape##_ld_c(c.x, p, ldm, 0);                                      \
+    else builtin##_##shape##_ld_c(c.x, p, ldm, 1);                                                              \
+  }                                                                                                             \
+  __WT_TARGET void store_matrix_sync(int* p, const fragment<accumulator, 8, 8, k, int>& c, unsigned ldm,        \
+                                     layout_t layout) {                                                         \
+    if (layout == mem_row_major) builtin##_##shape##_st_c_i32(p, c.x, ldm, 0);                                  \
+    else builtin##_##shape##_st_c_i32(p, c.x, ldm, 1);                                                          \
+  }
+#define __WT_WORDS_MULTIPLY(type, name)                                                                         \
+  __WT_TARGET void mma_sync(fragment<accumulator, 8, 8, 32, int>& d,                                            \
+                            const fragment<matrix_a, 8, 8, 32, type, row_major>& a,                             \
+                            const fragment<matrix_b, 8, 8, 32, type, col_major>& b,                             \
+                            const fragment<accumulator, 8, 8, 32, int>& c, bool = false) {                      \
+    __imma_m8n8k32_mma_##name(d.x, a.x, b.x, c.x, 1, 0);                                                        \
+  }
+__WT_WORDS(32, precision::s4, __imma, m8n8k32, s4)
+__WT_WORDS_MULTIPLY(precision::s4, s4)
+#define __WT_UNSIGNED_WORDS                                                                                      \
+  template <> class fragment<matrix_a, 8, 8, 32, precision::u4, row_major> : public details::elements<int, 1> {}; \
+  template <> class fragment<matrix_b, 8, 8, 32, precision::u4, col_major> : public details::elements<int, 1> {}; \
+  __WT_TARGET void load_matrix_sync(fragment<matrix_a, 8, 8, 32, precision::u4, row_major>& a, const void* p,    \
+                                    unsigned ldm) {                                                              \
+    __imma_m8n8k32_ld_a_u4(a.x, static_cast<const int*>(p), ldm, 0);                                             \
+  }                                                                                                              \
+  __WT_TARGET void load_matrix_sync(fragment<matrix_b, 8, 8, 32, precision::u4, col_major>& b, const void* p,    \
+                                    unsigned ldm) {                                                              \
+    __imma_m8n8k32_ld_b_u4(b.x, static_cast<const int*>(p), ldm, 1);                                             \
+  }
+__WT_UNSIGNED_WORDS
+__WT_WORDS_MULTIPLY(precision::u4, u4)
+#undef __WT_UNSIGNED_WORDS
+__WT_WORDS(128, precision::b1, __bmma, m8n8k128, b1)
+__WT_TARGET void bmma_sync(fragment<accumulator, 8, 8, 128, int>& d,
+                           const fragment<matrix_a, 8, 8, 128, precision::b1, row_major>& a,
+                           const fragment<matrix_b, 8, 8, 128, precision::b1, col_major>& b,
+                           const fragment<accumulator, 8, 8, 128, int>& c,
+                           experimental::bmmaBitOp operation = experimental::bmmaBitOpXOR,
+                           experimental::bmmaAccumulateOp = experimental::bmmaAccumulateOpPOPC) {
+#if __CUDA_ARCH__ >= 800
+  if (operation == experimental::bmmaBitOpAND) {
+    __bmma_m8n8k128_mma_and_popc_b1(d.x, a.x, b.x, c.x, 1);
+    return;
+  }
+#endif
+  __bmma_m8n8k128_mma_xor_popc_b1(d.x, a.x, b.x, c.x, 1);
+}
+#undef __WT_WORDS
+#undef __WT_WORDS_MULTIPLY
 #endif
 
 #if __CUDA_ARCH__ >= 800

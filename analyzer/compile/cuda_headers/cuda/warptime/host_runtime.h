@@ -212,8 +212,24 @@ struct cudaPointerAttributes { int type, device; void *devicePointer, *hostPoint
 
 extern "C" {
 // What `<<<grid, block, bytes, stream>>>` stands for: clang asks for the first, and newer CUDA names the second.
-cudaError_t cudaConfigureCall(dim3 grid, dim3 block, size_t shared_bytes = 0, cudaStream_t stream = 0);
+// In device code a launch is not made: its configuration fails.
+__attribute__((host, device, always_inline, nodebug)) inline cudaError_t cudaConfigureCall(
+    dim3, dim3, size_t = 0, cudaStream_t = 0) {
+  return static_cast<cudaError_t>(1);
+}
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes = 0, CUstream_st* stream = 0);
+
+// Of the runtime that device code has: a kernel's own launches are elided, and with them what waits for them.
+#define __WT_RUNTIME __attribute__((device, always_inline, nodebug)) inline cudaError_t
+__WT_RUNTIME cudaDeviceSynchronize() { return static_cast<cudaError_t>(0); }
+__WT_RUNTIME cudaGetLastError() { return static_cast<cudaError_t>(0); }
+__WT_RUNTIME cudaPeekAtLastError() { return static_cast<cudaError_t>(0); }
+__WT_RUNTIME cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  *stream = 0;
+  return static_cast<cudaError_t>(0);
+}
+__WT_RUNTIME cudaStreamDestroy(cudaStream_t) { return static_cast<cudaError_t>(0); }
+#undef __WT_RUNTIME
 
 cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaSetDevice(int device);

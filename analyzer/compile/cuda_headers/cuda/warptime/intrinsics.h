@@ -52,6 +52,12 @@ __WT_DEVICE unsigned __dp4a(unsigned a, unsigned b, unsigned c) {
   __asm__("dp4a.u32.u32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
   return d;
 }
+__WT_DEVICE int __dp4a(char4 a, char4 b, int c) {
+  return __dp4a(__builtin_bit_cast(int, a), __builtin_bit_cast(int, b), c);
+}
+__WT_DEVICE unsigned __dp4a(uchar4 a, uchar4 b, unsigned c) {
+  return __dp4a(__builtin_bit_cast(unsigned, a), __builtin_bit_cast(unsigned, b), c);
+}
 
 // Loads through the read-only data cache, and with cache hints.
 #define __WT_LOAD_VECTOR2(name, type, instruction)                                      \
