@@ -6,7 +6,9 @@
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/FrontendAction.h>
 #include <clang/Lex/Preprocessor.h>
+#include <clang/Lex/PreprocessorOptions.h>
 #include <fmt/format.h>
+#include <llvm/Support/MemoryBuffer.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -317,6 +319,46 @@ class HostAction : public clang::ASTFrontendAction {
   LaunchTokens tokens_;
 };
 
+// Where a token of three characters that begins at `at` ends, with blanks between the characters, as nvcc lets
+// them stand; npos: there is no such token.
+std::size_t end_of_spaced(const std::string& text, std::size_t at, char character) {
+  for (int number = 0; number < 3; ++number) {
+    if (number > 0) at = text.find_first_not_of(" \t", at);
+    if (at == std::string::npos || at >= text.size() || text[at] != character) return std::string::npos;
+    ++at;
+  }
+  return at;
+}
+
+// Writes the three characters one behind the other: nothing after them moves.
+void join_spaced(std::string& text, std::size_t at, std::size_t end) {
+  const char character = text[at];
+  for (std::size_t i = at; i < end; ++i) text[i] = i < at + 3 ? character : ' ';
+}
+
+// nvcc also reads `kernel<< <grid, block>> >(…)` as a launch, as some formatters leave it; clang does not.
+// `< < <` cannot be anything else, but `> > >` can end template arguments: only that of a launch is joined.
+std::string with_joined_launches(std::string text) {
+  for (std::size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at)) {
+    const std::size_t open_end = end_of_spaced(text, at, '<');
+    if (open_end == std::string::npos) {
+      ++at;
+      continue;
+    }
+    join_spaced(text, at, open_end);
+    int depth = 0;
+    for (at = open_end; at < text.size() && depth >= 0; ++at) {
+      if (text[at] == '(') ++depth;
+      if (text[at] == ')') --depth;
+      const std::size_t end = depth == 0 ? end_of_spaced(text, at, '>') : std::string::npos;
+      if (end == std::string::npos) continue;
+      join_spaced(text, at, end);
+      break;
+    }
+  }
+  return text;
+}
+
 // Paths as the user named them, not as clang found them: ./a.cu is a.cu.
 void name_files(std::vector<HostStep>& steps) {
   for (HostStep& step : steps) {
@@ -355,6 +397,12 @@ HostProgram read_host(const std::vector<HostSource>& sources, ClangRequest reque
   invocation->getLangOpts().SpellChecking = false;
 
   clang::CompilerInstance compiler;
+  for (const HostSource& source : sources) {
+    const std::string joined = with_joined_launches(source.text);
+    if (joined != source.text)
+      invocation->getPreprocessorOpts().addRemappedFile(
+          source.file, llvm::MemoryBuffer::getMemBufferCopy(joined, source.file).release());
+  }
   compiler.setInvocation(invocation);
   compiler.createDiagnostics(&ignored, /*ShouldOwnClient=*/false);
   // A header that is not there is an error like others, all of which are let pass.
