@@ -79,6 +79,15 @@ class HostFunctionFinder : public clang::RecursiveASTVisitor<HostFunctionFinder>
     if (callee) function().uses.insert(callee->getCanonicalDecl());
     return true;
   }
+  bool VisitBinaryOperator(clang::BinaryOperator* binary) {
+    if (binary->isAssignmentOp()) note_set(*binary->getLHS());
+    return true;
+  }
+  bool VisitUnaryOperator(clang::UnaryOperator* unary) {
+    if (unary->isIncrementDecrementOp() || unary->getOpcode() == clang::UO_AddrOf)
+      note_set(*unary->getSubExpr());
+    return true;
+  }
   bool VisitDeclRefExpr(clang::DeclRefExpr* reference) {
     if (const auto* used = llvm::dyn_cast<clang::FunctionDecl>(reference->getDecl()))
       function().uses.insert(used->getCanonicalDecl());
@@ -90,6 +99,8 @@ class HostFunctionFinder : public clang::RecursiveASTVisitor<HostFunctionFinder>
   }
 
   const std::map<const clang::FunctionDecl*, HostFunction>& functions() const { return functions_; }
+  // Global variables that some function sets, or may set through a pointer.
+  const std::set<const clang::VarDecl*>& set_globals() const { return set_globals_; }
   const std::vector<LaunchSite>& launches() const { return launches_; }
   // Whether the last function that begins before this place is device code: kernels launch kernels, too.
   bool is_in_device_code(clang::SourceLocation place) const {
@@ -135,6 +146,13 @@ class HostFunctionFinder : public clang::RecursiveASTVisitor<HostFunctionFinder>
 
   HostFunction& function() { return functions_[current_ ? current_->getCanonicalDecl() : nullptr]; }
 
+  void note_set(const clang::Expr& target) {
+    const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(target.IgnoreParenCasts());
+    const auto* variable = reference ? llvm::dyn_cast<clang::VarDecl>(reference->getDecl()) : nullptr;
+    if (variable && variable->hasGlobalStorage() && !variable->isStaticLocal())
+      set_globals_.insert(variable->getCanonicalDecl());
+  }
+
   void note_launch(const clang::Expr& launch, const clang::Expr& kernel) {
     if (current_ && is_device_alone(*current_)) return;  // a kernel that launches kernels
     function().launches = true;
@@ -151,6 +169,7 @@ class HostFunctionFinder : public clang::RecursiveASTVisitor<HostFunctionFinder>
   const clang::FunctionDecl* current_ = nullptr;
   std::map<const clang::FunctionDecl*, HostFunction> functions_;
   std::vector<LaunchSite> launches_;
+  std::set<const clang::VarDecl*> set_globals_;
   std::map<std::pair<unsigned, unsigned>, bool>
       definitions_;  // by file and offset: whether it is device code
   std::map<std::string, std::set<std::string>> kernels_;
@@ -183,8 +202,9 @@ class HostReader : public clang::ASTConsumer {
     HostInterpreter interpreter(
         context, [this](clang::SourceLocation location) { return input_of(location); }, ambiguous, launching);
     const std::vector<const clang::FunctionDecl*> roots = roots_of(finder.functions(), launching);
-    for (const clang::FunctionDecl* root : roots) interpreter.run(*root);
     const bool program = roots.size() == 1 && roots.front()->isMain();
+    if (!program) interpreter.doubt(finder.set_globals());
+    for (const clang::FunctionDecl* root : roots) interpreter.run(*root);
     std::vector<LaunchSite> missed;
     std::set<unsigned> seen;
     for (const LaunchSite& site : finder.launches())
