@@ -87,7 +87,10 @@ class Reference {
         result_.too_large = true;
         return {};
       }
-      return {execute::to_diagnostic(finding, module.module, module.file)};
+      Diagnostic wrong = execute::to_diagnostic(finding, module.module, module.file);
+      wrong.severity = Severity::error;  // also what `run` only warns of: the results could not be compared
+      if (wrong.hint.empty()) wrong.hint = "--no-check measures without looking at the results";
+      return {wrong};
     }
     budget_ -= std::min(budget_, execution->counts.instructions);
     for (const auto& [array, buffer] : buffers) {

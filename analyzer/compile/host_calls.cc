@@ -18,6 +18,9 @@ using Op = Expression::Operator;
 
 constexpr std::size_t deepest_calls = 48;
 constexpr int most_recursion = 12;
+// Of a function that calls itself in a branch that is undecided: each call is one more level of a tree of sums,
+// say, and its launches repeat 0 times where the tree is not that high.
+constexpr int most_undecided_recursion = 3;
 // The number of elements of a std::vector and its like, beside their contents.
 constexpr HostPlace::Part container_size{nullptr, -1};
 
@@ -73,11 +76,11 @@ HostValue HostInterpreter::follow(const clang::FunctionDecl& declared,
   declared.hasBody(function);
   const auto active = std::count_if(frames_.begin(), frames_.end(),
                                     [&](const Frame& frame) { return frame.function == function; });
-  // A function that calls itself in a branch that nobody can decide: once tells all that can be told.
-  const bool endless = std::any_of(frames_.begin(), frames_.end(), [&](const Frame& frame) {
+  const bool undecided = std::any_of(frames_.begin(), frames_.end(), [&](const Frame& frame) {
     return frame.function == function && frame.undecided < undecided_;
   });
-  if (frames_.size() >= deepest_calls || active >= most_recursion || endless) {
+  const int most = undecided ? most_undecided_recursion : most_recursion;
+  if (frames_.size() >= deepest_calls || active >= most) {
     for (const clang::Expr* argument : arguments) evaluate(argument);
     if (launching_.count(function->getCanonicalDecl()) == 0) return unknown_of(site);
     note_unread(

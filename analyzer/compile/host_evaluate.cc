@@ -419,6 +419,19 @@ HostPlace HostInterpreter::place_of_variable(const clang::VarDecl* variable) {
     if (variable->getType()->isArithmeticType())
       objects_[static_cast<std::size_t>(place.object)].initial = HostValue::of(0);
   }
+  if (doubted_.count(variable) > 0) {
+    std::optional<HostValue>& initial = objects_[static_cast<std::size_t>(place.object)].initial;
+    if (initial && initial->is(Kind::integer) && initial->expression.is_integer()) {
+      HostSymbol symbol;
+      symbol.name = variable->getNameAsString();
+      symbol.variable = true;
+      symbol.source = "a global variable that functions set";
+      symbol.file = file_of(variable->getLocation());
+      symbol.line = objects_[static_cast<std::size_t>(place.object)].line;
+      symbol.typical = initial->expression.integer_value();
+      initial = unknown(std::move(symbol));
+    }
+  }
   return place;
 }
 

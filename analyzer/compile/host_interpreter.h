@@ -36,6 +36,8 @@ class HostInterpreter {
                   const std::set<std::string>& ambiguous_kernels,
                   const std::set<const clang::FunctionDecl*>& launching);
 
+  // Where nobody can tell what runs before a root, these variables may have other values than at the start.
+  void doubt(const std::set<const clang::VarDecl*>& globals) { doubted_ = globals; }
   // Adds what a call of `root` launches; its arguments are unknown.
   void run(const clang::FunctionDecl& root);
   // Whether the launch or call at this place was come by.
@@ -233,6 +235,7 @@ class HostInterpreter {
   std::vector<Loop> loops_;
   std::vector<WriteLog*> logs_;
   HostBindings globals_;
+  std::set<const clang::VarDecl*> doubted_;
   std::map<std::pair<HostPlace, int>, int> leaves_;  // symbols of what was never stored
   std::map<int, int> leaf_objects_;                  // symbol of such a leaf -> its object
   std::map<int, int> pointees_;                      // symbol of a pointer -> the object that it points to

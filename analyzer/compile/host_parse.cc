@@ -6,7 +6,9 @@
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/FrontendAction.h>
 #include <clang/Lex/Preprocessor.h>
+#include <clang/Lex/PreprocessorOptions.h>
 #include <fmt/format.h>
+#include <llvm/Support/MemoryBuffer.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -77,6 +79,15 @@ class HostFunctionFinder : public clang::RecursiveASTVisitor<HostFunctionFinder>
     if (callee) function().uses.insert(callee->getCanonicalDecl());
     return true;
   }
+  bool VisitBinaryOperator(clang::BinaryOperator* binary) {
+    if (binary->isAssignmentOp()) note_set(*binary->getLHS());
+    return true;
+  }
+  bool VisitUnaryOperator(clang::UnaryOperator* unary) {
+    if (unary->isIncrementDecrementOp() || unary->getOpcode() == clang::UO_AddrOf)
+      note_set(*unary->getSubExpr());
+    return true;
+  }
   bool VisitDeclRefExpr(clang::DeclRefExpr* reference) {
     if (const auto* used = llvm::dyn_cast<clang::FunctionDecl>(reference->getDecl()))
       function().uses.insert(used->getCanonicalDecl());
@@ -88,6 +99,8 @@ class HostFunctionFinder : public clang::RecursiveASTVisitor<HostFunctionFinder>
   }
 
   const std::map<const clang::FunctionDecl*, HostFunction>& functions() const { return functions_; }
+  // Global variables that some function sets, or may set through a pointer.
+  const std::set<const clang::VarDecl*>& set_globals() const { return set_globals_; }
   const std::vector<LaunchSite>& launches() const { return launches_; }
   // Whether the last function that begins before this place is device code: kernels launch kernels, too.
   bool is_in_device_code(clang::SourceLocation place) const {
@@ -133,6 +146,13 @@ class HostFunctionFinder : public clang::RecursiveASTVisitor<HostFunctionFinder>
 
   HostFunction& function() { return functions_[current_ ? current_->getCanonicalDecl() : nullptr]; }
 
+  void note_set(const clang::Expr& target) {
+    const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(target.IgnoreParenCasts());
+    const auto* variable = reference ? llvm::dyn_cast<clang::VarDecl>(reference->getDecl()) : nullptr;
+    if (variable && variable->hasGlobalStorage() && !variable->isStaticLocal())
+      set_globals_.insert(variable->getCanonicalDecl());
+  }
+
   void note_launch(const clang::Expr& launch, const clang::Expr& kernel) {
     if (current_ && is_device_alone(*current_)) return;  // a kernel that launches kernels
     function().launches = true;
@@ -149,6 +169,7 @@ class HostFunctionFinder : public clang::RecursiveASTVisitor<HostFunctionFinder>
   const clang::FunctionDecl* current_ = nullptr;
   std::map<const clang::FunctionDecl*, HostFunction> functions_;
   std::vector<LaunchSite> launches_;
+  std::set<const clang::VarDecl*> set_globals_;
   std::map<std::pair<unsigned, unsigned>, bool>
       definitions_;  // by file and offset: whether it is device code
   std::map<std::string, std::set<std::string>> kernels_;
@@ -181,8 +202,9 @@ class HostReader : public clang::ASTConsumer {
     HostInterpreter interpreter(
         context, [this](clang::SourceLocation location) { return input_of(location); }, ambiguous, launching);
     const std::vector<const clang::FunctionDecl*> roots = roots_of(finder.functions(), launching);
-    for (const clang::FunctionDecl* root : roots) interpreter.run(*root);
     const bool program = roots.size() == 1 && roots.front()->isMain();
+    if (!program) interpreter.doubt(finder.set_globals());
+    for (const clang::FunctionDecl* root : roots) interpreter.run(*root);
     std::vector<LaunchSite> missed;
     std::set<unsigned> seen;
     for (const LaunchSite& site : finder.launches())
@@ -317,6 +339,46 @@ class HostAction : public clang::ASTFrontendAction {
   LaunchTokens tokens_;
 };
 
+// Where a token of three characters that begins at `at` ends, with blanks between the characters, as nvcc lets
+// them stand; npos: there is no such token.
+std::size_t end_of_spaced(const std::string& text, std::size_t at, char character) {
+  for (int number = 0; number < 3; ++number) {
+    if (number > 0) at = text.find_first_not_of(" \t", at);
+    if (at == std::string::npos || at >= text.size() || text[at] != character) return std::string::npos;
+    ++at;
+  }
+  return at;
+}
+
+// Writes the three characters one behind the other: nothing after them moves.
+void join_spaced(std::string& text, std::size_t at, std::size_t end) {
+  const char character = text[at];
+  for (std::size_t i = at; i < end; ++i) text[i] = i < at + 3 ? character : ' ';
+}
+
+// nvcc also reads `kernel<< <grid, block>> >(…)` as a launch, as some formatters leave it; clang does not.
+// `< < <` cannot be anything else, but `> > >` can end template arguments: only that of a launch is joined.
+std::string with_joined_launches(std::string text) {
+  for (std::size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at)) {
+    const std::size_t open_end = end_of_spaced(text, at, '<');
+    if (open_end == std::string::npos) {
+      ++at;
+      continue;
+    }
+    join_spaced(text, at, open_end);
+    int depth = 0;
+    for (at = open_end; at < text.size() && depth >= 0; ++at) {
+      if (text[at] == '(') ++depth;
+      if (text[at] == ')') --depth;
+      const std::size_t end = depth == 0 ? end_of_spaced(text, at, '>') : std::string::npos;
+      if (end == std::string::npos) continue;
+      join_spaced(text, at, end);
+      break;
+    }
+  }
+  return text;
+}
+
 // Paths as the user named them, not as clang found them: ./a.cu is a.cu.
 void name_files(std::vector<HostStep>& steps) {
   for (HostStep& step : steps) {
@@ -355,6 +417,12 @@ HostProgram read_host(const std::vector<HostSource>& sources, ClangRequest reque
   invocation->getLangOpts().SpellChecking = false;
 
   clang::CompilerInstance compiler;
+  for (const HostSource& source : sources) {
+    const std::string joined = with_joined_launches(source.text);
+    if (joined != source.text)
+      invocation->getPreprocessorOpts().addRemappedFile(
+          source.file, llvm::MemoryBuffer::getMemBufferCopy(joined, source.file).release());
+  }
   compiler.setInvocation(invocation);
   compiler.createDiagnostics(&ignored, /*ShouldOwnClient=*/false);
   // A header that is not there is an error like others, all of which are let pass.
