@@ -69,8 +69,9 @@ struct PredictionOptions {
   // What data decide, by the names of programs' parameters: shares of warps (0 to 1) and iterations. A launch's own
   // argument of that name counts more.
   std::map<std::string, double, std::less<>> assumed;
-  std::map<std::string, std::pair<double, double>, std::less<>> assumed_ranges;  // of some of them: for the notes
-  Profile profile;  // what counts where `assumed` says nothing
+  std::map<std::string, std::pair<double, double>, std::less<>>
+      assumed_ranges;  // of some of them: for the notes
+  Profile profile;     // what counts where `assumed` says nothing
   ModelOptions model_options;
 };
 

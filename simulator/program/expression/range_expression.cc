@@ -28,7 +28,8 @@ ValueRange between(std::int64_t low, std::int64_t high, std::uint32_t dimensions
 }
 
 // base + Σ step · k. Unknown if it does not fit.
-ValueRange linear_range(Wide base, const std::array<Wide, kRangeDimensions>& steps, const DimensionCounts& counts) {
+ValueRange linear_range(Wide base, const std::array<Wide, kRangeDimensions>& steps,
+                        const DimensionCounts& counts) {
   ValueRange range;
   Wide low = base, high = base;
   for (std::size_t d = 0; d < kRangeDimensions; ++d) {
