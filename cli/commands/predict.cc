@@ -130,6 +130,13 @@ int run_predict(const Arguments& arguments) {
   if (!settings) return fail(wrong_command_line, settings.diagnostics());
   const auto kernel = read_kernel(arguments);
   if (!kernel) return fail(wrong_command_line, kernel.diagnostics());
+  if (const auto file = arguments.value("profile")) {
+    const auto text = read_text(*file);
+    if (!text) return fail(wrong_input, text.diagnostics());
+    auto profile = read_profile(*text, *file);
+    if (!profile) return fail(wrong_input, profile.diagnostics());
+    settings->prediction.profile = std::move(*profile);
+  }
   KernelPlanOptions options{settings->launch, *kernel, {}};
   for (const auto& [name, value] : settings->prediction.assumed) options.answered.push_back(name);
   for (const KernelProfile& profile : settings->prediction.profile.kernels)

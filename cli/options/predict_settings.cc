@@ -8,7 +8,6 @@
 
 #include "cli/options/model_option.h"
 #include "cli/options/options.h"
-#include "load/input.h"
 #include "simulator/base/did_you_mean.h"
 
 namespace warptime::cli {
@@ -105,15 +104,8 @@ std::optional<double> share_or_count(std::string_view text) {
   return value;
 }
 
-// `--profile FILE`, then `--assume NAME=VALUE`, which counts more.
+// `--assume NAME=VALUE`.
 Diagnostics read_assumed(const Arguments& arguments, PredictionOptions& options) {
-  if (const auto file = arguments.value("profile")) {
-    const auto text = read_text(*file);
-    if (!text) return text.diagnostics();
-    const auto profile = read_profile(*text, *file);
-    if (!profile) return profile.diagnostics();
-    options.profile = *profile;
-  }
   for (const auto& all : arguments.values("assume")) {
     for (const auto& text : split_at_commas(all)) {
       const auto equals = text.find('=');

@@ -328,9 +328,10 @@ void RowModel::add_term(const PreparedLaunch& launch, std::size_t index, const L
     return add_term(launch, *launch.program, index, shape, time, times);
   for (const WarpVariant& variant : variants_of(launch, index, shape).all) {
     ModelLaunch of = last_[index].model_launch;
-    of.program = variant.program.get();
+    of.program = variant.program;
     of.shape = shape;
     of.revision = last_[index].model_launch.revision = ++revisions_;
+    last_[index].variant = variant.program;
     const TimeBreakdown* alone = session_->time(index, of, why_);
     if (alone == nullptr) fail_time(*launch.step);
     add_term(launch, *variant.program, index, shape, *alone, times * variant.weight);
@@ -362,10 +363,12 @@ const TimeBreakdown& RowModel::time_of_variants(ModelSession& session, const Pre
                                                 std::size_t index, const Launch& shape) {
   const WarpVariants& variants = variants_of(launch, index, shape);
   mixed_ = {};
+  Last& last = last_[index];
   for (const WarpVariant& variant : variants.all) {
-    ModelLaunch of = last_[index].model_launch;
-    of.program = variant.program.get();
-    of.revision = last_[index].model_launch.revision = ++revisions_;
+    ModelLaunch of = last.model_launch;
+    of.program = variant.program;
+    if (last.variant != variant.program) of.revision = last.model_launch.revision = ++revisions_;
+    last.variant = variant.program;
     const TimeBreakdown* time = session.time(index, of, why_);
     if (time == nullptr) fail_time(*launch.step);
     mixed_.add(*time, variant.weight);
@@ -405,6 +408,8 @@ const RowModel::WarpVariants& RowModel::variants_of(const PreparedLaunch& launch
   if (const auto known = variants_.find(key); known != variants_.end()) return known->second;
   if (variants_.size() >= kMostVariants) {  // sessions know programs by their addresses
     variants_.clear();
+    interned_.clear();
+    for (Last& last : last_) last.variant = nullptr;
     session_ = options_.model->session(options_.model_options);
     for (std::size_t i = 0; i < beside_.size(); ++i)
       beside_[i] = options_.beside[i]->session(options_.model_options);
@@ -417,7 +422,7 @@ const RowModel::WarpVariants& RowModel::variants_of(const PreparedLaunch& launch
 }
 
 RowModel::WarpVariants RowModel::make_variants(const PreparedLaunch& launch, const Bindings& values,
-                                               const LaunchSize& size, const Shares& shares) const {
+                                               const LaunchSize& size, const Shares& shares) {
   const auto warps = launch.warps->launch(values, size, shares, {});
   if (!warps) fail(*launch.step, warps.diagnostics());
   // Where data decide, several warps of each group stand for the shares that do one thing and the other.
@@ -438,20 +443,23 @@ RowModel::WarpVariants RowModel::make_variants(const PreparedLaunch& launch, con
     for (int phase = 0; phase < phases; ++phase) {
       auto program = launch.warps->of_warp(values, size, group, shares, (phase + 0.5) / phases);
       if (!program) fail(*launch.step, program.diagnostics());
-      auto same = std::find_if(variants.all.begin(), variants.all.end(), [&](const WarpVariant& known) {
-        return known.program->program->program == program->program;
-      });
-      if (same == variants.all.end()) {
-        auto shared = std::make_shared<const KernelProgram>(std::move(*program));
-        same = variants.all.insert(
-            variants.all.end(), {std::make_unique<TimedProgram>(
-                                     TimedProgram{shared, launch.program->durations, launch.program->names}),
-                                 0});
-      }
+      const TimedProgram* interned = intern(*launch.program, std::move(*program));
+      auto same = std::find_if(variants.all.begin(), variants.all.end(),
+                               [&](const WarpVariant& known) { return known.program == interned; });
+      if (same == variants.all.end()) same = variants.all.insert(variants.all.end(), {interned, 0});
       same->weight += group.warps / all / phases;
     }
   }
   return variants;
+}
+
+const TimedProgram* RowModel::intern(const TimedProgram& of, KernelProgram program) {
+  auto& known = interned_[&of];
+  for (const auto& one : known)
+    if (one->program->program == program.program) return one.get();
+  known.push_back(std::make_unique<TimedProgram>(
+      TimedProgram{std::make_shared<const KernelProgram>(std::move(program)), of.durations, of.names}));
+  return known.back().get();
 }
 
 // Says what was assumed of what data decide, and what part of the time hangs on it.

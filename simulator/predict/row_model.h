@@ -47,11 +47,13 @@ class RowModel {
     ModelLaunch model_launch;  // revision 0: there are no values
     std::vector<std::int64_t> values;
     GridAndBlock dimensions;                            // where the launch has several
+    const TimedProgram* variant = nullptr;              // the only one, of model_launch.revision
     std::int64_t threads_per_block = 0;                 // that active_blocks_per_sm is for, …
     std::int64_t shared_bytes = 0;                      // … with that much dynamic shared memory
     std::array<Sized, ModelLaunch::kShapeSlots> sized;  // by a hash of their threads; the newest stay
     void forget() {
       model_launch.revision = 0;
+      variant = nullptr;
       threads_per_block = 0;
       model_launch.active_blocks_per_sm.reset();
       for (Sized& known : sized) known.threads = known.shape.blocks = 0;
@@ -84,8 +86,8 @@ class RowModel {
                                           const Launch& shape);
   // Warps that execute the same, of a launch whose warps differ.
   struct WarpVariant {
-    std::unique_ptr<TimedProgram> program;
-    double weight = 0;  // of the launch's warps
+    const TimedProgram* program = nullptr;  // in interned_
+    double weight = 0;                      // of the launch's warps
   };
   struct WarpVariants {
     std::vector<WarpVariant> all;
@@ -97,7 +99,8 @@ class RowModel {
                                                           std::size_t index, const Launch& shape);
   const WarpVariants& variants_of(const PreparedLaunch& launch, std::size_t index, const Launch& shape);
   WarpVariants make_variants(const PreparedLaunch& launch, const Bindings& values, const LaunchSize& size,
-                             const Shares& shares) const;
+                             const Shares& shares);
+  const TimedProgram* intern(const TimedProgram& of, KernelProgram program);
   Shares shares_of(const PreparedLaunch& launch) const;
   void add_row_note(std::string note);
   [[gnu::noinline]] void note_shares(const std::vector<std::int64_t>& values);
@@ -144,6 +147,8 @@ class RowModel {
   std::uint64_t revisions_ = 0;  // number of revisions so far
   std::vector<Last> last_;
   std::map<VariantKey, WarpVariants> variants_;
+  // What warps execute, by the launch's program: launches of many sizes have warps that execute the same.
+  std::map<const TimedProgram*, std::vector<std::unique_ptr<TimedProgram>>> interned_;
   TimeBreakdown mixed_;                                    // of variants
   std::optional<std::pair<std::string, double>> instead_;  // of that share's value
   bool noting_ = true;

@@ -121,7 +121,7 @@ TEST(KernelProgram, IsWrittenReadably) {
   repeat.count = Expression::name("K");
   repeat.body = {Item{load}, Item{Calculation{Expression::decimal(2.5)}}};
   program.program = {instructions, Item{repeat}};
-  EXPECT_EQ(to_yaml(program), R"(warptime: 2
+  EXPECT_EQ(to_yaml(program), R"(warptime: 3
 kernel: mtx
 parameters:
   K: argument 0 (int K)
