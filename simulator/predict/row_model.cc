@@ -15,8 +15,8 @@ namespace {
 
 // Limit for repeats whose launches differ from iteration to iteration, per row.
 constexpr std::uint64_t kMostLaunchIterations = std::uint64_t{1} << 22;
-constexpr std::size_t kMostVariants = 256;
-constexpr std::size_t kMostSharesTried = 16, kMostSharesSaid = 6;  // in the notes of a row
+constexpr std::size_t kMostVariants = 1 << 15, kMostInterned = 1 << 13;  // that are remembered
+constexpr std::size_t kMostSharesTried = 16, kMostSharesSaid = 6;        // in the notes of a row
 // What errors are about.
 constexpr char kGrid[] = "the grid", kBlock[] = "the block";
 
@@ -190,6 +190,7 @@ Diagnostics RowModel::row(std::size_t gpu, const std::vector<std::int64_t>& valu
   if (gpu_ != &prepared) start_gpu(prepared);
   iterations_ = 0;
   algorithm_3_us_ = 0;
+  if (interned_programs_ > kMostInterned && noting_) forget_variants();
   if (!same_gpu) start_row(row);
   if (gpu_->block_shapes || gpu_->differing_warps) row.notes = gpu_->notes;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -362,7 +363,8 @@ Shares RowModel::shares_of(const PreparedLaunch& launch) const {
 const TimeBreakdown& RowModel::time_of_variants(ModelSession& session, const PreparedLaunch& launch,
                                                 std::size_t index, const Launch& shape) {
   const WarpVariants& variants = variants_of(launch, index, shape);
-  mixed_ = {};
+  TimeBreakdown& mixed = &session == session_.get() ? mixed_ : mixed_beside_;
+  mixed = {};
   Last& last = last_[index];
   for (const WarpVariant& variant : variants.all) {
     ModelLaunch of = last.model_launch;
@@ -371,14 +373,14 @@ const TimeBreakdown& RowModel::time_of_variants(ModelSession& session, const Pre
     last.variant = variant.program;
     const TimeBreakdown* time = session.time(index, of, why_);
     if (time == nullptr) fail_time(*launch.step);
-    mixed_.add(*time, variant.weight);
+    mixed.add(*time, variant.weight);
   }
   if (variants.sampled)
     add_row_note("the warps of a launch are too many to look at each: a sample stands for them");
   if (variants.threads_unknown)
     add_row_note(
         "which threads execute some of the kernel depends on arguments without a value: taken as all");
-  return mixed_;
+  return mixed;
 }
 
 // Those of the shape and values that were prepared last.
@@ -406,15 +408,7 @@ const RowModel::WarpVariants& RowModel::variants_of(const PreparedLaunch& launch
     append(std::llround(share * 1e9));
   }
   if (const auto known = variants_.find(key); known != variants_.end()) return known->second;
-  if (variants_.size() >= kMostVariants) {  // sessions know programs by their addresses
-    variants_.clear();
-    interned_.clear();
-    for (Last& last : last_) last.variant = nullptr;
-    session_ = options_.model->session(options_.model_options);
-    for (std::size_t i = 0; i < beside_.size(); ++i)
-      beside_[i] = options_.beside[i]->session(options_.model_options);
-    start_sessions();
-  }
+  if (variants_.size() >= kMostVariants) variants_.clear();
   const LaunchSize launch_size{{size.grid.x, size.grid.y, size.grid.z},
                                {size.block.x, size.block.y, size.block.z}};
   auto made = make_variants(launch, values, launch_size, shares);
@@ -453,10 +447,23 @@ RowModel::WarpVariants RowModel::make_variants(const PreparedLaunch& launch, con
   return variants;
 }
 
+// Between rows: sessions know programs by their addresses.
+void RowModel::forget_variants() {
+  variants_.clear();
+  interned_.clear();
+  interned_programs_ = 0;
+  for (Last& last : last_) last.forget();
+  session_ = options_.model->session(options_.model_options);
+  for (std::size_t i = 0; i < beside_.size(); ++i)
+    beside_[i] = options_.beside[i]->session(options_.model_options);
+  start_sessions();
+}
+
 const TimedProgram* RowModel::intern(const TimedProgram& of, KernelProgram program) {
   auto& known = interned_[&of];
   for (const auto& one : known)
     if (one->program->program == program.program) return one.get();
+  ++interned_programs_;
   known.push_back(std::make_unique<TimedProgram>(
       TimedProgram{std::make_shared<const KernelProgram>(std::move(program)), of.durations, of.names}));
   return known.back().get();

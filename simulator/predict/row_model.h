@@ -100,6 +100,7 @@ class RowModel {
   const WarpVariants& variants_of(const PreparedLaunch& launch, std::size_t index, const Launch& shape);
   WarpVariants make_variants(const PreparedLaunch& launch, const Bindings& values, const LaunchSize& size,
                              const Shares& shares);
+  void forget_variants();
   const TimedProgram* intern(const TimedProgram& of, KernelProgram program);
   Shares shares_of(const PreparedLaunch& launch) const;
   void add_row_note(std::string note);
@@ -149,7 +150,8 @@ class RowModel {
   std::map<VariantKey, WarpVariants> variants_;
   // What warps execute, by the launch's program: launches of many sizes have warps that execute the same.
   std::map<const TimedProgram*, std::vector<std::unique_ptr<TimedProgram>>> interned_;
-  TimeBreakdown mixed_;                                    // of variants
+  std::size_t interned_programs_ = 0;
+  TimeBreakdown mixed_, mixed_beside_;                     // of variants: by the model, by those beside it
   std::optional<std::pair<std::string, double>> instead_;  // of that share's value
   bool noting_ = true;
   bool terms_by_warps_ = false;
