@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -51,6 +52,22 @@ struct PreparedGpu : ModelGpu {
   bool differing_warps = false;     // a launch has PreparedLaunch::warps
 };
 
+// The kinds of warps of launches, for all row models of a plan.
+struct KnownWarps {
+  struct Kind {
+    std::shared_ptr<const KernelProgram> program;
+    double weight = 0;  // of the launch's warps
+  };
+  struct Launch {
+    std::vector<Kind> kinds;
+    bool sampled = false, threads_unknown = false;
+  };
+  // The program, and the numbers that decide: see RowModel::variants_of.
+  using Key = std::pair<const TimedProgram*, std::vector<std::int64_t>>;
+  std::mutex mutex;
+  std::map<Key, std::shared_ptr<const Launch>> launches;
+};
+
 // The values that expressions use stand in slots: the plan's parameters in their order, then counters, then
 // the launch's dimensions in the order of launch_dimensions().
 struct PreparedPlan {
@@ -60,6 +77,7 @@ struct PreparedPlan {
   std::vector<PreparedGpu> gpus;
   std::vector<std::unique_ptr<TimedProgram>> programs;
   std::map<const TimedProgram*, WarpProgram> warps;  // of those whose warps differ
+  std::unique_ptr<KnownWarps> known_warps = std::make_unique<KnownWarps>();
 
   int dimension_slot(std::string_view name) const;  // -1: it is no dimension of a launch
   // Errors: the loader's, a name that a kernel program uses and nobody gives a value.

@@ -411,12 +411,29 @@ const RowModel::WarpVariants& RowModel::variants_of(const PreparedLaunch& launch
   if (variants_.size() >= kMostVariants) variants_.clear();
   const LaunchSize launch_size{{size.grid.x, size.grid.y, size.grid.z},
                                {size.block.x, size.block.y, size.block.z}};
-  auto made = make_variants(launch, values, launch_size, shares);
-  return variants_.emplace(std::move(key), std::move(made)).first->second;
+  KnownWarps& known_warps = *plan_.known_warps;
+  std::shared_ptr<const KnownWarps::Launch> warps;
+  {
+    const std::lock_guard lock(known_warps.mutex);
+    if (const auto found = known_warps.launches.find(key); found != known_warps.launches.end())
+      warps = found->second;
+  }
+  if (!warps) {
+    warps = std::make_shared<const KnownWarps::Launch>(make_variants(launch, values, launch_size, shares));
+    const std::lock_guard lock(known_warps.mutex);
+    if (known_warps.launches.size() >= kMostVariants) known_warps.launches.clear();
+    known_warps.launches.emplace(key, warps);
+  }
+  WarpVariants variants;
+  variants.sampled = warps->sampled;
+  variants.threads_unknown = warps->threads_unknown;
+  for (const KnownWarps::Kind& kind : warps->kinds)
+    variants.all.push_back({intern(*launch.program, kind.program), kind.weight});
+  return variants_.emplace(std::move(key), std::move(variants)).first->second;
 }
 
-RowModel::WarpVariants RowModel::make_variants(const PreparedLaunch& launch, const Bindings& values,
-                                               const LaunchSize& size, const Shares& shares) {
+KnownWarps::Launch RowModel::make_variants(const PreparedLaunch& launch, const Bindings& values,
+                                           const LaunchSize& size, const Shares& shares) const {
   const auto warps = launch.warps->launch(values, size, shares, {});
   if (!warps) fail(*launch.step, warps.diagnostics());
   // Where data decide, several warps of each group stand for the shares that do one thing and the other.
@@ -427,7 +444,7 @@ RowModel::WarpVariants RowModel::make_variants(const PreparedLaunch& launch, con
     const double share = given == shares.end() ? *parameter.share : given->second;
     fractions = fractions || (share > 0 && share < 1);
   }
-  WarpVariants variants;
+  KnownWarps::Launch variants;
   variants.sampled = warps->sampled;
   variants.threads_unknown = warps->threads_unknown;
   double all = 0;
@@ -437,10 +454,11 @@ RowModel::WarpVariants RowModel::make_variants(const PreparedLaunch& launch, con
     for (int phase = 0; phase < phases; ++phase) {
       auto program = launch.warps->of_warp(values, size, group, shares, (phase + 0.5) / phases);
       if (!program) fail(*launch.step, program.diagnostics());
-      const TimedProgram* interned = intern(*launch.program, std::move(*program));
-      auto same = std::find_if(variants.all.begin(), variants.all.end(),
-                               [&](const WarpVariant& known) { return known.program == interned; });
-      if (same == variants.all.end()) same = variants.all.insert(variants.all.end(), {interned, 0});
+      auto same = std::find_if(
+          variants.kinds.begin(), variants.kinds.end(),
+          [&](const KnownWarps::Kind& known) { return known.program->program == program->program; });
+      if (same == variants.kinds.end())
+        same = variants.kinds.insert(same, {std::make_shared<const KernelProgram>(std::move(*program)), 0});
       same->weight += group.warps / all / phases;
     }
   }
@@ -459,13 +477,13 @@ void RowModel::forget_variants() {
   start_sessions();
 }
 
-const TimedProgram* RowModel::intern(const TimedProgram& of, KernelProgram program) {
+const TimedProgram* RowModel::intern(const TimedProgram& of,
+                                     const std::shared_ptr<const KernelProgram>& program) {
   auto& known = interned_[&of];
   for (const auto& one : known)
-    if (one->program->program == program.program) return one.get();
+    if (one->program == program || one->program->program == program->program) return one.get();
   ++interned_programs_;
-  known.push_back(std::make_unique<TimedProgram>(
-      TimedProgram{std::make_shared<const KernelProgram>(std::move(program)), of.durations, of.names}));
+  known.push_back(std::make_unique<TimedProgram>(TimedProgram{program, of.durations, of.names}));
   return known.back().get();
 }
 

@@ -98,10 +98,10 @@ class RowModel {
   [[gnu::noinline]] const TimeBreakdown& time_of_variants(ModelSession& session, const PreparedLaunch& launch,
                                                           std::size_t index, const Launch& shape);
   const WarpVariants& variants_of(const PreparedLaunch& launch, std::size_t index, const Launch& shape);
-  WarpVariants make_variants(const PreparedLaunch& launch, const Bindings& values, const LaunchSize& size,
-                             const Shares& shares);
+  KnownWarps::Launch make_variants(const PreparedLaunch& launch, const Bindings& values,
+                                   const LaunchSize& size, const Shares& shares) const;
   void forget_variants();
-  const TimedProgram* intern(const TimedProgram& of, KernelProgram program);
+  const TimedProgram* intern(const TimedProgram& of, const std::shared_ptr<const KernelProgram>& program);
   Shares shares_of(const PreparedLaunch& launch) const;
   void add_row_note(std::string note);
   [[gnu::noinline]] void note_shares(const std::vector<std::int64_t>& values);
