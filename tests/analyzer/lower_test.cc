@@ -131,9 +131,11 @@ TEST(Lower, WhatIsNotUnderstoodIsAnErrorWithItsLine) {
 
 TEST(Lower, ALoopThatNeverEndsAsksForItsIterations) {
   const std::string body = "E: add.s32 %r3, %r3, 1;\nbra E;";
-  EXPECT_EQ(flat_text(kernel(body), {{"iterations_at_ptx_line_13", 3}}), flat_text(kernel(
-      "add.s32 %r3, %r3, 1;\nadd.s32 %r3, %r3, 1;\nadd.s32 %r3, %r3, 1;\nadd.s32 %r3, %r3, 1;\nadd.s32 %r3, %r3, 1;\n"
-      "add.s32 %r3, %r3, 1;\nret;"), {}));
+  EXPECT_EQ(flat_text(kernel(body), {{"iterations_at_ptx_line_13", 3}}),
+            flat_text(kernel("add.s32 %r3, %r3, 1;\nadd.s32 %r3, %r3, 1;\nadd.s32 %r3, %r3, 1;\nadd.s32 %r3, "
+                             "%r3, 1;\nadd.s32 %r3, %r3, 1;\n"
+                             "add.s32 %r3, %r3, 1;\nret;"),
+                      {}));
 }
 
 TEST(Lower, CallsOfAnAliasAreFollowed) {
