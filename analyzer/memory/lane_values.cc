@@ -117,7 +117,9 @@ std::optional<LaneValue> LaneValues::inside(const LaneValue& one, const LaneValu
 template <class F>
 LaneValue LaneValues::clamp(const SymbolicExprs::Node& node, int depth, F f) {
   const auto a = evaluate(node.a, depth + 1), b = evaluate(node.b, depth + 1);
-  if (a.sampled || b.sampled || a.start_sampled || b.start_sampled)
+  const bool on_arguments =
+      ((evaluator_.dependence(node.a) | evaluator_.dependence(node.b)) & on_argument) != 0;
+  if (on_arguments && (a.sampled || b.sampled || a.start_sampled || b.start_sampled))
     if (auto index = inside(a, b)) {
       index->data_decides = a.data_decides || b.data_decides;
       return *index;
@@ -304,7 +306,8 @@ LaneValue LaneValues::select(const SymbolicExprs::Node& node, int depth) {
   const bool sampled = c.sampled || c.start_sampled || t.sampled || e.sampled;
   if (c.uniform()) {
     auto chosen = c.first != 0 ? t : e;
-    if (c.sampled && (evaluator_.dependence(node.a) & on_thread) != 0)
+    if (c.sampled && (evaluator_.dependence(node.a) & on_thread) != 0 &&
+        (evaluator_.dependence(node.a) & on_argument) != 0)
       if (auto index = inside(t, e)) {
         index->data_decides = data;
         return *index;
