@@ -70,7 +70,7 @@ class Plans : public testing::TestWithParam<Compiler> {
     for (const auto& [name, expression] : launch.arguments) known.insert(name);
     EXPECT_EQ(kernel->program.instructions_modelled, kernel->program.instructions_total);
     for (const auto& parameter : kernel->program.parameters)
-      EXPECT_TRUE(known.contains(parameter.name) || is_launch_dimension(parameter.name))
+      EXPECT_TRUE(known.contains(parameter.name) || is_launch_dimension(parameter.name) || parameter.share)
           << launch.entry << " asks for " << parameter.name;
     used_.insert(file + ":" + launch.entry);
   }
@@ -103,7 +103,8 @@ TEST_P(Plans, SayAllThatTheirKernelsAskFor) {
       // Counts are forms of the kernels' arguments, but where data decide: how long a circular permutation
       // is.
       for (const auto& parameter : kernel.program.parameters)
-        EXPECT_TRUE(parameter.name.find("_at_line_") == std::string::npos || name == "chunk_rearrangement")
+        EXPECT_TRUE(parameter.share || parameter.name.find("_at_line_") == std::string::npos ||
+                    name == "chunk_rearrangement")
             << name << " has the needless parameter " << parameter.name;
     }
   }
