@@ -3,13 +3,13 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "simulator/model/model.h"
 #include "simulator/plan/plan.h"
+#include "simulator/predict/known_warps.h"
 #include "simulator/predict/prediction.h"
 #include "simulator/program/expression/compiled_expression.h"
 #include "simulator/program/warps.h"
@@ -50,22 +50,6 @@ struct PreparedGpu : ModelGpu {
   bool several_dimensions = false;  // a launch has them: else y and z are 1 throughout
   bool block_shapes = false;        // a program is made for one, and rows say where a launch has another
   bool differing_warps = false;     // a launch has PreparedLaunch::warps
-};
-
-// The kinds of warps of launches, for all row models of a plan.
-struct KnownWarps {
-  struct Kind {
-    std::shared_ptr<const KernelProgram> program;
-    double weight = 0;  // of the launch's warps
-  };
-  struct Launch {
-    std::vector<Kind> kinds;
-    bool sampled = false, threads_unknown = false;
-  };
-  // The program, and the numbers that decide: see RowModel::variants_of.
-  using Key = std::pair<const TimedProgram*, std::vector<std::int64_t>>;
-  std::mutex mutex;
-  std::map<Key, std::shared_ptr<const Launch>> launches;
 };
 
 // The values that expressions use stand in slots: the plan's parameters in their order, then counters, then

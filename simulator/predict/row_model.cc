@@ -15,8 +15,8 @@ namespace {
 
 // Limit for repeats whose launches differ from iteration to iteration, per row.
 constexpr std::uint64_t kMostLaunchIterations = std::uint64_t{1} << 22;
-constexpr std::size_t kMostVariants = 1 << 15, kMostInterned = 1 << 13;  // that are remembered
-constexpr std::size_t kMostSharesTried = 16, kMostSharesSaid = 6;        // in the notes of a row
+constexpr std::size_t kMostTimed = 1 << 13;                        // programs of warps that are remembered
+constexpr std::size_t kMostSharesTried = 16, kMostSharesSaid = 6;  // in the notes of a row
 // What errors are about.
 constexpr char kGrid[] = "the grid", kBlock[] = "the block";
 
@@ -190,7 +190,7 @@ Diagnostics RowModel::row(std::size_t gpu, const std::vector<std::int64_t>& valu
   if (gpu_ != &prepared) start_gpu(prepared);
   iterations_ = 0;
   algorithm_3_us_ = 0;
-  if (interned_programs_ > kMostInterned && noting_) forget_variants();
+  if (timed_.size() > kMostTimed && noting_) forget_variants();
   if (!same_gpu) start_row(row);
   if (gpu_->block_shapes || gpu_->differing_warps) row.notes = gpu_->notes;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -353,10 +353,10 @@ void RowModel::add_term(const PreparedLaunch& launch, const TimedProgram& progra
   if (launch.shared) terms_->back().shared_bytes = last_[index].shared_bytes;
 }
 
-Shares RowModel::shares_of(const PreparedLaunch& launch) const {
-  Shares shares = launch.shares;
-  if (instead_) shares[instead_->first] = instead_->second;
-  return shares;
+double RowModel::share_of(const PreparedLaunch& launch, const Parameter& parameter) const {
+  if (instead_ && instead_->first == parameter.name) return instead_->second;
+  const auto given = launch.shares.find(parameter.name);
+  return given == launch.shares.end() ? *parameter.share : given->second;
 }
 
 // The mean of the times that the launch would take if all its warps were like these or those.
@@ -387,63 +387,51 @@ const TimeBreakdown& RowModel::time_of_variants(ModelSession& session, const Pre
 const RowModel::WarpVariants& RowModel::variants_of(const PreparedLaunch& launch, std::size_t index,
                                                     const Launch& shape) {
   const GridAndBlock size = shape_with_dimensions(launch, index, shape);
-  VariantKey key{launch.program, last_[index].values};
-  const auto append = [&key](std::int64_t value) { key.second.push_back(value); };
-  Bindings values;
-  for (std::size_t i = 0; i < launch.program->names.size(); ++i)
-    values[launch.program->names[i]] = last_[index].values[i];
+  KnownWarps::Key& key = variant_key_;
+  key.program = launch.program;
+  key.values = last_[index].values;
   for (const auto& [name, expression] : launch.thread_values) {
     std::int64_t value = 0;
-    const bool known = expression.evaluate(slots_.data(), value);
-    append(known ? 1 : 0);
-    append(value);
-    if (known) values[name] = value;
+    key.values.push_back(expression.evaluate(slots_.data(), value) ? 1 : 0);
+    key.values.push_back(value);
   }
-  for (const std::int64_t extent :
-       {size.grid.x, size.grid.y, size.grid.z, size.block.x, size.block.y, size.block.z})
-    append(extent);
-  const Shares shares = shares_of(launch);
-  for (const auto& [name, share] : shares) {
-    append(static_cast<std::int64_t>(std::hash<std::string>()(name)));
-    append(std::llround(share * 1e9));
-  }
+  key.values.insert(key.values.end(),
+                    {size.grid.x, size.grid.y, size.grid.z, size.block.x, size.block.y, size.block.z});
+  for (const Parameter& parameter : launch.program->program->parameters)
+    if (parameter.share) key.values.push_back(std::llround(share_of(launch, parameter) * 1e9));
   if (const auto known = variants_.find(key); known != variants_.end()) return known->second;
-  if (variants_.size() >= kMostVariants) variants_.clear();
-  const LaunchSize launch_size{{size.grid.x, size.grid.y, size.grid.z},
-                               {size.block.x, size.block.y, size.block.z}};
-  KnownWarps& known_warps = *plan_.known_warps;
-  std::shared_ptr<const KnownWarps::Launch> warps;
-  {
-    const std::lock_guard lock(known_warps.mutex);
-    if (const auto found = known_warps.launches.find(key); found != known_warps.launches.end())
-      warps = found->second;
-  }
+  if (variants_.size() >= KnownWarps::kMost) variants_.clear();
+  auto warps = plan_.known_warps->find(key);
   if (!warps) {
-    warps = std::make_shared<const KnownWarps::Launch>(make_variants(launch, values, launch_size, shares));
-    const std::lock_guard lock(known_warps.mutex);
-    if (known_warps.launches.size() >= kMostVariants) known_warps.launches.clear();
-    known_warps.launches.emplace(key, warps);
+    const LaunchSize launch_size{{size.grid.x, size.grid.y, size.grid.z},
+                                 {size.block.x, size.block.y, size.block.z}};
+    warps = plan_.known_warps->add(key, make_variants(launch, index, launch_size));
   }
   WarpVariants variants;
   variants.sampled = warps->sampled;
   variants.threads_unknown = warps->threads_unknown;
   for (const KnownWarps::Kind& kind : warps->kinds)
-    variants.all.push_back({intern(*launch.program, kind.program), kind.weight});
-  return variants_.emplace(std::move(key), std::move(variants)).first->second;
+    variants.all.push_back({timed(*launch.program, kind.program), kind.weight});
+  return variants_.emplace(key, std::move(variants)).first->second;
 }
 
-KnownWarps::Launch RowModel::make_variants(const PreparedLaunch& launch, const Bindings& values,
-                                           const LaunchSize& size, const Shares& shares) const {
+KnownWarps::Launch RowModel::make_variants(const PreparedLaunch& launch, std::size_t index,
+                                           const LaunchSize& size) const {
+  Bindings values;
+  for (std::size_t i = 0; i < launch.program->names.size(); ++i)
+    values[launch.program->names[i]] = last_[index].values[i];
+  for (const auto& [name, expression] : launch.thread_values) {
+    std::int64_t value = 0;
+    if (expression.evaluate(slots_.data(), value)) values[name] = value;
+  }
+  Shares shares;
+  for (const Parameter& parameter : launch.program->program->parameters)
+    if (parameter.share) shares[parameter.name] = share_of(launch, parameter);
   const auto warps = launch.warps->launch(values, size, shares, {});
   if (!warps) fail(*launch.step, warps.diagnostics());
   // Where data decide, several warps of each group stand for the shares that do one thing and the other.
   bool fractions = false;
-  for (const Parameter& parameter : launch.program->program->parameters) {
-    if (!parameter.share) continue;
-    const auto given = shares.find(parameter.name);
-    const double share = given == shares.end() ? *parameter.share : given->second;
-    fractions = fractions || (share > 0 && share < 1);
-  }
+  for (const auto& [name, share] : shares) fractions = fractions || (share > 0 && share < 1);
   KnownWarps::Launch variants;
   variants.sampled = warps->sampled;
   variants.threads_unknown = warps->threads_unknown;
@@ -454,12 +442,8 @@ KnownWarps::Launch RowModel::make_variants(const PreparedLaunch& launch, const B
     for (int phase = 0; phase < phases; ++phase) {
       auto program = launch.warps->of_warp(values, size, group, shares, (phase + 0.5) / phases);
       if (!program) fail(*launch.step, program.diagnostics());
-      auto same = std::find_if(
-          variants.kinds.begin(), variants.kinds.end(),
-          [&](const KnownWarps::Kind& known) { return known.program->program == program->program; });
-      if (same == variants.kinds.end())
-        same = variants.kinds.insert(same, {std::make_shared<const KernelProgram>(std::move(*program)), 0});
-      same->weight += group.warps / all / phases;
+      variants.kinds.push_back(
+          {std::make_shared<const KernelProgram>(std::move(*program)), group.warps / all / phases});
     }
   }
   return variants;
@@ -468,8 +452,7 @@ KnownWarps::Launch RowModel::make_variants(const PreparedLaunch& launch, const B
 // Between rows: sessions know programs by their addresses.
 void RowModel::forget_variants() {
   variants_.clear();
-  interned_.clear();
-  interned_programs_ = 0;
+  timed_.clear();
   for (Last& last : last_) last.forget();
   session_ = options_.model->session(options_.model_options);
   for (std::size_t i = 0; i < beside_.size(); ++i)
@@ -477,14 +460,13 @@ void RowModel::forget_variants() {
   start_sessions();
 }
 
-const TimedProgram* RowModel::intern(const TimedProgram& of,
-                                     const std::shared_ptr<const KernelProgram>& program) {
-  auto& known = interned_[&of];
-  for (const auto& one : known)
-    if (one->program == program || one->program->program == program->program) return one.get();
-  ++interned_programs_;
-  known.push_back(std::make_unique<TimedProgram>(TimedProgram{program, of.durations, of.names}));
-  return known.back().get();
+const TimedProgram* RowModel::timed(const TimedProgram& of,
+                                    const std::shared_ptr<const KernelProgram>& program) {
+  auto& known = timed_[program.get()];
+  for (const auto& [like, one] : known)
+    if (like == &of) return one.get();
+  known.emplace_back(&of, std::make_unique<TimedProgram>(TimedProgram{program, of.durations, of.names}));
+  return known.back().second.get();
 }
 
 // Says what was assumed of what data decide, and what part of the time hangs on it.

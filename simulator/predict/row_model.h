@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "simulator/predict/prepare.h"
@@ -86,23 +87,21 @@ class RowModel {
                                           const Launch& shape);
   // Warps that execute the same, of a launch whose warps differ.
   struct WarpVariant {
-    const TimedProgram* program = nullptr;  // in interned_
+    const TimedProgram* program = nullptr;  // in timed_
     double weight = 0;                      // of the launch's warps
   };
   struct WarpVariants {
     std::vector<WarpVariant> all;
     bool sampled = false, threads_unknown = false;
   };
-  // The program, the values of its names, those that decide how warps differ, the launch's dimensions.
-  using VariantKey = std::pair<const TimedProgram*, std::vector<std::int64_t>>;
   [[gnu::noinline]] const TimeBreakdown& time_of_variants(ModelSession& session, const PreparedLaunch& launch,
                                                           std::size_t index, const Launch& shape);
   const WarpVariants& variants_of(const PreparedLaunch& launch, std::size_t index, const Launch& shape);
-  KnownWarps::Launch make_variants(const PreparedLaunch& launch, const Bindings& values,
-                                   const LaunchSize& size, const Shares& shares) const;
+  KnownWarps::Launch make_variants(const PreparedLaunch& launch, std::size_t index,
+                                   const LaunchSize& size) const;
   void forget_variants();
-  const TimedProgram* intern(const TimedProgram& of, const std::shared_ptr<const KernelProgram>& program);
-  Shares shares_of(const PreparedLaunch& launch) const;
+  const TimedProgram* timed(const TimedProgram& of, const std::shared_ptr<const KernelProgram>& program);
+  double share_of(const PreparedLaunch& launch, const Parameter& parameter) const;  // of one with a share
   void add_row_note(std::string note);
   [[gnu::noinline]] void note_shares(const std::vector<std::int64_t>& values);
   GridAndBlock shape_with_dimensions(const PreparedLaunch& launch, std::size_t index,
@@ -147,10 +146,12 @@ class RowModel {
   std::uint64_t iterations_ = 0;
   std::uint64_t revisions_ = 0;  // number of revisions so far
   std::vector<Last> last_;
-  std::map<VariantKey, WarpVariants> variants_;
-  // What warps execute, by the launch's program: launches of many sizes have warps that execute the same.
-  std::map<const TimedProgram*, std::vector<std::unique_ptr<TimedProgram>>> interned_;
-  std::size_t interned_programs_ = 0;
+  std::unordered_map<KnownWarps::Key, WarpVariants, KnownWarps::KeyHash> variants_;
+  KnownWarps::Key variant_key_;  // of the launch that is looked for
+  // What warps execute: launches of many sizes have warps that execute the same.
+  std::unordered_map<const KernelProgram*,
+                     std::vector<std::pair<const TimedProgram*, std::unique_ptr<TimedProgram>>>>
+      timed_;
   TimeBreakdown mixed_, mixed_beside_;                     // of variants: by the model, by those beside it
   std::optional<std::pair<std::string, double>> instead_;  // of that share's value
   bool noting_ = true;

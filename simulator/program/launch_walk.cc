@@ -4,6 +4,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "simulator/program/launch_box.h"
 #include "simulator/program/warp_code.h"
 
 namespace warptime::warps {
@@ -16,13 +17,13 @@ class LaunchWalk : WarpState {
  public:
   LaunchWalk(const WarpProgram::Compiled& program, const Bindings& values, const LaunchSize& size,
              const Shares& shares, const WarpOptions& options)
-      : WarpState(program, values, size, shares), options_(options) {}
+      : WarpState(program, values, size, shares), options_(options), remembered_(program.conditions) {}
 
   LaunchWarps run() {
-    // Every warp at once, where none differs; its threads are dimensions of their own.
-    Box all;
-    for (std::size_t d = 0; d < 3; ++d) all.blocks[d] = {0, 1, size_.grid[d]};
-    look_at(all, static_cast<double>(options_.budget));
+    const std::vector<LaunchBox> boxes = boxes_of(size_, shape_);
+    double budget = static_cast<double>(options_.budget);
+    for (std::size_t i = 0; i < boxes.size(); ++i)
+      budget = look_at(boxes[i], budget, static_cast<double>(boxes.size() - i));
     std::sort(found_.groups.begin(), found_.groups.end(),
               [](const WarpGroup& a, const WarpGroup& b) { return a.warps > b.warps; });
     for (const WarpGroup& group : found_.groups) found_.total.add(group.each, group.warps);
@@ -31,115 +32,92 @@ class LaunchWalk : WarpState {
   }
 
  private:
-  struct Progression {
-    std::int64_t first = 0, step = 1, count = 1;
-    std::int64_t last() const { return first + step * (count - 1); }
-  };
-  struct Box {
-    std::array<Progression, 3> blocks;
-    double count() const {
-      return static_cast<double>(blocks[0].count) * static_cast<double>(blocks[1].count) *
-             static_cast<double>(blocks[2].count);
-    }
-  };
-  // Why something is not decided for all: the dimension to cut, and into how many progressions; 1: in halves.
-  struct Undecided {
-    std::size_t dimension = 0;
-    std::int64_t residues = 1;
-  };
+  // Nothing, or how to cut the warps so that more is decided.
+  using Outcome = std::optional<Cut>;
 
-  void bind(const Box& box) {
+  void bind(const LaunchBox& box) {
+    warps_ = begin_warp(box.first_warp(shape_));
     for (std::size_t d = 0; d < 3; ++d) {
-      const Progression& blocks = box.blocks[d];
-      counts_[d] = blocks.count;
-      slots_[d] = ValueRange::progression(d, blocks.first, blocks.step, blocks.count);
+      const auto& [strides, inner] = box.blocks[d];
+      const auto dimension = [this](std::size_t which, const Progression& range) {
+        counts_[which] = range.count;
+        return ValueRange::progression(which, range.first, range.step, range.count);
+      };
+      slots_[d] = add(dimension(d, strides), dimension(kFirstStrideDimension + d, inner), counts_);
+      if (!shape_.regular) continue;
+      const std::int64_t along = shape_.threads[d];
+      const Progression& warps = box.warps[d];
+      warp_threads_[d] =
+          dimension(kFirstWarpDimension + d, {warps.first * along, warps.step * along, warps.count});
+      all_threads_[d] =
+          add(warp_threads_[d], dimension(kFirstLaneDimension + d, {0, 1, box.threads[d]}), counts_);
     }
-  }
-
-  // Looks at the warps of these blocks: all at once, else each warp of a block in all of the blocks.
-  void look_at(const Box& box, double budget) {
-    if (!options_.sectors && look_at_all_warps(box)) return;
-    const std::int64_t warps = size_.warps_per_block();
-    for (std::int64_t warp = 0; warp < warps; ++warp) {
-      const std::uint64_t before = evaluations_;
-      look_at_warp(box, warp, budget / static_cast<double>(warps - warp));
-      budget = std::max(budget - static_cast<double>(evaluations_ - before), 0.0);
+    if (shape_.regular) {
+      const auto linear = [this](std::size_t first, const std::array<std::int64_t, 3>& sizes,
+                                 std::int64_t from) {
+        ValueRange sum(from);
+        std::int64_t step = 1;
+        for (std::size_t d = 0; d < 3; step *= sizes[d++])
+          sum = add(sum, ValueRange::progression(first + d, 0, step, counts_[first + d]), counts_);
+        return sum;
+      };
+      all_lanes_ = linear(kFirstLaneDimension, shape_.threads, 0);
+      slots_[kWarpSlot] = linear(kFirstWarpDimension, shape_.warps, box.first_warp(shape_));
     }
-  }
-
-  bool look_at_all_warps(const Box& box) {
-    bind(box);
-    for (std::size_t d = 0; d < 3; ++d) {
-      counts_[3 + d] = size_.block[d];
-      slots_[3 + d] = ValueRange::progression(3 + d, 0, 1, size_.block[d]);
-    }
-    slots_[kLaneSlot] = slots_[kWarpSlot] = ValueRange::unknown();
-    all_warps_ = true;
     forget_conditions();
-    WarpTotals totals;
-    const auto undecided = walk(program_.nodes, 1, totals, 1);
-    all_warps_ = false;
-    for (std::size_t d = 0; d < 3; ++d) counts_[3 + d] = 1;
-    if (undecided) return false;
-    add_group(box, 0, totals, static_cast<double>(size_.warps_per_block()));
-    return true;
+    set_all_lanes();
   }
 
-  // Takes about as many evaluations as `budget`; what a part leaves goes to the next one.
-  void look_at_warp(const Box& box, std::int64_t warp, double budget) {
-    bind(box);
-    const Lanes active = begin_warp(warp);
+  // The threads of all warps at once.
+  void set_all_lanes() {
+    for (std::size_t d = 0; d < 3; ++d)
+      slots_[3 + d] = shape_.regular ? all_threads_[d] : ValueRange::unknown();
+    slots_[kLaneSlot] = shape_.regular ? all_lanes_ : ValueRange::unknown();
+  }
+
+  // One thread of each warp.
+  void set_lane_of_each(std::size_t lane) {
+    if (!shape_.regular) return set_lane(lane);
+    auto index = static_cast<std::int64_t>(lane);
+    for (std::size_t d = 0; d < 3; index /= shape_.threads[d++])
+      slots_[3 + d] = add(warp_threads_[d], ValueRange(index % shape_.threads[d]), counts_);
+    slots_[kLaneSlot] = ValueRange(static_cast<std::int64_t>(lane));
+  }
+
+  // Takes about as many evaluations as `budget` has for one of `parts`; the rest of the budget is for those behind.
+  double look_at(const LaunchBox& box, double budget, double parts) {
     const std::uint64_t before = evaluations_;
-    forget_conditions();
-    WarpTotals totals;
-    const auto undecided = walk(program_.nodes, active, totals, 1);
-    if (!undecided) return add_group(box, warp, totals, 1);
-    const double cost = static_cast<double>(evaluations_ - before);
-    Progression cut = box.blocks[undecided->dimension];
-    budget -= cost;
-    if (budget < cost) {  // one block in the middle stands for all
-      Box sample = box;
-      for (Progression& blocks : sample.blocks)
-        blocks = {blocks.first + blocks.step * (blocks.count / 2), blocks.step, 1};
-      bind(sample);
-      forget_conditions();
-      totals = {};
-      begin_warp(warp);
-      walk(program_.nodes, active, totals, 1);
-      found_.sampled = true;
-      add_group(sample, warp, totals, box.count());
-      return;
-    }
-    const std::int64_t parts =
-        undecided->residues > 1 && cut.count > undecided->residues ? undecided->residues : 2;
-    for (std::int64_t part = 0; part < parts; ++part) {
-      Box smaller = box;
-      Progression& blocks = smaller.blocks[undecided->dimension];
-      if (parts == 2 && undecided->residues <= 1) {
-        const std::int64_t half = cut.count / 2;
-        blocks = part == 0 ? Progression{cut.first, cut.step, half}
-                           : Progression{cut.first + cut.step * half, cut.step, cut.count - half};
-      } else if (parts == 2 && cut.count <= undecided->residues) {
-        blocks = part == 0 ? Progression{cut.first, cut.step, cut.count / 2}
-                           : Progression{cut.first + cut.step * (cut.count / 2), cut.step,
-                                         cut.count - cut.count / 2};
-      } else {
-        blocks = {cut.first + cut.step * part, cut.step * parts, (cut.count - part + parts - 1) / parts};
-      }
-      const std::uint64_t so_far = evaluations_;
-      look_at_warp(smaller, warp, budget / static_cast<double>(parts - part));
-      budget = std::max(budget - static_cast<double>(evaluations_ - so_far), 0.0);
-    }
+    look_at(box, budget / parts);
+    return std::max(budget - static_cast<double>(evaluations_ - before), 0.0);
   }
 
-  void add_group(const Box& box, std::int64_t warp, const WarpTotals& totals, double warps_of_each) {
-    const double warps = box.count() * warps_of_each;
+  void look_at(const LaunchBox& box, double budget) {
+    const std::uint64_t before = evaluations_;
+    bind(box);
+    WarpTotals totals;
+    const Outcome cut = walk(program_.nodes, warps_, totals, 1);
+    if (!cut) return add_group(box, totals, box.count());
+    const auto cost = static_cast<double>(evaluations_ - before);
+    budget -= cost;
+    const std::vector<LaunchBox> parts = budget < cost ? std::vector<LaunchBox>{} : box.parts(*cut);
+    if (parts.empty()) {  // one warp in the middle stands for all
+      const LaunchBox sample = box.sample();
+      bind(sample);
+      totals = {};
+      walk(program_.nodes, warps_, totals, 1);
+      found_.sampled = true;
+      return add_group(sample, totals, box.count());
+    }
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      budget = look_at(parts[i], budget, static_cast<double>(parts.size() - i));
+  }
+
+  void add_group(const LaunchBox& box, const WarpTotals& totals, double warps) {
     const auto key = std::tuple{totals.instructions, totals.loads, totals.stores, totals.load_sectors,
                                 totals.store_sectors};
     const auto [known, fresh] = group_of_.try_emplace(key, found_.groups.size());
     if (fresh)
-      found_.groups.push_back(
-          {warps, totals, {box.blocks[0].first, box.blocks[1].first, box.blocks[2].first}, warp});
+      found_.groups.push_back({warps, totals, box.first_block(), box.first_warp(shape_)});
     else
       found_.groups[known->second].warps += warps;
   }
@@ -186,55 +164,69 @@ class LaunchWalk : WarpState {
     groups = std::move(joined);
   }
 
-  // ---- one warp in all blocks of a box
+  // ---- the warps of a box
 
-  using Outcome = std::optional<Undecided>;
+  static constexpr DimensionSet kLanes = DimensionSet{7} << kFirstLaneDimension;
 
-  static Undecided cut_at(const ValueRange& value) {
-    // The innermost that varies: counters before blocks.
-    return {static_cast<std::size_t>(std::bit_width(value.dimensions)) - 1, 1};
+  // The cut that decides an expression, which the threads of a warp do not.
+  Cut cut_for_value(const RangeExpression& expression, const ValueRange& value) {
+    RangeObstacles obstacles;
+    expression.evaluate(slots_.data(), counts_, &obstacles);
+    return cut_for(value, obstacles, ~kLanes, counts_);
   }
 
-  // Many items in a row have the same condition.
+  // Many items have the same condition.
   struct Remembered {
-    int condition = -1;
+    std::uint64_t stamp = 0;
     Lanes active = 0, result = 0;
   };
-  void forget_conditions() { remembered_.condition = -1; }
+  void forget_conditions() { ++stamp_; }
 
   // The lanes of `active` where the condition holds.
   Outcome holds(const Condition& condition, Lanes active, Lanes& result) {
-    if (remembered_.condition == condition.number && remembered_.active == active) {
-      result = remembered_.result;
+    Remembered& remembered = remembered_[static_cast<std::size_t>(condition.number)];
+    if (remembered.stamp == stamp_ && remembered.active == active) {
+      result = remembered.result;
       return {};
     }
-    auto undecided = find_holding(condition, active, result);
-    if (!undecided) remembered_ = {condition.number, active, result};
-    return undecided;
+    auto cut = find_holding(condition, active, result);
+    if (!cut) remembered = {stamp_, active, result};
+    return cut;
   }
 
   Outcome find_holding(const Condition& condition, Lanes active, Lanes& result) {
-    result = 0;
-    if (!condition.on_thread || all_warps_) {
-      const ValueRange value = evaluate(condition.expression);
-      if (!value.known) return unknown_threads(active, result);
-      if (!value.is_single() && value.low <= 0 && value.high >= 0) return cut_at(value);
-      if (value.low != 0 || value.high != 0) result = active;
+    const ValueRange all = evaluate(condition.expression);
+    if (all.known && all.is_decided()) {
+      result = all.holds() ? active : 0;
       return {};
     }
-    for (Lanes rest = active; rest != 0; rest &= rest - 1) {
-      const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
-      set_lane(lane);
-      const ValueRange value = evaluate(condition.expression);
-      if (!value.known) return unknown_threads(active, result);
-      if (!value.is_single() && value.low <= 0 && value.high >= 0) return cut_at(value);
-      if (value.low != 0 || value.high != 0) result |= Lanes{1} << lane;
+    if (!condition.on_thread) {
+      if (all.known) return cut_for_value(condition.expression, all);
+      return unknown_threads(active, result);
     }
-    return {};
+    if (all.known && (all.dimensions() & kLanes) == 0) return cut_for_value(condition.expression, all);
+    return find_lanes(condition, active, result);
+  }
+
+  // … thread by thread.
+  Outcome find_lanes(const Condition& condition, Lanes active, Lanes& result) {
+    result = 0;
+    Outcome cut;
+    bool known = true;
+    for (Lanes rest = active; rest != 0 && known && !cut; rest &= rest - 1) {
+      const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
+      set_lane_of_each(lane);
+      const ValueRange value = evaluate(condition.expression);
+      known = value.known;
+      if (!known) break;
+      if (!value.is_decided()) cut = cut_for_value(condition.expression, value);
+      if (value.holds()) result |= Lanes{1} << lane;
+    }
+    set_all_lanes();
+    return known ? cut : unknown_threads(active, result);
   }
 
   Outcome unknown_threads(Lanes active, Lanes& result) {
-    if (all_warps_) return Undecided{3, 1};  // laneid, say: the warps tell
     found_.threads_unknown = true;
     result = active;
     return {};
@@ -280,7 +272,7 @@ class LaunchWalk : WarpState {
   Outcome number(const WarpNode& node, const Expression& expression, std::int64_t& result) {
     const ValueRange value = evaluate(node.count);
     if (!value.known) throw failure(node, expression, "cannot be evaluated");
-    if (!value.is_single()) return cut_at(value);
+    if (!value.is_single()) return cut_for_value(node.count, value);
     if (value.low < 0) throw failure(node, expression, fmt::format("is negative: {}", value.low));
     result = value.low;
     return {};
@@ -303,23 +295,39 @@ class LaunchWalk : WarpState {
     const std::int64_t bytes = std::max<std::int64_t>(*access.bytes, 1);
     std::array<std::int64_t, kWarp> places{};
     std::size_t size = 0;
-    std::optional<ValueRange> first;
-    for (Lanes rest = active; rest != 0; rest &= rest - 1) {
-      set_lane(static_cast<std::size_t>(std::countr_zero(rest)));
-      const ValueRange place = evaluate(node.address->expression);
-      if (!place.known) return unknown_sectors(access, active, sectors);
-      if (place.dimensions != 0) {
-        if (!place.linear) return cut_at(place);
-        for (std::size_t d = kRangeDimensions; d-- > 0;) {
-          const std::int64_t step = place.steps[d];
-          if (step == 0) continue;
-          if (step % kSector != 0) return Undecided{d, kSector / std::gcd(kSector, step)};
-        }
+    const RangeExpression& address = node.address->expression;
+    const ValueRange all = evaluate(address);
+    if (all.known && all.is_linear()) {
+      if (auto cut = cut_to_sectors(all)) return cut;
+      for (Lanes rest = active; rest != 0; rest &= rest - 1) {
+        std::int64_t index = std::countr_zero(rest), place = all.base;
+        for (std::size_t d = 0; d < 3; index /= shape_.threads[d++])
+          place += index % shape_.threads[d] * all.step(kFirstLaneDimension + d);
+        places[size++] = place;
       }
-      if (first && place.steps != first->steps) return cut_at(place.dimensions != 0 ? place : *first);
-      if (!first) first = place;
-      places[size++] = place.base;
-      if (!node.address->on_thread) break;
+    } else {
+      std::optional<ValueRange> first;
+      Outcome cut;
+      for (Lanes rest = active; rest != 0 && !cut; rest &= rest - 1) {
+        set_lane_of_each(static_cast<std::size_t>(std::countr_zero(rest)));
+        const ValueRange place = evaluate(address);
+        if (!place.known) {
+          set_all_lanes();
+          return unknown_sectors(access, active, sectors);
+        }
+        if (!place.is_linear()) {
+          cut = cut_for_value(address, place);
+        } else if (first && !place.has_steps_of(*first, ~DimensionSet{0})) {
+          cut = cut_for_value(address, place.stepping != 0 ? place : *first);
+        } else {
+          cut = cut_to_sectors(place);
+        }
+        if (!first) first = place;
+        places[size++] = place.base;
+        if (!node.address->on_thread) break;
+      }
+      set_all_lanes();
+      if (cut) return cut;
     }
     std::sort(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(size));
     std::optional<std::int64_t> last;
@@ -328,6 +336,20 @@ class LaunchWalk : WarpState {
       const std::int64_t fresh = last ? std::max(begin, *last + 1) : begin;
       sectors += std::max<std::int64_t>(end - fresh + 1, 0);
       last = last ? std::max(*last, end) : end;
+    }
+    return {};
+  }
+
+  // An address' steps from warp to warp must be whole sectors.
+  static Outcome cut_to_sectors(const ValueRange& place) {
+    for (std::size_t d = kRangeDimensions; d-- > 0;) {
+      const std::int64_t step = place.step(d);
+      if (step % kSector == 0 || (kLanes >> d & 1) != 0) continue;
+      Cut cut;
+      cut.dimension = d;
+      cut.period = kSector / std::gcd(kSector, step % kSector);
+      cut.residues = true;
+      return cut;
     }
     return {};
   }
@@ -358,13 +380,13 @@ class LaunchWalk : WarpState {
       if (auto undecided = holds(*node.then_threads, active, some)) return undecided;
       if (some != 0)
         if (auto undecided = walk(node.body, some, totals, times)) return undecided;
-      const Lanes others = all_warps_ ? (some != 0 ? 0 : active) : active & ~some;
+      const Lanes others = active & ~some;
       return others != 0 ? walk(node.otherwise, others, totals, times) : Outcome();
     }
     const ValueRange value = evaluate(node.count);
     if (!value.known) throw failure(node, when.condition, "cannot be evaluated");
-    if (!value.is_single() && value.low <= 0 && value.high >= 0) return cut_at(value);
-    return walk(value.low != 0 || value.high != 0 ? node.body : node.otherwise, active, totals, times);
+    if (!value.is_decided()) return cut_for_value(node.count, value);
+    return walk(value.holds() ? node.body : node.otherwise, active, totals, times);
   }
 
   Outcome walk(const WarpNode& node, const Repeat& repeat, Lanes active, WarpTotals& totals, double times) {
@@ -375,21 +397,13 @@ class LaunchWalk : WarpState {
     }
     std::array<std::int64_t, kWarp> of_lane{};
     bool known = true;
-    for (Lanes rest = active; rest != 0 && known; rest &= rest - 1) {
-      const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
-      if (!all_warps_) set_lane(lane);
-      const ValueRange value = evaluate(node.per_thread->expression);
-      known = value.known;
-      if (known && !value.is_single()) return cut_at(value);
-      of_lane[lane] = std::max<std::int64_t>(value.low, 0);
-      count = std::max(count, of_lane[lane]);
-    }
+    if (auto cut = trips_of_lanes(*node.per_thread, active, of_lane, known)) return cut;
     if (!known) {
-      if (all_warps_) return Undecided{3, 1};
       found_.threads_unknown = true;
       if (auto undecided = number(node, repeat.count, count)) return undecided;
       return iterations(node, {0, 1, count}, active, totals, times);
     }
+    for (const std::int64_t trips : of_lane) count = std::max(count, trips);
     if (!node.threads_matter) return iterations(node, {0, 1, count}, active, totals, times);
     // While fewer and fewer threads are left.
     std::int64_t done = 0;
@@ -406,6 +420,28 @@ class LaunchWalk : WarpState {
       done = until;
     }
     return {};
+  }
+
+  Outcome trips_of_lanes(const Condition& trips, Lanes active, std::array<std::int64_t, kWarp>& of_lane,
+                         bool& known) {
+    const ValueRange all = evaluate(trips.expression);
+    if (all.is_single()) {
+      for (Lanes rest = active; rest != 0; rest &= rest - 1)
+        of_lane[static_cast<std::size_t>(std::countr_zero(rest))] = std::max<std::int64_t>(all.low, 0);
+      return {};
+    }
+    if (all.known && (all.dimensions() & kLanes) == 0) return cut_for_value(trips.expression, all);
+    Outcome cut;
+    for (Lanes rest = active; rest != 0 && known && !cut; rest &= rest - 1) {
+      const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
+      set_lane_of_each(lane);
+      const ValueRange value = evaluate(trips.expression);
+      known = value.known;
+      if (known && !value.is_single()) cut = cut_for_value(trips.expression, value);
+      of_lane[lane] = std::max<std::int64_t>(value.low, 0);
+    }
+    set_all_lanes();
+    return cut;
   }
 
   Outcome iterations(const WarpNode& node, const Progression& which, Lanes active, WarpTotals& totals,
@@ -440,20 +476,9 @@ class LaunchWalk : WarpState {
       return one_by_one(node, {which.first + which.step * (which.count / 2), which.step, 1}, active, totals,
                         times * static_cast<double>(which.count));
     }
-    if (undecided->residues > 1 && which.count > undecided->residues) {
-      const std::int64_t parts = undecided->residues;
-      for (std::int64_t part = 0; part < parts; ++part)
-        if (auto why = iterations(node,
-                                  {which.first + which.step * part, which.step * parts,
-                                   (which.count - part + parts - 1) / parts},
-                                  active, totals, times))
-          return why;
-      return {};
-    }
-    const std::int64_t half = which.count / 2;
-    if (auto why = iterations(node, {which.first, which.step, half}, active, totals, times)) return why;
-    return iterations(node, {which.first + which.step * half, which.step, which.count - half}, active, totals,
-                      times);
+    for (const Progression& part : parts_of(which, *undecided))
+      if (auto why = iterations(node, part, active, totals, times)) return why;
+    return {};
   }
 
   Outcome one_by_one(const WarpNode& node, const Progression& which, Lanes active, WarpTotals& totals,
@@ -484,8 +509,12 @@ class LaunchWalk : WarpState {
   std::map<std::tuple<double, double, double, double, double>, std::size_t> group_of_;
   std::size_t open_counters_ = 0;
   std::uint64_t loop_cost_ = 0;
-  bool all_warps_ = false;
-  Remembered remembered_;
+  WarpShape shape_{size_.block};
+  Lanes warps_ = 0;  // the threads of each warp of the box
+  std::array<ValueRange, 3> warp_threads_, all_threads_;
+  ValueRange all_lanes_;
+  std::uint64_t stamp_ = 0;
+  std::vector<Remembered> remembered_;
 };
 
 }  // namespace

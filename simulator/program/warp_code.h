@@ -58,6 +58,7 @@ struct WarpProgram::Compiled {
   std::vector<warps::WarpNode> nodes;
   std::vector<std::string> names;  // of slots from kFirstOwnSlot on; counters have empty names
   std::vector<std::string> thread_names;
+  std::size_t conditions = 0;  // Condition::number is less
   bool varies = false;
 };
 

@@ -120,6 +120,7 @@ class WarpCompiler {
     std::string text = to_string(expression);
     for (const auto& [name, slot] : counters_) text += fmt::format(" {}={}", name, slot);
     const int number = static_cast<int>(numbers_.try_emplace(std::move(text), numbers_.size()).first->second);
+    into_.conditions = numbers_.size();
     Condition result{range(expression), false, number};
     for (int slot = 3; slot < 6; ++slot) result.on_thread = result.on_thread || result.expression.uses(slot);
     result.on_thread =

@@ -1,7 +1,9 @@
 #include "simulator/program/expression/range_expression.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
+#include <numeric>
 
 #include "simulator/program/expression/arithmetic.h"
 
@@ -18,157 +20,91 @@ bool fits(Wide value) {
   return value >= kLowest && value <= kHighest;
 }
 
-ValueRange between(std::int64_t low, std::int64_t high, std::uint32_t dimensions) {
-  ValueRange range(low);
-  range.high = high;
-  if (low == high) return range;
-  range.dimensions = dimensions;
-  range.linear = false;
-  return range;
+template <typename Function>
+void for_each_dimension(DimensionSet set, const Function& function) {
+  for (; set != 0; set &= set - 1) function(static_cast<std::size_t>(std::countr_zero(set)));
 }
 
-// base + Σ step · k. Unknown if it does not fit.
-ValueRange linear_range(Wide base, const std::array<Wide, kRangeDimensions>& steps,
-                        const DimensionCounts& counts) {
-  ValueRange range;
-  Wide low = base, high = base;
-  for (std::size_t d = 0; d < kRangeDimensions; ++d) {
-    if (steps[d] == 0 || counts[d] <= 1) continue;
-    if (!fits(steps[d])) return ValueRange::unknown();
-    const Wide reach = steps[d] * (counts[d] - 1);
-    (reach < 0 ? low : high) += reach;
-    range.steps[d] = static_cast<std::int64_t>(steps[d]);
-    range.dimensions |= std::uint32_t{1} << d;
+// An affine form while it is made: unknown if it does not fit.
+class Form {
+ public:
+  Form(Wide base, Wide rest_low, Wide rest_high, DimensionSet rest_dimensions)
+      : base_(base), rest_low_(rest_low), rest_high_(rest_high), rest_dimensions_(rest_dimensions) {}
+
+  void step(std::size_t dimension, Wide step, const DimensionCounts& counts) {
+    if (step == 0 || counts[dimension] <= 1) return;
+    const Wide reach = step * (counts[dimension] - 1);
+    (reach < 0 ? low_ : high_) += reach;
+    fits_ = fits_ && fits(step);
+    range_.set_step(dimension, static_cast<std::int64_t>(step));
   }
-  if (!fits(low) || !fits(high) || !fits(base)) return ValueRange::unknown();
-  range.base = static_cast<std::int64_t>(base);
-  range.low = static_cast<std::int64_t>(low);
-  range.high = static_cast<std::int64_t>(high);
-  return range;
+
+  ValueRange finish() {
+    if (rest_low_ == rest_high_) {
+      base_ += rest_low_;
+      rest_low_ = rest_high_ = 0;
+      rest_dimensions_ = 0;
+    }
+    low_ += base_ + rest_low_;
+    high_ += base_ + rest_high_;
+    if (!fits_ || !fits(low_) || !fits(high_) || !fits(base_) || !fits(rest_low_) || !fits(rest_high_))
+      return ValueRange::unknown();
+    range_.rest_dimensions = rest_dimensions_;
+    range_.base = static_cast<std::int64_t>(base_);
+    range_.rest_low = static_cast<std::int64_t>(rest_low_);
+    range_.rest_high = static_cast<std::int64_t>(rest_high_);
+    range_.low = static_cast<std::int64_t>(low_);
+    range_.high = static_cast<std::int64_t>(high_);
+    return range_;
+  }
+
+ private:
+  ValueRange range_;
+  Wide base_, rest_low_, rest_high_, low_ = 0, high_ = 0;
+  DimensionSet rest_dimensions_;
+  bool fits_ = true;
+};
+
+ValueRange between(Wide low, Wide high, DimensionSet dimensions) {
+  return Form(0, low, high, dimensions).finish();
 }
 
 // a + sign · b
 ValueRange sum(const ValueRange& a, const ValueRange& b, int sign, const DimensionCounts& counts) {
-  if (a.linear && b.linear) {
-    std::array<Wide, kRangeDimensions> steps{};
-    const std::uint32_t both = a.dimensions | b.dimensions;
-    for (std::size_t d = 0; both >> d != 0; ++d) steps[d] = Wide{a.steps[d]} + Wide{sign} * b.steps[d];
-    return linear_range(Wide{a.base} + Wide{sign} * b.base, steps, counts);
-  }
-  const Wide low = Wide{a.low} + (sign > 0 ? Wide{b.low} : -Wide{b.high});
-  const Wide high = Wide{a.high} + (sign > 0 ? Wide{b.high} : -Wide{b.low});
-  if (!fits(low) || !fits(high)) return ValueRange::unknown();
-  return between(static_cast<std::int64_t>(low), static_cast<std::int64_t>(high),
-                 a.dimensions | b.dimensions);
+  const Wide of_b = sign;
+  Form form(Wide{a.base} + of_b * b.base, Wide{a.rest_low} + (sign > 0 ? b.rest_low : -Wide{b.rest_high}),
+            Wide{a.rest_high} + (sign > 0 ? b.rest_high : -Wide{b.rest_low}),
+            a.rest_dimensions | b.rest_dimensions);
+  for_each_dimension(a.stepping | b.stepping,
+                     [&](std::size_t d) { form.step(d, Wide{a.step(d)} + of_b * b.step(d), counts); });
+  return form.finish();
+}
+
+// base + rest + the steps of `a` in `dimensions`, times multiplier, by divisor.
+ValueRange scaled(Wide base, Wide rest_low, Wide rest_high, const ValueRange& a, DimensionSet dimensions,
+                  Wide multiplier, Wide divisor, const DimensionCounts& counts,
+                  DimensionSet rest_dimensions) {
+  Form form(base, rest_low, rest_high, rest_dimensions);
+  for_each_dimension(a.stepping & dimensions,
+                     [&](std::size_t d) { form.step(d, a.step(d) * multiplier / divisor, counts); });
+  return form.finish();
 }
 
 ValueRange product(const ValueRange& a, const ValueRange& b, const DimensionCounts& counts) {
-  if (b.is_single() && a.linear) {
-    std::array<Wide, kRangeDimensions> steps{};
-    for (std::size_t d = 0; a.dimensions >> d != 0; ++d) steps[d] = Wide{a.steps[d]} * b.low;
-    return linear_range(Wide{a.base} * b.low, steps, counts);
+  if (b.is_single()) {
+    const Wide by = b.low;
+    return scaled(a.base * by, by * (by > 0 ? a.rest_low : a.rest_high),
+                  by * (by > 0 ? a.rest_high : a.rest_low), a, a.stepping, by, 1, counts, a.rest_dimensions);
   }
-  if (a.is_single() && b.linear) return product(b, a, counts);
+  if (a.is_single()) return product(b, a, counts);
   const std::array corners = {Wide{a.low} * b.low, Wide{a.low} * b.high, Wide{a.high} * b.low,
                               Wide{a.high} * b.high};
   const auto [low, high] = std::minmax_element(corners.begin(), corners.end());
-  if (!fits(*low) || !fits(*high)) return ValueRange::unknown();
-  return between(static_cast<std::int64_t>(*low), static_cast<std::int64_t>(*high),
-                 a.dimensions | b.dimensions);
+  return between(*low, *high, a.dimensions() | b.dimensions());
 }
 
-bool steps_are_multiples_of(const ValueRange& a, std::int64_t of) {
-  if (!a.linear) return false;
-  for (std::size_t d = 0; a.dimensions >> d != 0; ++d)
-    if (a.steps[d] % of != 0) return false;
-  return true;
-}
-
-std::int64_t floor_of(std::int64_t a, std::int64_t b) {
-  std::int64_t value = 0;
-  arithmetic::divide(Operator::divide, a, b, value);
-  return value;
-}
-
-// a / b or a % b, rounded down, b > 0
-ValueRange division(Operator op, const ValueRange& a, const ValueRange& b, const DimensionCounts& counts) {
-  if (!b.is_single()) {
-    if (b.low <= 0 || a.low < 0) return ValueRange::unknown();
-    if (op == Operator::modulo) return between(0, std::min(a.high, b.high - 1), a.dimensions | b.dimensions);
-    return between(floor_of(a.low, b.high), floor_of(a.high, b.low), a.dimensions | b.dimensions);
-  }
-  const std::int64_t by = b.low;
-  if (by <= 0) {
-    std::int64_t value = 0;
-    if (!a.is_single() || arithmetic::divide(op, a.low, by, value) != nullptr) return ValueRange::unknown();
-    return ValueRange(value);
-  }
-  if (op == Operator::ceil_div) {
-    const ValueRange up = sum(a, ValueRange(by - 1), 1, counts);
-    return up.known ? division(Operator::divide, up, b, counts) : up;
-  }
-  const std::int64_t low = floor_of(a.low, by), high = floor_of(a.high, by);
-  const bool multiples = steps_are_multiples_of(a, by);
-  if (op == Operator::divide) {
-    if (low == high) return ValueRange(low);
-    if (!multiples) return between(low, high, a.dimensions);
-    std::array<Wide, kRangeDimensions> steps{};
-    for (std::size_t d = 0; a.dimensions >> d != 0; ++d) steps[d] = a.steps[d] / by;
-    return linear_range(floor_of(a.base, by), steps, counts);
-  }
-  if (multiples) return ValueRange(a.base - floor_of(a.base, by) * by);
-  if (low == high) return sum(a, ValueRange(low * by), -1, counts);
-  return between(0, by - 1, a.dimensions);
-}
-
-// 1, 0, or a range of both.
-ValueRange truth(bool surely, bool never, std::uint32_t dimensions) {
-  return surely ? ValueRange(1) : never ? ValueRange(0) : between(0, 1, dimensions);
-}
-
-ValueRange comparison(Operator op, const ValueRange& a, const ValueRange& b, const DimensionCounts& counts) {
-  ValueRange less = sum(a, b, -1, counts);  // what is linear in both may cancel
-  if (!less.known) {
-    less = between(a.low < b.high    ? -1
-                   : a.low == b.high ? 0
-                                     : 1,
-                   a.high < b.low    ? -1
-                   : a.high == b.low ? 0
-                                     : 1,
-                   a.dimensions | b.dimensions);
-  }
-  const std::uint32_t dimensions = less.dimensions;
-  switch (op) {
-    case Operator::less:
-      return truth(less.high < 0, less.low >= 0, dimensions);
-    case Operator::less_equal:
-      return truth(less.high <= 0, less.low > 0, dimensions);
-    case Operator::greater:
-      return truth(less.low > 0, less.high <= 0, dimensions);
-    case Operator::greater_equal:
-      return truth(less.low >= 0, less.high < 0, dimensions);
-    default: {
-      // A linear difference that steps over 0 is never 0.
-      std::uint32_t varying = 0;
-      std::int64_t step = 0;
-      for (std::size_t d = 0; less.linear && less.dimensions >> d != 0; ++d)
-        if (less.steps[d] != 0) ++varying, step = less.steps[d];
-      const bool misses =
-          less.low > 0 || less.high < 0 ||
-          (varying == 1 && step != std::numeric_limits<std::int64_t>::min() && less.base % step != 0);
-      const bool same = less.low == 0 && less.high == 0;
-      return op == Operator::equal ? truth(same, misses, dimensions) : truth(misses, same, dimensions);
-    }
-  }
-}
-
-ValueRange least_or_most(Operator op, const ValueRange& a, const ValueRange& b,
-                         const DimensionCounts& counts) {
-  const ValueRange first = comparison(Operator::less_equal, a, b, counts);
-  if (first.is_single()) return (first.low != 0) == (op == Operator::minimum) ? a : b;
-  const bool least = op == Operator::minimum;
-  return between(least ? std::min(a.low, b.low) : std::max(a.low, b.low),
-                 least ? std::min(a.high, b.high) : std::max(a.high, b.high), a.dimensions | b.dimensions);
+Wide floor_of(Wide a, Wide b) {
+  return a >= 0 ? a / b : -((b - 1 - a) / b);
 }
 
 ValueRange power(const ValueRange& a, const ValueRange& b) {
@@ -178,25 +114,227 @@ ValueRange power(const ValueRange& a, const ValueRange& b) {
     return ValueRange::unknown();
   if (a.is_single() && b.is_single()) return ValueRange(low);
   return between(std::min(low, a.low == 0 ? std::int64_t{0} : low), std::max(high, std::int64_t{1}),
-                 a.dimensions | b.dimensions);
+                 a.dimensions() | b.dimensions());
 }
 
 }  // namespace
 
 ValueRange ValueRange::progression(std::size_t dimension, std::int64_t first, std::int64_t step,
                                    std::int64_t count) {
-  if (count <= 1) return ValueRange(first);
-  std::array<Wide, kRangeDimensions> steps{};
-  steps[dimension] = step;
   DimensionCounts counts;
   counts.fill(1);
   counts[dimension] = count;
-  return linear_range(first, steps, counts);
+  Form form(first, 0, 0, 0);
+  form.step(dimension, step, counts);
+  return form.finish();
 }
+
+bool ValueRange::has_steps_of(const ValueRange& other, DimensionSet of) const {
+  if (((stepping ^ other.stepping) & of) != 0) return false;
+  bool same = true;
+  for_each_dimension(stepping & of, [&](std::size_t d) { same = same && steps_[d] == other.steps_[d]; });
+  return same;
+}
+
+ValueRange add(const ValueRange& a, const ValueRange& b, const DimensionCounts& counts) {
+  return a.known && b.known ? sum(a, b, 1, counts) : ValueRange::unknown();
+}
+
+// Evaluates the nodes of an expression.
+class RangeExpression::Evaluation {
+ public:
+  Evaluation(const std::vector<Node>& nodes, const ValueRange* slots, const DimensionCounts& counts,
+             RangeObstacles* obstacles)
+      : nodes_(nodes), slots_(slots), counts_(counts), obstacles_(obstacles) {}
+
+  ValueRange evaluate(std::uint32_t index) {
+    const Node& node = nodes_[index];
+    switch (node.op) {
+      case Operator::integer:
+        return ValueRange(node.number);
+      case Operator::decimal:
+        return ValueRange::unknown();
+      case Operator::name:
+        return node.number < 0 ? ValueRange::unknown() : slots_[node.number];
+      case Operator::logical_and:
+      case Operator::logical_or:
+        return logical(node);
+      case Operator::conditional:
+        return conditional(node);
+      default:
+        return arithmetic(node);
+    }
+  }
+
+ private:
+  ValueRange logical(const Node& node) {
+    const bool both = node.op == Operator::logical_and;
+    const auto decides = [both](const ValueRange& v) {
+      return v.known && (both ? v.low == 0 && v.high == 0 : v.low > 0 || v.high < 0);
+    };
+    const ValueRange a = evaluate(node.operands[0]);
+    if (decides(a)) return ValueRange(both ? 0 : 1);
+    const ValueRange b = evaluate(node.operands[1]);
+    if (decides(b)) return ValueRange(both ? 0 : 1);
+    if (!a.known || !b.known) return ValueRange::unknown();
+    if (a.is_decided() && b.is_decided()) return ValueRange(both ? 1 : 0);
+    return between(0, 1, (a.is_decided() ? 0 : a.dimensions()) | (b.is_decided() ? 0 : b.dimensions()));
+  }
+
+  ValueRange conditional(const Node& node) {
+    const ValueRange condition = evaluate(node.operands[0]);
+    if (!condition.known) return condition;
+    if (condition.is_decided()) return evaluate(node.operands[condition.holds() ? 1 : 2]);
+    const ValueRange a = evaluate(node.operands[1]), b = evaluate(node.operands[2]);
+    if (!a.known || !b.known) return ValueRange::unknown();
+    return between(std::min(a.low, b.low), std::max(a.high, b.high),
+                   condition.dimensions() | a.dimensions() | b.dimensions());
+  }
+
+  ValueRange arithmetic(const Node& node) {
+    ValueRange a = evaluate(node.operands[0]);
+    if (!a.known) return a;
+    if (node.op == Operator::negate) return sum(ValueRange(0), a, -1, counts_);
+    if (node.op == Operator::logical_not) return comparison(Operator::equal, a, ValueRange(0));
+    if (node.op == Operator::log2) {
+      if (a.low < 1) return ValueRange::unknown();
+      return between(arithmetic::log2(a.low), arithmetic::log2(a.high), a.dimensions());
+    }
+    for (std::size_t i = 1; i < node.operands.size() && a.known; ++i) {
+      const ValueRange b = evaluate(node.operands[i]);
+      a = b.known ? apply(node.op, a, b) : b;
+    }
+    return a;
+  }
+
+  ValueRange apply(Operator op, const ValueRange& a, const ValueRange& b) {
+    switch (op) {
+      case Operator::add:
+        return sum(a, b, 1, counts_);
+      case Operator::subtract:
+        return sum(a, b, -1, counts_);
+      case Operator::multiply:
+        return product(a, b, counts_);
+      case Operator::divide:
+      case Operator::modulo:
+      case Operator::ceil_div:
+        return division(op, a, b);
+      case Operator::power:
+        return power(a, b);
+      case Operator::minimum:
+      case Operator::maximum:
+        return least_or_most(op, a, b);
+      default:
+        return comparison(op, a, b);
+    }
+  }
+
+  // a / b or a % b, rounded down, b > 0
+  ValueRange division(Operator op, const ValueRange& a, const ValueRange& b) {
+    const DimensionSet both = a.dimensions() | b.dimensions();
+    if (!b.is_single()) {
+      if (b.low <= 0 || a.low < 0) return ValueRange::unknown();
+      if (op == Operator::modulo) return between(0, std::min(a.high, b.high - 1), both);
+      return between(floor_of(a.low, b.high), floor_of(a.high, b.low), both);
+    }
+    const std::int64_t by = b.low;
+    if (by <= 0) {
+      std::int64_t value = 0;
+      if (!a.is_single() || arithmetic::divide(op, a.low, by, value) != nullptr) return ValueRange::unknown();
+      return ValueRange(value);
+    }
+    if (op == Operator::ceil_div) {
+      const ValueRange up = sum(a, ValueRange(by - 1), 1, counts_);
+      return up.known ? division(Operator::divide, up, b) : up;
+    }
+    // a = by · multiples + others
+    const Wide base = floor_of(a.base, by);
+    Wide low = a.base - base * by + a.rest_low;
+    Wide high = low - a.rest_low + a.rest_high;
+    DimensionSet others = 0;
+    for_each_dimension(a.stepping, [&](std::size_t d) {
+      if (a.step(d) % by == 0) return;
+      others |= DimensionSet{1} << d;
+      const Wide reach = Wide{a.step(d)} * (counts_[d] - 1);
+      (reach < 0 ? low : high) += reach;
+    });
+    const Wide lowest = floor_of(low, by), highest = floor_of(high, by);
+    if (lowest != highest && obstacles_ != nullptr) obstacles_->divisions.push_back({a, by});
+    if (op == Operator::divide)
+      return scaled(base, lowest, highest, a, ~others, 1, by, counts_, others | a.rest_dimensions);
+    if (lowest != highest) return between(0, by - 1, others | a.rest_dimensions);
+    return scaled(a.base - (base + lowest) * by, a.rest_low, a.rest_high, a, others, 1, 1, counts_,
+                  a.rest_dimensions);
+  }
+
+  // 1, 0, or a range of both.
+  ValueRange truth(bool surely, bool never, const ValueRange& difference) {
+    if (surely || never) return ValueRange(surely ? 1 : 0);
+    if (obstacles_ != nullptr) obstacles_->differences.push_back(difference);
+    return between(0, 1, difference.dimensions());
+  }
+
+  ValueRange comparison(Operator op, const ValueRange& a, const ValueRange& b) {
+    ValueRange less = sum(a, b, -1, counts_);  // what is linear in both cancels
+    if (!less.known) {
+      less = between(a.low < b.high    ? -1
+                     : a.low == b.high ? 0
+                                       : 1,
+                     a.high < b.low    ? -1
+                     : a.high == b.low ? 0
+                                       : 1,
+                     a.dimensions() | b.dimensions());
+    }
+    switch (op) {
+      case Operator::less:
+        return truth(less.high < 0, less.low >= 0, less);
+      case Operator::less_equal:
+        return truth(less.high <= 0, less.low > 0, less);
+      case Operator::greater:
+        return truth(less.low > 0, less.high <= 0, less);
+      case Operator::greater_equal:
+        return truth(less.low >= 0, less.high < 0, less);
+      default: {
+        // A linear difference that steps over 0 is never 0.
+        std::uint64_t steps = 0;
+        for_each_dimension(less.stepping, [&](std::size_t d) {
+          const std::int64_t step = less.step(d);
+          steps = std::gcd(steps,
+                           step < 0 ? -static_cast<std::uint64_t>(step) : static_cast<std::uint64_t>(step));
+        });
+        const std::uint64_t base =
+            less.base < 0 ? -static_cast<std::uint64_t>(less.base) : static_cast<std::uint64_t>(less.base);
+        const bool misses =
+            less.low > 0 || less.high < 0 || (less.is_linear() && steps != 0 && base % steps != 0);
+        const bool same = less.low == 0 && less.high == 0;
+        return op == Operator::equal ? truth(same, misses, less) : truth(misses, same, less);
+      }
+    }
+  }
+
+  ValueRange least_or_most(Operator op, const ValueRange& a, const ValueRange& b) {
+    const ValueRange first = comparison(Operator::less_equal, a, b);
+    if (first.is_single()) return (first.low != 0) == (op == Operator::minimum) ? a : b;
+    const bool least = op == Operator::minimum;
+    return between(least ? std::min(a.low, b.low) : std::max(a.low, b.low),
+                   least ? std::min(a.high, b.high) : std::max(a.high, b.high),
+                   a.dimensions() | b.dimensions());
+  }
+
+  const std::vector<Node>& nodes_;
+  const ValueRange* slots_;
+  const DimensionCounts& counts_;
+  RangeObstacles* obstacles_;
+};
 
 RangeExpression::RangeExpression(const Expression& expression,
                                  const std::function<int(const std::string&)>& slot_of) {
   compile(expression, slot_of);
+}
+
+ValueRange RangeExpression::evaluate(const ValueRange* slots, const DimensionCounts& counts,
+                                     RangeObstacles* obstacles) const {
+  return Evaluation(nodes_, slots, counts, obstacles).evaluate(static_cast<std::uint32_t>(nodes_.size() - 1));
 }
 
 std::uint32_t RangeExpression::compile(const Expression& expression,
@@ -220,88 +358,6 @@ std::uint32_t RangeExpression::compile(const Expression& expression,
 bool RangeExpression::uses(int slot) const {
   return std::any_of(nodes_.begin(), nodes_.end(),
                      [slot](const Node& node) { return node.op == Operator::name && node.number == slot; });
-}
-
-ValueRange RangeExpression::evaluate(std::uint32_t index, const ValueRange* slots,
-                                     const DimensionCounts& counts) const {
-  const Node& node = nodes_[index];
-  const auto operand = [&](std::size_t i) { return evaluate(node.operands[i], slots, counts); };
-  switch (node.op) {
-    case Operator::integer:
-      return ValueRange(node.number);
-    case Operator::decimal:
-      return ValueRange::unknown();
-    case Operator::name:
-      return node.number < 0 ? ValueRange::unknown() : slots[node.number];
-    case Operator::logical_and:
-    case Operator::logical_or: {
-      const bool both = node.op == Operator::logical_and;
-      const ValueRange a = operand(0);
-      const auto decides = [both](const ValueRange& v) {
-        return v.known && (both ? v.low == 0 && v.high == 0 : v.low > 0 || v.high < 0);
-      };
-      if (decides(a)) return ValueRange(both ? 0 : 1);
-      const ValueRange b = operand(1);
-      if (decides(b)) return ValueRange(both ? 0 : 1);
-      if (!a.known || !b.known) return ValueRange::unknown();
-      const bool a_decided = a.is_single() || a.low > 0 || a.high < 0;
-      const bool b_decided = b.is_single() || b.low > 0 || b.high < 0;
-      if (a_decided && b_decided) return ValueRange(both ? 1 : 0);
-      return between(0, 1, (a_decided ? 0 : a.dimensions) | (b_decided ? 0 : b.dimensions));
-    }
-    case Operator::conditional: {
-      const ValueRange condition = operand(0);
-      if (!condition.known) return condition;
-      if (condition.low > 0 || condition.high < 0) return operand(1);
-      if (condition.is_single()) return operand(2);
-      const ValueRange a = operand(1), b = operand(2);
-      if (!a.known || !b.known) return ValueRange::unknown();
-      return between(std::min(a.low, b.low), std::max(a.high, b.high),
-                     condition.dimensions | a.dimensions | b.dimensions);
-    }
-    default:
-      break;
-  }
-  ValueRange a = operand(0);
-  if (!a.known) return a;
-  if (node.op == Operator::negate) return sum(ValueRange(0), a, -1, counts);
-  if (node.op == Operator::logical_not) return comparison(Operator::equal, a, ValueRange(0), counts);
-  if (node.op == Operator::log2) {
-    if (a.low < 1) return ValueRange::unknown();
-    return between(arithmetic::log2(a.low), arithmetic::log2(a.high), a.dimensions);
-  }
-  for (std::size_t i = 1; i < node.operands.size(); ++i) {
-    const ValueRange b = operand(i);
-    if (!b.known) return b;
-    switch (node.op) {
-      case Operator::add:
-        a = sum(a, b, 1, counts);
-        break;
-      case Operator::subtract:
-        a = sum(a, b, -1, counts);
-        break;
-      case Operator::multiply:
-        a = product(a, b, counts);
-        break;
-      case Operator::divide:
-      case Operator::modulo:
-      case Operator::ceil_div:
-        a = division(node.op, a, b, counts);
-        break;
-      case Operator::power:
-        a = power(a, b);
-        break;
-      case Operator::minimum:
-      case Operator::maximum:
-        a = least_or_most(node.op, a, b, counts);
-        break;
-      default:
-        a = comparison(node.op, a, b, counts);
-        break;
-    }
-    if (!a.known) return a;
-  }
-  return a;
 }
 
 }  // namespace warptime

@@ -1,8 +1,13 @@
 // Expressions over ranges: the value of an expression where some of its names run through arithmetic progressions.
 //
 // A launch has too many warps to look at each. What most of them execute is decided for many at once: a name such as
-// blockIdx.x becomes a dimension that runs from 0 in steps, and an expression over it has a lowest and a highest value,
-// and, where it is linear in the dimension, its change for one step.
+// blockIdx.x becomes the sum of one or more dimensions that run from 0 in steps, and an expression over it becomes
+//
+//     base + Σ step · k + rest,   0 <= k < count of the dimension,   rest_low <= rest <= rest_high
+//
+// (affine arithmetic: Stolfi and de Figueiredo, "Self-Validated Numerical Methods and Applications", 1997, section 3).
+// What is linear in both operands cancels exactly; a quotient and a remainder keep the steps that are multiples of the
+// divisor.
 #pragma once
 
 #include <array>
@@ -15,20 +20,22 @@
 
 namespace warptime {
 
-// blockIdx.x, .y, .z, threadIdx.x, .y, .z, and the counters of nested repeats.
-inline constexpr std::size_t kRangeDimensions = 12;
-inline constexpr std::size_t kFirstCounterDimension = 6;
+// For each of x, y and z: blocks, blocks within a stride, warps of a block, threads of a warp; then the counters of
+// nested repeats.
+inline constexpr std::size_t kRangeDimensions = 18;
+inline constexpr std::size_t kFirstStrideDimension = 3, kFirstWarpDimension = 6, kFirstLaneDimension = 9,
+                             kFirstCounterDimension = 12;
 
 // How many values each dimension has; at least 1.
 using DimensionCounts = std::array<std::int64_t, kRangeDimensions>;
+using DimensionSet = std::uint32_t;  // a bit each
 
 struct ValueRange {
-  bool known = true;      // false: nothing is known of it, which nothing below then says either
-  std::int64_t base = 0;  // where all dimensions are at their first value; only if linear
-  std::int64_t low = 0, high = 0;
-  std::uint32_t dimensions = 0;  // that it varies with, a bit each
-  bool linear = true;            // in each of them, with these steps
-  std::array<std::int64_t, kRangeDimensions> steps{};
+  bool known = true;  // false: nothing is known of it, which nothing below then says either
+  DimensionSet stepping = 0, rest_dimensions = 0;  // that the linear part and the rest vary with
+  std::int64_t base = 0;
+  std::int64_t rest_low = 0, rest_high = 0;  // both 0, or different
+  std::int64_t low = 0, high = 0;            // of the sum
 
   ValueRange() = default;
   explicit ValueRange(std::int64_t value) : base(value), low(value), high(value) {}
@@ -40,7 +47,38 @@ struct ValueRange {
   // first, first + step, …: count of them.
   static ValueRange progression(std::size_t dimension, std::int64_t first, std::int64_t step,
                                 std::int64_t count);
+
   bool is_single() const { return known && low == high; }
+  bool is_linear() const { return rest_low == rest_high; }
+  // 0 for all, or for none.
+  bool is_decided() const { return is_single() || low > 0 || high < 0; }
+  bool holds() const { return low != 0 || high != 0; }  // where it is decided
+  DimensionSet dimensions() const { return stepping | rest_dimensions; }
+  std::int64_t step(std::size_t dimension) const {
+    return (stepping >> dimension & 1) != 0 ? steps_[dimension] : 0;
+  }
+  void set_step(std::size_t dimension, std::int64_t step) {
+    steps_[dimension] = step;
+    if (step != 0) stepping |= DimensionSet{1} << dimension;
+  }
+  // The same linear part over these dimensions.
+  bool has_steps_of(const ValueRange& other, DimensionSet of) const;
+
+ private:
+  std::array<std::int64_t, kRangeDimensions> steps_;  // those of `stepping`
+};
+
+ValueRange add(const ValueRange& a, const ValueRange& b, const DimensionCounts& counts);
+
+// What kept an expression from having one value: differences that are negative for some and not for others, and
+// dividends that run through multiples of their divisor.
+struct RangeObstacles {
+  struct Division {
+    ValueRange dividend;
+    std::int64_t divisor = 1;
+  };
+  std::vector<ValueRange> differences;
+  std::vector<Division> divisions;
 };
 
 class RangeExpression {
@@ -49,10 +87,10 @@ class RangeExpression {
   // slot_of: the index of a name's range in the array for evaluate(); negative if it has none: then it is unknown.
   RangeExpression(const Expression& expression, const std::function<int(const std::string&)>& slot_of);
 
-  // The values that evaluate_count can have, or more: never fewer. Unknown where it fails.
-  ValueRange evaluate(const ValueRange* slots, const DimensionCounts& counts) const {
-    return evaluate(static_cast<std::uint32_t>(nodes_.size() - 1), slots, counts);
-  }
+  // The values that evaluate_count can have, or more: never fewer. Unknown where it fails. `obstacles`, if given, takes
+  // what keeps it from being decided.
+  ValueRange evaluate(const ValueRange* slots, const DimensionCounts& counts,
+                      RangeObstacles* obstacles = nullptr) const;
   // Whether it uses a slot.
   bool uses(int slot) const;
 
@@ -62,8 +100,8 @@ class RangeExpression {
     std::vector<std::uint32_t> operands;
     std::int64_t number = 0;  // an integer's value, a name's slot
   };
+  class Evaluation;
   std::uint32_t compile(const Expression& expression, const std::function<int(const std::string&)>& slot_of);
-  ValueRange evaluate(std::uint32_t index, const ValueRange* slots, const DimensionCounts& counts) const;
 
   std::vector<Node> nodes_;  // operands come before; the root is the last
 };

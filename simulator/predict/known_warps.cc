@@ -1,0 +1,78 @@
+#include "simulator/predict/known_warps.h"
+
+#include <algorithm>
+
+#include "simulator/program/walk.h"
+
+namespace warptime {
+namespace {
+
+// FNV-1a, a word at a time.
+class Hash {
+ public:
+  void add(std::uint64_t word) { value_ = (value_ ^ word) * 0x100000001B3u; }
+  void add(const Expression& expression) {
+    if (expression.is_integer()) add(static_cast<std::uint64_t>(expression.integer_value()));
+  }
+  std::size_t value() const { return value_ ^ value_ >> 32; }
+
+ private:
+  std::uint64_t value_ = 0xCBF29CE484222325u;
+};
+
+// Equal for items that are equal.
+std::size_t hash_of(const Items& items) {
+  Hash hash;
+  for_each_item(items, [&](const Item& item) {
+    hash.add(item.what.index());
+    for (const auto& [first, last] : item.ptx.ranges())
+      hash.add(static_cast<std::uint64_t>(first)), hash.add(static_cast<std::uint64_t>(last));
+    if (const auto* instructions = std::get_if<Instructions>(&item.what)) hash.add(instructions->count);
+    if (const auto* repeat = std::get_if<Repeat>(&item.what)) hash.add(repeat->count);
+  });
+  return hash.value();
+}
+
+}  // namespace
+
+std::size_t KnownWarps::KeyHash::operator()(const Key& key) const {
+  Hash hash;
+  hash.add(reinterpret_cast<std::uintptr_t>(key.program));
+  for (const std::int64_t value : key.values) hash.add(static_cast<std::uint64_t>(value));
+  return hash.value();
+}
+
+std::shared_ptr<const KnownWarps::Launch> KnownWarps::find(const Key& key) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = launches_.find(key);
+  return found == launches_.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<const KnownWarps::Launch> KnownWarps::add(const Key& key, Launch launch) {
+  const std::lock_guard lock(mutex_);
+  if (launches_.size() >= kMost) {
+    launches_.clear();
+    programs_.clear();
+  }
+  std::vector<Kind> kinds;
+  for (Kind& kind : launch.kinds) {
+    const std::size_t hash = hash_of(kind.program->program);
+    const auto [begin, end] = programs_.equal_range(hash);
+    const auto known = std::find_if(
+        begin, end, [&](const auto& other) { return other.second->program == kind.program->program; });
+    if (known != end)
+      kind.program = known->second;
+    else
+      programs_.emplace(hash, kind.program);
+    const auto same = std::find_if(kinds.begin(), kinds.end(),
+                                   [&](const Kind& other) { return other.program == kind.program; });
+    if (same == kinds.end())
+      kinds.push_back(std::move(kind));
+    else
+      same->weight += kind.weight;
+  }
+  launch.kinds = std::move(kinds);
+  return launches_.insert_or_assign(key, std::make_shared<const Launch>(std::move(launch))).first->second;
+}
+
+}  // namespace warptime

@@ -1,0 +1,51 @@
+// What the warps of launches execute, for all row models of a plan: a sweep or a fit asks for the same launches again
+// and again.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "simulator/program/kernel_program.h"
+
+namespace warptime {
+
+struct TimedProgram;
+
+class KnownWarps {
+ public:
+  struct Kind {  // warps that execute the same
+    std::shared_ptr<const KernelProgram> program;
+    double weight = 0;  // of the launch's warps
+  };
+  struct Launch {
+    std::vector<Kind> kinds;
+    bool sampled = false, threads_unknown = false;  // as in LaunchWarps
+  };
+  // The program, the values of its names, of those that decide how warps differ and of its shares, the launch's
+  // dimensions.
+  struct Key {
+    const TimedProgram* program = nullptr;
+    std::vector<std::int64_t> values;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const;
+  };
+  static constexpr std::size_t kMost = 1 << 15;  // launches that are remembered
+
+  // nullptr: not known.
+  std::shared_ptr<const Launch> find(const Key& key) const;
+  // Kinds that execute the same, of this launch or another, get one program.
+  std::shared_ptr<const Launch> add(const Key& key, Launch launch);
+
+ private:
+  mutable std::mutex mutex_;
+  std::unordered_map<Key, std::shared_ptr<const Launch>, KeyHash> launches_;
+  std::unordered_multimap<std::size_t, std::shared_ptr<const KernelProgram>>
+      programs_;  // by a hash of their items
+};
+
+}  // namespace warptime
