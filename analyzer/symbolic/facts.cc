@@ -1,5 +1,6 @@
 #include "analyzer/symbolic/facts.h"
 
+#include <algorithm>
 #include <climits>
 
 namespace warptime::analysis {
@@ -7,6 +8,7 @@ namespace {
 
 constexpr std::size_t max_facts = 48;
 constexpr std::uint16_t max_simplified_nesting = 40;  // what is nested deeper is written nowhere
+constexpr std::size_t max_simplified = 4096;          // that are remembered
 constexpr int max_proof_depth = 6;
 constexpr int max_proof_steps = 2000;  // a fact that takes more to see goes unseen
 
@@ -17,6 +19,7 @@ void Facts::add_fact(ExprId id) {
   // What was learnt long ago, many branches up, is forgotten.
   if (not_negative_.size() >= max_facts) not_negative_.erase(not_negative_.begin());
   not_negative_.push_back(id);
+  simplified_.clear();
 }
 
 void Facts::assume(ExprId condition, bool holds) {
@@ -190,12 +193,10 @@ bool Facts::prove(ExprId id, int depth) const {
 }
 
 ExprId Facts::simplify(ExprId id) const {
-  if (simplify_depth_ == 0) simplified_.clear();
   if (exprs_->is_constant(id) || (*exprs_)[id].depth > max_simplified_nesting) return id;
   if (const auto* known = simplified_.find(id)) return *known;
-  ++simplify_depth_;
   const auto result = simplify_node(id);
-  --simplify_depth_;
+  if (simplified_.size() >= max_simplified) simplified_.clear();
   simplified_.set(id, result);
   return result;
 }
@@ -206,12 +207,16 @@ ExprId Facts::simplify_node(ExprId id) const {
   switch (node.op) {
     case SymbolicOp::sum: {
       const auto list = v.terms(id);
+      if (std::all_of(list.begin(), list.end(), [&](const Term& t) { return simplify(t.atom) == t.atom; }))
+        return id;
       auto result = v.constant(node.number);
       for (const auto& t : list) result = v.add(result, v.scale(simplify(t.atom), t.coefficient));
       return result;
     }
     case SymbolicOp::product: {
       const auto list = v.terms(id);
+      if (std::all_of(list.begin(), list.end(), [&](const Term& t) { return simplify(t.atom) == t.atom; }))
+        return id;
       auto result = v.constant(1);
       for (const auto& t : list) result = v.multiply(result, simplify(t.atom));
       return result;

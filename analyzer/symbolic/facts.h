@@ -14,6 +14,7 @@ class Facts {
   Facts(const Facts& other) : exprs_(other.exprs_), not_negative_(other.not_negative_) {}
   Facts& operator=(const Facts& other) {
     not_negative_ = other.not_negative_;
+    simplified_.clear();
     return *this;
   }
   // Learns from a condition that holds, or that does not.
@@ -33,8 +34,7 @@ class Facts {
   SymbolicExprs* exprs_;
   std::vector<ExprId> not_negative_;
   mutable int steps_ = 0;        // of the current proof
-  mutable ExprMemo simplified_;  // of the current call
-  mutable int simplify_depth_ = 0;
+  mutable ExprMemo simplified_;  // by the present facts
 };
 
 }  // namespace warptime::analysis

@@ -145,6 +145,7 @@ class ExprMemo {
     if (many_.empty()) many_.insert(few_.begin(), few_.end());
     many_[id] = value;
   }
+  std::size_t size() const { return many_.empty() ? few_.size() : many_.size(); }
   void clear() {
     few_.clear();
     many_.clear();

@@ -111,8 +111,28 @@ inline const TimeBreakdown& RowModel::time_of(ModelSession& session, const Prepa
 }
 
 inline void RowModel::launch(const PreparedLaunch& launch, std::size_t index, std::int64_t times) {
-  Launch shape = shape_of(launch, index);
+  if (more_than_times_) return launch_and_more(launch, index, times);
+  const Launch shape = shape_of(launch, index);
+  add_time(launch, time_of(*session_, launch, index, shape), shape, times);
+}
+
+// Adds a launch's time to the row's. True if it is the first.
+inline bool RowModel::add_time(const PreparedLaunch& launch, const TimeBreakdown& time, const Launch& shape,
+                               std::int64_t times) {
   const bool first = row_->launches == 0;
+  if (__builtin_add_overflow(row_->launches, times, &row_->launches)) too_many_launches(*launch.step);
+  if (!first) {
+    row_->time.add(time, static_cast<double>(times));
+    return false;
+  }
+  row_->first_launch = shape;
+  row_->time.assign(time, static_cast<double>(times));
+  return true;
+}
+
+// What few rows ask for: the best launch, the terms of the sum, other models beside.
+void RowModel::launch_and_more(const PreparedLaunch& launch, std::size_t index, std::int64_t times) {
+  Launch shape = shape_of(launch, index);
   const TimeBreakdown* time = &time_of(*session_, launch, index, shape);
   const auto number = static_cast<double>(times);
   if (options_.best_launch) {
@@ -125,17 +145,11 @@ inline void RowModel::launch(const PreparedLaunch& launch, std::size_t index, st
       time = &time_of(*session_, launch, index, shape);
     }
   }
-  if (__builtin_add_overflow(row_->launches, times, &row_->launches)) too_many_launches(*launch.step);
   if (gpu_->block_shapes) note_other_shape(launch, index, shape);
   if (terms_ != nullptr) add_term(launch, index, shape, *time, number);
+  const bool first = add_time(launch, *time, shape, times);
+  if (first && gpu_->several_dimensions) set_first_dimensions(launch, index, shape);
   if (!beside_.empty()) times_beside(launch, index, shape, number);
-  if (!first) {
-    row_->time.add(*time, number);
-    return;
-  }
-  row_->first_launch = shape;
-  if (gpu_->several_dimensions) set_first_dimensions(launch, index, shape);
-  row_->time.assign(*time, number);
 }
 
 inline void RowModel::once(const PreparedStep& step, std::int64_t times) {
@@ -190,8 +204,10 @@ Diagnostics RowModel::row(std::size_t gpu, const std::vector<std::int64_t>& valu
   if (gpu_ != &prepared) start_gpu(prepared);
   iterations_ = 0;
   algorithm_3_us_ = 0;
-  if (timed_.size() > kMostTimed && noting_) forget_variants();
   if (!same_gpu) start_row(row);
+  more_than_times_ = options_.best_launch || terms_ != nullptr || !beside_.empty() || gpu_->block_shapes ||
+                     gpu_->several_dimensions;
+  if (gpu_->differing_warps && noting_ && timed_.size() > kMostTimed) forget_variants();
   if (gpu_->block_shapes || gpu_->differing_warps) row.notes = gpu_->notes;
   for (std::size_t i = 0; i < values.size(); ++i) {
     slots_[i] = values[i];

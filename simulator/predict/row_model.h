@@ -74,6 +74,9 @@ class RowModel {
   [[gnu::always_inline]] void once(const PreparedStep& step, std::int64_t times);
   [[gnu::noinline]] void counted(const PreparedStep& step, std::int64_t count, std::int64_t times);
   [[gnu::always_inline]] void launch(const PreparedLaunch& launch, std::size_t index, std::int64_t times);
+  [[gnu::noinline]] void launch_and_more(const PreparedLaunch& launch, std::size_t index, std::int64_t times);
+  [[gnu::always_inline]] bool add_time(const PreparedLaunch& launch, const TimeBreakdown& time,
+                                       const Launch& shape, std::int64_t times);
   [[gnu::always_inline]] const Launch& shape_of(const PreparedLaunch& launch, std::size_t index);
   [[gnu::noinline]] void find_dimensions(const PreparedLaunch& launch, Last& last);
   [[gnu::noinline]] void set_first_dimensions(const PreparedLaunch& launch, std::size_t index,
@@ -155,6 +158,7 @@ class RowModel {
   TimeBreakdown mixed_, mixed_beside_;                     // of variants: by the model, by those beside it
   std::optional<std::pair<std::string, double>> instead_;  // of that share's value
   bool noting_ = true;
+  bool more_than_times_ = false;  // launch_and_more
   bool terms_by_warps_ = false;
   std::vector<LaunchTerm>* terms_ = nullptr;
   PredictionRow* row_ = nullptr;           // that is being computed
