@@ -48,31 +48,36 @@ std::shared_ptr<const KnownWarps::Launch> KnownWarps::find(const Key& key) const
   return found == launches_.end() ? nullptr : found->second;
 }
 
-std::shared_ptr<const KnownWarps::Launch> KnownWarps::add(const Key& key, Launch launch) {
+std::shared_ptr<const KnownWarps::Launch> KnownWarps::add(const Key& key, Launch launch,
+                                                          const KernelProgram& of,
+                                                          std::vector<Written> kinds) {
   const std::lock_guard lock(mutex_);
   if (launches_.size() >= kMost) {
     launches_.clear();
     programs_.clear();
   }
-  std::vector<Kind> kinds;
-  for (Kind& kind : launch.kinds) {
-    const std::size_t hash = hash_of(kind.program->program);
-    const auto [begin, end] = programs_.equal_range(hash);
-    const auto known = std::find_if(
-        begin, end, [&](const auto& other) { return other.second->program == kind.program->program; });
-    if (known != end)
-      kind.program = known->second;
-    else
-      programs_.emplace(hash, kind.program);
-    const auto same = std::find_if(kinds.begin(), kinds.end(),
-                                   [&](const Kind& other) { return other.program == kind.program; });
-    if (same == kinds.end())
-      kinds.push_back(std::move(kind));
+  for (Written& kind : kinds) {
+    auto program = program_of(of, std::move(kind.items));
+    const auto same = std::find_if(launch.kinds.begin(), launch.kinds.end(),
+                                   [&](const Kind& other) { return other.program == program; });
+    if (same == launch.kinds.end())
+      launch.kinds.push_back({std::move(program), kind.weight});
     else
       same->weight += kind.weight;
   }
-  launch.kinds = std::move(kinds);
   return launches_.insert_or_assign(key, std::make_shared<const Launch>(std::move(launch))).first->second;
+}
+
+std::shared_ptr<const KernelProgram> KnownWarps::program_of(const KernelProgram& of, Items items) {
+  const std::size_t hash = hash_of(items);
+  const auto [begin, end] = programs_.equal_range(hash);
+  const auto known =
+      std::find_if(begin, end, [&](const auto& other) { return other.second->program == items; });
+  if (known != end) return known->second;
+  auto program = std::make_shared<KernelProgram>();
+  *program = of;
+  program->program = std::move(items);
+  return programs_.emplace(hash, std::move(program))->second;
 }
 
 }  // namespace warptime

@@ -36,12 +36,21 @@ class KnownWarps {
   };
   static constexpr std::size_t kMost = 1 << 15;  // launches that are remembered
 
+  struct Written {  // what some of a launch's warps execute
+    Items items;
+    double weight = 0;
+  };
+
   // nullptr: not known.
   std::shared_ptr<const Launch> find(const Key& key) const;
-  // Kinds that execute the same, of this launch or another, get one program.
-  std::shared_ptr<const Launch> add(const Key& key, Launch launch);
+  // `launch` without its kinds. Warps that execute the same, of this launch or another, get one program: `of` with
+  // their items.
+  std::shared_ptr<const Launch> add(const Key& key, Launch launch, const KernelProgram& of,
+                                    std::vector<Written> kinds);
 
  private:
+  std::shared_ptr<const KernelProgram> program_of(const KernelProgram& of, Items items);
+
   mutable std::mutex mutex_;
   std::unordered_map<Key, std::shared_ptr<const Launch>, KeyHash> launches_;
   std::unordered_multimap<std::size_t, std::shared_ptr<const KernelProgram>>

@@ -421,7 +421,9 @@ const RowModel::WarpVariants& RowModel::variants_of(const PreparedLaunch& launch
   if (!warps) {
     const LaunchSize launch_size{{size.grid.x, size.grid.y, size.grid.z},
                                  {size.block.x, size.block.y, size.block.z}};
-    warps = plan_.known_warps->add(key, make_variants(launch, index, launch_size));
+    KnownWarps::Launch found;
+    auto kinds = make_variants(launch, index, launch_size, found);
+    warps = plan_.known_warps->add(key, std::move(found), *launch.program->program, std::move(kinds));
   }
   WarpVariants variants;
   variants.sampled = warps->sampled;
@@ -431,8 +433,9 @@ const RowModel::WarpVariants& RowModel::variants_of(const PreparedLaunch& launch
   return variants_.emplace(key, std::move(variants)).first->second;
 }
 
-KnownWarps::Launch RowModel::make_variants(const PreparedLaunch& launch, std::size_t index,
-                                           const LaunchSize& size) const {
+std::vector<KnownWarps::Written> RowModel::make_variants(const PreparedLaunch& launch, std::size_t index,
+                                                         const LaunchSize& size,
+                                                         KnownWarps::Launch& found) const {
   Bindings values;
   for (std::size_t i = 0; i < launch.program->names.size(); ++i)
     values[launch.program->names[i]] = last_[index].values[i];
@@ -448,21 +451,20 @@ KnownWarps::Launch RowModel::make_variants(const PreparedLaunch& launch, std::si
   // Where data decide, several warps of each group stand for the shares that do one thing and the other.
   bool fractions = false;
   for (const auto& [name, share] : shares) fractions = fractions || (share > 0 && share < 1);
-  KnownWarps::Launch variants;
-  variants.sampled = warps->sampled;
-  variants.threads_unknown = warps->threads_unknown;
+  found.sampled = warps->sampled;
+  found.threads_unknown = warps->threads_unknown;
+  std::vector<KnownWarps::Written> kinds;
   double all = 0;
   for (const WarpGroup& group : warps->groups) all += group.warps;
   const int phases = fractions ? 4 : 1;
   for (const WarpGroup& group : warps->groups) {
     for (int phase = 0; phase < phases; ++phase) {
-      auto program = launch.warps->of_warp(values, size, group, shares, (phase + 0.5) / phases);
-      if (!program) fail(*launch.step, program.diagnostics());
-      variants.kinds.push_back(
-          {std::make_shared<const KernelProgram>(std::move(*program)), group.warps / all / phases});
+      auto items = launch.warps->of_warp(values, size, group, shares, (phase + 0.5) / phases);
+      if (!items) fail(*launch.step, items.diagnostics());
+      kinds.push_back({std::move(*items), group.warps / all / phases});
     }
   }
-  return variants;
+  return kinds;
 }
 
 // Between rows: sessions know programs by their addresses.

@@ -100,8 +100,8 @@ class RowModel {
   [[gnu::noinline]] const TimeBreakdown& time_of_variants(ModelSession& session, const PreparedLaunch& launch,
                                                           std::size_t index, const Launch& shape);
   const WarpVariants& variants_of(const PreparedLaunch& launch, std::size_t index, const Launch& shape);
-  KnownWarps::Launch make_variants(const PreparedLaunch& launch, std::size_t index,
-                                   const LaunchSize& size) const;
+  std::vector<KnownWarps::Written> make_variants(const PreparedLaunch& launch, std::size_t index,
+                                                 const LaunchSize& size, KnownWarps::Launch& found) const;
   void forget_variants();
   const TimedProgram* timed(const TimedProgram& of, const std::shared_ptr<const KernelProgram>& program);
   double share_of(const PreparedLaunch& launch, const Parameter& parameter) const;  // of one with a share

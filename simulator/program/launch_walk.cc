@@ -17,7 +17,7 @@ class LaunchWalk : WarpState {
  public:
   LaunchWalk(const WarpProgram::Compiled& program, const Bindings& values, const LaunchSize& size,
              const Shares& shares, const WarpOptions& options)
-      : WarpState(program, values, size, shares), options_(options), remembered_(program.conditions) {}
+      : WarpState(program, values, size, shares), options_(options) {}
 
   LaunchWarps run() {
     const std::vector<LaunchBox> boxes = boxes_of(size_, shape_);
@@ -64,12 +64,15 @@ class LaunchWalk : WarpState {
       all_lanes_ = linear(kFirstLaneDimension, shape_.threads, 0);
       slots_[kWarpSlot] = linear(kFirstWarpDimension, shape_.warps, box.first_warp(shape_));
     }
+    one_block_and_warp_ = box.count() == 1;
+    one_warp_ = false;
     forget_conditions();
     set_all_lanes();
   }
 
   // The threads of all warps at once.
   void set_all_lanes() {
+    one_warp_ = false;
     for (std::size_t d = 0; d < 3; ++d)
       slots_[3 + d] = shape_.regular ? all_threads_[d] : ValueRange::unknown();
     slots_[kLaneSlot] = shape_.regular ? all_lanes_ : ValueRange::unknown();
@@ -77,7 +80,8 @@ class LaunchWalk : WarpState {
 
   // One thread of each warp.
   void set_lane_of_each(std::size_t lane) {
-    if (!shape_.regular) return set_lane(lane);
+    one_warp_ = one_block_and_warp_ && open_counters_ == 0;
+    if (one_block_and_warp_ || !shape_.regular) return set_lane(lane);
     auto index = static_cast<std::int64_t>(lane);
     for (std::size_t d = 0; d < 3; index /= shape_.threads[d++])
       slots_[3 + d] = add(warp_threads_[d], ValueRange(index % shape_.threads[d]), counts_);
@@ -175,22 +179,15 @@ class LaunchWalk : WarpState {
     return cut_for(value, obstacles, ~kLanes, counts_);
   }
 
-  // Many items have the same condition.
-  struct Remembered {
-    std::uint64_t stamp = 0;
-    Lanes active = 0, result = 0;
-  };
-  void forget_conditions() { ++stamp_; }
-
   // The lanes of `active` where the condition holds.
   Outcome holds(const Condition& condition, Lanes active, Lanes& result) {
-    Remembered& remembered = remembered_[static_cast<std::size_t>(condition.number)];
-    if (remembered.stamp == stamp_ && remembered.active == active) {
-      result = remembered.result;
+    Remembered& known = remembered(condition);
+    if (known.stamp == stamp_ && known.active == active) {
+      result = known.result;
       return {};
     }
     auto cut = find_holding(condition, active, result);
-    if (!cut) remembered = {stamp_, active, result};
+    if (!cut) known = {stamp_, active, result};
     return cut;
   }
 
@@ -513,8 +510,7 @@ class LaunchWalk : WarpState {
   Lanes warps_ = 0;  // the threads of each warp of the box
   std::array<ValueRange, 3> warp_threads_, all_threads_;
   ValueRange all_lanes_;
-  std::uint64_t stamp_ = 0;
-  std::vector<Remembered> remembered_;
+  bool one_block_and_warp_ = false;
 };
 
 }  // namespace

@@ -69,7 +69,10 @@ class WarpState {
  public:
   WarpState(const WarpProgram::Compiled& program, const Bindings& values, const LaunchSize& size,
             const Shares& shares)
-      : program_(program), size_(size), slots_(kFirstOwnSlot + program.names.size(), ValueRange::unknown()) {
+      : program_(program),
+        size_(size),
+        slots_(kFirstOwnSlot + program.names.size(), ValueRange::unknown()),
+        remembered_(program.conditions) {
     counts_.fill(1);
     for (std::size_t d = 0; d < 3; ++d) {
       slots_[6 + d] = ValueRange(size.block[d]);
@@ -120,8 +123,22 @@ class WarpState {
 
   ValueRange evaluate(const RangeExpression& expression) {
     ++evaluations_;
+    if (one_warp_) {
+      std::int64_t value = 0;
+      return expression.value(slots_.data(), value) ? ValueRange(value) : ValueRange::unknown();
+    }
     return expression.evaluate(slots_.data(), counts_);
   }
+
+  // Many items have the same condition: what was found of it for these threads holds until what it may use changes.
+  struct Remembered {
+    std::uint64_t stamp = 0;
+    Lanes active = 0, result = 0;
+  };
+  Remembered& remembered(const Condition& condition) {
+    return remembered_[static_cast<std::size_t>(condition.number)];
+  }
+  void forget_conditions() { ++stamp_; }
 
   const WarpProgram::Compiled& program_;
   LaunchSize size_;
@@ -130,6 +147,9 @@ class WarpState {
   std::array<std::array<std::int64_t, 3>, kWarp> lanes_{};
   Shares shares_;
   std::uint64_t evaluations_ = 0;
+  bool one_warp_ = false;  // all that is known has one value
+  std::uint64_t stamp_ = 1;
+  std::vector<Remembered> remembered_;
 
   Failed failure(const WarpNode& node, const Expression& expression, std::string_view why) const {
     std::string place;

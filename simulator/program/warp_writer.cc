@@ -22,6 +22,7 @@ class WarpWriter : WarpState {
       : WarpState(program, values, size, shares), phase_(phase) {}
 
   Items run(const WarpGroup& group) {
+    one_warp_ = true;
     for (std::size_t d = 0; d < 3; ++d) slots_[d] = ValueRange(group.block[d]);
     return write(program_.nodes, begin_warp(group.warp));
   }
@@ -34,6 +35,13 @@ class WarpWriter : WarpState {
   }
 
   Lanes holds(const Condition& condition, Lanes active) {
+    Remembered& known = remembered(condition);
+    if (known.stamp != stamp_ || known.active != active)
+      known = {stamp_, active, find_holding(condition, active)};
+    return known.result;
+  }
+
+  Lanes find_holding(const Condition& condition, Lanes active) {
     Lanes result = 0;
     for (Lanes rest = active; rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
@@ -204,6 +212,7 @@ class WarpWriter : WarpState {
         hidden == counters_.end() ? std::nullopt : std::optional(hidden->second);
     counters_.insert_or_assign(repeat.counter, Expression(iteration));
     const bool around = std::exchange(in_counter_, true);
+    forget_conditions();
     Items items = write(node.body, active);
     in_counter_ = around;
     if (before)
@@ -211,6 +220,7 @@ class WarpWriter : WarpState {
     else
       counters_.erase(repeat.counter);
     slots_[slot] = outer;
+    forget_conditions();
     return items;
   }
 

@@ -196,12 +196,10 @@ Result<LaunchWarps> WarpProgram::launch(const Bindings& values, const LaunchSize
   }
 }
 
-Result<KernelProgram> WarpProgram::of_warp(const Bindings& values, const LaunchSize& size,
-                                           const WarpGroup& group, const Shares& shares, double phase) const {
+Result<Items> WarpProgram::of_warp(const Bindings& values, const LaunchSize& size, const WarpGroup& group,
+                                   const Shares& shares, double phase) const {
   try {
-    KernelProgram program = *compiled_->program;
-    program.program = warps::write_warp(*compiled_, values, size, group, shares, phase);
-    return program;
+    return warps::write_warp(*compiled_, values, size, group, shares, phase);
   } catch (warps::Failed& failed) {
     return std::move(failed.diagnostics);
   }

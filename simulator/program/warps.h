@@ -77,10 +77,10 @@ class WarpProgram {
   Result<LaunchWarps> launch(const Bindings& values, const LaunchSize& size, const Shares& shares,
                              const WarpOptions& options) const;
 
-  // What one warp of the launch executes, as a program without threads and shares. `phase`, 0 to 1: of warps with
+  // What one warp of the launch executes, as a program's items without threads and shares. `phase`, 0 to 1: of warps with
   // phases spread evenly, each share of them executes what has that share. Errors: launch()'s.
-  Result<KernelProgram> of_warp(const Bindings& values, const LaunchSize& size, const WarpGroup& group,
-                                const Shares& shares, double phase) const;
+  Result<Items> of_warp(const Bindings& values, const LaunchSize& size, const WarpGroup& group,
+                        const Shares& shares, double phase) const;
 
   struct Compiled;
 

@@ -71,6 +71,12 @@ ValueRange between(Wide low, Wide high, DimensionSet dimensions) {
 
 // a + sign · b
 ValueRange sum(const ValueRange& a, const ValueRange& b, int sign, const DimensionCounts& counts) {
+  if (a.is_single() && b.is_single()) {
+    std::int64_t value = 0;
+    const bool wraps = sign > 0 ? __builtin_add_overflow(a.low, b.low, &value)
+                                : __builtin_sub_overflow(a.low, b.low, &value);
+    return wraps ? ValueRange::unknown() : ValueRange(value);
+  }
   const Wide of_b = sign;
   Form form(Wide{a.base} + of_b * b.base, Wide{a.rest_low} + (sign > 0 ? b.rest_low : -Wide{b.rest_high}),
             Wide{a.rest_high} + (sign > 0 ? b.rest_high : -Wide{b.rest_low}),
@@ -92,6 +98,10 @@ ValueRange scaled(Wide base, Wide rest_low, Wide rest_high, const ValueRange& a,
 
 ValueRange product(const ValueRange& a, const ValueRange& b, const DimensionCounts& counts) {
   if (b.is_single()) {
+    if (a.is_single()) {
+      std::int64_t value = 0;
+      return __builtin_mul_overflow(a.low, b.low, &value) ? ValueRange::unknown() : ValueRange(value);
+    }
     const Wide by = b.low;
     return scaled(a.base * by, by * (by > 0 ? a.rest_low : a.rest_high),
                   by * (by > 0 ? a.rest_high : a.rest_low), a, a.stepping, by, 1, counts, a.rest_dimensions);
@@ -335,6 +345,51 @@ RangeExpression::RangeExpression(const Expression& expression,
 ValueRange RangeExpression::evaluate(const ValueRange* slots, const DimensionCounts& counts,
                                      RangeObstacles* obstacles) const {
   return Evaluation(nodes_, slots, counts, obstacles).evaluate(static_cast<std::uint32_t>(nodes_.size() - 1));
+}
+
+bool RangeExpression::value_of(std::uint32_t index, const ValueRange* slots, std::int64_t& value) const {
+  const Node& node = nodes_[index];
+  const auto operand = [&](std::size_t i, std::int64_t& of) { return value_of(node.operands[i], slots, of); };
+  switch (node.op) {
+    case Operator::integer:
+      value = node.number;
+      return true;
+    case Operator::decimal:
+      return false;
+    case Operator::name:
+      if (node.number < 0 || !slots[node.number].is_single()) return false;
+      value = slots[node.number].low;
+      return true;
+    case Operator::logical_and:
+    case Operator::logical_or: {
+      const bool both = node.op == Operator::logical_and;
+      std::int64_t a = 0, b = 0;
+      const bool a_known = operand(0, a);
+      value = both ? 0 : 1;
+      if (a_known && (a != 0) != both) return true;
+      const bool b_known = operand(1, b);
+      if (b_known && (b != 0) != both) return true;
+      value = both ? 1 : 0;
+      return a_known && b_known;
+    }
+    case Operator::conditional:
+      return operand(0, value) && operand(value != 0 ? 1 : 2, value);
+    default:
+      break;
+  }
+  if (!operand(0, value)) return false;
+  if (node.op == Operator::negate) return !__builtin_sub_overflow(std::int64_t{0}, value, &value);
+  if (node.op == Operator::logical_not) return value = value == 0 ? 1 : 0, true;
+  if (node.op == Operator::log2) return value >= 1 && (value = arithmetic::log2(value), true);
+  for (std::size_t i = 1; i < node.operands.size(); ++i) {
+    std::int64_t right = 0;
+    if (!operand(i, right)) return false;
+    if (node.op == Operator::minimum || node.op == Operator::maximum)
+      value = node.op == Operator::minimum ? std::min(value, right) : std::max(value, right);
+    else if (arithmetic::binary(node.op, value, right, value) != nullptr)
+      return false;
+  }
+  return true;
 }
 
 std::uint32_t RangeExpression::compile(const Expression& expression,

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -39,6 +40,23 @@ struct ValueRange {
 
   ValueRange() = default;
   explicit ValueRange(std::int64_t value) : base(value), low(value), high(value) {}
+  ValueRange(const ValueRange& other) { *this = other; }
+  // Most have no steps.
+  ValueRange& operator=(const ValueRange& other) {
+    known = other.known;
+    stepping = other.stepping;
+    rest_dimensions = other.rest_dimensions;
+    base = other.base;
+    rest_low = other.rest_low;
+    rest_high = other.rest_high;
+    low = other.low;
+    high = other.high;
+    for (DimensionSet set = stepping; set != 0; set &= set - 1) {
+      const auto d = static_cast<std::size_t>(std::countr_zero(set));
+      steps_[d] = other.steps_[d];
+    }
+    return *this;
+  }
   static ValueRange unknown() {
     ValueRange range;
     range.known = false;
@@ -91,6 +109,10 @@ class RangeExpression {
   // what keeps it from being decided.
   ValueRange evaluate(const ValueRange* slots, const DimensionCounts& counts,
                       RangeObstacles* obstacles = nullptr) const;
+  // The same where each slot that matters has a single value. False: unknown.
+  bool value(const ValueRange* slots, std::int64_t& value) const {
+    return value_of(static_cast<std::uint32_t>(nodes_.size() - 1), slots, value);
+  }
   // Whether it uses a slot.
   bool uses(int slot) const;
 
@@ -101,6 +123,7 @@ class RangeExpression {
     std::int64_t number = 0;  // an integer's value, a name's slot
   };
   class Evaluation;
+  bool value_of(std::uint32_t index, const ValueRange* slots, std::int64_t& value) const;
   std::uint32_t compile(const Expression& expression, const std::function<int(const std::string&)>& slot_of);
 
   std::vector<Node> nodes_;  // operands come before; the root is the last
