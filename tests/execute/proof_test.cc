@@ -10,6 +10,7 @@
 #include "analyzer/pipeline.h"
 #include "tests/execute/builds.h"
 #include "tests/execute/harness.h"
+#include "tests/execute/launch_totals.h"
 #include "tests/execute/launches.h"
 #include "tests/execute/segmentation_text.h"
 
@@ -226,15 +227,34 @@ class Proof : public ::testing::TestWithParam<Build> {
     // The first warp of all, and one in whose data the signal neither begins nor ends.
     StreamRecorder stream({{0, 0}, {how_many(trial.how.grid) / 2, 0}});
     FootprintRecorder footprint;
-    Both both(stream, footprint);
-    const auto outcome = launch(loaded, trial.how, arguments, {}, &both);
+    Totals totals;
+    Both both(stream, footprint), all(both, totals);
+    const auto outcome = launch(loaded, trial.how, arguments, {}, &all);
     if (!outcome.execution.completed || !outcome.execution.findings.empty()) return false;
+    whole_launch(program, bindings, trial.how, totals.totals);
     const auto kernel_index = find_kernel(*loaded.module, kernel.symbol, "");
     Compared compared(program, std::move(bindings), *loaded.module, *kernel_index, !GetParam().flags.empty());
     compared.segmentation(stream.stream(), largest,
                           how_many(trial.how.grid) > 1 ? stream.stream(1) : stream.stream());
     compared.footprint(footprint);
     return true;
+  }
+
+  // What all warps execute together, where no data decide it.
+  static void whole_launch(const KernelProgram& program, const Bindings& bindings, const LaunchConfig& how,
+                           WarpTotals executed) {
+    if (std::any_of(program.parameters.begin(), program.parameters.end(),
+                    [](const auto& parameter) { return parameter.share.has_value(); }))
+      return;
+    WarpOptions options;
+    options.sectors = true;
+    auto said = WarpProgram(program).launch(bindings, {three(how.grid), three(how.block)}, {}, options);
+    ASSERT_TRUE(said) << to_text(said.diagnostics());
+    EXPECT_FALSE(said->sampled);
+    if (said->sectors_unknown)
+      said->total.load_sectors = said->total.store_sectors = executed.load_sectors = executed.store_sectors =
+          0;
+    EXPECT_EQ(text_of(said->total), text_of(executed));
   }
 
   static Bindings bindings_of(const TrialLaunch& trial) {

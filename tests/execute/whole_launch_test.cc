@@ -8,6 +8,7 @@
 #include "simulator/program/warps.h"
 #include "tests/execute/builds.h"
 #include "tests/execute/harness.h"
+#include "tests/execute/launch_totals.h"
 
 namespace warptime::execute::testing {
 namespace {
@@ -15,36 +16,10 @@ namespace {
 constexpr std::size_t elements = 1 << 20;
 constexpr char file[] = "tests/execute/whole_launch.cu";
 
-class Totals : public ExecutionListener {
- public:
-  bool wants(const WarpId&) override { return true; }
-  void executed(const WarpId&, const ExecutedInstruction& instruction) override {
-    if (instruction.role == Role::none) return;
-    ++totals.instructions;
-    if (instruction.role == Role::calculation) return;
-    std::vector<std::uint64_t> addresses;
-    for (std::uint32_t rest = instruction.global_lanes; rest != 0; rest &= rest - 1)
-      addresses.push_back(instruction.addresses[std::countr_zero(rest)]);
-    const bool load = instruction.role == Role::load;
-    ++(load ? totals.loads : totals.stores);
-    (load ? totals.load_sectors : totals.store_sectors) += sectors(addresses, instruction.bytes);
-  }
-  WarpTotals totals;
-};
-
-std::string text_of(const WarpTotals& totals) {
-  return fmt::format("{} instructions, {} loads in {} sectors, {} stores in {} sectors", totals.instructions,
-                     totals.loads, totals.load_sectors, totals.stores, totals.store_sectors);
-}
-
 bool asks(const KernelProgram& program) {
   const auto names = used_names(program);
   return std::any_of(names.begin(), names.end(),
                      [](const auto& name) { return name.starts_with("iterations_at_"); });
-}
-
-std::array<std::int64_t, 3> three(const Dimensions& of) {
-  return {of.x, of.y, of.z};
 }
 
 class WholeLaunch : public ::testing::TestWithParam<Build> {};
