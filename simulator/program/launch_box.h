@@ -15,6 +15,7 @@ namespace warptime::warps {
 struct Progression {
   std::int64_t first = 0, step = 1, count = 1;
   std::int64_t at(std::int64_t k) const { return first + step * k; }
+  friend bool operator==(const Progression&, const Progression&) = default;
 };
 
 // How to cut a dimension so that more is decided: before the k-th values `begin` and `end`; else at multiples of
@@ -47,11 +48,13 @@ struct WarpShape {
 struct LaunchBox {
   struct Axis {
     Progression strides, inner;  // a block's index: the sum of both
+    friend bool operator==(const Axis&, const Axis&) = default;
   };
   std::array<Axis, 3> blocks;
   std::array<Progression, 3> warps;              // of WarpShape::warps; in x if it is not regular
   std::array<std::int64_t, 3> threads{1, 1, 1};  // of each warp; regular only
 
+  friend bool operator==(const LaunchBox&, const LaunchBox&) = default;
   double count() const;
   // Those that a cut of one of its dimensions leaves.
   std::vector<LaunchBox> parts(const Cut& cut) const;

@@ -11,6 +11,7 @@ namespace warptime::warps {
 namespace {
 
 constexpr std::int64_t kFewIterations = 8;
+constexpr int kDeepest = 64;  // cuts within cuts; from there on ranges are halved
 
 // Looks at the warps of a launch.
 class LaunchWalk : WarpState {
@@ -103,8 +104,9 @@ class LaunchWalk : WarpState {
     if (!cut) return add_group(box, totals, box.count());
     const auto cost = static_cast<double>(evaluations_ - before);
     budget -= cost;
-    const std::vector<LaunchBox> parts = budget < cost ? std::vector<LaunchBox>{} : box.parts(*cut);
-    if (parts.empty()) {  // one warp in the middle stands for all
+    const std::vector<LaunchBox> parts =
+        budget < cost ? std::vector<LaunchBox>{} : box.parts(deep_ < kDeepest ? *cut : in_halves(*cut));
+    if (parts.empty() || parts.front() == box) {  // one warp in the middle stands for all
       const LaunchBox sample = box.sample();
       bind(sample);
       totals = {};
@@ -112,8 +114,17 @@ class LaunchWalk : WarpState {
       found_.sampled = true;
       return add_group(sample, totals, box.count());
     }
+    ++deep_;
     for (std::size_t i = 0; i < parts.size(); ++i)
       budget = look_at(parts[i], budget, static_cast<double>(parts.size() - i));
+    --deep_;
+  }
+
+  // Cuts that peel off a few values at a time would nest too deep.
+  static Cut in_halves(const Cut& cut) {
+    Cut halves;
+    halves.dimension = cut.dimension;
+    return halves;
   }
 
   void add_group(const LaunchBox& box, const WarpTotals& totals, double warps) {
@@ -468,14 +479,17 @@ class LaunchWalk : WarpState {
     }
     if (undecided->dimension != dimension) return undecided;
     loop_cost_ += evaluations_ - before;
-    if (loop_cost_ > 16 * options_.budget) {
+    if (loop_cost_ > options_.budget) {
       found_.sampled = true;
       return one_by_one(node, {which.first + which.step * (which.count / 2), which.step, 1}, active, totals,
                         times * static_cast<double>(which.count));
     }
-    for (const Progression& part : parts_of(which, *undecided))
-      if (auto why = iterations(node, part, active, totals, times)) return why;
-    return {};
+    ++deep_;
+    Outcome why;
+    for (const Progression& part : parts_of(which, deep_ < kDeepest ? *undecided : in_halves(*undecided)))
+      if (why = iterations(node, part, active, totals, times); why) break;
+    --deep_;
+    return why;
   }
 
   Outcome one_by_one(const WarpNode& node, const Progression& which, Lanes active, WarpTotals& totals,
@@ -484,7 +498,7 @@ class LaunchWalk : WarpState {
     const ValueRange outer = slots_[slot];
     Outcome undecided;
     for (std::int64_t i = 0; i < which.count && !undecided; ++i) {
-      if (evaluations_ > 64 * options_.budget) {  // nested deeper than there are dimensions
+      if (evaluations_ > 4 * options_.budget) {  // nested deeper than there are dimensions
         found_.sampled = true;
         times *= static_cast<double>(which.count - i);
         slots_[slot] = ValueRange(which.first + which.step * ((which.count + i) / 2));
@@ -511,6 +525,7 @@ class LaunchWalk : WarpState {
   std::array<ValueRange, 3> warp_threads_, all_threads_;
   ValueRange all_lanes_;
   bool one_block_and_warp_ = false;
+  int deep_ = 0;
 };
 
 }  // namespace

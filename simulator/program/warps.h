@@ -54,9 +54,9 @@ struct LaunchWarps {
 };
 
 struct WarpOptions {
-  bool sectors = false;              // find WarpTotals::load_sectors and store_sectors
-  std::uint64_t budget = 2'000'000;  // evaluations of expressions, for one launch
-  std::size_t most_groups = 8;       // more are joined with those that execute about as much
+  bool sectors = false;            // find WarpTotals::load_sectors and store_sectors
+  std::uint64_t budget = 500'000;  // evaluations of expressions, for one launch
+  std::size_t most_groups = 8;     // more are joined with those that execute about as much
 };
 
 class WarpProgram {

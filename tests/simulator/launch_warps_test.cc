@@ -270,5 +270,32 @@ TEST(LaunchWarps, OfManyRowsTakeFewEvaluations) {
   EXPECT_EQ(warps->total.instructions, 1e6 * (63 * 3 + 8 * 5));
 }
 
+// What is decided for few blocks at a time is looked at within the budget, and no call nests deep.
+TEST(LaunchWarps, OfHugeGridsAreSampled) {
+  const LaunchSize size{{2147483647, 65535, 1}, {256, 1, 1}};
+  for (const char* condition :
+       {"blockIdx.x * blockIdx.x % 7 < 3", "blockIdx.x * 100 - blockIdx.x / 3 * 299 + blockIdx.y < 40",
+        "(blockIdx.x * 7919 + blockIdx.y * 104729) % 1009 == threadIdx.x",
+        "blockIdx.x * 256 - 2048 * (blockIdx.x * blockIdx.x / 8 / blockDim.x) < 2000",
+        "blockIdx.x / 7 % 5 + blockIdx.x / 11 % 3 > threadIdx.x / 3"}) {
+    const KernelProgram program =
+        program_of(fmt::format("program: [{{instructions: 3, threads: \"{0}\"}}, "
+                               "{{repeat: 1000000000, counter: i, body: "
+                               "[{{instructions: 1, threads: \"{0} && i % 3 * blockIdx.x < 7\"}}]}}]",
+                               condition));
+    for (const bool sectors : {false, true}) {
+      WarpOptions options;
+      options.sectors = sectors;
+      options.budget = 100'000;
+      const auto warps = WarpProgram(program).launch({}, size, {}, options);
+      ASSERT_TRUE(warps) << to_text(warps.diagnostics());
+      EXPECT_TRUE(warps->sampled) << condition;
+      double number = 0;
+      for (const WarpGroup& group : warps->groups) number += group.warps;
+      EXPECT_NEAR(number / (2147483647.0 * 65535 * 8), 1, 1e-9);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace warptime
