@@ -23,7 +23,7 @@ using analysis::none;
 // Compilers' output comes to each block once; 1.2 times is the most that was seen.
 bool RegionLowering::within_budget(std::uint32_t b, int depth) {
   if (notes_.failure()) return false;
-  if (depth > 2 * max_depth || ++lowered_blocks_ > 64 * flow_.cfg.blocks.size() + 4'000) {
+  if (depth > 2 * max_depth || ++lowered_blocks_ > 32 * flow_.cfg.blocks.size() + 1'000) {
     notes_.fail(
         notes_.error_about(flow_.cfg.blocks[b].first,
                            "control flow too entangled: branches that share code without a common end"));
