@@ -35,13 +35,6 @@ std::size_t hash_of(const Items& items) {
 
 }  // namespace
 
-std::size_t KnownWarps::KeyHash::operator()(const Key& key) const {
-  Hash hash;
-  hash.add(reinterpret_cast<std::uintptr_t>(key.program));
-  for (const std::int64_t value : key.values) hash.add(static_cast<std::uint64_t>(value));
-  return hash.value();
-}
-
 std::shared_ptr<const KnownWarps::Launch> KnownWarps::find(const Key& key) const {
   const std::lock_guard lock(mutex_);
   const auto found = launches_.find(key);

@@ -8,11 +8,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "simulator/program/kernel_program.h"
+#include "simulator/model/timed_program.h"
 
 namespace warptime {
-
-struct TimedProgram;
 
 class KnownWarps {
  public:
@@ -26,14 +24,7 @@ class KnownWarps {
   };
   // The program, the values of its names, of those that decide how warps differ and of its shares, the launch's
   // dimensions.
-  struct Key {
-    const TimedProgram* program = nullptr;
-    std::vector<std::int64_t> values;
-    friend bool operator==(const Key&, const Key&) = default;
-  };
-  struct KeyHash {
-    std::size_t operator()(const Key& key) const;
-  };
+  using Key = ProgramWithValues;
   static constexpr std::size_t kMost = 1 << 15;  // launches that are remembered
 
   struct Written {  // what some of a launch's warps execute
@@ -52,7 +43,7 @@ class KnownWarps {
   std::shared_ptr<const KernelProgram> program_of(const KernelProgram& of, Items items);
 
   mutable std::mutex mutex_;
-  std::unordered_map<Key, std::shared_ptr<const Launch>, KeyHash> launches_;
+  std::unordered_map<Key, std::shared_ptr<const Launch>, Key::Hash> launches_;
   std::unordered_multimap<std::size_t, std::shared_ptr<const KernelProgram>>
       programs_;  // by a hash of their items
 };

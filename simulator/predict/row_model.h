@@ -149,7 +149,7 @@ class RowModel {
   std::uint64_t iterations_ = 0;
   std::uint64_t revisions_ = 0;  // number of revisions so far
   std::vector<Last> last_;
-  std::unordered_map<KnownWarps::Key, WarpVariants, KnownWarps::KeyHash> variants_;
+  std::unordered_map<KnownWarps::Key, WarpVariants, KnownWarps::Key::Hash> variants_;
   KnownWarps::Key variant_key_;  // of the launch that is looked for
   // What warps execute: launches of many sizes have warps that execute the same.
   std::unordered_map<const KernelProgram*,

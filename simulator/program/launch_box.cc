@@ -4,19 +4,18 @@
 #include <bit>
 #include <numeric>
 
+#include "simulator/program/expression/arithmetic.h"
+
 namespace warptime::warps {
 namespace {
+
+using arithmetic::floor_divide;
+using arithmetic::Wide;
 
 constexpr std::int64_t kMostResidues = 64;
 
 bool has(DimensionSet set, std::size_t dimension) {
   return (set >> dimension & 1) != 0;
-}
-
-__extension__ using Wide = __int128;  // for sums and products that 64 bits may not hold
-
-Wide floor_div(Wide a, Wide b) {
-  return a >= 0 ? a / b : -((b - 1 - a) / b);
 }
 
 std::int64_t clamped(Wide value, std::int64_t low, std::int64_t high) {
@@ -48,8 +47,8 @@ Cut at_change(const ValueRange& difference, std::size_t dimension, const Dimensi
   Cut cut;
   cut.dimension = dimension;
   // The first k that may be at least 0, and the first that is surely above; downwards, the other way round.
-  const Wide begin = step > 0 ? floor_div(-high - 1, step) + 1 : floor_div(low - 1, -step) + 1;
-  const Wide end = step > 0 ? floor_div(-low, step) + 1 : floor_div(high, -step) + 1;
+  const Wide begin = step > 0 ? floor_divide(-high - 1, step) + 1 : floor_divide(low - 1, -step) + 1;
+  const Wide end = step > 0 ? floor_divide(-low, step) + 1 : floor_divide(high, -step) + 1;
   cut.begin = clamped(begin, 0, counts[dimension]);
   cut.end = clamped(end, cut.begin, counts[dimension]);
   return cut;
@@ -63,7 +62,7 @@ Cut at_multiples(const RangeObstacles::Division& division, std::size_t dimension
   const std::int64_t smaller = static_cast<std::int64_t>(size % by);
   cut.period = division.divisor / std::gcd(division.divisor, smaller);
   if (size == 0 || by % size != 0) return cut;
-  const Wide base = division.dividend.base - floor_div(division.dividend.base, by) * by;
+  const Wide base = division.dividend.base - floor_divide(division.dividend.base, by) * by;
   cut.phase =
       static_cast<std::int64_t>((step > 0 ? (by - base + size - 1) / size : base / size + 1) % cut.period);
   return cut;
@@ -72,7 +71,8 @@ Cut at_multiples(const RangeObstacles::Division& division, std::size_t dimension
 std::int64_t cut_place(std::int64_t count, const Cut& cut) {
   const std::int64_t half = count / 2;
   if (cut.period <= 1) return half;
-  const Wide place = cut.phase + floor_div(Wide{half} - cut.phase + cut.period / 2, cut.period) * cut.period;
+  const Wide place =
+      cut.phase + floor_divide(Wide{half} - cut.phase + cut.period / 2, cut.period) * cut.period;
   return place > 0 && place < count ? static_cast<std::int64_t>(place) : half;
 }
 
@@ -113,14 +113,10 @@ Cut cut_for(const ValueRange& value, const RangeObstacles& obstacles, DimensionS
     return at_change(difference, d, counts);
   }
   for (const RangeObstacles::Division& division : obstacles.divisions) {
-    std::size_t best = kRangeDimensions;
-    for (std::size_t d = 0; d < kRangeDimensions; ++d) {
-      if (!has(division.dividend.stepping & dimensions, d)) continue;
-      if (division.dividend.step(d) % division.divisor == 0) continue;
-      if (best == kRangeDimensions ||
-          reach_of(division.dividend, d, counts) > reach_of(division.dividend, best, counts))
-        best = d;
-    }
+    DimensionSet others = 0;
+    for (std::size_t d = 0; d < kRangeDimensions; ++d)
+      if (division.dividend.step(d) % division.divisor != 0) others |= DimensionSet{1} << d;
+    const std::size_t best = farthest(division.dividend, dimensions & others, counts);
     if (best != kRangeDimensions) return at_multiples(division, best);
   }
   Cut cut;

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "simulator/program/expression/arithmetic.h"
 #include "simulator/program/launch_box.h"
 #include "simulator/program/warp_code.h"
 
@@ -226,8 +227,7 @@ class LaunchWalk : WarpState {
       set_lane_of_each(lane);
       const ValueRange value = evaluate(condition.expression);
       known = value.known;
-      if (!known) break;
-      if (!value.is_decided()) cut = cut_for_value(condition.expression, value);
+      if (known && !value.is_decided()) cut = cut_for_value(condition.expression, value);
       if (value.holds()) result |= Lanes{1} << lane;
     }
     set_all_lanes();
@@ -363,7 +363,7 @@ class LaunchWalk : WarpState {
   }
 
   static std::int64_t sector_of(std::int64_t place) {
-    return place >= 0 ? place / kSector : -((kSector - 1 - place) / kSector);
+    return static_cast<std::int64_t>(arithmetic::floor_divide(place, kSector));
   }
 
   // Those of its pattern, no more than threads need.

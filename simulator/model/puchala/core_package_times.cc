@@ -1,7 +1,5 @@
 #include "simulator/model/puchala/core_package_times.h"
 
-#include <bit>
-
 namespace warptime {
 namespace {
 
@@ -16,15 +14,6 @@ std::uint64_t size_of(const std::vector<Schedule::Step>& steps) {
 }
 
 }  // namespace
-
-std::size_t CorePackageTimes::KeyHash::operator()(const Key& key) const {
-  std::uint64_t hash = std::bit_cast<std::uintptr_t>(key.program);
-  for (const std::int64_t value : key.values) {
-    hash = (hash ^ static_cast<std::uint64_t>(value)) * 0x9E3779B97F4A7C15u;
-    hash ^= hash >> 29;
-  }
-  return hash;
-}
 
 Result<CorePackageTime> CorePackageTimes::Instance::time(std::int64_t warps) {
   if (const CorePackageTime* known = find(warps)) return *known;
@@ -51,13 +40,13 @@ Result<CorePackageTimes::Instance*> CorePackageTimes::find(const TimedProgram& p
     remembered_ = 0;
     ++generation_;
   }
-  Scheduled& scheduled = scheduled_[Key{&program, values}];
+  Scheduled& scheduled = scheduled_[ProgramWithValues{&program, values}];
   if (!scheduled.schedule) {
     Bindings bindings;
     for (std::size_t i = 0; i < values.size(); ++i) bindings[program.names[i]] = values[i];
     auto made = make_schedule_of_bound(*program.program, std::move(bindings), program.durations);
     if (!made) {
-      scheduled_.erase(Key{&program, values});
+      scheduled_.erase(ProgramWithValues{&program, values});
       return made.diagnostics();
     }
     scheduled.schedule = std::make_shared<const Schedule>(std::move(*made));

@@ -55,14 +55,6 @@ class CorePackageTimes {
   std::uint64_t generation() const { return generation_; }  // changes when instances are forgotten
 
  private:
-  struct Key {
-    const TimedProgram* program = nullptr;
-    std::vector<std::int64_t> values;
-    friend bool operator==(const Key&, const Key&) = default;
-  };
-  struct KeyHash {
-    std::size_t operator()(const Key& key) const;
-  };
   struct Scheduled {
     std::shared_ptr<const Schedule> schedule;
     std::forward_list<Instance> instances;  // by t_m
@@ -70,7 +62,7 @@ class CorePackageTimes {
 
   CorePackageOptions options_;
   RoundSimulation simulation_;
-  std::unordered_map<Key, Scheduled, KeyHash> scheduled_;
+  std::unordered_map<ProgramWithValues, Scheduled, ProgramWithValues::Hash> scheduled_;
   std::uint64_t remembered_ = 0;  // cached steps and times, in total
   std::uint64_t generation_ = 0;
 };

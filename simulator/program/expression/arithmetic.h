@@ -18,6 +18,13 @@ inline bool too_large(const Expression& expression) {
 
 inline constexpr char kOverflow[] = "the result does not fit 64 bits";
 
+__extension__ using Wide = __int128;  // for sums and products that 64 bits may not hold
+
+// Rounded down; b > 0.
+inline Wide floor_divide(Wide a, Wide b) {
+  return a >= 0 ? a / b : -((b - 1 - a) / b);
+}
+
 // The functions below return an error text, or null.
 inline const char* divide(Operator op, std::int64_t a, std::int64_t b, std::int64_t& value) {
   if (((static_cast<std::uint64_t>(a) | static_cast<std::uint64_t>(b)) >> 32) == 0 && b != 0) {

@@ -11,7 +11,8 @@ namespace warptime {
 namespace {
 
 using Operator = Expression::Operator;
-__extension__ using Wide = __int128;
+using arithmetic::floor_divide;
+using arithmetic::Wide;
 
 constexpr Wide kLowest = std::numeric_limits<std::int64_t>::min(),
                kHighest = std::numeric_limits<std::int64_t>::max();
@@ -111,10 +112,6 @@ ValueRange product(const ValueRange& a, const ValueRange& b, const DimensionCoun
                               Wide{a.high} * b.high};
   const auto [low, high] = std::minmax_element(corners.begin(), corners.end());
   return between(*low, *high, a.dimensions() | b.dimensions());
-}
-
-Wide floor_of(Wide a, Wide b) {
-  return a >= 0 ? a / b : -((b - 1 - a) / b);
 }
 
 ValueRange power(const ValueRange& a, const ValueRange& b) {
@@ -245,7 +242,7 @@ class RangeExpression::Evaluation {
     if (!b.is_single()) {
       if (b.low <= 0 || a.low < 0) return ValueRange::unknown();
       if (op == Operator::modulo) return between(0, std::min(a.high, b.high - 1), both);
-      return between(floor_of(a.low, b.high), floor_of(a.high, b.low), both);
+      return between(floor_divide(a.low, b.high), floor_divide(a.high, b.low), both);
     }
     const std::int64_t by = b.low;
     if (by <= 0) {
@@ -258,7 +255,7 @@ class RangeExpression::Evaluation {
       return up.known ? division(Operator::divide, up, b) : up;
     }
     // a = by · multiples + others
-    const Wide base = floor_of(a.base, by);
+    const Wide base = floor_divide(a.base, by);
     Wide low = a.base - base * by + a.rest_low;
     Wide high = low - a.rest_low + a.rest_high;
     DimensionSet others = 0;
@@ -268,7 +265,7 @@ class RangeExpression::Evaluation {
       const Wide reach = Wide{a.step(d)} * (counts_[d] - 1);
       (reach < 0 ? low : high) += reach;
     });
-    const Wide lowest = floor_of(low, by), highest = floor_of(high, by);
+    const Wide lowest = floor_divide(low, by), highest = floor_divide(high, by);
     if (lowest != highest && obstacles_ != nullptr) obstacles_->divisions.push_back({a, by});
     if (op == Operator::divide)
       return scaled(base, lowest, highest, a, ~others, 1, by, counts_, others | a.rest_dimensions);
