@@ -11,6 +11,21 @@
 #include "load/programs.h"
 
 namespace warptime {
+namespace {
+
+// The PTX before the line `.target`, and what follows that line.
+std::pair<std::string_view, std::string_view> without_target(std::string_view ptx) {
+  const std::size_t begin = std::min(ptx.find("\n.target "), ptx.size());
+  return {ptx.substr(0, begin), ptx.substr(std::min(ptx.find('\n', begin + 1), ptx.size()))};
+}
+
+bool differs_by_target_alone(const Source& a, const Source& b) {
+  return a.notes == b.notes && a.warnings.empty() && b.warnings.empty() && a.flags == b.flags &&
+         a.compiler == b.compiler && without_target(a.ptx) == without_target(b.ptx);
+}
+
+}  // namespace
+
 KernelLoader::KernelLoader(FileReader read, DiagnosticHandler report, CompileOptions compile,
                            bool skip_unsupported, bool registers)
     : read_(std::move(read)),
@@ -131,6 +146,7 @@ Result<LoadedProgram> KernelLoader::make(const Input& input, const std::string& 
   if (input.kind != InputKind::kernel_program) {
     auto& source = sources_[{input.file, target}];
     if (!source) source = compile(input, target);
+    if (auto known = of_same_code(input, kernel, target, block)) return std::move(*known);
     return analysed(*source, kernel, block, by);
   }
   auto programs = read_kernel_programs(input.text, input.file);
@@ -138,6 +154,26 @@ Result<LoadedProgram> KernelLoader::make(const Input& input, const std::string& 
   auto program = select_program(std::move(*programs), kernel, input.file, by);
   if (!program) return program.diagnostics();
   return LoadedProgram{std::move(*program), {}};
+}
+
+// Most sources have the same PTX for all targets but for the line that names it.
+std::optional<LoadedProgram> KernelLoader::of_same_code(const Input& input, const std::string& kernel,
+                                                        const std::string& target,
+                                                        const AnalysedBlock& block) {
+  const Result<Source>& source = *sources_.at({input.file, target});
+  if (!source || registers_) return std::nullopt;  // ptxas gives each target its own registers
+  const std::string shape = block.shape ? to_string(*block.shape) : "";
+  for (auto known = programs_.lower_bound({input.file, kernel, "", ""});
+       known != programs_.end() && std::get<0>(known->first) == input.file &&
+       std::get<1>(known->first) == kernel;
+       ++known) {
+    if (std::get<3>(known->first) != shape) continue;
+    const auto other = sources_.find({input.file, std::get<2>(known->first)});
+    if (other == sources_.end() || !*other->second || !differs_by_target_alone(*source, **other->second))
+      continue;
+    return known->second;
+  }
+  return std::nullopt;
 }
 
 Result<LoadedProgram> KernelLoader::analysed(const Result<Source>& source, const std::string& kernel,

@@ -59,6 +59,9 @@ class KernelLoader {
                              const AnalysedBlock& block, ChosenBy by);
   Result<LoadedProgram> analysed(const Result<Source>& source, const std::string& kernel,
                                  const AnalysedBlock& block, ChosenBy by);
+  // The program that this code has for another target: its provenance names that one.
+  std::optional<LoadedProgram> of_same_code(const Input& input, const std::string& kernel,
+                                            const std::string& target, const AnalysedBlock& block);
   void report_once(const Diagnostics& diagnostics);
 
   FileReader read_;

@@ -122,6 +122,24 @@ TEST_P(CatalogueFile, IsComplete) {
     EXPECT_EQ(gpu.sources.count(figure), 1u) << figure;
 }
 
+TEST_P(CatalogueFile, IsBundledAsItStands) {
+  const auto read = read_gpu(test::read_file("simulator/gpu/catalogue/" + GetParam()), GetParam());
+  ASSERT_TRUE(read) << to_text(read.diagnostics());
+  const Gpu& gpu = gpu_named(read->name.c_str());
+  EXPECT_EQ(gpu.name, read->name);
+  EXPECT_EQ(gpu.title, read->title);
+  EXPECT_EQ(gpu.description, read->description);
+  EXPECT_EQ(gpu.compute_capability, read->compute_capability);
+  EXPECT_EQ(gpu.validated, read->validated);
+  EXPECT_EQ(gpu.sources, read->sources);
+  for (const GpuFigure& figure : gpu_figures()) EXPECT_EQ(figure.get(gpu), figure.get(*read)) << figure.name;
+  ASSERT_EQ(gpu.luo_suda.has_value(), read->luo_suda.has_value());
+  if (!gpu.luo_suda) return;
+  for (const LuoSudaFigure& figure : luo_suda_figures())
+    EXPECT_EQ((*gpu.luo_suda).*figure.member, (*read->luo_suda).*figure.member) << figure.name;
+  EXPECT_EQ(gpu.luo_suda->class_cycles.values, read->luo_suda->class_cycles.values);
+}
+
 TEST_P(CatalogueFile, AgreesWithItsComputeCapability) {
   const auto read = read_gpu(test::read_file("simulator/gpu/catalogue/" + GetParam()), GetParam());
   ASSERT_TRUE(read) << to_text(read.diagnostics());
