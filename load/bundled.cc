@@ -16,11 +16,13 @@ extern const std::size_t bundled_files_count;
 namespace warptime {
 namespace {
 
+constexpr std::string_view kPlanExtension = ".plan.yaml";
+
 std::vector<Plan> read_bundled_plans() {
   std::vector<Plan> plans;
   for (std::size_t i = 0; i < bundled_files_count; ++i) {
     const auto& file = bundled_files[i];
-    if (!file.name.ends_with(".plan.yaml")) continue;
+    if (!file.name.ends_with(kPlanExtension)) continue;
     if (auto plan = read_plan(file.text, std::string(file.name))) plans.push_back(std::move(*plan));
   }
   return plans;
@@ -42,6 +44,12 @@ std::vector<std::string> bundled_plan_names() {
 }
 
 Result<Plan> bundled_plan(const std::string& name) {
+  for (std::size_t i = 0; i < bundled_files_count; ++i) {
+    const auto& file = bundled_files[i];
+    if (std::filesystem::path(file.name).filename() != name + std::string(kPlanExtension)) continue;
+    if (auto plan = read_plan(file.text, std::string(file.name)); plan && plan->name == name) return plan;
+  }
+  // A file may have another name than its plan.
   for (auto& plan : read_bundled_plans())
     if (plan.name == name) return std::move(plan);
   const auto names = bundled_plan_names();

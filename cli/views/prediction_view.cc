@@ -76,27 +76,14 @@ class CsvBatch : public RowBatch {
   void add(const PredictionRow& row) override {
     if (row.gpu != gpu_ || row.notes != notes_ || row.plan != plan_) prepare(row);
     lines += begin_;
-    const auto out = std::back_inserter(lines);
-    for (const auto& [name, value] : row.parameters) fmt::format_to(out, FMT_COMPILE("{},"), value);
-    fmt::format_to(out, FMT_COMPILE("{},{},{},"), row.first_launch.blocks, row.first_launch.threads_per_block,
-                   row.launches);
-    add(row.time.total_us);
-    lines += constants_;
-    for (std::size_t i = 0; i < parts_; ++i) add(row.time.us[i]);
-    if (columns_.best_launch) {
-      add(row.algorithm_3_us.value_or(row.time.total_us));
-      add(gain_percent(row));
+    for (const auto& [name, value] : row.parameters) add(value, ',');
+    if (!is_like_last(row)) {
+      rest_.clear();
+      std::swap(lines, rest_);
+      add_rest(row);
+      std::swap(lines, rest_);
     }
-    if (!columns_.beside.empty()) {
-      for (const double other : row.beside_us) add(other);
-      lines += disagree(row, columns_) ? "true," : "false,";
-    }
-    if (columns_.ranks && row.rank > 0) fmt::format_to(out, FMT_COMPILE("{}"), row.rank);
-    if (columns_.ranks) lines += ',';
-    lines += end_;
-    const GridAndBlock shape = row.first_shape();
-    add(shape.grid, ',');
-    add(shape.block, '\n');
+    lines += rest_;
   }
 
   std::string lines;
@@ -111,6 +98,43 @@ class CsvBatch : public RowBatch {
     constants_ = fmt::format("{},{},{},{},", exact(row.t_p_us), to_string(row.t_p_source),
                              exact(row.t_m_cycles), to_string(row.t_m_source));
     end_ = csv_field(joined(row.notes)) + ",";
+    last_.reset();
+  }
+
+  // Whether the row has the columns after its parameters from the row before: a sweep in small steps has many such
+  // rows.
+  bool is_like_last(const PredictionRow& row) {
+    Last next{
+        row.first_shape(), row.launches, row.time, row.rank, row.algorithm_3_us.value_or(row.time.total_us),
+        row.beside_us};
+    if (last_ == next) return true;
+    last_ = std::move(next);
+    return false;
+  }
+
+  void add_rest(const PredictionRow& row) {
+    add(row.first_launch.blocks, ',');
+    add(row.first_launch.threads_per_block, ',');
+    add(row.launches, ',');
+    add(row.time.total_us);
+    lines += constants_;
+    for (std::size_t i = 0; i < parts_; ++i) add(row.time.us[i]);
+    if (columns_.best_launch) {
+      add(row.algorithm_3_us.value_or(row.time.total_us));
+      add(gain_percent(row));
+    }
+    if (!columns_.beside.empty()) {
+      for (const double other : row.beside_us) add(other);
+      lines += disagree(row, columns_) ? "true," : "false,";
+    }
+    if (columns_.ranks && row.rank > 0)
+      add(static_cast<std::int64_t>(row.rank), ',');
+    else if (columns_.ranks)
+      lines += ',';
+    lines += end_;
+    const GridAndBlock shape = row.first_shape();
+    add(shape.grid, ',');
+    add(shape.block, '\n');
   }
 
   // And a comma.
@@ -119,16 +143,36 @@ class CsvBatch : public RowBatch {
     lines += ',';
   }
 
+  void add(std::int64_t number, char end) {
+    const fmt::format_int text(number);
+    lines.append(text.data(), text.size());
+    lines += end;
+  }
+
   // "128x512x1", and what follows it.
   void add(const Dim3& size, char end) {
-    fmt::format_to(std::back_inserter(lines), FMT_COMPILE("{}x{}x{}{}"), size.x, size.y, size.z, end);
+    add(size.x, 'x');
+    add(size.y, 'x');
+    add(size.z, end);
   }
+
+  struct Last {
+    GridAndBlock shape;
+    std::int64_t launches = 0;
+    TimeBreakdown time;
+    std::uint64_t rank = 0;
+    double algorithm_3_us = 0;
+    std::vector<double> beside_us;
+    friend bool operator==(const Last&, const Last&) = default;
+  };
 
   const PredictionColumns& columns_;
   std::size_t parts_;
   std::string plan_, gpu_;
   std::vector<std::string> notes_;
   std::string begin_, constants_, end_;
+  std::optional<Last> last_;
+  std::string rest_;  // the columns after the parameters, of the last row
 };
 
 class CsvView : public PredictionView {

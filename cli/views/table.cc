@@ -105,12 +105,14 @@ std::string exact(double number) {
 }
 
 void append_exact(double number, std::string& into) {
-  const auto out = std::back_inserter(into);
+  std::array<char, 32> text;  // "-2.2250738585072014e-308" is the longest
+  char* end = nullptr;
   if (number == std::floor(number) && std::abs(number) < largest_whole) {
-    fmt::format_to(out, FMT_COMPILE("{}"), static_cast<std::int64_t>(number));
+    end = fmt::format_to(text.data(), FMT_COMPILE("{}"), static_cast<std::int64_t>(number));
   } else {
-    fmt::format_to(out, FMT_COMPILE("{}"), number);
+    end = fmt::format_to(text.data(), FMT_COMPILE("{}"), number);
   }
+  into.append(text.data(), end);
 }
 
 nlohmann::ordered_json exact_json(double number) {

@@ -31,6 +31,7 @@ struct TimeBreakdown {
 
   double total_us = 0;
   std::array<double, kMostParts> us{};
+  friend bool operator==(const TimeBreakdown&, const TimeBreakdown&) = default;
 
   void add(const TimeBreakdown& other, double times) {
     total_us += times * other.total_us;
