@@ -40,13 +40,15 @@ Result<CorePackageTimes::Instance*> CorePackageTimes::find(const TimedProgram& p
     remembered_ = 0;
     ++generation_;
   }
-  Scheduled& scheduled = scheduled_[ProgramWithValues{&program, values}];
+  key_.program = &program;
+  key_.values = values;
+  Scheduled& scheduled = scheduled_[key_];
   if (!scheduled.schedule) {
     Bindings bindings;
     for (std::size_t i = 0; i < values.size(); ++i) bindings[program.names[i]] = values[i];
     auto made = make_schedule_of_bound(*program.program, std::move(bindings), program.durations);
     if (!made) {
-      scheduled_.erase(ProgramWithValues{&program, values});
+      scheduled_.erase(key_);
       return made.diagnostics();
     }
     scheduled.schedule = std::make_shared<const Schedule>(std::move(*made));

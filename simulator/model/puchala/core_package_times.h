@@ -63,6 +63,7 @@ class CorePackageTimes {
   CorePackageOptions options_;
   RoundSimulation simulation_;
   std::unordered_map<ProgramWithValues, Scheduled, ProgramWithValues::Hash> scheduled_;
+  ProgramWithValues key_;         // of the program that is looked for
   std::uint64_t remembered_ = 0;  // cached steps and times, in total
   std::uint64_t generation_ = 0;
 };
