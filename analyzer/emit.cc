@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/listing.h"
+#include "analyzer/machine/view.h"
 #include "analyzer/periods/flow.h"
 #include "analyzer/periods/lower.h"
 #include "analyzer/pipeline.h"
@@ -187,6 +188,10 @@ std::string emit_text(const Analysis& analysis, Emit what) {
       case Emit::periods:
         out += periods_of(kernel);
         break;
+      case Emit::machine:
+        out += machine::machine_text(*kernel.code, kernel.program.provenance.kernel,
+                                     kernel.program.provenance.target);
+        break;
       default:
         out += listing_text(analysis, kernel);
         break;
@@ -203,7 +208,10 @@ std::string emit_json(const Analysis& analysis, Emit what) {
   for (const auto& kernel : analysis.kernels)
     all.push_back(what == Emit::cfg     ? cfg_json(kernel)
                   : what == Emit::loops ? loops_json(kernel)
-                                        : listing_json(analysis, kernel));
+                  : what == Emit::machine
+                      ? machine::machine_json(*kernel.code, kernel.program.provenance.kernel,
+                                              kernel.program.provenance.target)
+                      : listing_json(analysis, kernel));
   return (all.size() == 1 ? all[0] : all).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

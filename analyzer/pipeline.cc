@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "analyzer/compile/ptxas.h"
+#include "analyzer/machine/annotate.h"
 #include "analyzer/periods/flow.h"
 #include "analyzer/periods/lower.h"
 #include "analyzer/periods/resources.h"
@@ -72,6 +73,7 @@ class Pipeline {
     kernel.program = std::move(lowered->program);
     describe(kernel.program, chosen);
     if (lowered->block_matters) kernel.program.block_shape = options_.block;
+    if (options_.machine) machine::annotate(kernel.program, flow.code, kernel.program.provenance.target);
     if (options_.keep_steps) {
       kernel.lowered = std::make_shared<periods::Lowered>(std::move(*lowered));
       kernel.code = std::make_shared<analysis::KernelCode>(std::move(flow.code));

@@ -32,6 +32,8 @@ struct AnalyzeOptions {
   // Asks ptxas of a CUDA Toolkit for the registers of each kernel, which costs a process. If ptxas fails, a
   // warning says why, and KernelProgram::resources has no registers.
   bool registers = false;
+  // Estimates the machine instructions of each item: machine/annotate.h.
+  bool machine = false;
   // The block's shape (x, y, z) for which patterns are computed; empty: one-dimensional.
   std::optional<std::array<std::int64_t, 3>> block = {};
 };
@@ -72,7 +74,7 @@ Result<Analysis> analyze(Source source, const AnalyzeOptions& options);
 // A Source for PTX that the user gives. `file` is for the diagnostics.
 Source ptx_source(std::string file, std::string text);
 
-enum class Emit { program, ptx, cfg, loops, periods, listing };
+enum class Emit { program, ptx, cfg, loops, periods, listing, machine };
 
 // The step as text, or as JSON. Emit::program as text is YAML. Emit::ptx is the PTX itself in both.
 std::string emit_text(const Analysis& analysis, Emit what);

@@ -15,21 +15,21 @@ namespace warptime::compiling {
 
 namespace {
 
-class Pipe {
+class ProcessPipe {
  public:
-  Pipe() {
+  ProcessPipe() {
     std::array<int, 2> ends{-1, -1};
     if (pipe2(ends.data(), O_CLOEXEC) == 0) {
       read_ = ends[0];
       write_ = ends[1];
     }
   }
-  ~Pipe() {
+  ~ProcessPipe() {
     close_read();
     close_write();
   }
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
+  ProcessPipe(const ProcessPipe&) = delete;
+  ProcessPipe& operator=(const ProcessPipe&) = delete;
 
   bool good() const { return read_ >= 0 || write_ >= 0; }
   int read_end() const { return read_; }
@@ -58,7 +58,7 @@ class Pipe {
 };
 
 // Both at once: a program that fills the one that is not read would wait for ever.
-void read_both(Pipe& output, Pipe& errors, ProcessResult& result) {
+void read_both(ProcessPipe& output, ProcessPipe& errors, ProcessResult& result) {
   while (output.read_end() >= 0 || errors.read_end() >= 0) {
     std::array<pollfd, 2> waiting{pollfd{output.read_end(), POLLIN, 0}, pollfd{errors.read_end(), POLLIN, 0}};
     if (poll(waiting.data(), waiting.size(), -1) < 0 && errno != EINTR) return;
@@ -96,8 +96,8 @@ int exit_status(pid_t process) {
 
 Result<ProcessResult> run_process(const std::vector<std::string>& arguments,
                                   const std::map<std::string, std::string>& variables) {
-  Pipe output;
-  Pipe errors;
+  ProcessPipe output;
+  ProcessPipe errors;
   if (!output.good() || !errors.good())
     return error(fmt::format("cannot make a pipe for {}: {}", arguments[0], strerror(errno)));
   posix_spawn_file_actions_t actions;

@@ -24,7 +24,8 @@ std::string find_ptxas() {
 
 }  // namespace
 
-Result<std::map<std::string, CubinKernel>> registers_of(std::string_view ptx, const std::string& target) {
+Result<std::string> assemble(std::string_view ptx, const std::string& target,
+                             const std::vector<std::string>& flags) {
   if (!compiling::parse_target(target))
     return error(fmt::format("`{}` is not a target; targets are named like sm_86", target));
   const std::string ptxas = find_ptxas();
@@ -36,8 +37,9 @@ Result<std::map<std::string, CubinKernel>> registers_of(std::string_view ptx, co
   const std::string input = folder.path() + "/kernel.ptx", output = folder.path() + "/kernel.cubin";
   if (folder.path().empty() || !compiling::write_file(input, ptx))
     return error("ptxas needs a temporary folder, and none is writable", "set TMPDIR to a writable folder");
-  const auto run =
-      compiling::run_process({ptxas, "-arch=" + target, input, "-o", output}, {{"TMPDIR", folder.path()}});
+  std::vector<std::string> command{ptxas, "-arch=" + target, input, "-o", output};
+  command.insert(command.end(), flags.begin(), flags.end());
+  const auto run = compiling::run_process(command, {{"TMPDIR", folder.path()}});
   if (!run) return run.diagnostics();
   if (run->status != 0) {
     std::string said = run->errors + run->output;
@@ -47,8 +49,14 @@ Result<std::map<std::string, CubinKernel>> registers_of(std::string_view ptx, co
     return error(fmt::format("ptxas rejects the PTX for {}: {}", target,
                              said.empty() ? fmt::format("status {}", run->status) : said));
   }
-  const auto cubin = compiling::read_file(output);
+  auto cubin = compiling::read_file(output);
   if (!cubin) return error(fmt::format("ptxas wrote no cubin for {}", target));
+  return std::move(*cubin);
+}
+
+Result<std::map<std::string, CubinKernel>> registers_of(std::string_view ptx, const std::string& target) {
+  const auto cubin = assemble(ptx, target);
+  if (!cubin) return cubin.diagnostics();
   return read_cubin(*cubin, "ptxas' cubin");
 }
 

@@ -28,7 +28,8 @@ CommandSyntax analyze_syntax() {
             {{"emit", "STEP",
               "program (default); ptx; cfg, the basic blocks; loops, with their trip counts; periods, the "
               "instructions of each; listing, the PTX beside its periods and source lines, to see where each "
-              "period comes from"},
+              "period comes from; machine, the machine instructions that ptxas makes of each PTX instruction "
+              "on average"},
              kernel_option(),
              {"lines", "LINES", "show only what comes from these source lines: 3,8-18"},
              {"region", "NAME",
@@ -37,6 +38,9 @@ CommandSyntax analyze_syntax() {
              {"registers", "",
               "ask ptxas for the registers per thread of each kernel on the target, which PTX does not have; "
               "needs a CUDA Toolkit"},
+             {"machine", "",
+              "estimate the machine instructions of each item of the program, by execution pipe; needs no "
+              "CUDA Toolkit"},
              {"block", "X[,Y[,Z]]",
               "analyse for blocks of this shape, which decides which threads make a warp; give it if the "
               "kernel is "
@@ -49,9 +53,9 @@ CommandSyntax analyze_syntax() {
 }
 
 Result<Emit> read_emit(const Arguments& arguments) {
-  const std::vector<std::string> names = {"program", "ptx", "cfg", "loops", "periods", "listing"};
-  const std::vector<Emit> steps = {Emit::program, Emit::ptx,     Emit::cfg,
-                                   Emit::loops,   Emit::periods, Emit::listing};
+  const std::vector<std::string> names = {"program", "ptx", "cfg", "loops", "periods", "listing", "machine"};
+  const std::vector<Emit> steps = {Emit::program, Emit::ptx,     Emit::cfg,    Emit::loops,
+                                   Emit::periods, Emit::listing, Emit::machine};
   const auto chosen = read_choice(arguments, "emit", names);
   if (!chosen) return chosen.diagnostics();
   for (std::size_t i = 0; i < names.size(); ++i)
@@ -119,7 +123,8 @@ int run_analyze(const Arguments& arguments) {
                          lines,
                          arguments.value_or("region", ""),
                          *emit != Emit::program,
-                         arguments.has("registers")};
+                         arguments.has("registers"),
+                         arguments.has("machine")};
   if (*block) options.block = {(*block)->x, (*block)->y, (*block)->z};
   const auto analysis = analyze(std::move(*source), options);
   if (!analysis) return fail(wrong_input, analysis.diagnostics());

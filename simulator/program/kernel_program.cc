@@ -123,8 +123,9 @@ bool operator==(const When& a, const When& b) {
 }
 
 bool operator==(const Item& a, const Item& b) {
+  const bool same_machine = a.machine == b.machine || (a.machine && b.machine && *a.machine == *b.machine);
   return a.what == b.what && a.lines == b.lines && a.ptx == b.ptx && a.threads == b.threads &&
-         a.predicated == b.predicated && a.shares == b.shares;
+         a.predicated == b.predicated && a.shares == b.shares && same_machine;
 }
 
 bool operator==(const KernelProgram& a, const KernelProgram& b) {

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +16,7 @@
 
 #include "simulator/base/diagnostic.h"
 #include "simulator/program/expression/expression.h"
+#include "simulator/program/machine_work.h"
 
 namespace warptime {
 
@@ -102,6 +104,9 @@ struct Item {
   bool predicated = false;
   // The share of the warps that execute it, a parameter with a share (see Parameter); empty: all.
   std::vector<std::string> shares = {};
+  // The machine instructions of one execution, those of what is nested in it apart: an estimate, which no model of the
+  // paper's reads. Null: not known.
+  std::shared_ptr<const MachineWork> machine = {};
   friend bool operator==(const Item& a, const Item& b);
 };
 

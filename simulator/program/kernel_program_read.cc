@@ -227,7 +227,7 @@ class ProgramReader {
           fmt::format("an item must be one thing, not `{}` and `{}`", kind, kinds[1]->key.text),
           "begin a new item with `-`");
     }
-    std::vector<std::string> known = {kind, "lines", "ptx", "threads", "predicated", "shares"};
+    std::vector<std::string> known = {kind, "lines", "ptx", "threads", "predicated", "shares", "machine"};
     if (kind == "repeat") known.insert(known.end(), {"counter", "per_thread", "body"});
     if (kind == "when") known.insert(known.end(), {"then_threads", "then", "else"});
     Fields fields(reader_, node, std::move(known), fmt::format("`{}`", kind));
@@ -242,6 +242,7 @@ class ProgramReader {
         reader_.error(*flag, "`predicated` must be true or false");
     }
     if (const Node* shares = fields.find("shares")) read_shares(*shares, item.shares);
+    if (const Node* machine = fields.find("machine")) item.machine = read_machine(*machine);
     items.push_back(std::move(item));
   }
 
@@ -253,6 +254,25 @@ class ProgramReader {
       if (!is_name(shares.back()))
         reader_.error(name, fmt::format("`{}` is not a valid name for a parameter", shares.back()));
     }
+  }
+
+  std::shared_ptr<const MachineWork> read_machine(const Node& node) {
+    auto work = std::make_shared<MachineWork>();
+    if (node.kind != Node::Kind::mapping)
+      reader_.error(node, "`machine` must be machine instructions by pipe", "machine: {alu: 3, lsu: 1}");
+    for (const yaml::Entry& entry : node.entries) {
+      const auto pipe = find_pipe(entry.key.text);
+      if (!pipe) {
+        reader_.error(entry.key, fmt::format("`{}` is no pipe", entry.key.text),
+                      "there are alu, fma, fp64, fp16, xu, lsu, tex, tensor, uniform, control and none");
+        continue;
+      }
+      const auto count = reader_.number(entry.value, fmt::format("`{}`", entry.key.text));
+      if (count && *count < 0)
+        reader_.error(entry.value, fmt::format("`{}` is negative: {}", entry.key.text, *count));
+      if (count) (*work)[*pipe] = *count;
+    }
+    return work;
   }
 
   void unknown_item(const Node& node) {

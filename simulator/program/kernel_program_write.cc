@@ -157,7 +157,17 @@ class YamlWriter {
     if (item.threads) keys.emplace_back("threads", expression(*item.threads, true));
     if (item.predicated) keys.emplace_back("predicated", "true");
     if (!item.shares.empty()) keys.emplace_back("shares", fmt::format("[{}]", fmt::join(item.shares, ", ")));
+    if (item.machine) keys.emplace_back("machine", machine(*item.machine));
     return keys;
+  }
+
+  static std::string machine(const MachineWork& work) {
+    std::string text;
+    for (std::size_t i = 0; i < kPipes; ++i)
+      if (work.by_pipe[i] > 0)
+        text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", to_string(static_cast<Pipe>(i)),
+                            work.by_pipe[i]);
+    return "{" + text + "}";
   }
 
   static std::string expression(const Expression& e, bool in_flow = false) {
@@ -234,6 +244,12 @@ Json to_json_value(const Item& item) {
   if (item.threads) json["threads"] = to_json_value(*item.threads);
   if (item.predicated) json["predicated"] = true;
   if (!item.shares.empty()) json["shares"] = item.shares;
+  if (item.machine) {
+    Json& machine = json["machine"] = Json::object();
+    for (std::size_t i = 0; i < kPipes; ++i)
+      if (item.machine->by_pipe[i] > 0)
+        machine[std::string(to_string(static_cast<Pipe>(i)))] = item.machine->by_pipe[i];
+  }
   return json;
 }
 

@@ -251,21 +251,23 @@ class LaunchWalk : WarpState {
       Lanes some = 0;
       if (auto undecided = holds(*node.threads, active, some)) return undecided;
       if (some == 0) {
-        if (node.item->predicated) totals.instructions += times;
+        if (node.item->predicated) add_skipped(totals, times);
         return {};
       }
       active = some;
     }
     if (!node.item->shares.empty()) {
       const double share = share_of(node);
-      if (node.item->predicated) totals.instructions += times * (1 - share);
+      if (node.item->predicated) add_skipped(totals, times * (1 - share));
       times *= share;
       if (times == 0) return {};
     }
+    if (options_.machine && node.item->machine) totals.machine.add(*node.item->machine, times);
     if (const auto* instructions = std::get_if<Instructions>(&node.item->what)) {
       std::int64_t count = 0;
       if (auto undecided = number(node, instructions->count, count)) return undecided;
       totals.instructions += times * static_cast<double>(count);
+      if (!node.item->machine) totals.machine[Pipe::none] += times * static_cast<double>(count);
       return {};
     }
     if (const auto* access = std::get_if<MemoryAccess>(&node.item->what))
@@ -275,6 +277,12 @@ class LaunchWalk : WarpState {
     if (const auto* when = std::get_if<When>(&node.item->what))
       return walk(node, *when, active, totals, times);
     return {};  // calc: cycles, no instructions
+  }
+
+  // A predicated instruction that none of the warp's threads execute is issued all the same.
+  static void add_skipped(WarpTotals& totals, double times) {
+    totals.instructions += times;
+    totals.machine[Pipe::lsu] += times;
   }
 
   Outcome number(const WarpNode& node, const Expression& expression, std::int64_t& result) {
@@ -290,6 +298,7 @@ class LaunchWalk : WarpState {
                double times) {
     const bool load = access.kind == MemoryAccess::Kind::load;
     totals.instructions += times;
+    if (!node.item->machine) totals.machine[Pipe::lsu] += times;
     (load ? totals.loads : totals.stores) += times;
     if (!options_.sectors) return {};
     std::int64_t sectors = 0;

@@ -166,6 +166,7 @@ void WarpTotals::add(const WarpTotals& other, double times) {
   stores += times * other.stores;
   load_sectors += times * other.load_sectors;
   store_sectors += times * other.store_sectors;
+  machine.add(other.machine, times);
 }
 
 WarpProgram::WarpProgram(const KernelProgram& program) : compiled_(std::make_unique<Compiled>()) {

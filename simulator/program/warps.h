@@ -34,6 +34,9 @@ struct WarpTotals {
   double instructions = 0;  // executed by warps, loads and stores among them
   double loads = 0, stores = 0;
   double load_sectors = 0, store_sectors = 0;  // of 32 bytes
+  // Machine instructions, where the items say so; an item that does not counts as one of pipe `none` for each
+  // instruction.
+  MachineWork machine;
   void add(const WarpTotals& other, double times);
 };
 
@@ -55,6 +58,7 @@ struct LaunchWarps {
 
 struct WarpOptions {
   bool sectors = false;            // find WarpTotals::load_sectors and store_sectors
+  bool machine = false;            // find WarpTotals::machine
   std::uint64_t budget = 500'000;  // evaluations of expressions, for one launch
   std::size_t most_groups = 8;     // more are joined with those that execute about as much
 };

@@ -1,0 +1,47 @@
+// Machine instructions that a warp issues, by execution pipe.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace warptime {
+
+// The execution pipes of an SM's partition, as Nsight Compute groups them.
+enum class Pipe : std::uint8_t {
+  alu,      // integers, logic, comparison, selection
+  fma,      // single-precision multiply and add; integer multiplication
+  fp64,     // double precision
+  fp16,     // half precision
+  xu,       // special functions, conversions, bit counts
+  lsu,      // loads and stores of every space but textures; atomics; shuffles
+  tex,      // textures and surfaces
+  tensor,   // matrix products
+  uniform,  // the scalar datapath: what all threads of a warp compute alike
+  control,  // branches, barriers, convergence
+  none,     // NOP
+};
+inline constexpr std::size_t kPipes = 11;
+std::string_view to_string(Pipe pipe);
+std::optional<Pipe> find_pipe(std::string_view name);
+
+// Real numbers: means over what compilers make, and shares of warps.
+struct MachineWork {
+  std::array<double, kPipes> by_pipe{};
+
+  double& operator[](Pipe pipe) { return by_pipe[static_cast<std::size_t>(pipe)]; }
+  double operator[](Pipe pipe) const { return by_pipe[static_cast<std::size_t>(pipe)]; }
+  double total() const {
+    double sum = 0;
+    for (const double count : by_pipe) sum += count;
+    return sum;
+  }
+  void add(const MachineWork& other, double times = 1) {
+    for (std::size_t i = 0; i < kPipes; ++i) by_pipe[i] += times * other.by_pipe[i];
+  }
+  friend bool operator==(const MachineWork&, const MachineWork&) = default;
+};
+
+}  // namespace warptime
