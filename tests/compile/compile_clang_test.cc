@@ -325,6 +325,34 @@ TEST(CompileClang, SimpleSourcesNeedNoSystemHeaders) {
   ASSERT_TRUE(result) << text_of(result);
 }
 
+// Without lines and the files that they are in, which are others.
+std::string code_of(const std::string& ptx) {
+  static const std::regex lines(R"(\n\t?\.(loc|file)[^\n]*)");
+  return std::regex_replace(ptx, lines, "");
+}
+
+// -nostdinc hides all headers but those that come with warptime. With them host code has no errors, and kernels are
+// what they are with the system's.
+TEST(CompileClang, StandardHeadersThatComeWithWarptimeMeanWhatTheSystemsDo) {
+  for (const std::string standard : {"-std=c++17", "-std=c++20", "-std=gnu++17"}) {
+    const Result<Source> bundled = compile_data("standard_headers.cu", with_flags({standard, "-nostdinc"}));
+    ASSERT_TRUE(bundled) << standard << text_of(bundled);
+    EXPECT_TRUE(bundled->warnings.empty()) << standard << to_text(bundled->warnings);
+    if (!fs::exists("/usr/include/stdio.h") || !fs::exists("/usr/include/c++")) continue;
+    const Result<Source> systems = compile_data("standard_headers.cu", with_flags({standard}));
+    ASSERT_TRUE(systems) << standard << text_of(systems);
+    EXPECT_TRUE(systems->warnings.empty()) << standard << to_text(systems->warnings);
+    EXPECT_EQ(code_of(bundled->ptx), code_of(systems->ptx)) << standard;
+  }
+}
+
+// clang's analysis of a function's flow, for warnings, does not expect errors that were overlooked in it.
+TEST(CompileClang, WarningsAboutHostCodeWithErrorsCrashNothing) {
+  const Result<Source> result = compile_data("host_crash.cu");
+  ASSERT_TRUE(result) << text_of(result);
+  EXPECT_EQ(result->kernels.size(), 1u);
+}
+
 // Whatever our headers declare is there, in PTX that ptxas takes, and calls nothing but the device's run-time
 // library.
 TEST(CompileClang, OurHeadersAreComplete) {

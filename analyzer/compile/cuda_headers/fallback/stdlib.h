@@ -2,6 +2,7 @@
 #pragma once
 #pragma clang system_header
 
+#include <math.h>
 #include <stddef.h>
 
 #define EXIT_SUCCESS 0

@@ -17,6 +17,7 @@
 #include <new>
 #include <tuple>
 #include <utility>
+#include <variant>
 
 namespace std {
 
@@ -47,7 +48,6 @@ template <class T> struct char_traits { typedef T char_type; };
 template <class T> constexpr T* addressof(T& v) noexcept { return __builtin_addressof(v); }
 template <class T> const T* addressof(const T&&) = delete;
 template <class T> T* to_address(T* p) noexcept;
-struct monostate {};
 
 // An iterator of a container whose elements are anywhere.
 template <class T, class Category = bidirectional_iterator_tag> class __wt_position {
@@ -136,9 +136,9 @@ template <class T, class A = allocator<T>> class vector {
   bool empty() const noexcept { return begin_ == end_; }
   void push_back(const T& v);
   void push_back(T&& v);
-  template <class... As> T& emplace_back(As&&... as);
-  template <class... As> T* emplace(const T* at, As&&... as);
-  template <class... As> T* insert(const T* at, As&&... as);
+  template <class... As> T& emplace_back(As&&... as) {}
+  template <class... As> T* emplace(const T* at, As&&... as) {}
+  template <class... As> T* insert(const T* at, As&&... as) {}
   T* insert(const T* at, initializer_list<T> list);
   T* erase(const T* at);
   T* erase(const T* begin, const T* end);
@@ -204,7 +204,7 @@ template <class T, class Position> class __wt_container {
   void resize(size_t n);
   void resize(size_t n, const T& v);
   void reserve(size_t n);
-  template <class... As> void assign(As&&... as);
+  template <class... As> void assign(As&&... as) {}
   template <class At> Position erase(const At& at);
   Position erase(Position begin, Position end);
 };
@@ -221,15 +221,15 @@ template <class T, class Position> class __wt_sequence : public __wt_container<T
   T& back() const;
   void push_back(const T& v);
   void push_front(const T& v);
-  template <class... As> T& emplace_back(As&&... as);
-  template <class... As> T& emplace_front(As&&... as);
-  template <class... As> Position insert(Position at, As&&... as);
-  template <class... As> Position insert_after(Position at, As&&... as);
+  template <class... As> T& emplace_back(As&&... as) {}
+  template <class... As> T& emplace_front(As&&... as) {}
+  template <class... As> Position insert(Position at, As&&... as) {}
+  template <class... As> Position insert_after(Position at, As&&... as) {}
   void pop_back();
   void pop_front();
-  template <class... As> void sort(As&&... as);
+  template <class... As> void sort(As&&... as) {}
   void reverse();
-  template <class... As> void splice(As&&... as);
+  template <class... As> void splice(As&&... as) {}
 };
 template <class T, class A = allocator<T>> class list : public __wt_sequence<T, __wt_position<T>> {
  public:
@@ -255,7 +255,7 @@ template <class T, class Sequence = deque<T>> class queue {
   bool empty() const;
   size_t size() const;
   void push(const T& v);
-  template <class... As> void emplace(As&&... as);
+  template <class... As> void emplace(As&&... as) {}
   void pop();
 };
 template <class T, class Sequence = vector<T>, class Less = less<T>> class priority_queue {
@@ -267,7 +267,7 @@ template <class T, class Sequence = vector<T>, class Less = less<T>> class prior
   bool empty() const;
   size_t size() const;
   void push(const T& v);
-  template <class... As> void emplace(As&&... as);
+  template <class... As> void emplace(As&&... as) {}
   void pop();
 };
 template <class T, class Sequence = deque<T>> class stack {
@@ -277,7 +277,7 @@ template <class T, class Sequence = deque<T>> class stack {
   bool empty() const;
   size_t size() const;
   void push(const T& v);
-  template <class... As> void emplace(As&&... as);
+  template <class... As> void emplace(As&&... as) {}
   void pop();
 };
 
@@ -298,7 +298,7 @@ template <class K, class T> class __wt_associative : public __wt_container<T, __
   iterator insert(iterator at, const T& v);
   void insert(initializer_list<T> list);
   template <class It, class = typename iterator_traits<It>::value_type> void insert(It begin, It end);
-  template <class... As> pair<iterator, bool> emplace(As&&... as);
+  template <class... As> pair<iterator, bool> emplace(As&&... as) {}
 };
 template <class K, class V> class __wt_mapping : public __wt_associative<K, pair<const K, V>> {
  public:
@@ -306,7 +306,7 @@ template <class K, class V> class __wt_mapping : public __wt_associative<K, pair
   using __wt_associative<K, pair<const K, V>>::__wt_associative;
   V& operator[](const K& key);
   V& at(const K& key) const;
-  template <class... As> pair<__wt_position<pair<const K, V>>, bool> try_emplace(const K& key, As&&... as);
+  template <class... As> pair<__wt_position<pair<const K, V>>, bool> try_emplace(const K& key, As&&... as) {}
   template <class U> pair<__wt_position<pair<const K, V>>, bool> insert_or_assign(const K& key, U&& v);
 };
 #define __WT_MAP(name, ...)                                                                    \
@@ -442,10 +442,10 @@ template <class C, class Traits = char_traits<C>, class A = allocator<C>> class 
   basic_string& operator+=(const basic_string& other);
   basic_string& operator+=(const C* s);
   basic_string& operator+=(C c);
-  template <class... As> basic_string& append(As&&... as);
-  template <class... As> basic_string& assign(As&&... as);
-  template <class... As> basic_string& insert(size_t at, As&&... as);
-  template <class... As> basic_string& replace(As&&... as);
+  template <class... As> basic_string& append(As&&... as) {}
+  template <class... As> basic_string& assign(As&&... as) {}
+  template <class... As> basic_string& insert(size_t at, As&&... as) {}
+  template <class... As> basic_string& replace(As&&... as) {}
   basic_string& erase(size_t from = 0, size_t n = npos);
   C* erase(const C* at);
   C* erase(const C* begin, const C* end);
@@ -457,7 +457,7 @@ template <class C, class Traits = char_traits<C>, class A = allocator<C>> class 
   void clear() noexcept;
   void swap(basic_string& other) noexcept;
   basic_string substr(size_t from = 0, size_t n = npos) const;
-  template <class... As> int compare(As&&... as) const;
+  template <class... As> int compare(As&&... as) const {}
 #define __WT_FINDS(name, whence)                                \
   size_t name(const basic_string& s, size_t from = whence) const; \
   size_t name(const C* s, size_t from = whence) const;            \
@@ -560,7 +560,7 @@ template <class T> class shared_ptr {
   constexpr shared_ptr() noexcept : p_(nullptr), owners_(nullptr) {}
   constexpr shared_ptr(decltype(nullptr)) noexcept : p_(nullptr), owners_(nullptr) {}
   template <class U> explicit shared_ptr(U* p);
-  template <class U, class D> shared_ptr(U* p, D d);
+  template <class U, class D> shared_ptr(U* p, D d) {}
   template <class U> shared_ptr(const shared_ptr<U>& other, element_type* p) noexcept;
   template <class U> shared_ptr(const shared_ptr<U>& other) noexcept;
   template <class U, class D> shared_ptr(unique_ptr<U, D>&& other);
@@ -576,7 +576,7 @@ template <class T> class shared_ptr {
   element_type& operator[](ptrdiff_t i) const { return p_[i]; }
   void reset() noexcept;
   template <class U> void reset(U* p);
-  template <class U, class D> void reset(U* p, D d);
+  template <class U, class D> void reset(U* p, D d) {}
   void swap(shared_ptr& other) noexcept;
   long use_count() const noexcept;
   explicit operator bool() const noexcept { return p_ != nullptr; }
@@ -601,8 +601,8 @@ template <class T> class enable_shared_from_this {
 __WT_COMPARES(==)
 __WT_COMPARES(!=)
 #undef __WT_COMPARES
-template <class T, class... As> unique_ptr<T> make_unique(As&&... as);
-template <class T, class... As> shared_ptr<T> make_shared(As&&... as);
+template <class T, class... As> unique_ptr<T> make_unique(As&&... as) {}
+template <class T, class... As> shared_ptr<T> make_shared(As&&... as) {}
 template <class T, class U> shared_ptr<T> static_pointer_cast(const shared_ptr<U>& p);
 template <class T, class U> shared_ptr<T> dynamic_pointer_cast(const shared_ptr<U>& p);
 
@@ -898,27 +898,6 @@ extern istream cin;
 
 struct from_chars_result { const char* ptr; errc ec; };
 struct to_chars_result { char* ptr; errc ec; };
-template <class... As> from_chars_result from_chars(const char* begin, const char* end, As&&... as);
-template <class... As> to_chars_result to_chars(char* begin, char* end, As&&... as);
-
-template <class... Ts> class variant {
- public:
-  variant();
-  template <class T, class = enable_if_t<!is_same<decay_t<T>, variant>::value>> variant(T&& v);
-  template <class T, class = enable_if_t<!is_same<decay_t<T>, variant>::value>> variant& operator=(T&& v);
-  size_t index() const noexcept;
-  template <class T, class... As> T& emplace(As&&... as);
-};
-template <class T> struct variant_size;
-template <class... Ts> struct variant_size<variant<Ts...>> : integral_constant<size_t, sizeof...(Ts)> {};
-template <class T> inline constexpr size_t variant_size_v = variant_size<T>::value;
-template <size_t I, class T> struct variant_alternative;
-template <size_t I, class... Ts> struct variant_alternative<I, variant<Ts...>> : tuple_element<I, tuple<Ts...>> {};
-template <size_t I, class T> using variant_alternative_t = typename variant_alternative<I, T>::type;
-template <class T, class... Ts> T& get(const variant<Ts...>& v);
-template <size_t I, class... Ts> variant_alternative_t<I, variant<Ts...>>& get(const variant<Ts...>& v);
-template <class T, class... Ts> T* get_if(const variant<Ts...>* v) noexcept;
-template <size_t I, class... Ts> variant_alternative_t<I, variant<Ts...>>* get_if(const variant<Ts...>* v) noexcept;
-template <class T, class... Ts> bool holds_alternative(const variant<Ts...>& v) noexcept;
-template <class F, class... Ts> auto visit(F&& f, const variant<Ts...>& v) -> decltype(f(declval<tuple_element_t<0, tuple<Ts...>>&>()));
+template <class... As> from_chars_result from_chars(const char* begin, const char* end, As&&... as) {}
+template <class... As> to_chars_result to_chars(char* begin, char* end, As&&... as) {}
 }  // namespace std

@@ -145,14 +145,14 @@ template <class... Ms> class scoped_lock {
 struct once_flag {
   constexpr once_flag() noexcept {}
 };
-template <class F, class... As> void call_once(once_flag& flag, F&& f, As&&... as);
+template <class F, class... As> void call_once(once_flag& flag, F&& f, As&&... as) {}
 class condition_variable {
  public:
   void notify_one() noexcept;
   void notify_all() noexcept;
-  template <class... As> void wait(As&&... as);
-  template <class... As> bool wait_for(As&&... as);
-  template <class... As> bool wait_until(As&&... as);
+  template <class... As> void wait(As&&... as) {}
+  template <class... As> bool wait_for(As&&... as) {}
+  template <class... As> bool wait_until(As&&... as) {}
 };
 class thread {
  public:
@@ -161,7 +161,7 @@ class thread {
     bool operator==(const id& other) const noexcept;
   };
   thread() noexcept;
-  template <class F, class... As> explicit thread(F&& f, As&&... as);
+  template <class F, class... As> explicit thread(F&& f, As&&... as) {}
   thread(thread&& other) noexcept;
   ~thread();
   thread& operator=(thread&& other) noexcept;
@@ -181,16 +181,16 @@ template <class T> class future {
   T get();
   void wait() const;
   bool valid() const noexcept;
-  template <class... As> int wait_for(As&&... as) const;
+  template <class... As> int wait_for(As&&... as) const {}
 };
 template <class T> class promise {
  public:
   future<T> get_future();
-  template <class... As> void set_value(As&&... as);
+  template <class... As> void set_value(As&&... as) {}
   void set_exception(exception_ptr p);
 };
 enum class launch { async = 1, deferred = 2 };
-template <class F, class... As> future<invoke_result_t<decay_t<F>, decay_t<As>...>> async(launch how, F&& f, As&&... as);
+template <class F, class... As> future<invoke_result_t<decay_t<F>, decay_t<As>...>> async(launch how, F&& f, As&&... as) {}
 
 enum memory_order {
   memory_order_relaxed,
@@ -321,7 +321,7 @@ class smatch {
   size_t size() const;
   string operator[](size_t i) const;
 };
-template <class... As> bool regex_match(As&&... as);
-template <class... As> bool regex_search(As&&... as);
-template <class... As> string regex_replace(As&&... as);
+template <class... As> bool regex_match(As&&... as) {}
+template <class... As> bool regex_search(As&&... as) {}
+template <class... As> string regex_replace(As&&... as) {}
 }  // namespace std

@@ -687,9 +687,10 @@ template <class In, class Map, class Out> __WT constexpr void scatter(In begin, 
   for (; begin != end; ++begin, ++map) out[*map] = *begin;
 }
 // Of these, host code needs no more than declarations; a call in device code is one of a function that is not known.
-#define __WT_FIRST(name) template <class It, class... As> __WT constexpr It name(It begin, As... as);
-#define __WT_THIRD(name) template <class A, class B, class Out, class... As> __WT constexpr Out name(A begin, B end, Out out, As... as);
-#define __WT_VOID(name) template <class It, class... As> __WT constexpr void name(It begin, As... as);
+template <class T> using __wt_if_iterator = std::enable_if_t<!std::is_base_of<__wt_policy, T>::value>;
+#define __WT_FIRST(name) template <class It, class... As, class = __wt_if_iterator<It>> __WT constexpr It name(It begin, As... as);
+#define __WT_THIRD(name) template <class A, class Out, class... As> __WT constexpr Out name(A begin, A end, Out out, As... as);
+#define __WT_VOID(name) template <class It, class... As, class = __wt_if_iterator<It>> __WT constexpr void name(It begin, As... as);
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wundefined-inline"
 __WT_VOID(sort)
