@@ -27,12 +27,13 @@ bool differs_by_target_alone(const Source& a, const Source& b) {
 }  // namespace
 
 KernelLoader::KernelLoader(FileReader read, DiagnosticHandler report, CompileOptions compile,
-                           bool skip_unsupported, bool registers)
+                           bool skip_unsupported, bool registers, bool machine)
     : read_(std::move(read)),
       report_(std::move(report)),
       compile_(std::move(compile)),
       skip_unsupported_(skip_unsupported),
-      registers_(registers) {}
+      registers_(registers),
+      machine_(machine) {}
 
 void KernelLoader::add(Input input) {
   std::string file = input.file;
@@ -161,7 +162,8 @@ std::optional<LoadedProgram> KernelLoader::of_same_code(const Input& input, cons
                                                         const std::string& target,
                                                         const AnalysedBlock& block) {
   const Result<Source>& source = *sources_.at({input.file, target});
-  if (!source || registers_) return std::nullopt;  // ptxas gives each target its own registers
+  // ptxas gives each target its own registers, and each has a table of machine instructions.
+  if (!source || registers_ || machine_) return std::nullopt;
   const std::string shape = block.shape ? to_string(*block.shape) : "";
   for (auto known = programs_.lower_bound({input.file, kernel, "", ""});
        known != programs_.end() && std::get<0>(known->first) == input.file &&
@@ -182,7 +184,7 @@ Result<LoadedProgram> KernelLoader::analysed(const Result<Source>& source, const
   report_once(source->warnings);
   const std::string file = source->file;
   std::vector<std::string> notes = source->notes;
-  AnalyzeOptions options{kernel, skip_unsupported_, {}, {}, false, registers_};
+  AnalyzeOptions options{kernel, skip_unsupported_, {}, {}, false, registers_, machine_};
   if (block.shape) options.block = {block.shape->x, block.shape->y, block.shape->z};
   auto analysis = analyze(*source, options);
   if (!analysis) return analysis.diagnostics();

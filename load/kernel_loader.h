@@ -34,9 +34,9 @@ class KernelLoader {
   using DiagnosticHandler = std::function<void(const Diagnostic&)>;
 
   // compile.arch replaces each GPU's own target, where it is not empty.
-  // registers: ask ptxas for the registers per thread (AnalyzeOptions::registers).
+  // registers, machine: those of AnalyzeOptions.
   KernelLoader(FileReader read, DiagnosticHandler report, CompileOptions compile, bool skip_unsupported,
-               bool registers = false);
+               bool registers = false, bool machine = false);
 
   // The values that blocks over parameters are analysed for: the first of each, else the plan's typical one.
   // A block that depends on more (a counter) is analysed as one-dimensional, and a note says so.
@@ -67,7 +67,7 @@ class KernelLoader {
   FileReader read_;
   DiagnosticHandler report_;
   CompileOptions compile_;
-  bool skip_unsupported_, registers_;
+  bool skip_unsupported_, registers_, machine_;
   std::map<std::string, Input> inputs_;
   std::map<std::string, Target> targets_;  // by the one asked for
   std::map<std::pair<std::string, std::string>, std::unique_ptr<Result<Source>>>

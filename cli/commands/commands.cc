@@ -24,9 +24,9 @@ constexpr char examples[] =
     "  warptime gpus rtx-2080\n\n";
 
 std::vector<Command> all_commands() {
-  return {analyze_command(),   simulate_command(), predict_command(), run_command(),
-          calibrate_command(), compare_command(),  models_command(),  measure_command(),
-          plan_command(),      plans_command(),    gpus_command()};
+  return {analyze_command(), simulate_command(),  predict_command(), counters_command(),
+          run_command(),     calibrate_command(), compare_command(), models_command(),
+          measure_command(), plan_command(),      plans_command(),   gpus_command()};
 }
 
 std::string short_usage(const std::vector<Command>& commands) {

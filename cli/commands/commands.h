@@ -16,6 +16,7 @@ struct Command {
 Command analyze_command();
 Command simulate_command();
 Command predict_command();
+Command counters_command();
 Command run_command();
 Command measure_command();
 Command calibrate_command();

@@ -259,7 +259,7 @@ KernelLoading kernel_loading(const MeasuredSettings& measured, const CompileOpti
 KernelLoader loader_of(const LaunchedInput& launched, const KernelLoading& how) {
   const bool is_plan = launched.source == LaunchSource::plan;
   KernelLoader loader(is_plan ? launched.plan.read : reader_of(launched.kernel), say_each, how.compile,
-                      how.skip_unsupported, how.registers);
+                      how.skip_unsupported, how.registers, how.machine);
   loader.set_parameters(how.parameters);
   if (!is_plan) loader.add(launched.kernel);
   return loader;

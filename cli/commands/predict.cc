@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "cli/commands/commands.h"
-#include "cli/commands/kernel_plan.h"
 #include "cli/commands/predict_against.h"
 #include "cli/commands/predict_explain.h"
+#include "cli/commands/predict_input.h"
 #include "cli/commands/predict_plan.h"
 #include "cli/io/report.h"
 #include "cli/options/launch_options.h"
@@ -20,15 +20,6 @@
 
 namespace warptime::cli {
 namespace {
-
-std::vector<Option> launch_of_kernel_options() {
-  auto options = launch_options(ShortForms::with);
-  options.push_back({"best-launch", "",
-                     "look for the quickest blocks of whole warps instead of Algorithm 3's, or instead of a "
-                     "--block in two dimensions, and say what they gain"});
-  options.push_back(kernel_option());
-  return options;
-}
 
 CommandSyntax predict_syntax() {
   return {
@@ -124,40 +115,10 @@ int run_plan(const Arguments& arguments, const Plan& plan, const PredictSettings
 }
 
 int run_predict(const Arguments& arguments) {
-  const auto catalogue = read_catalogue(arguments);
-  if (!catalogue) return fail(wrong_input, catalogue.diagnostics());
-  auto settings = read_predict_settings(arguments, *catalogue);
-  if (!settings) return fail(wrong_command_line, settings.diagnostics());
-  const auto kernel = read_kernel(arguments);
-  if (!kernel) return fail(wrong_command_line, kernel.diagnostics());
-  if (const auto file = arguments.value("profile")) {
-    const auto text = read_text(*file);
-    if (!text) return fail(wrong_input, text.diagnostics());
-    auto profile = read_profile(*text, *file);
-    if (!profile) return fail(wrong_input, profile.diagnostics());
-    settings->prediction.profile = std::move(*profile);
-  }
-  KernelPlanOptions options{settings->launch, *kernel, {}};
-  for (const auto& [name, value] : settings->prediction.assumed) options.answered.push_back(name);
-  for (const KernelProfile& profile : settings->prediction.profile.kernels)
-    for (const auto& [name, iterations] : profile.iterations) options.answered.push_back(name);
-
-  auto launched = read_launched_input(arguments.positionals().front(), options, settings->compile);
-  if (!launched) return fail(wrong_input, launched.diagnostics());
-  if (const auto wrong = check_launch(*launched, options); !wrong.empty())
-    return fail(wrong_command_line, wrong);
-  if (launched->source == LaunchSource::host_code) {
-    auto parameters = with_typical_values(launched->plan.plan, std::move(settings->parameters));
-    if (!parameters) return fail(wrong_input, parameters.diagnostics());
-    settings->parameters = std::move(*parameters);
-  }
-  const KernelLoading how{settings->compile, arguments.has("skip-unsupported"), settings->gpus,
-                          settings->parameters, arguments.has("registers")};
-  KernelLoader loader = loader_of(*launched, how);
-  const auto plan = plan_to_predict(*launched, options, how, loader);
-  if (!plan) return fail(wrong_input, plan.diagnostics());
-  loader.prepare(*plan, settings->gpus);
-  return run_plan(arguments, *plan, *settings, loader);
+  int status = done;
+  const auto input = read_predict_input(arguments, false, status);
+  if (!input) return status;
+  return run_plan(arguments, input->plan, input->settings, *input->loader);
 }
 
 }  // namespace

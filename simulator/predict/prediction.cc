@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "simulator/base/did_you_mean.h"
+#include "simulator/predict/counters.h"
 #include "simulator/predict/explanation.h"
 #include "simulator/predict/row_model.h"
 #include "simulator/program/yaml_reader.h"
@@ -306,6 +307,26 @@ Result<std::vector<Explanation>> explain_all(const Plan& plan, const std::vector
     explanations.push_back(std::move(*explanation));
   }
   return explanations;
+}
+
+Result<std::vector<CounterRow>> count_all(const Plan& plan, const std::vector<const Gpu*>& gpus,
+                                          const std::vector<NamedValues>& parameters,
+                                          PredictionOptions options, const ProgramLoader& loader) {
+  options.all_warps = true;
+  auto values = in_plan_order(plan, parameters);
+  if (!values) return values.diagnostics();
+  if (const auto size = sweep_size(gpus, parameters); !size) return size.diagnostics();
+  const auto prepared = PreparedPlan::make(plan, gpus, options, loader);
+  if (!prepared) return prepared.diagnostics();
+  const Rows rows(gpus.size(), std::move(*values), false);
+  Rows::Cursor cursor(rows, 0);
+  std::vector<CounterRow> counted;
+  for (std::uint64_t at = 0; at < rows.size(); ++at, cursor.next()) {
+    auto row = count(*prepared, cursor.gpu, cursor.values, options);
+    if (!row) return row.diagnostics();
+    counted.push_back(std::move(*row));
+  }
+  return counted;
 }
 
 Result<std::uint64_t> sweep(const Plan& plan, const std::vector<const Gpu*>& gpus,

@@ -73,6 +73,8 @@ struct PredictionOptions {
       assumed_ranges;  // of some of them: for the notes
   Profile profile;     // what counts where `assumed` says nothing
   ModelOptions model_options;
+  bool all_warps =
+      false;  // prepare to look at the warps of every launch, not only of those whose warps differ
 };
 
 // The number of rows of a sweep. Errors: a number that does not fit 64 bits.

@@ -216,7 +216,8 @@ class Preparation {
     prepared_.programs.push_back(
         std::make_unique<TimedProgram>(TimedProgram{program, durations_, used_names(*program)}));
     const TimedProgram* fresh = prepared_.programs.back().get();
-    if (WarpProgram warps(*fresh->program); warps.varies()) prepared_.warps.emplace(fresh, std::move(warps));
+    if (WarpProgram warps(*fresh->program); options_.all_warps || warps.varies())
+      prepared_.warps.emplace(fresh, std::move(warps));
     return fresh;
   }
 

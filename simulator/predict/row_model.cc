@@ -147,6 +147,7 @@ void RowModel::launch_and_more(const PreparedLaunch& launch, std::size_t index, 
   }
   if (gpu_->block_shapes) note_other_shape(launch, index, shape);
   if (terms_ != nullptr) add_term(launch, index, shape, *time, number);
+  if (work_ != nullptr) add_work(launch, index, shape, number);
   const bool first = add_time(launch, *time, shape, times);
   if (first && gpu_->several_dimensions) set_first_dimensions(launch, index, shape);
   if (!beside_.empty()) times_beside(launch, index, shape, number);
@@ -205,8 +206,8 @@ Diagnostics RowModel::row(std::size_t gpu, const std::vector<std::int64_t>& valu
   iterations_ = 0;
   algorithm_3_us_ = 0;
   if (!same_gpu) start_row(row);
-  more_than_times_ = options_.best_launch || terms_ != nullptr || !beside_.empty() || gpu_->block_shapes ||
-                     gpu_->several_dimensions;
+  more_than_times_ = options_.best_launch || terms_ != nullptr || work_ != nullptr || !beside_.empty() ||
+                     gpu_->block_shapes || gpu_->several_dimensions;
   if (gpu_->differing_warps && noting_ && timed_.size() > kMostTimed) forget_variants();
   if (gpu_->block_shapes || gpu_->differing_warps) row.notes = gpu_->notes;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -300,6 +301,42 @@ Result<std::vector<LaunchTerm>> RowModel::terms(std::size_t gpu, const std::vect
   filled_ = nullptr;
   if (!wrong.empty()) return wrong;
   return terms;
+}
+
+Result<std::vector<LaunchWork>> RowModel::work(std::size_t gpu, const std::vector<std::int64_t>& values) {
+  std::vector<LaunchWork> work;
+  PredictionRow row;
+  work_ = &work;
+  auto wrong = this->row(gpu, values, row);
+  work_ = nullptr;
+  filled_ = nullptr;
+  if (!wrong.empty()) return wrong;
+  return work;
+}
+
+void RowModel::add_work(const PreparedLaunch& launch, std::size_t index, const Launch& shape, double times) {
+  LaunchWork one;
+  one.launch = &launch;
+  one.size = shape_with_dimensions(launch, index, shape);
+  one.values = last_[index].values;
+  one.times = times;
+  if (launch.shared) one.shared_bytes = last_[index].shared_bytes;
+  for (LaunchWork& known : *work_) {
+    if (known.launch != one.launch || known.size != one.size || known.values != one.values ||
+        known.shared_bytes != one.shared_bytes)
+      continue;
+    known.times += times;
+    return;
+  }
+  WarpOptions options;
+  options.sectors = options.machine = true;
+  auto warps = launch.warps->launch(bindings_of(launch, index),
+                                    {{one.size.grid.x, one.size.grid.y, one.size.grid.z},
+                                     {one.size.block.x, one.size.block.y, one.size.block.z}},
+                                    shares_of(launch), options);
+  if (!warps) fail(*launch.step, warps.diagnostics());
+  one.warps = std::move(*warps);
+  work_->push_back(std::move(one));
 }
 
 // Adds the row's parameters to the first message.
@@ -433,9 +470,8 @@ const RowModel::WarpVariants& RowModel::variants_of(const PreparedLaunch& launch
   return variants_.emplace(key, std::move(variants)).first->second;
 }
 
-std::vector<KnownWarps::Written> RowModel::make_variants(const PreparedLaunch& launch, std::size_t index,
-                                                         const LaunchSize& size,
-                                                         KnownWarps::Launch& found) const {
+// The names that the program's counts and conditions use, as far as known.
+Bindings RowModel::bindings_of(const PreparedLaunch& launch, std::size_t index) const {
   Bindings values;
   for (std::size_t i = 0; i < launch.program->names.size(); ++i)
     values[launch.program->names[i]] = last_[index].values[i];
@@ -443,9 +479,21 @@ std::vector<KnownWarps::Written> RowModel::make_variants(const PreparedLaunch& l
     std::int64_t value = 0;
     if (expression.evaluate(slots_.data(), value)) values[name] = value;
   }
+  return values;
+}
+
+Shares RowModel::shares_of(const PreparedLaunch& launch) const {
   Shares shares;
   for (const Parameter& parameter : launch.program->program->parameters)
     if (parameter.share) shares[parameter.name] = share_of(launch, parameter);
+  return shares;
+}
+
+std::vector<KnownWarps::Written> RowModel::make_variants(const PreparedLaunch& launch, std::size_t index,
+                                                         const LaunchSize& size,
+                                                         KnownWarps::Launch& found) const {
+  const Bindings values = bindings_of(launch, index);
+  const Shares shares = shares_of(launch);
   const auto warps = launch.warps->launch(values, size, shares, {});
   if (!warps) fail(*launch.step, warps.diagnostics());
   // Where data decide, several warps of each group stand for the shares that do one thing and the other.

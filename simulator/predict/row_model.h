@@ -25,6 +25,16 @@ struct LaunchTerm {
   std::optional<std::int64_t> shared_bytes;   // that the launch asks for
 };
 
+// What the warps of one launch of a row execute, and how often the row contains it.
+struct LaunchWork {
+  const PreparedLaunch* launch = nullptr;
+  GridAndBlock size;
+  std::vector<std::int64_t> values;  // of the program's names
+  double times = 0;
+  std::optional<std::int64_t> shared_bytes;  // that the launch asks for
+  LaunchWarps warps;                         // with sectors and machine instructions
+};
+
 // Computes rows. Not thread-safe; several may share a plan.
 class RowModel {
  public:
@@ -37,6 +47,8 @@ class RowModel {
   // by_warps: a launch whose warps differ is a term for each kind of them, with its part of `times`.
   Result<std::vector<LaunchTerm>> terms(std::size_t gpu, const std::vector<std::int64_t>& values,
                                         bool by_warps);
+  // The launches of one row, equal ones merged. The plan must be prepared with PredictionOptions::all_warps.
+  Result<std::vector<LaunchWork>> work(std::size_t gpu, const std::vector<std::int64_t>& values);
 
  private:
   // The shape of a launch by its number of threads, cached: sweeps repeat the same shapes.
@@ -109,6 +121,9 @@ class RowModel {
   [[gnu::noinline]] void note_shares(const std::vector<std::int64_t>& values);
   GridAndBlock shape_with_dimensions(const PreparedLaunch& launch, std::size_t index,
                                      const Launch& shape) const;
+  void add_work(const PreparedLaunch& launch, std::size_t index, const Launch& shape, double times);
+  Bindings bindings_of(const PreparedLaunch& launch, std::size_t index) const;
+  Shares shares_of(const PreparedLaunch& launch) const;
   [[gnu::noinline]] void add_term(const PreparedLaunch& launch, std::size_t index, const Launch& shape,
                                   const TimeBreakdown& time, double times);
   void add_term(const PreparedLaunch& launch, const TimedProgram& program, std::size_t index,
@@ -161,6 +176,7 @@ class RowModel {
   bool more_than_times_ = false;  // launch_and_more
   bool terms_by_warps_ = false;
   std::vector<LaunchTerm>* terms_ = nullptr;
+  std::vector<LaunchWork>* work_ = nullptr;
   PredictionRow* row_ = nullptr;           // that is being computed
   Diagnostics why_;                        // there is no time
   double algorithm_3_us_ = 0;              // with Algorithm 3's launches

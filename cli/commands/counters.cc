@@ -1,0 +1,84 @@
+// warptime counters: a kernel or a plan, GPUs and parameters → what the hardware counts for each launch.
+#include <fmt/format.h>
+
+#include "cli/commands/commands.h"
+#include "cli/commands/kernel_plan.h"
+#include "cli/commands/predict_input.h"
+#include "cli/io/output.h"
+#include "cli/io/report.h"
+#include "cli/options/options.h"
+#include "cli/views/counters_view.h"
+#include "load/bundled.h"
+#include "simulator/base/did_you_mean.h"
+
+namespace warptime::cli {
+namespace {
+
+constexpr std::uint64_t kMostRows = 100'000;
+
+CommandSyntax counters_syntax() {
+  return {
+      "counters",
+      "estimate what the hardware counts for each launch, as Nsight Compute names it",
+      "[OPTION...] INPUT [-- COMPILER-FLAG...]",
+      "Estimates what a profiler would count, for one launch of each kind: instructions of warps by pipe, "
+      "requests and "
+      "sectors of L1, occupancy, waves. INPUT and its launch are what `predict` takes.",
+      "  warptime counters dwt_kernels/mtx.cu --grid 4096 --block 256 --param K=8 --param N=2^20 --gpu "
+      "h100-sxm\n"
+      "  warptime counters matrix --gpu h200 --param K=8 --param N=2^16 --format csv\n",
+      {{"What to count",
+        {{"gpu", "NAME",
+          "count for this GPU; repeatable, or several with commas; all is the whole catalogue (default: "
+          "all)"},
+         gpu_dir_option(),
+         {"set", "FIGURE=VALUE", "change a figure of the GPUs for this run, such as sms=66; repeatable"},
+         param_option()}},
+       {"The launch of a kernel (a plan has its own)", launch_of_kernel_options()},
+       {"What loaded data decide",
+        {{"assume", "NAME=VALUE",
+          "the share of the warps that take a branch (0 to 1) or the iterations of a loop, by the name of "
+          "the "
+          "program's parameter. Repeatable"},
+         {"profile", "FILE", "read these from a file that `warptime run --profile FILE` wrote", Names::input},
+         {"registers", "",
+          "ask ptxas for the registers of each kernel, which limit the blocks on an SM; needs a CUDA "
+          "Toolkit"}}},
+       compiler_options(),
+       general_options("text (default), csv or json")},
+      1,
+      1,
+      true,
+      [] { return fmt::format("\nBundled plans: {}.", enumerate(bundled_plan_names())); }};
+}
+
+int run_counters(const Arguments& arguments) {
+  int status = done;
+  const auto input = read_predict_input(arguments, true, status);
+  if (!input) return status;
+  const PredictSettings& settings = input->settings;
+  const auto total = sweep_size(settings.gpus, settings.parameters);
+  if (!total) return fail(wrong_input, total.diagnostics());
+  if (*total > kMostRows)
+    return fail(wrong_input, {error(fmt::format("at most {} rows; these are {}", kMostRows, *total),
+                                    "choose fewer with --gpu and --param")});
+  const auto rows = count_all(input->plan, settings.gpus, settings.parameters, settings.prediction,
+                              [&](const Plan& of, const PlanLaunch& launch, const Gpu& gpu) {
+                                return input->loader->load(of, launch, gpu);
+                              });
+  if (!rows) return fail(wrong_input, rows.diagnostics());
+  const int written =
+      write_result(arguments.value("output"), settings.format == "json"  ? counters_json(*rows)
+                                              : settings.format == "csv" ? counters_csv(input->plan, *rows)
+                                                                         : counters_text(*rows));
+  if (written == done) say_excluded_gpus(settings.excluded);
+  return written;
+}
+
+}  // namespace
+
+Command counters_command() {
+  return {counters_syntax(), run_counters};
+}
+
+}  // namespace warptime::cli

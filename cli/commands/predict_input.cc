@@ -1,0 +1,74 @@
+#include "cli/commands/predict_input.h"
+
+#include <utility>
+
+#include "cli/commands/kernel_plan.h"
+#include "cli/io/report.h"
+#include "cli/options/options.h"
+
+namespace warptime::cli {
+namespace {
+
+Diagnostics read_profile_option(const Arguments& arguments, PredictSettings& settings) {
+  const auto file = arguments.value("profile");
+  if (!file) return {};
+  const auto text = read_text(*file);
+  if (!text) return text.diagnostics();
+  auto profile = read_profile(*text, *file);
+  if (!profile) return profile.diagnostics();
+  settings.prediction.profile = std::move(*profile);
+  return {};
+}
+
+}  // namespace
+
+std::vector<Option> launch_of_kernel_options() {
+  auto options = launch_options(ShortForms::with);
+  options.push_back({"best-launch", "",
+                     "look for the quickest blocks of whole warps instead of Algorithm 3's, or instead of a "
+                     "--block in two dimensions, and say what they gain"});
+  options.push_back(kernel_option());
+  return options;
+}
+
+std::unique_ptr<PredictInput> read_predict_input(const Arguments& arguments, bool machine, int& status) {
+  const auto failed = [&](ExitStatus with, const Diagnostics& diagnostics) {
+    status = fail(with, diagnostics);
+    return nullptr;
+  };
+  auto catalogue = read_catalogue(arguments);
+  if (!catalogue) return failed(wrong_input, catalogue.diagnostics());
+  auto input = std::make_unique<PredictInput>();
+  input->catalogue = std::make_unique<GpuCatalogue>(std::move(*catalogue));
+  auto read = read_predict_settings(arguments, *input->catalogue);
+  if (!read) return failed(wrong_command_line, read.diagnostics());
+  PredictSettings& settings = input->settings = std::move(*read);
+  const auto kernel = read_kernel(arguments);
+  if (!kernel) return failed(wrong_command_line, kernel.diagnostics());
+  if (const auto wrong = read_profile_option(arguments, settings); !wrong.empty())
+    return failed(wrong_input, wrong);
+  KernelPlanOptions options{settings.launch, *kernel, {}};
+  for (const auto& [name, value] : settings.prediction.assumed) options.answered.push_back(name);
+  for (const KernelProfile& profile : settings.prediction.profile.kernels)
+    for (const auto& [name, iterations] : profile.iterations) options.answered.push_back(name);
+
+  auto launched = read_launched_input(arguments.positionals().front(), options, settings.compile);
+  if (!launched) return failed(wrong_input, launched.diagnostics());
+  if (const auto wrong = check_launch(*launched, options); !wrong.empty())
+    return failed(wrong_command_line, wrong);
+  if (launched->source == LaunchSource::host_code) {
+    auto parameters = with_typical_values(launched->plan.plan, std::move(settings.parameters));
+    if (!parameters) return failed(wrong_input, parameters.diagnostics());
+    settings.parameters = std::move(*parameters);
+  }
+  const KernelLoading how{settings.compile,    arguments.has("skip-unsupported"), settings.gpus,
+                          settings.parameters, arguments.has("registers"),        machine};
+  input->loader = std::make_unique<KernelLoader>(loader_of(*launched, how));
+  auto plan = plan_to_predict(*launched, options, how, *input->loader);
+  if (!plan) return failed(wrong_input, plan.diagnostics());
+  input->plan = std::move(*plan);
+  input->loader->prepare(input->plan, settings.gpus);
+  return input;
+}
+
+}  // namespace warptime::cli

@@ -1,0 +1,28 @@
+// The input of commands that take what `predict` takes: settings, a plan, and the loader of its kernels.
+#pragma once
+
+#include <memory>
+
+#include "cli/options/arguments.h"
+#include "cli/options/predict_settings.h"
+#include "load/kernel_loader.h"
+#include "simulator/gpu/gpu.h"
+#include "simulator/plan/plan.h"
+
+namespace warptime::cli {
+
+struct PredictInput {
+  std::unique_ptr<GpuCatalogue> catalogue;  // that `settings` points into
+  PredictSettings settings;
+  Plan plan;
+  std::unique_ptr<KernelLoader> loader;
+};
+
+// Reads the command line, finds the plan and compiles its kernels; machine: with AnalyzeOptions::machine. Says what is
+// wrong; `status` then is the exit status, and the result is null.
+std::unique_ptr<PredictInput> read_predict_input(const Arguments& arguments, bool machine, int& status);
+
+// The groups of options that such commands have in common, first those of what to predict: `gpu` and `param` among them.
+std::vector<Option> launch_of_kernel_options();
+
+}  // namespace warptime::cli

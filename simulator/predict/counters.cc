@@ -1,0 +1,153 @@
+#include "simulator/predict/counters.h"
+
+#include <array>
+
+#include "simulator/gpu/occupancy.h"
+#include "simulator/program/walk.h"
+
+namespace warptime {
+namespace {
+
+// One launch and what is known of it.
+struct Counted {
+  const LaunchWork& work;
+  const Gpu& gpu;
+  KernelResources resources;
+  Occupancy occupancy;
+  bool machine_known = false;
+};
+
+using Value = std::optional<double>;
+using Compute = Value (*)(const Counted&);
+
+Value pipe_of(const Counted& of, Pipe pipe) {
+  if (!of.machine_known) return std::nullopt;
+  return of.work.warps.total.machine[pipe];
+}
+
+template <Pipe pipe>
+Value instructions_of(const Counted& of) {
+  return pipe_of(of, pipe);
+}
+
+Value limit(const std::optional<std::int64_t>& blocks) {
+  if (!blocks) return std::nullopt;
+  return static_cast<double>(*blocks);
+}
+
+struct Line {
+  Metric metric;
+  Compute compute;
+};
+
+constexpr std::array kLines = {
+    Line{{"smsp__inst_executed.sum", "inst", "instructions of warps"},
+         [](const Counted& of) -> Value { return of.work.warps.total.machine.total(); }},
+    Line{{"sm__inst_executed_pipe_alu.sum", "inst", "on the ALU pipe"}, instructions_of<Pipe::alu>},
+    Line{{"sm__inst_executed_pipe_fma.sum", "inst", "on the FMA pipes"}, instructions_of<Pipe::fma>},
+    Line{{"sm__inst_executed_pipe_fp64.sum", "inst", "on the FP64 pipe"}, instructions_of<Pipe::fp64>},
+    Line{{"sm__inst_executed_pipe_fp16.sum", "inst", "on the FP16 pipe"}, instructions_of<Pipe::fp16>},
+    Line{{"sm__inst_executed_pipe_xu.sum", "inst", "on the XU pipe"}, instructions_of<Pipe::xu>},
+    Line{{"sm__inst_executed_pipe_lsu.sum", "inst", "on the LSU pipe"}, instructions_of<Pipe::lsu>},
+    Line{{"sm__inst_executed_pipe_uniform.sum", "inst", "on the uniform pipe"},
+         instructions_of<Pipe::uniform>},
+    Line{{"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "request", "global loads of warps"},
+         [](const Counted& of) -> Value { return of.work.warps.total.loads; }},
+    Line{{"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", "request", "global stores of warps"},
+         [](const Counted& of) -> Value { return of.work.warps.total.stores; }},
+    Line{{"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "sector", "sectors of global loads"},
+         [](const Counted& of) -> Value { return of.work.warps.total.load_sectors; }},
+    Line{{"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "sector", "sectors of global stores"},
+         [](const Counted& of) -> Value { return of.work.warps.total.store_sectors; }},
+    Line{{"l1tex__t_sectors.sum", "sector", "sectors of L1"},
+         [](const Counted& of) -> Value {
+           return of.work.warps.total.load_sectors + of.work.warps.total.store_sectors;
+         }},
+    Line{{"launch__grid_size", "", "blocks"},
+         [](const Counted& of) -> Value { return static_cast<double>(of.work.size.grid.product()); }},
+    Line{{"launch__block_size", "", "threads of a block"},
+         [](const Counted& of) -> Value { return static_cast<double>(of.work.size.block.product()); }},
+    Line{{"launch__registers_per_thread", "register/thread", "registers of a thread"},
+         [](const Counted& of) -> Value {
+           if (!of.resources.registers_per_thread) return std::nullopt;
+           return static_cast<double>(*of.resources.registers_per_thread);
+         }},
+    Line{{"launch__occupancy_limit_warps", "block", "blocks of an SM by its warps"},
+         [](const Counted& of) -> Value { return static_cast<double>(of.occupancy.blocks_by_warps); }},
+    Line{{"launch__occupancy_limit_blocks", "block", "blocks of an SM by its blocks"},
+         [](const Counted& of) -> Value { return static_cast<double>(of.occupancy.blocks_by_blocks); }},
+    Line{{"launch__occupancy_limit_registers", "block", "blocks of an SM by its registers"},
+         [](const Counted& of) -> Value { return limit(of.occupancy.blocks_by_registers); }},
+    Line{{"launch__occupancy_limit_shared_mem", "block", "blocks of an SM by its shared memory"},
+         [](const Counted& of) -> Value { return limit(of.occupancy.blocks_by_shared_memory); }},
+    Line{{"sm__maximum_warps_per_active_cycle_pct", "%", "theoretical occupancy"},
+         [](const Counted& of) -> Value { return 100 * of.occupancy.fraction; }},
+    Line{{"launch__waves_per_multiprocessor", "", "waves"},
+         [](const Counted& of) -> Value {
+           return static_cast<double>(of.work.size.grid.product()) /
+                  static_cast<double>(of.gpu.sms * of.occupancy.active_blocks);
+         }},
+};
+
+bool has_machine(const KernelProgram& program) {
+  bool found = false;
+  for_each_item(program.program, [&](const Item& item) { found = found || item.machine; });
+  return found;
+}
+
+std::string kernel_of(const LaunchWork& work) {
+  const Provenance& from = work.launch->program->program->provenance;
+  return from.kernel.empty() ? work.launch->step->launch->kernel : from.kernel;
+}
+
+LaunchCounters counters_of(const LaunchWork& work, const Gpu& gpu) {
+  const KernelProgram& program = *work.launch->program->program;
+  const KernelResources resources = with_shared_bytes(program.resources, work.shared_bytes);
+  const Counted counted{work, gpu, resources, occupancy(gpu, work.size.block.product(), resources),
+                        has_machine(program)};
+  LaunchCounters counters;
+  counters.kernel = kernel_of(work);
+  counters.size = work.size;
+  counters.launches = work.times;
+  for (const Line& line : kLines) counters.values.push_back(line.compute(counted));
+  if (!counted.machine_known)
+    counters.notes.emplace_back(
+        "the program has no machine instructions: instructions are those of PTX (`warptime analyze "
+        "--machine`)");
+  if (work.warps.sampled)
+    counters.notes.emplace_back(
+        "the warps of the launch are too many to look at each: a sample stands for them");
+  if (work.warps.threads_unknown)
+    counters.notes.emplace_back(
+        "which threads execute some of the kernel depends on arguments without a value: taken as all");
+  if (work.warps.sectors_unknown)
+    counters.notes.emplace_back(
+        "some addresses are not known: their accesses have the sectors of their pattern");
+  if (!resources.registers_per_thread)
+    counters.notes.emplace_back("registers are not known: they limit nothing (--registers)");
+  return counters;
+}
+
+}  // namespace
+
+std::span<const Metric> counter_metrics() {
+  static const auto metrics = [] {
+    std::array<Metric, kLines.size()> all;
+    for (std::size_t i = 0; i < kLines.size(); ++i) all[i] = kLines[i].metric;
+    return all;
+  }();
+  return metrics;
+}
+
+Result<CounterRow> count(const PreparedPlan& plan, std::size_t gpu, const std::vector<std::int64_t>& values,
+                         const PredictionOptions& options) {
+  RowModel model(plan, options);
+  CounterRow counted;
+  if (auto wrong = model.row(gpu, values, counted.row); !wrong.empty()) return wrong;
+  const auto work = model.work(gpu, values);
+  if (!work) return work.diagnostics();
+  for (const LaunchWork& one : *work) counted.launches.push_back(counters_of(one, *plan.gpus[gpu].gpu));
+  return counted;
+}
+
+}  // namespace warptime
