@@ -54,9 +54,11 @@ class Writer {
       case SymbolicOp::counter:
         return named(naming_.counter ? naming_.counter(node.a) : "");
       case SymbolicOp::bit_and:
+        return of_bits(E::Operator::bit_and, node);
       case SymbolicOp::bit_or:
+        return of_bits(E::Operator::bit_or, node);
       case SymbolicOp::bit_xor:
-        return named("");
+        return of_bits(E::Operator::bit_xor, node);
       case SymbolicOp::opaque:
         return named(naming_.other ? naming_.other(id) : "");
       case SymbolicOp::phi:
@@ -120,12 +122,35 @@ class Writer {
     return std::nullopt;
   }
 
+  // Of indices. What mixes the bits of a number again and again, as random numbers and hashes do, is meant to wrap.
+  std::optional<E> of_bits(E::Operator op, const SymbolicExprs::Node& node) {
+    if (!naming_.of_threads || ++bits_within_bits_ > 2 || scaled_bits(node.a) || scaled_bits(node.b) ||
+        wraps(node.a) || wraps(node.b))
+      return named("");
+    auto result = binary(op, node.a, node.b);
+    --bits_within_bits_;
+    return result;
+  }
+  bool scaled_bits(ExprId side) {
+    constexpr std::int64_t few = 64;
+    std::vector<Term> terms;
+    exprs_.linear_terms(side, terms);
+    return std::any_of(terms.begin(), terms.end(), [&](const Term& t) {
+      const auto op = exprs_[t.atom].op;
+      const bool bits = op == SymbolicOp::bit_and || op == SymbolicOp::bit_or || op == SymbolicOp::bit_xor;
+      return bits && (t.coefficient > few || t.coefficient < -few);
+    });
+  }
+
   // The sides of an unsigned comparison may be negative here, or wrap there: in 32-bit registers, which is what indices
   // are compared in. Sums of arguments alone are taken as they are meant.
   std::optional<E> unsigned_side(ExprId side) {
+    constexpr std::int64_t whole = std::int64_t{1} << 32;
+    if (exprs_.is_constant(side) && exprs_[side].number < 0 && exprs_[side].number >= -whole)
+      return E(exprs_[side].number + whole);
     auto written = write(side);
     if (!written || !may_wrap(side)) return written;
-    return E::make(E::Operator::modulo, {std::move(*written), E(std::int64_t{1} << 32)});
+    return E::make(E::Operator::modulo, {std::move(*written), E(whole)});
   }
   bool may_wrap(ExprId side) {
     return naming_.of_threads && (exprs_[side].dependence & (on_thread | on_block | on_counter)) != 0 &&
@@ -288,6 +313,7 @@ class Writer {
   int depth_ = 0;
   int steps_ = 0;
   int most_parts_;
+  int bits_within_bits_ = 0;
 };
 
 }  // namespace

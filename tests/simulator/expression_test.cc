@@ -62,6 +62,8 @@ INSTANTIATE_TEST_SUITE_P(
         CountCase{"ceil_div(-7, 2)", -3}, CountCase{"ceil_div(8, 2)", 4},
         CountCase{"ceil_div(9223372036854775807, 2)", 4611686018427387904}, CountCase{"log2(1)", 0},
         CountCase{"log2(64)", 6}, CountCase{"log2(63)", 5}, CountCase{"log2(9223372036854775807)", 62},
+        CountCase{"bit_and(12, 10)", 8}, CountCase{"bit_or(12, 10)", 14}, CountCase{"bit_xor(K, -1)", -8},
+        CountCase{"bit_and(-8, 1023)", 1016},
         // powers
         CountCase{"2 ^ 62", 4611686018427387904},
         CountCase{"(-2) ^ 63", std::numeric_limits<std::int64_t>::min()}, CountCase{"0 ^ 0", 1},
@@ -90,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(Table, Number,
                                          NumberCase{"2 ^ -1", 0.5}, NumberCase{"2 ^ 63", 0x1p63},
                                          NumberCase{"log2(3)", std::log2(3.0)},
                                          NumberCase{"ceil_div(7, 2)", 4}, NumberCase{"-7 % 3", 2},
-                                         NumberCase{"min(0.5, K)", 0.5},
+                                         NumberCase{"min(0.5, K)", 0.5}, NumberCase{"bit_xor(6, K)", 1},
                                          NumberCase{"if(K > 6.5, 1.5, 2)", 1.5}));
 
 struct WrongCase {
@@ -135,6 +137,7 @@ INSTANTIATE_TEST_SUITE_P(
                     WrongCase{"K é 7", "unexpected `é`", 3}, WrongCase{"mim(1, 2)", "did you mean `min`?", 1},
                     WrongCase{"min(1)", "`min` takes at least two arguments, not 1", 1},
                     WrongCase{"log2()", "`log2` takes one argument, not 0", 1},
+                    WrongCase{"bit_and(K)", "`bit_and` takes two arguments, not 1", 1},
                     WrongCase{"if(1, 2)", "`if` takes three arguments, not 2", 1},
                     WrongCase{"ceil_div(1, 2, 3)", "takes two arguments, not 3", 1}));
 
@@ -199,8 +202,9 @@ INSTANTIATE_TEST_SUITE_P(
                     PrintCase{"(a^b)^c", "(a ^ b) ^ c"}, PrintCase{"a^(b^c)", "a ^ b ^ c"},
                     PrintCase{"!(a&&b)||c", "!(a && b) || c"}, PrintCase{"(a<b)<c", "a < b < c"},
                     PrintCase{"a<(b<c)", "a < (b < c)"}, PrintCase{"max((a),b+(1))", "max(a, b + 1)"},
-                    PrintCase{"if(a,b,c)", "if(a, b, c)"}, PrintCase{"2.50", "2.5"}, PrintCase{"3.0", "3.0"},
-                    PrintCase{"1e30", "1e+30"}, PrintCase{"- -x", "--x"}, PrintCase{"a - -5", "a - -5"}));
+                    PrintCase{"if(a,b,c)", "if(a, b, c)"}, PrintCase{"bit_or((a),b+1)", "bit_or(a, b + 1)"},
+                    PrintCase{"2.50", "2.5"}, PrintCase{"3.0", "3.0"}, PrintCase{"1e30", "1e+30"},
+                    PrintCase{"- -x", "--x"}, PrintCase{"a - -5", "a - -5"}));
 
 TEST(Expression, PrintedTextParsesBackToTheSameTree) {
   std::mt19937 random(1);

@@ -98,6 +98,15 @@ inline const char* binary(Operator op, std::int64_t a, std::int64_t b, std::int6
     case Operator::equal:
       value = a == b;
       return nullptr;
+    case Operator::bit_and:
+      value = a & b;
+      return nullptr;
+    case Operator::bit_or:
+      value = a | b;
+      return nullptr;
+    case Operator::bit_xor:
+      value = a ^ b;
+      return nullptr;
     default:
       value = a != b;
       return nullptr;

@@ -220,9 +220,22 @@ class NumberEvaluator {
         return a >= b;
       case Operator::equal:
         return a == b;
+      case Operator::bit_and:
+      case Operator::bit_or:
+      case Operator::bit_xor:
+        return of_bits(e, a, b);
       default:
         return a != b;
     }
+  }
+
+  double of_bits(const Expression& e, double a, double b) {
+    for (const double value : {a, b})
+      if (value != std::floor(value) || value < -0x1p63 || value >= 0x1p63)
+        return fail(e, "the bits of a number that is not a whole number of 64 bits");
+    std::int64_t result = 0;
+    arithmetic::binary(e.op(), static_cast<std::int64_t>(a), static_cast<std::int64_t>(b), result);
+    return static_cast<double>(result);
   }
 
   const Bindings& bindings_;

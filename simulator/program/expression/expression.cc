@@ -226,6 +226,12 @@ OperatorText operator_of(Operator op) {
       return {"log2", kTightest};
     case Operator::conditional:
       return {"if", kTightest};
+    case Operator::bit_and:
+      return {"bit_and", kTightest};
+    case Operator::bit_or:
+      return {"bit_or", kTightest};
+    case Operator::bit_xor:
+      return {"bit_xor", kTightest};
     case Operator::integer:
     case Operator::decimal:
     case Operator::name:
@@ -279,6 +285,9 @@ void print(const Expression& e, int at_least, std::string& out) {
     case Operator::ceil_div:
     case Operator::log2:
     case Operator::conditional:
+    case Operator::bit_and:
+    case Operator::bit_or:
+    case Operator::bit_xor:
       out += op.text;
       for (std::size_t i = 0; i < operands.size(); ++i) {
         out += i == 0 ? "(" : ", ";

@@ -2,7 +2,8 @@
 // plans.
 //
 // Grammar, loosest first:  ||   &&   == != < <= > >=   + -   * / %   unary - !   ^   and, tightest: numbers,
-// names, ( ), min(a, b, …)  max(a, b, …)  ceil_div(a, b)  log2(a)  if(c, a, b).
+// names, ( ), min(a, b, …)  max(a, b, …)  ceil_div(a, b)  log2(a)  if(c, a, b)  bit_and(a, b)  bit_or(a, b)
+// bit_xor(a, b), the last three of the bits of whole numbers in two's complement.
 // `^` is power, right-associative. A comparison is 1 or 0.
 // As a count (or condition) everything is a 64-bit whole number: `/` rounds down, `%` has the divisor's sign
 // (so that a == b * (a / b) + a % b), log2 rounds down; an overflow or a division by zero is an error, never
@@ -34,6 +35,7 @@ class Expression {
     less, less_equal, greater, greater_equal, equal, not_equal, logical_and, logical_or,
     minimum, maximum,                                  // two or more
     ceil_div, log2, conditional,                       // two, one, three: if(c, a, b)
+    bit_and, bit_or, bit_xor,                          // two
   };
   // clang-format on
   struct Node;

@@ -48,11 +48,14 @@ struct Function {
   Operator op;
   std::string_view arguments;
 };
-constexpr std::array<Function, 5> kFunctions = {{{"min", Operator::minimum, "at least two arguments"},
+constexpr std::array<Function, 8> kFunctions = {{{"min", Operator::minimum, "at least two arguments"},
                                                  {"max", Operator::maximum, "at least two arguments"},
                                                  {"ceil_div", Operator::ceil_div, "two arguments"},
                                                  {"log2", Operator::log2, "one argument"},
-                                                 {"if", Operator::conditional, "three arguments"}}};
+                                                 {"if", Operator::conditional, "three arguments"},
+                                                 {"bit_and", Operator::bit_and, "two arguments"},
+                                                 {"bit_or", Operator::bit_or, "two arguments"},
+                                                 {"bit_xor", Operator::bit_xor, "two arguments"}}};
 
 // A piece of the text for a message: machines write longer ones than people read.
 std::string in_quotes(std::string_view text) {

@@ -231,6 +231,10 @@ class RangeExpression::Evaluation {
       case Operator::minimum:
       case Operator::maximum:
         return least_or_most(op, a, b);
+      case Operator::bit_and:
+      case Operator::bit_or:
+      case Operator::bit_xor:
+        return of_bits(op, a, b);
       default:
         return comparison(op, a, b);
     }
@@ -272,6 +276,34 @@ class RangeExpression::Evaluation {
     if (lowest != highest) return between(0, by - 1, others | a.rest_dimensions);
     return scaled(a.base - (base + lowest) * by, a.rest_low, a.rest_high, a, others, 1, 1, counts_,
                   a.rest_dimensions);
+  }
+
+  // Whether no two numbers have a bit in common: `low` is below 2^k, of which all of `high` are multiples.
+  static bool disjoint(const ValueRange& low, const ValueRange& high) {
+    if (low.low < 0 || !high.is_linear() || high.low < 0) return false;
+    auto bits = static_cast<std::uint64_t>(high.base);
+    for_each_dimension(high.stepping,
+                       [&](std::size_t d) { bits |= static_cast<std::uint64_t>(high.step(d)); });
+    return bits == 0 || low.high < std::int64_t{1} << std::min(62, std::countr_zero(bits));
+  }
+
+  ValueRange of_bits(Operator op, const ValueRange& a, const ValueRange& b) {
+    if (a.is_single() && b.is_single()) {
+      std::int64_t value = 0;
+      arithmetic::binary(op, a.low, b.low, value);
+      return ValueRange(value);
+    }
+    if (disjoint(a, b) || disjoint(b, a))
+      return op == Operator::bit_and ? ValueRange(0) : sum(a, b, 1, counts_);
+    const DimensionSet both = a.dimensions() | b.dimensions();
+    // As many bits as the largest of them has, and its sign.
+    const auto magnitude = [](std::int64_t n) { return static_cast<std::uint64_t>(n < 0 ? ~n : n); };
+    const Wide all = (Wide{1} << std::bit_width(magnitude(a.low) | magnitude(a.high) | magnitude(b.low) |
+                                                magnitude(b.high))) -
+                     1;
+    if (a.low < 0 || b.low < 0) return between(-all - 1, all, both);
+    return between(op == Operator::bit_or ? std::max(a.low, b.low) : 0,
+                   op == Operator::bit_and ? std::min<Wide>(a.high, b.high) : all, both);
   }
 
   // 1, 0, or a range of both.
