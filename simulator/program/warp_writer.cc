@@ -1,4 +1,6 @@
 // Writing out what one warp executes, as a kernel program of its own.
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <map>
@@ -10,17 +12,22 @@
 namespace warptime::warps {
 namespace {
 
-constexpr std::int64_t kSharePeriod = 8;       // iterations that are written out where shares decide
-constexpr std::int64_t kMostWrittenOut = 256;  // iterations of one repeat that one warp's program keeps apart
-constexpr std::uint64_t kMostItems = 1u << 18;  // of one warp's program
+constexpr std::int64_t kSharePeriod = 8;  // iterations that are written out where shares decide
+// Iterations of one repeat that one warp's program keeps apart: fewer if it would become too large, as where several
+// repeats are nested.
+constexpr std::array<std::int64_t, 5> kMostWrittenOut = {256, 32, 8, 2, 1};
+constexpr std::int64_t kMostItems = 1 << 15;  // of one warp's program: each takes time in every launch
+
+struct TooLarge {};
 
 // Writes out what one warp executes.
 class WarpWriter : WarpState {
  public:
   WarpWriter(const WarpProgram::Compiled& program, const Bindings& values, const LaunchSize& size,
-             const Shares& shares, double phase)
-      : WarpState(program, values, size, shares), phase_(phase) {}
+             const Shares& shares, double phase, std::int64_t most_written_out)
+      : WarpState(program, values, size, shares), phase_(phase), most_written_out_(most_written_out) {}
 
+  // Throws TooLarge.
   Items run(const WarpGroup& group) {
     one_warp_ = true;
     for (std::size_t d = 0; d < 3; ++d) slots_[d] = ValueRange(group.block[d]);
@@ -63,8 +70,7 @@ class WarpWriter : WarpState {
   }
 
   void write(const WarpNode& node, Lanes active, Items& items) {
-    if (++written_ > kMostItems)
-      throw Failed{{error("the program of one warp is too large to be written out")}};
+    if (++written_ > kMostItems) throw TooLarge{};
     bool executed = true;
     if (node.threads) {
       active = holds(*node.threads, active);
@@ -162,9 +168,9 @@ class WarpWriter : WarpState {
     // Iterations that are told apart: by their counter, by the threads that are left, by shares.
     const bool apart = node.counter_matters || (known && node.threads_matter);
     if (!apart && !node.has_shares) return add_iterations(write(node.body, active), count, repeat, items);
-    std::int64_t period = count;
-    if (!apart) period = std::min(count, kSharePeriod);
-    if (apart && count > kMostWrittenOut) period = kMostWrittenOut;
+    const std::int64_t period =
+        std::min({count, most_written_out_, apart ? most_written_out_ : kSharePeriod});
+    const Copies copies(*this, period, node.body.size());
     if (!apart) {
       Items some;
       for (std::int64_t i = 0; i < period; ++i) add_iterations(write(node.body, active), 1, repeat, some);
@@ -233,18 +239,44 @@ class WarpWriter : WarpState {
     items.push_back({Repeat{Expression(count), repeat.counter, std::move(body)}});
   }
 
+  // While a repeat's body is written out `times` times. What would become much too large is given up at once.
+  class Copies {
+   public:
+    Copies(WarpWriter& writer, std::int64_t times, std::size_t items)
+        : writer_(writer), before_(writer.copies_) {
+      constexpr std::int64_t kMuch = 16;
+      if (before_ * times * static_cast<std::int64_t>(items) > kMuch * kMostItems) throw TooLarge{};
+      writer.copies_ = before_ * times;
+    }
+    ~Copies() { writer_.copies_ = before_; }
+    Copies(const Copies&) = delete;
+    Copies& operator=(const Copies&) = delete;
+
+   private:
+    WarpWriter& writer_;
+    std::int64_t before_;
+  };
+
   double phase_;
+  std::int64_t most_written_out_;
+  std::int64_t copies_ = 1;  // of what is written out now
   bool in_counter_ = false;  // in an iteration that is written out
   std::map<std::string, Expression, std::less<>> counters_;
   std::map<const void*, double> passed_;  // the sum of the shares of a node, so far
-  std::uint64_t written_ = 0;
+  std::int64_t written_ = 0;
 };
 
 }  // namespace
 
 Items write_warp(const WarpProgram::Compiled& program, const Bindings& values, const LaunchSize& size,
                  const WarpGroup& group, const Shares& shares, double phase) {
-  return WarpWriter(program, values, size, shares, phase).run(group);
+  for (const std::int64_t most : kMostWrittenOut) {
+    try {
+      return WarpWriter(program, values, size, shares, phase, most).run(group);
+    } catch (const TooLarge&) {
+    }
+  }
+  throw Failed{{error("the program of one warp is too large to be written out")}};
 }
 
 }  // namespace warptime::warps

@@ -42,7 +42,13 @@ class Random {
       if (!i.empty()) names.insert(names.end(), {i, i, i});
       return fmt::format("({})", pick(names));
     }
-    switch (number(0, 6)) {
+    switch (number(0, 8)) {
+      case 7:
+        return fmt::format("{}({}, {})", pick({"bit_and", "bit_or", "bit_xor"}), value(depth - 1, i),
+                           value(depth - 1, i));
+      case 8:  // of bits that no two numbers have in common, as compilers write sums
+        return fmt::format("{}({} % 32, 32 * {})", pick({"bit_and", "bit_or", "bit_xor"}),
+                           value(depth - 1, i), value(depth - 1, i));
       case 0:
         return fmt::format("({} + {})", value(depth - 1, i), value(depth - 1, i));
       case 1:
@@ -295,6 +301,24 @@ TEST(LaunchWarps, OfHugeGridsAreSampled) {
       EXPECT_NEAR(number / (2147483647.0 * 65535 * 8), 1, 1e-9);
     }
   }
+}
+
+// Iterations that threads leave one after another are kept apart only as far as the program stays small.
+TEST(LaunchWarps, OfNestedLoopsThatThreadsLeaveAreWrittenOut) {
+  const KernelProgram program = program_of(
+      "program: [{repeat: 10000, counter: i, per_thread: 10000 - threadIdx.x, body: "
+      "[{repeat: 10000, counter: j, per_thread: 10000 - threadIdx.x, body: "
+      "[{repeat: 10000, counter: k, per_thread: 10000 - threadIdx.x, body: "
+      "[{instructions: 1, threads: \"k >= threadIdx.x\"}]}]}]}]");
+  const LaunchSize size{{1, 1, 1}, {32, 1, 1}};
+  const WarpProgram warps(program);
+  const auto items = warps.of_warp({}, size, {}, {}, 0.5);
+  ASSERT_TRUE(items) << to_text(items.diagnostics());
+  KernelProgram written;
+  written.program = *items;
+  const auto one = WarpProgram(written).launch({}, size, {}, {});
+  ASSERT_TRUE(one) << to_text(one.diagnostics());
+  EXPECT_NEAR(one->total.instructions / 1e12, 1, 0.01);
 }
 
 }  // namespace
