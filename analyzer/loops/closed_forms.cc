@@ -24,7 +24,56 @@ class Deeper {
   std::size_t& depth_;
 };
 
+// m · z of `expr` = x + m · z, divided by m: of an m that is one term.
+ExprId multiples_in(SymbolicExprs& exprs, ExprId expr, ExprId modulus) {
+  std::vector<Term> divisor, terms;
+  auto multiple = exprs.constant(0);
+  if (exprs.is_constant(modulus) || exprs.linear_terms(modulus, divisor) != 0 || divisor.size() != 1)
+    return multiple;
+  exprs.linear_terms(expr, terms);
+  for (const auto& term : terms) {
+    if (term.coefficient % divisor[0].coefficient != 0) continue;
+    const auto whole = exprs.scale(term.atom, term.coefficient);
+    const auto quotient = exprs.floor_divide(
+        exprs.scale(term.atom, term.coefficient / divisor[0].coefficient), divisor[0].atom);
+    if (exprs.multiply(quotient, modulus) == whole) multiple = exprs.add(multiple, quotient);
+  }
+  return multiple;
+}
+
 }  // namespace
+
+ExprId without_nested_remainders(SymbolicExprs& exprs, ExprId expr) {
+  constexpr std::uint16_t most_nesting = 64;
+  const auto node = exprs[expr];
+  if (node.depth > most_nesting) return expr;
+  const auto of_terms = [&](ExprId from, const TermList& terms, auto combine) {
+    for (const auto& term : terms)
+      from = combine(from, exprs.scale(without_nested_remainders(exprs, term.atom), term.coefficient));
+    return from;
+  };
+  switch (node.op) {
+    case SymbolicOp::sum:
+      return of_terms(exprs.constant(node.number), exprs.terms(expr),
+                      [&](ExprId a, ExprId b) { return exprs.add(a, b); });
+    case SymbolicOp::product:
+      return of_terms(exprs.constant(1), exprs.terms(expr),
+                      [&](ExprId a, ExprId b) { return exprs.multiply(a, b); });
+    case SymbolicOp::select: {
+      const auto then_value = without_nested_remainders(exprs, node.b);
+      return exprs.select(node.a, then_value, without_nested_remainders(exprs, node.c));
+    }
+    case SymbolicOp::floor_divide:
+    case SymbolicOp::truncated_divide: {
+      const auto a = without_nested_remainders(exprs, node.a);
+      const auto multiple = multiples_in(exprs, a, node.b);
+      const auto rest = exprs.subtract(a, exprs.multiply(multiple, node.b));
+      return exprs.add(multiple, exprs.floor_divide(rest, node.b));
+    }
+    default:
+      return expr;
+  }
+}
 
 bool is_invariant(const Evaluator& evaluator, ExprId expr, std::uint32_t loop) {
   const auto& cfg = evaluator.cfg();
@@ -142,6 +191,8 @@ ExprId ClosedForms::recurrence(std::uint32_t phi, std::uint32_t loop) {
   const auto counter = exprs_.counter(loop);
   const auto step = exprs_.subtract(*next, self);
   if (is_invariant(evaluator_, step, loop)) return exprs_.add(*start, exprs_.multiply(step, counter));
+  if (facts_ != nullptr)
+    if (const auto index = periodic_index(*start, *next, self, loop)) return *index;
   // next = factor · self
   ExprId factor = 0, rest = 0;
   if (exprs_.split_linear(*next, self, factor, rest) && exprs_.is_constant(rest, 0)) {
@@ -161,6 +212,78 @@ ExprId ClosedForms::recurrence(std::uint32_t phi, std::uint32_t loop) {
                                  exprs_.power_of_two(exprs_.multiply(exprs_.log2_floor(node.b), counter)));
   }
   return self;
+}
+
+// Takes `next` = ((self + a) mod m + b) mod m … apart, as loops that read an array periodically have it, unrolled or not:
+// in iteration i, the register is (start + i · (a + b + …)) mod m.
+std::optional<ExprId> ClosedForms::periodic_index(ExprId start, ExprId next, ExprId self,
+                                                  std::uint32_t loop) {
+  constexpr int most_steps = 64;
+  std::optional<ExprId> modulus;
+  auto step = exprs_.constant(0);
+  start = without_nested_remainders(exprs_, facts_->simplify(start));
+  for (int i = 0; i < most_steps; ++i) {
+    if (const auto last = exprs_.subtract(next, self); is_invariant(evaluator_, last, loop)) {
+      if (!modulus || !is_step(last, *modulus) || !is_index(start, *modulus)) return std::nullopt;
+      return exprs_.modulo(exprs_.add(start, exprs_.multiply(exprs_.add(step, last), exprs_.counter(loop))),
+                           *modulus);
+    }
+    const auto division = remainder_in(next, loop);
+    if (!division || (modulus && *modulus != exprs_[*division].b)) return std::nullopt;
+    const auto node = exprs_[*division];
+    modulus = node.b;
+    const auto remainder = exprs_.subtract(node.a, exprs_.multiply(node.b, *division));
+    const auto added = exprs_.subtract(next, remainder);
+    if (!is_step(added, *modulus)) return std::nullopt;
+    step = exprs_.add(step, added);
+    next = node.a;
+  }
+  return std::nullopt;
+}
+
+// The division a / m of `expr` = a mod m + c, where m and c are the same in all iterations of `loop`.
+std::optional<ExprId> ClosedForms::remainder_in(ExprId expr, std::uint32_t loop) {
+  std::vector<Term> terms;
+  exprs_.linear_terms(expr, terms);
+  for (const auto& term : terms)
+    for (const auto& part : exprs_.parts(term.atom)) {
+      const auto node = exprs_[part.atom];
+      if ((node.op != SymbolicOp::floor_divide && node.op != SymbolicOp::truncated_divide) ||
+          !is_invariant(evaluator_, node.b, loop))
+        continue;
+      const auto remainder = exprs_.subtract(node.a, exprs_.multiply(node.b, part.atom));
+      if (is_invariant(evaluator_, exprs_.subtract(expr, remainder), loop)) return part.atom;
+    }
+  return std::nullopt;
+}
+
+// Whether an index to which `added` is added stays above 0: whoever goes back by c adds m - c.
+bool ClosedForms::is_step(ExprId added, ExprId modulus) {
+  return facts_->not_negative(added) || exprs_.is_constant(exprs_.subtract(added, modulus));
+}
+
+// Whether 0 <= `expr` < `modulus`.
+bool ClosedForms::is_index(ExprId expr, ExprId modulus) {
+  const auto node = exprs_[expr];
+  if (exprs_.is_constant(expr, 0)) return true;
+  if (node.op == SymbolicOp::select) return is_index(node.b, modulus) && is_index(node.c, modulus);
+  std::vector<Term> terms;
+  exprs_.linear_terms(expr, terms);
+  for (const auto& term : terms)
+    for (const auto& part : exprs_.parts(term.atom))
+      if (const auto quotient = exprs_[part.atom];
+          quotient.op == SymbolicOp::floor_divide && quotient.b == modulus &&
+          exprs_.subtract(quotient.a, exprs_.multiply(modulus, part.atom)) == expr)
+        return true;
+  const auto below = [&](ExprId end) {
+    return facts_->not_negative(exprs_.add(exprs_.subtract(end, expr), exprs_.constant(-1)));
+  };
+  if (!facts_->not_negative(expr)) return false;
+  if (below(modulus)) return true;
+  // Below a part of the modulus, such as N of 4 · N.
+  std::vector<Term> parts;
+  return exprs_.linear_terms(modulus, parts) == 0 && parts.size() == 1 && parts[0].coefficient > 0 &&
+         below(parts[0].atom);
 }
 
 // Where paths join: the same value from everywhere, or one that the branches' conditions select.

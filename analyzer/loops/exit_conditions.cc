@@ -1,5 +1,6 @@
 #include "analyzer/loops/exit_conditions.h"
 
+#include <utility>
 #include <vector>
 
 #include "analyzer/loops/closed_forms.h"
@@ -24,9 +25,15 @@ std::optional<ExprId> ExitSolver::count(ExprId stay) {
       return linear(node.op, node.a, node.b);
     case SymbolicOp::logical_and: {  // leaves at the first of the two
       const auto a = count(node.a);
+      const auto of_a = std::exchange(per_thread_, std::nullopt);
       const auto b = count(node.b);
-      if (a && b) return exprs_.minimum(*a, *b);
-      return std::nullopt;
+      if (!a && !b) return std::nullopt;
+      if (!a) return b;
+      if (b && (of_a || per_thread_))
+        per_thread_ = exprs_.minimum(of_a.value_or(*a), per_thread_.value_or(*b));
+      else if (!b)  // data may end it earlier
+        per_thread_ = of_a;
+      return b ? exprs_.minimum(*a, *b) : *a;
     }
     case SymbolicOp::constant:
       if (node.number == 0) return exprs_.constant(1);
@@ -49,20 +56,50 @@ std::optional<ExprId> ExitSolver::linear(SymbolicOp op, ExprId a, ExprId b) {
   per_thread_ = exprs_.add(*iterations, exprs_.constant(1));
   const auto most = maximum_.of(*per_thread_, took_maximum_);
   if (most) return most;
+  // The thread that begins nearest to its warp's, or row's, first place: `for (i = threadIdx.x % 32; …)`.
+  const bool rises = direction_of(slope) > 0;
+  const auto first = maximum_.without_remainders(start, rises);
+  if (const auto longest = iterations_until(op, first, slope); first != start && longest) {
+    took_maximum_ = true;
+    if (const auto count = maximum_.of(exprs_.add(*longest, exprs_.constant(1)), took_maximum_)) return count;
+  }
   // No largest index gives it, but its structure may have a limit: `(n + threadIdx.x) % 8`.
   const auto range = ValueRanges(exprs_).range(*per_thread_);
-  if (range.high >= ValueRanges::Range::far) return std::nullopt;
   took_maximum_ = true;
-  return exprs_.constant(range.high);
+  if (range.high < ValueRanges::Range::far) return exprs_.constant(range.high);
+  // What a launch executes is found from the count of each thread.
+  if ((evaluator_.dependence(*per_thread_) & on_data) != 0) return std::nullopt;
+  of_ends_ = true;
+  return maximum_.of_ends(*per_thread_);
+}
+
+// 1 where an expression is not negative, -1 where its negation is not; 0: unknown. Arguments are taken to be positive, as
+// steps are.
+int ExitSolver::direction_of(ExprId slope) {
+  const Facts no_facts(exprs_);
+  if (no_facts.not_negative(slope)) return 1;
+  if (no_facts.not_negative(exprs_.scale(slope, -1))) return -1;
+  std::vector<Term> terms;
+  const auto number = exprs_.linear_terms(slope, terms);
+  int all = number > 0 ? 1 : number < 0 ? -1 : 0;
+  for (const auto& term : terms) {
+    for (const auto& part : exprs_.parts(term.atom))
+      if (exprs_[part.atom].op != SymbolicOp::argument && !no_facts.not_negative(part.atom)) return 0;
+    const int one = term.coefficient > 0 ? 1 : -1;
+    if (all == -one) return 0;
+    all = one;
+  }
+  positive_step_ = all > 0 ? slope : exprs_.scale(slope, -1);
+  return all;
 }
 
 // The first t, from 0, in which `start + slope · t op 0` does not hold; of an equality, how often it runs. A
 // slope that is not a number is taken for positive or negative by its sign where all is positive.
 std::optional<ExprId> ExitSolver::iterations_until(SymbolicOp op, ExprId start, ExprId slope) {
-  const Facts no_facts(exprs_);
-  const bool rises = no_facts.not_negative(slope);
+  const auto direction = direction_of(slope);
+  if (direction == 0) return std::nullopt;
+  const bool rises = direction > 0;
   const auto up = rises ? slope : exprs_.scale(slope, -1);
-  if (!rises && !no_facts.not_negative(up)) return std::nullopt;
   switch (op) {
     case SymbolicOp::not_equal: {  // start + slope · t = 0
       const auto distance = rises ? exprs_.scale(start, -1) : start;

@@ -22,6 +22,10 @@ class ExitSolver {
   bool took_maximum() const { return took_maximum_; }
   // The count of one thread, then.
   std::optional<ExprId> per_thread() const { return per_thread_; }
+  // Whether it is not the maximum, but that of the first or the last thread.
+  bool of_ends() const { return of_ends_; }
+  // A step of which no fact shows that it is positive.
+  std::optional<ExprId> positive_step() const { return positive_step_; }
 
  private:
   // The exponent k · t + c of a power of two, t the loop's counter.
@@ -36,12 +40,14 @@ class ExitSolver {
   Power power_of_counter(ExprId atom);
   ExprId iterations_until_power(ExprId ratio, Power power);
   bool invariant(ExprId expr) const;
+  int direction_of(ExprId slope);
 
   Evaluator& evaluator_;
   SymbolicExprs& exprs_;
   std::uint32_t loop_;
   ThreadMaximum maximum_;
-  bool took_maximum_ = false;
+  bool took_maximum_ = false, of_ends_ = false;
+  std::optional<ExprId> positive_step_;
   std::optional<ExprId> per_thread_;
 };
 

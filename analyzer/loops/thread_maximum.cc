@@ -8,6 +8,19 @@
 #include "analyzer/symbolic/univariate.h"
 
 namespace warptime::analysis {
+namespace {
+
+// Indices, and how many values each has.
+constexpr std::array<std::pair<Special, Special>, 6> indices{{
+    {Special::tid_x, Special::ntid_x},
+    {Special::tid_y, Special::ntid_y},
+    {Special::tid_z, Special::ntid_z},
+    {Special::ctaid_x, Special::nctaid_x},
+    {Special::ctaid_y, Special::nctaid_y},
+    {Special::ctaid_z, Special::nctaid_z},
+}};
+
+}  // namespace
 
 template <class F>
 bool ThreadMaximum::over_threads(ExprId expr, F each) const {
@@ -91,15 +104,7 @@ ThreadMaximum::Direction ThreadMaximum::direction(ExprId expr, ExprId index) con
 
 std::optional<ExprId> ThreadMaximum::of(ExprId count, bool& differs) {
   if ((exprs_[count].dependence & (on_thread | on_block)) == 0) return count;
-  constexpr std::array<std::pair<Special, Special>, 6> ranges{{
-      {Special::tid_x, Special::ntid_x},
-      {Special::tid_y, Special::ntid_y},
-      {Special::tid_z, Special::ntid_z},
-      {Special::ctaid_x, Special::nctaid_x},
-      {Special::ctaid_y, Special::nctaid_y},
-      {Special::ctaid_z, Special::nctaid_z},
-  }};
-  for (const auto& [index, extent] : ranges) {
+  for (const auto& [index, extent] : indices) {
     const auto atom = exprs_.special(index);
     const auto with_index = direction(count, atom);
     if (with_index == Direction::independent) continue;
@@ -115,6 +120,44 @@ std::optional<ExprId> ThreadMaximum::of(ExprId count, bool& differs) {
   }
   if ((exprs_[count].dependence & (on_thread | on_block)) != 0) return std::nullopt;
   return count;
+}
+
+ExprId ThreadMaximum::of_ends(ExprId count) {
+  const auto at = [&](bool last) {
+    return exprs_.rewrite(
+        count,
+        [](const SymbolicExprs::Node& node) { return (node.dependence & (on_thread | on_block)) != 0; },
+        [&](ExprId leaf) {
+          for (const auto& [index, extent] : indices)
+            if (leaf == exprs_.special(index))
+              return last ? exprs_.add(exprs_.special(extent), exprs_.constant(-1)) : exprs_.constant(0);
+          const auto node = exprs_[leaf];
+          const bool of_thread = (node.dependence & (on_thread | on_block)) != 0;
+          return node.op == SymbolicOp::special && of_thread ? exprs_.constant(0) : leaf;
+        });
+  };
+  return exprs_.maximum(at(false), at(true));
+}
+
+ExprId ThreadMaximum::without_remainders(ExprId expr, bool least) {
+  std::vector<Term> terms;
+  const auto number = exprs_.linear_terms(expr, terms);
+  for (const auto& term : terms) {
+    const auto node = exprs_[term.atom];
+    if (node.op != SymbolicOp::floor_divide || !exprs_.is_constant(node.b) ||
+        (node.dependence & (on_thread | on_block)) == 0)
+      continue;
+    const auto divisor = exprs_[node.b].number;
+    if (divisor <= 0 || term.coefficient % divisor != 0) continue;
+    const auto multiple = -(term.coefficient / divisor);
+    const auto rest = exprs_.subtract(expr, exprs_.scale(exprs_.modulo(node.a, node.b), multiple));
+    std::vector<Term> after;
+    const auto left = exprs_.linear_terms(rest, after);
+    if (after.size() + (left != 0) >= terms.size() + (number != 0)) continue;
+    const auto bound = least == (multiple > 0) ? 0 : multiple * (divisor - 1);
+    return without_remainders(exprs_.add(rest, exprs_.constant(bound)), least);
+  }
+  return expr;
 }
 
 }  // namespace warptime::analysis

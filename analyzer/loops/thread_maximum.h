@@ -22,6 +22,13 @@ class ThreadMaximum {
   // is not the same for all.
   std::optional<ExprId> of(ExprId count, bool& differs);
 
+  // The larger of the counts of the launch's first and last thread.
+  ExprId of_ends(ExprId count);
+
+  // `expr` with its remainders of indices, `x % d` for a number d, at their least, or at their largest: the bound of `expr`
+  // over the threads that differ in them alone.
+  ExprId without_remainders(ExprId expr, bool least);
+
  private:
   // How an expression changes with an index.
   enum class Direction { independent, grows, falls, unknown };

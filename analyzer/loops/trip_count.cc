@@ -47,6 +47,8 @@ TripCount LoopAnalysis::find_trip_count(std::uint32_t loop_index) {
       result.count = count;
       result.maximum_over_threads = solver.took_maximum();
       if (result.maximum_over_threads) result.per_thread = solver.per_thread();
+      result.of_ends = solver.of_ends();
+      result.positive_step = solver.positive_step();
       return result;
     }
   }

@@ -26,6 +26,10 @@ struct TripCount {
   bool maximum_over_threads = false;
   // Then the count of one thread, over threadIdx and blockIdx.
   std::optional<ExprId> per_thread = {};
+  // Whether no maximum could be found, and the larger of the first and the last thread's counts was taken.
+  bool of_ends = false;
+  // A step that the count takes to be positive.
+  std::optional<ExprId> positive_step = {};
 };
 
 // Finds the trip counts of a kernel's loops and resolves symbolic expressions with them.
@@ -45,6 +49,14 @@ class LoopAnalysis {
   // their closed forms, counters of loops that do not enclose `context` by their last value. What has no
   // closed form stays a phi.
   ExprId resolve(ExprId expr, std::uint32_t context) { return forms_.resolve(expr, context); }
+
+  // The same of the index of an access, where `facts` hold: registers that loops move periodically, as
+  // (k + 1) mod N, have closed forms, too. Divisions round down.
+  ExprId resolve_index(ExprId expr, std::uint32_t context, const Facts& facts) {
+    ClosedForms forms(
+        evaluator_, [this](std::uint32_t loop) { return last_iteration(loop); }, &facts);
+    return without_nested_remainders(evaluator_.exprs(), forms.resolve(expr, context));
+  }
 
   // The number that an expression of threadIdx.x alone has for all threads of the largest block; nothing for
   // other expressions.

@@ -35,6 +35,7 @@ Diagnostics BlockItems::find_roles() {
       if (role.kind == InstructionRole::Kind::none) continue;
       ++total;
       not_modelled.look_at(function_.instructions[i]);
+      if (const auto* call = flow_.code.opaque_call(i)) not_modelled.look_at_call(call->callee);
       if (role.modelled)
         ++modelled;
       else
@@ -88,8 +89,10 @@ void BlockItems::append_block(std::uint32_t b, std::uint32_t loop, const Facts& 
   end_run();
 }
 
-// What a call costs that is not followed: a parameter, which the user gives.
+// What a call costs that is not followed: a parameter, which the user gives. What the runtime's functions execute, few
+// know and few kernels call for long.
 void BlockItems::append_opaque_call(std::uint32_t i, const analysis::OpaqueCall& call, Items& items) {
+  if (is_runtime_function(call.callee)) return;
   std::string wanted = "instructions_of_";
   if (call.callee.empty()) wanted += fmt::format("call_at_{}", notes_.place_for_name(i));
   for (const char c : call.callee) wanted += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
@@ -144,8 +147,7 @@ void BlockItems::append_memory_access(std::uint32_t i, std::uint32_t loop, const
   find_footprint(i, loop, facts);
   MemoryAccess access = out_.accesses[out_.roles[i].access];
   if (const auto operand = out_.roles[i].operand; operand != none)
-    access.address =
-        conditions_.place_in_array(conditions_.resolve(flow_.evaluator.address(i, operand), loop, facts));
+    access.address = conditions_.place_in_array(flow_.evaluator.address(i, operand), loop, facts);
   Item item{std::move(access), notes_.source_lines(i), notes_.ptx_lines(i)};
   if (function_.instructions[i].guard == ptx::no_index) {
     items.push_back(std::move(item));

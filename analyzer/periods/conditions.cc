@@ -54,12 +54,18 @@ std::optional<Expression> Conditions::expression_of(ExprId expr, std::uint32_t i
 }
 
 std::optional<Expression> Conditions::of_threads(ExprId expr) {
-  constexpr int most_parts = 120;
+  constexpr int most_parts = 300;
   if ((flow_.evaluator.dependence(expr) & analysis::on_data) != 0) return std::nullopt;
   return analysis::to_expression(exprs_, expr, threads_, nullptr, most_parts);
 }
 
-std::optional<Expression> Conditions::place_in_array(ExprId address) {
+std::optional<Expression> Conditions::place_in_array(ExprId raw, std::uint32_t loop,
+                                                     const analysis::Facts& facts) {
+  auto address = resolve(raw, loop, facts);
+  if (exprs_[address].has_phi) {
+    address = facts.simplify(flow_.loops.resolve_index(raw, loop, facts));
+    if (counters_.in_last_iteration()) address = facts.simplify(counters_.with_last_values(address));
+  }
   std::vector<analysis::Term> terms;
   exprs_.linear_terms(address, terms);
   std::optional<ExprId> array;

@@ -35,8 +35,10 @@ class Conditions {
   // Over threads too: a condition that tells which threads execute something, or how often. Nothing where data or
   // what has no closed form decides.
   std::optional<Expression> of_threads(analysis::ExprId expr);
-  // A thread's address as bytes from the beginning of its array, over threads; nothing where there is no such form.
-  std::optional<Expression> place_in_array(analysis::ExprId address);
+  // A thread's address in `loop` as bytes from the beginning of its array, over threads; nothing where there is no such
+  // form.
+  std::optional<Expression> place_in_array(analysis::ExprId address, std::uint32_t loop,
+                                           const analysis::Facts& facts);
   // For texts; shortened with an ellipsis if too long.
   std::string readable(analysis::ExprId expr) const;
   // A new symbolic expression that is written as the parameter `count`: the count of a loop that has no

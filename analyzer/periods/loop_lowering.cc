@@ -193,13 +193,19 @@ Expression LoopLowering::trip_expression(std::uint32_t index, const analysis::Tr
   if (trip.count) {
     auto count = facts.simplify(*trip.count);
     if (counters_.in_last_iteration()) count = facts.simplify(counters_.with_last_values(count));
-    if (conditions_.uniform(count))
+    // The ends stand for all threads only where the program says what each does.
+    const bool each_known =
+        !trip.of_ends || conditions_.of_threads(conditions_.resolve(*trip.per_thread, loop.parent, facts));
+    if (each_known && conditions_.uniform(count))
       if (auto expression = conditions_.expression_of(count, at)) {
         if (trip.maximum_over_threads)
           notes_.assume(
               at, fmt::format(
-                      "the number of iterations differs between threads: `{}` is the maximum over threads",
-                      to_string(*expression)));
+                      "the number of iterations differs between threads: `{}` is {}", to_string(*expression),
+                      trip.of_ends ? "that of the first or the last thread" : "the maximum over threads"));
+        if (trip.positive_step)
+          notes_.assume(at, fmt::format("the step `{}` of the loop is positive",
+                                        conditions_.readable(*trip.positive_step)));
         written_counts_.insert(index);
         if (expression->is_integer() && expression->integer_value() < 1) return Expression(1);
         return *expression;

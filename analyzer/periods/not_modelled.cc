@@ -1,10 +1,16 @@
 #include "analyzer/periods/not_modelled.h"
 
+#include <algorithm>
 #include <array>
 
 #include "analyzer/ptx/opcodes.h"
 
 namespace warptime::periods {
+
+bool is_runtime_function(std::string_view callee) {
+  static constexpr std::array<std::string_view, 4> functions{"vprintf", "__assertfail", "malloc", "free"};
+  return std::find(functions.begin(), functions.end(), callee) != functions.end();
+}
 
 void NotModelled::look_at(const ptx::Instruction& ins) {
   if (ins.info == nullptr) return;
@@ -33,6 +39,10 @@ void NotModelled::look_at(const ptx::Instruction& ins) {
   }
 }
 
+void NotModelled::look_at_call(std::string_view callee) {
+  if (is_runtime_function(callee)) use(Feature::runtime_call);
+}
+
 std::vector<std::string> NotModelled::sentences() const {
   static constexpr std::array<const char*, features> texts{
       "shared memory counts as calculation: conflicts between its banks are not modelled",
@@ -44,6 +54,9 @@ std::vector<std::string> NotModelled::sentences() const {
       "modelled",
       "divisions, roots and other long instructions count as one instruction each",
       "a tensor core instruction counts as one instruction",
+      "a call of printf, assert, malloc or free counts as its arguments and one instruction: what it "
+      "executes is not "
+      "modelled",
   };
   std::vector<std::string> sentences;
   for (std::size_t feature = 0; feature < features; ++feature)

@@ -175,6 +175,14 @@ ExprId Evaluator::written_by(std::uint32_t instruction, std::uint32_t reg) {
         value = value_of(operands_[other.first_part + p], instruction);
         --depth_;
       }
+  } else if (first.kind == ptx::Operand::Kind::vector && ins.opcode.starts_with("ld.param.")) {
+    value = exprs_.result(instruction, reg);
+    for (std::uint32_t p = 0; p < first.part_count; ++p)
+      if (operands_[first.first_part + p].symbol == reg) {
+        ++depth_;
+        value = load_parameter(instruction, p).value_or(value);
+        --depth_;
+      }
   } else if (first.kind == ptx::Operand::Kind::vector && ptx::first_word(ins.opcode) == "mov") {
     ++depth_;
     value = unpacked(instruction, reg);
@@ -251,6 +259,8 @@ ExprId Evaluator::value_of(const ptx::Operand& operand, std::uint32_t instructio
                  operand.value < module_.variables.size())
           space = module_.variables[operand.value].space;
         symbol_spaces_[it->second] = space;
+        if (operand.referent == ptx::Operand::Referent::parameter)
+          symbol_parameters_[it->second] = static_cast<std::uint32_t>(operand.value);
       }
       return exprs_.symbol(it->second);
     }
@@ -288,16 +298,32 @@ ExprId Evaluator::guard(std::uint32_t instruction) {
   return value_of(operands_[ins.guard], instruction);
 }
 
-ExprId Evaluator::load_parameter(std::uint32_t instruction) {
+// Part `part` of the vector that is loaded, which has one if it is none.
+std::optional<ExprId> Evaluator::load_parameter(std::uint32_t instruction, std::uint32_t part) {
   const auto& ins = function_.instructions[instruction];
   const auto& operand = operands_[ins.first_operand + 1];
-  if (function_.entry && operand.kind == ptx::Operand::Kind::address && operand.part_count == 1) {
-    const auto& base = operands_[operand.first_part];
-    if (base.referent == ptx::Operand::Referent::parameter && is_integer_type(last_word(ins.opcode)))
-      return exprs_.argument(static_cast<std::uint32_t>(base.value),
-                             static_cast<std::uint32_t>(operand.value));
-  }
-  return opaque_result(instruction);
+  const auto type = last_word(ins.opcode);
+  if (!function_.entry || operand.kind != ptx::Operand::Kind::address || operand.part_count != 1 ||
+      !is_integer_type(type))
+    return std::nullopt;
+  const auto offset = part * static_cast<std::uint32_t>(width_of(type) / 8);
+  const auto& base = operands_[operand.first_part];
+  if (base.referent == ptx::Operand::Referent::parameter)
+    return exprs_.argument(static_cast<std::uint32_t>(base.value),
+                           static_cast<std::uint32_t>(operand.value) + offset);
+  return parameter_at(exprs_.add(address(instruction, 1), exprs_.constant(offset)));
+}
+
+// The part of a kernel parameter at an address: compilers read a struct by the address of its parameter.
+std::optional<ExprId> Evaluator::parameter_at(ExprId address) {
+  std::vector<Term> terms;
+  const auto offset = exprs_.linear_terms(address, terms);
+  if (terms.size() != 1 || terms[0].coefficient != 1 || offset < 0) return std::nullopt;
+  const auto base = exprs_[terms[0].atom];
+  if (base.op != SymbolicOp::symbol) return std::nullopt;
+  const auto parameter = symbol_parameters_.find(base.a);
+  if (parameter == symbol_parameters_.end()) return std::nullopt;
+  return exprs_.argument(parameter->second, static_cast<std::uint32_t>(offset));
 }
 
 // A phi that only passes on one value, through other phis perhaps: that value. Phis further up count as

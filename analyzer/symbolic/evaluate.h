@@ -101,7 +101,8 @@ class Evaluator {
     ExprId value;        // incoming
   };
   std::optional<ExprId> choose(std::uint32_t block, const std::vector<Arrival>& arrivals, bool& by_thread);
-  ExprId load_parameter(std::uint32_t instruction);
+  std::optional<ExprId> load_parameter(std::uint32_t instruction, std::uint32_t part);
+  std::optional<ExprId> parameter_at(ExprId address);
   std::uint8_t direct_dependence(ExprId value, std::vector<ExprId>& next);
   std::uint8_t instruction_dependence(std::uint32_t instruction, const std::function<void(ExprId)>& visit);
   void visit_sources_of_phi(std::uint32_t phi, const std::function<void(ExprId)>& visit);
@@ -128,6 +129,8 @@ class Evaluator {
   std::vector<std::uint32_t>
       visit_of_;  // by value: while its dependence is being found, its number on the path + 1
   std::unordered_map<std::uint32_t, ptx::StateSpace> symbol_spaces_;  // serial of a symbol value -> space
+  std::unordered_map<std::uint32_t, std::uint32_t>
+      symbol_parameters_;  // serial of a symbol value -> the parameter whose address it is
   std::map<std::pair<std::string_view, std::uint64_t>, std::uint32_t>
       symbols_;  // name, and index of a function's own variable
   int depth_ = 0;

@@ -251,5 +251,59 @@ TEST(Pipeline, EveryEmitSaysSomethingOfEveryKernel) {
     }
 }
 
+// Compilers read a struct that is an argument by the address of its parameter.
+TEST(Pipeline, ThePartsOfAStructAreParameters) {
+  const std::string text =
+      "struct Shape { float *data; int sizes[2]; };\n"
+      "__global__ void k(float *out, Shape s) {\n"
+      "  float sum = 0;\n"
+      "  for (int i = 0; i < s.sizes[0]; ++i)\n"
+      "    for (int j = 0; j < s.sizes[1]; ++j) sum += s.data[i * s.sizes[1] + j];\n"
+      "  out[threadIdx.x] = sum;\n"
+      "}\n";
+  for (const auto& way : ways_to_compile()) {
+    SCOPED_TRACE(way.name);
+    const auto analysis = analyze_text(text, way.options);
+    ASSERT_TRUE(analysis) << to_text(analysis.diagnostics());
+    const auto& program = program_of(*analysis, "k");
+    const auto periods = flat(program, {{"s_8", 5}, {"s_12", 7}, {"blockDim.x", 32}, {"gridDim.x", 1}});
+    EXPECT_EQ(count(periods, PeriodKind::load), 5 * 7);
+  }
+}
+
+TEST(Pipeline, CallsOfTheRuntimeNeedNoParameter) {
+  const std::string text =
+      "#include <cassert>\n#include <cstdio>\n"
+      "__global__ void k(int *a, int n) {\n"
+      "  assert(n > 0);\n"
+      "  if (a[threadIdx.x] < 0) printf(\"%d\", n);\n"
+      "}\n";
+  const auto analysis = analyze_text(text, {});
+  ASSERT_TRUE(analysis) << to_text(analysis.diagnostics());
+  const auto& program = program_of(*analysis, "k");
+  EXPECT_EQ(used_names(program), (std::vector<std::string>{"n"}));
+  EXPECT_TRUE(std::any_of(program.not_modelled.begin(), program.not_modelled.end(), [](const auto& sentence) {
+    return sentence.starts_with("a call of printf, assert, malloc or free");
+  }));
+}
+
+// Data decide which threads are in a coalesced group; what reducing over it takes does not depend on them.
+TEST(Pipeline, ACoalescedGroupAsksForNothing) {
+  const std::string text =
+      "#include <cooperative_groups.h>\n#include <cooperative_groups/reduce.h>\n"
+      "#include <cooperative_groups/scan.h>\n"
+      "namespace cg = cooperative_groups;\n"
+      "__global__ void k(const int *label, float *a) {\n"
+      "  auto group = cg::labeled_partition(cg::coalesced_threads(), label[threadIdx.x]);\n"
+      "  a[threadIdx.x] = cg::reduce(group, a[threadIdx.x], cg::plus<float>());\n"
+      "  a[threadIdx.x] = cg::exclusive_scan(group, a[threadIdx.x]);\n"
+      "}\n";
+  CompileOptions with_clang;
+  with_clang.compiler = Compiler::clang;
+  const auto analysis = analyze_text(text, with_clang);
+  ASSERT_TRUE(analysis) << to_text(analysis.diagnostics());
+  EXPECT_EQ(used_names(program_of(*analysis, "k")), std::vector<std::string>{});
+}
+
 }  // namespace
 }  // namespace warptime

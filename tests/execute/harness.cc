@@ -148,7 +148,7 @@ Outcome launch(const Loaded& loaded, const LaunchConfig& launch, const std::vect
                           ? memory->allocate(name, given.bytes.size(), Memory::Contents::uninitialised)
                           : memory->allocate(name, given.bytes);
     buffers.push_back(*made);
-    passed.push_back(pointer(*loaded.code, *memory, *made));
+    passed.push_back(pointer(*loaded.code, *memory, *made, given.offset));
   }
   auto execution = run(*loaded.code, *memory, launch, passed, options, listener);
   if (!execution) {

@@ -53,6 +53,7 @@ struct Outcome {
 struct Given {
   Argument bytes;
   bool buffer = false, uninitialised = false;
+  std::uint64_t offset = 0;  // of the pointer into the buffer, in bytes
 };
 template <class T>
 Given value(T scalar_value) {

@@ -123,6 +123,11 @@ bool same(const TrialLaunch& a, const TrialLaunch& b) {
 }  // namespace
 
 std::vector<TrialLaunch> trial_launches(const std::string& file, const KernelSignature& kernel) {
+  return trial_launches(file, kernel, sizes());
+}
+
+std::vector<TrialLaunch> trial_launches(const std::string& file, const KernelSignature& kernel,
+                                        const std::vector<Bindings>& sizes) {
   std::vector<TrialLaunch> found;
   const auto folder = std::filesystem::path(file).parent_path();
   if (const auto special = further().find(kernel.name); special != further().end()) found = special->second;
@@ -133,7 +138,7 @@ std::vector<TrialLaunch> trial_launches(const std::string& file, const KernelSig
     const auto plan = read_plan(file_text((folder / name).generic_string()), name);
     EXPECT_TRUE(plan) << to_text(plan.diagnostics());
     if (!plan) continue;
-    for (const auto& size : sizes())
+    for (const auto& size : sizes)
       PlanWalk(folder.generic_string(), file, kernel, found).steps(plan->steps, size);
   }
   if (found.empty()) found = usual_launches(kernel);

@@ -17,7 +17,10 @@ struct TrialLaunch {
   Bindings numbers;  // the kernel's whole-number arguments, by name
 };
 
-// In the order of their sizes, smallest first; each once.
+// In the order of their sizes, smallest first; each once. `sizes`: values for the parameters of plans, by name, for
+// each size; without them, those that the plans are made for.
 std::vector<TrialLaunch> trial_launches(const std::string& file, const KernelSignature& kernel);
+std::vector<TrialLaunch> trial_launches(const std::string& file, const KernelSignature& kernel,
+                                        const std::vector<Bindings>& sizes);
 
 }  // namespace warptime::execute::testing

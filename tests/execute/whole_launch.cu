@@ -113,3 +113,32 @@ __global__ void nested(const float* a, float* b, int w, int n) {
   }
   b[y * w + x] = sum;
 }
+
+__global__ void warp_stride(const float* a, float* b, int w, int n) {
+  float sum = 0;
+  for (int i = LINEAR % 32; i < w; i += 32) sum += a[LINEAR / 32 * w + i];
+  b[ALL] = sum;
+}
+
+__global__ void argument_stride(const float* a, float* b, int w, int n) {
+  float sum = 0;
+  for (int i = LINEAR; i < n; i += w) sum += a[i];
+  b[ALL] = sum;
+}
+
+// The outputs that an input is in, as convolutions go back: its ends depend on the thread.
+__global__ void window(const float* a, float* b, int w, int n) {
+  const int i = ALL, from = i < w ? 0 : (i - w) / 3 + 1, to = min(i / 3 + 1, n / 4);
+  float sum = 0;
+#pragma unroll 1
+  for (int j = from; j < to; ++j) sum += a[j];
+  b[i] = sum;
+}
+
+__global__ void chunk_of_block_stride(const float* a, float* b, int w, int n) {
+  const int blocks = gridDim.x * gridDim.y * gridDim.z, chunk = (n + blocks - 1) / blocks;
+  const int from = BLOCK * chunk, to = min(n, from + chunk);
+  float sum = 0;
+  for (int i = from + threadIdx.x; i < to; i += blockDim.x) sum += a[i];
+  b[ALL] = sum;
+}

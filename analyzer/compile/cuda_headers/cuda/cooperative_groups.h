@@ -32,10 +32,18 @@ __WT_DEVICE unsigned lowest_lanes(unsigned count) { return 0xffffffffu >> (32 - 
 __WT_DEVICE unsigned long long blocks_of_grid() {
   return static_cast<unsigned long long>(gridDim.x) * gridDim.y * gridDim.z;
 }
-// The lane that holds the bit number `rank` of `mask`, counted from 0.
+// The lane that holds the bit number `rank` of `mask`, counted from 0. Halves the mask: a loop over bits would run as
+// often as loaded data say, and its kernel have no time without them.
 __WT_DEVICE unsigned lane_of_rank(unsigned mask, unsigned rank) {
-  for (unsigned i = 0; i < rank; ++i) mask &= mask - 1;
-  return static_cast<unsigned>(__builtin_ctz(mask));
+  unsigned lane = 0;
+  for (unsigned half = 16; half > 0; half /= 2) {
+    const unsigned below = static_cast<unsigned>(__popc(mask & ((1u << half) - 1)));
+    const bool above = rank >= below;
+    rank -= above ? below : 0;
+    lane += above ? half : 0;
+    mask >>= above ? half : 0;
+  }
+  return lane;
 }
 
 // A value of any size is moved 32 bits at a time.

@@ -54,7 +54,7 @@ template <class T, class Operation>
 __WT_TARGET typename details::same<T>::type reduce(const coalesced_group& group, T&& v, Operation&& operation) {
   typename details::same<T>::type r = v;
   const unsigned size = group.size(), rank = group.thread_rank();
-  for (unsigned offset = 1; offset < size; offset *= 2) {
+  for (unsigned offset = 1; offset < 32; offset *= 2) {  // of a whole warp, as data decide the group's size
     const auto other = group.shfl_down(r, offset);
     if (rank + offset < size) r = operation(r, other);
   }

@@ -6,11 +6,17 @@
 
 namespace cooperative_groups {
 
+namespace details {
+// Data decide the size of a coalesced group: as of a whole warp.
+template <class Group> inline constexpr unsigned most_threads = 32;
+template <unsigned Size, class Parent> inline constexpr unsigned most_threads<thread_block_tile<Size, Parent>> = Size;
+}  // namespace details
+
 template <class Group, class T, class Operation>
 __WT_DEVICE typename details::same<T>::type inclusive_scan(const Group& group, T&& v, Operation&& operation) {
   typename details::same<T>::type r = v;
-  const unsigned rank = group.thread_rank(), size = group.size();
-  for (unsigned offset = 1; offset < size; offset *= 2) {
+  const unsigned rank = group.thread_rank();
+  for (unsigned offset = 1; offset < details::most_threads<Group>; offset *= 2) {
     const auto other = group.shfl_up(r, offset);
     if (rank >= offset) r = operation(other, r);
   }
