@@ -28,6 +28,7 @@ std::optional<ExprId> ExitSolver::count(ExprId stay) {
       const auto of_a = std::exchange(per_thread_, std::nullopt);
       const auto b = count(node.b);
       if (!a && !b) return std::nullopt;
+      may_end_earlier_ = may_end_earlier_ || !a || !b;
       if (!a) return b;
       if (b && (of_a || per_thread_))
         per_thread_ = exprs_.minimum(of_a.value_or(*a), per_thread_.value_or(*b));

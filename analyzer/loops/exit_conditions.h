@@ -24,6 +24,8 @@ class ExitSolver {
   std::optional<ExprId> per_thread() const { return per_thread_; }
   // Whether it is not the maximum, but that of the first or the last thread.
   bool of_ends() const { return of_ends_; }
+  // Whether a part of the condition that has no closed form may end the loop earlier.
+  bool may_end_earlier() const { return may_end_earlier_; }
   // A step of which no fact shows that it is positive.
   std::optional<ExprId> positive_step() const { return positive_step_; }
 
@@ -46,7 +48,7 @@ class ExitSolver {
   SymbolicExprs& exprs_;
   std::uint32_t loop_;
   ThreadMaximum maximum_;
-  bool took_maximum_ = false, of_ends_ = false;
+  bool took_maximum_ = false, of_ends_ = false, may_end_earlier_ = false;
   std::optional<ExprId> positive_step_;
   std::optional<ExprId> per_thread_;
 };

@@ -48,6 +48,8 @@ TripCount LoopAnalysis::find_trip_count(std::uint32_t loop_index) {
       result.maximum_over_threads = solver.took_maximum();
       if (result.maximum_over_threads) result.per_thread = solver.per_thread();
       result.of_ends = solver.of_ends();
+      result.may_end_earlier = solver.may_end_earlier();
+      result.has_other_exits = result.has_other_exits || result.may_end_earlier;
       result.positive_step = solver.positive_step();
       return result;
     }

@@ -28,6 +28,8 @@ struct TripCount {
   std::optional<ExprId> per_thread = {};
   // Whether no maximum could be found, and the larger of the first and the last thread's counts was taken.
   bool of_ends = false;
+  // Whether a part of the exit's condition that has no closed form may end the loop earlier.
+  bool may_end_earlier = false;
   // A step that the count takes to be positive.
   std::optional<ExprId> positive_step = {};
 };

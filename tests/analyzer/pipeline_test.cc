@@ -287,6 +287,48 @@ TEST(Pipeline, CallsOfTheRuntimeNeedNoParameter) {
   }));
 }
 
+TEST(Pipeline, TwoConditionsOfALoopRunItToItsEnd) {
+  const std::string text =
+      "__global__ void k(const int *a, int *b, int n, int most) {\n"
+      "  int found = 0;\n"
+      "  for (int i = 0; i < n & found < most; ++i) found += a[i];\n"
+      "  b[0] = found;\n"
+      "}\n";
+  for (const auto& way : ways_to_compile()) {
+    if (!way.options.rolled) continue;
+    SCOPED_TRACE(way.name);
+    const auto analysis = analyze_text(text, way.options);
+    ASSERT_TRUE(analysis) << to_text(analysis.diagnostics());
+    const auto& program = program_of(*analysis, "k");
+    EXPECT_EQ(count(flat(program, {{"n", 9}, {"most", 100}}), PeriodKind::load), 9);
+    EXPECT_TRUE(std::any_of(program.assumptions.begin(), program.assumptions.end(),
+                            [](const auto& a) { return a.text.find("left early") != std::string::npos; }));
+  }
+}
+
+// The step is an argument, or the ends depend on the thread: what each thread does is written down.
+TEST(Pipeline, LoopsWithoutAMaximumTakeTheirEnds) {
+  const std::string text =
+      "__global__ void k(const int *a, int *b, int n, int step) {\n"
+      "  int sum = 0;\n"
+      "  for (int i = threadIdx.x; i < n; i += step) sum += a[i];\n"
+      "  b[threadIdx.x] = sum;\n"
+      "}\n";
+  for (const auto& way : ways_to_compile()) {
+    if (!way.options.rolled) continue;
+    SCOPED_TRACE(way.name);
+    const auto analysis = analyze_text(text, way.options);
+    ASSERT_TRUE(analysis) << to_text(analysis.diagnostics());
+    const auto& program = program_of(*analysis, "k");
+    EXPECT_EQ(count(flat(program, {{"n", 10}, {"step", 3}, {"blockDim.x", 4}}), PeriodKind::load), 4);
+    for (const char* text_of_note :
+         {"that of the first or the last thread", "the step `step` of the loop is positive"})
+      EXPECT_TRUE(std::any_of(program.assumptions.begin(), program.assumptions.end(), [&](const auto& a) {
+        return a.text.find(text_of_note) != std::string::npos;
+      })) << text_of_note;
+  }
+}
+
 // Data decide which threads are in a coalesced group; what reducing over it takes does not depend on them.
 TEST(Pipeline, ACoalescedGroupAsksForNothing) {
   const std::string text =
