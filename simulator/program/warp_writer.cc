@@ -16,7 +16,8 @@ constexpr std::int64_t kSharePeriod = 8;  // iterations that are written out whe
 // Iterations of one repeat that one warp's program keeps apart: fewer if it would become too large, as where several
 // repeats are nested.
 constexpr std::array<std::int64_t, 5> kMostWrittenOut = {256, 32, 8, 2, 1};
-constexpr std::int64_t kMostItems = 1 << 15;  // of one warp's program: each takes time in every launch
+// Items of one warp's program, each of which takes time in every launch; and of one that is written coarser.
+constexpr std::int64_t kMostItems = 1 << 15, kFewItems = 1 << 12;
 
 struct TooLarge {};
 
@@ -70,7 +71,7 @@ class WarpWriter : WarpState {
   }
 
   void write(const WarpNode& node, Lanes active, Items& items) {
-    if (++written_ > kMostItems) throw TooLarge{};
+    if (++written_ > most_items()) throw TooLarge{};
     bool executed = true;
     if (node.threads) {
       active = holds(*node.threads, active);
@@ -239,13 +240,19 @@ class WarpWriter : WarpState {
     items.push_back({Repeat{Expression(count), repeat.counter, std::move(body)}});
   }
 
+  std::int64_t most_items() const {
+    return most_written_out_ == kMostWrittenOut.front() || most_written_out_ == kMostWrittenOut.back()
+               ? kMostItems
+               : kFewItems;
+  }
+
   // While a repeat's body is written out `times` times. What would become much too large is given up at once.
   class Copies {
    public:
     Copies(WarpWriter& writer, std::int64_t times, std::size_t items)
         : writer_(writer), before_(writer.copies_) {
       constexpr std::int64_t kMuch = 16;
-      if (before_ * times * static_cast<std::int64_t>(items) > kMuch * kMostItems) throw TooLarge{};
+      if (before_ * times * static_cast<std::int64_t>(items) > kMuch * writer.most_items()) throw TooLarge{};
       writer.copies_ = before_ * times;
     }
     ~Copies() { writer_.copies_ = before_; }
