@@ -4,6 +4,9 @@
 //   g++ -std=c++17 -O1 -shared -fPIC record_launches.cc -o record_launches.so -I $CUDA_HOME/include -lcupti
 //   RECORD=launches.csv CUDA_INJECTION64_PATH=$PWD/record_launches.so ./program
 //
+// With RECORD_EACH=1 it writes a row per launch instead, in their order: mangled name, grid, block, dynamic and static
+// shared memory, registers and the duration in ns. scripts/measure_development_set reads these.
+//
 // The driver loads the library that CUDA_INJECTION64_PATH names and calls InitializeInjection().
 #include <cupti.h>
 #include <cxxabi.h>
@@ -26,8 +29,16 @@ struct Row {
   unsigned long long nanoseconds = 0;
 };
 
+struct Launch {
+  std::string name, shape;
+  unsigned correlation_id = 0;
+  int static_shared_bytes = 0, registers = 0;
+  unsigned long long nanoseconds = 0;
+};
+
 std::mutex rows_mutex;  // CUPTI's own thread fills the rows
 std::map<std::string, Row> rows;
+std::vector<Launch> launches;
 
 void CUPTIAPI give_buffer(uint8_t** buffer, size_t* bytes, size_t* most_records) {
   *bytes = size_t{1} << 20;
@@ -51,8 +62,18 @@ void CUPTIAPI take_buffer(CUcontext, uint32_t, uint8_t* buffer, size_t, size_t v
     row.static_shared_bytes = kernel->staticSharedMemory;
     row.registers = kernel->registersPerThread;
     row.nanoseconds += kernel->end - kernel->start;
+    launches.push_back({kernel->name, shape, kernel->correlationId, kernel->staticSharedMemory,
+                        kernel->registersPerThread, kernel->end - kernel->start});
   }
   free(buffer);
+}
+
+void write_each(FILE* file) {
+  std::sort(launches.begin(), launches.end(),
+            [](const Launch& a, const Launch& b) { return a.correlation_id < b.correlation_id; });
+  for (const Launch& launch : launches)
+    fprintf(file, "%s,%s,%d,%d,%llu\n", launch.name.c_str(), launch.shape.c_str(), launch.static_shared_bytes,
+            launch.registers, launch.nanoseconds);
 }
 
 void write_rows() {
@@ -64,6 +85,11 @@ void write_rows() {
   const char* path = getenv("RECORD");
   FILE* file = path ? fopen(path, "w") : stderr;
   if (!file) return;
+  if (getenv("RECORD_EACH")) {
+    write_each(file);
+    fclose(file);
+    return;
+  }
   for (const Row& row : sorted) {
     int status = 0;
     char* readable = abi::__cxa_demangle(row.name.c_str(), nullptr, nullptr, &status);
