@@ -189,7 +189,7 @@ std::string emit_text(const Analysis& analysis, Emit what) {
         out += periods_of(kernel);
         break;
       case Emit::machine:
-        out += machine::machine_text(*kernel.code, kernel.program.provenance.kernel,
+        out += machine::machine_text(*kernel.code, *kernel.cfg, kernel.program.provenance.kernel,
                                      kernel.program.provenance.target);
         break;
       default:
@@ -209,7 +209,7 @@ std::string emit_json(const Analysis& analysis, Emit what) {
     all.push_back(what == Emit::cfg     ? cfg_json(kernel)
                   : what == Emit::loops ? loops_json(kernel)
                   : what == Emit::machine
-                      ? machine::machine_json(*kernel.code, kernel.program.provenance.kernel,
+                      ? machine::machine_json(*kernel.code, *kernel.cfg, kernel.program.provenance.kernel,
                                               kernel.program.provenance.target)
                       : listing_json(analysis, kernel));
   return (all.size() == 1 ? all[0] : all).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

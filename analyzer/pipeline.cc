@@ -73,7 +73,8 @@ class Pipeline {
     kernel.program = std::move(lowered->program);
     describe(kernel.program, chosen);
     if (lowered->block_matters) kernel.program.block_shape = options_.block;
-    if (options_.machine) machine::annotate(kernel.program, flow.code, kernel.program.provenance.target);
+    if (options_.machine)
+      machine::annotate(kernel.program, flow.code, flow.cfg, kernel.program.provenance.target);
     if (options_.keep_steps) {
       kernel.lowered = std::make_shared<periods::Lowered>(std::move(*lowered));
       kernel.code = std::make_shared<analysis::KernelCode>(std::move(flow.code));

@@ -54,10 +54,11 @@ void annotate(Items& items, const Lines& lines) {
 
 }  // namespace
 
-std::string annotate(KernelProgram& program, const analysis::KernelCode& code, std::string_view target) {
+std::string annotate(KernelProgram& program, const analysis::KernelCode& code, const analysis::Cfg& cfg,
+                     std::string_view target) {
   std::string used;
   const CostTable& table = table_of(target, used);
-  const auto work = estimate(code, table);
+  const Estimate made = estimate(code, cfg, table);
   // A line of a device function that is inlined several times has as many instructions: their mean counts.
   Lines lines;
   const auto& instructions = code.function().instructions;
@@ -65,7 +66,7 @@ std::string annotate(KernelProgram& program, const analysis::KernelCode& code, s
     if (code.silent(static_cast<std::uint32_t>(i))) continue;
     Line& line = lines[static_cast<int>(instructions[i].line)];
     line.instructions += 1;
-    line.work.add(work[i]);
+    line.work.add(made.each[i]);
   }
   for (auto& [number, line] : lines) {
     MachineWork mean;
@@ -76,8 +77,7 @@ std::string annotate(KernelProgram& program, const analysis::KernelCode& code, s
   if (program.program.empty()) return used;
   Item& first = program.program.front();
   MachineWork once = first.machine ? *first.machine : MachineWork();
-  once.add(table.find({"entry", "", ""}));
-  once[Pipe::control] += 1;  // EXIT
+  once.add(made.once);
   round_to_thousandths(once);
   first.machine = std::make_shared<const MachineWork>(once);
   return used;

@@ -107,7 +107,7 @@ class Uses {
 
   Context context_of(std::uint32_t i) const {
     const Instruction& instruction = function_.instructions[i];
-    return {operation_of(instruction), use_of(i), operands_of(instruction)};
+    return {operation_of(instruction), use_of(i), operands_of(instruction), false};
   }
 
  private:
@@ -212,12 +212,15 @@ class Uses {
 
 }  // namespace
 
-std::vector<Context> contexts_of(const analysis::KernelCode& code) {
+std::vector<Context> contexts_of(const analysis::KernelCode& code, const analysis::Cfg& cfg) {
   const Uses uses(code);
   std::vector<Context> contexts;
   contexts.reserve(code.function().instructions.size());
   for (std::uint32_t i = 0; i < code.function().instructions.size(); ++i)
     contexts.push_back(uses.context_of(i));
+  for (const analysis::Block& block : cfg.blocks)
+    for (std::uint32_t i = block.first; i < block.end && i < contexts.size(); ++i)
+      contexts[i].in_loop = block.loop != analysis::none;
   return contexts;
 }
 

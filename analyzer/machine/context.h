@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/cfg/cfg.h"
 #include "analyzer/cfg/kernel_code.h"
 
 namespace warptime::machine {
@@ -19,9 +20,11 @@ struct Context {
   // A letter for each operand that is read, sorted: c constant, p parameter of the kernel, t thread's coordinate,
   // m a product, s a shift, a a sum, l logic (each read here alone), r another register, o other.
   std::string operands;
+  // ptxas moves what does not change out of a loop.
+  bool in_loop = false;
 };
 
-// By instruction of code.function().
-std::vector<Context> contexts_of(const analysis::KernelCode& code);
+// By instruction of code.function(). cfg: of that code.
+std::vector<Context> contexts_of(const analysis::KernelCode& code, const analysis::Cfg& cfg);
 
 }  // namespace warptime::machine

@@ -55,10 +55,11 @@ Result<CostTable> CostTable::read(std::string_view csv, const std::string& file)
   return table;
 }
 
-const MachineWork& CostTable::find(const Context& context) const {
+const MachineWork& CostTable::find(const Context& context, std::string_view where) const {
+  const std::string use = context.use + std::string(where), any = "*" + std::string(where);
   for (const std::string& key :
-       {key_of(context.operation, context.use, context.operands), key_of(context.operation, context.use, "*"),
-        key_of(context.operation, "*", "*")})
+       {key_of(context.operation, use, context.operands), key_of(context.operation, use, "*"),
+        key_of(context.operation, any, "*"), key_of("*", any, "*")})
     if (const auto found = lines_.find(key); found != lines_.end()) return found->second;
   return lines_.find("*,*,*")->second;
 }
@@ -89,10 +90,17 @@ const CostTable& table_of(std::string_view target, std::string& used) {
   return tables.find(used)->second;
 }
 
-std::vector<MachineWork> estimate(const analysis::KernelCode& code, const CostTable& table) {
-  std::vector<MachineWork> slots;
-  for (const Context& context : contexts_of(code)) slots.push_back(table.find(context));
-  return slots;
+Estimate estimate(const analysis::KernelCode& code, const analysis::Cfg& cfg, const CostTable& table) {
+  Estimate made;
+  made.once = table.find({"entry", "", "", false});
+  made.once[Pipe::control] += 1;  // EXIT
+  std::uint32_t i = 0;
+  for (const Context& context : contexts_of(code, cfg)) {
+    made.each.push_back(table.find(context));
+    if (context.in_loop && !code.silent(i)) made.once.add(table.find_hoisted(context));
+    ++i;
+  }
+  return made;
 }
 
 }  // namespace warptime::machine

@@ -6,6 +6,9 @@
 //   add.i64,address1,*,4711,…
 //   add.i64,*,*,9042,…
 //   *,*,*,120000,…
+//
+// Of an instruction in a loop, the use has `@loop` behind it, and a second line with `@hoisted` has what ptxas executes
+// before the loop.
 #pragma once
 
 #include <array>
@@ -27,10 +30,16 @@ class CostTable {
   // Errors (with line): too few fields, what is no number.
   static Result<CostTable> read(std::string_view csv, const std::string& file);
 
-  // That of the line that fits best: the context's own, else that of its operation and use, of its operation, of all.
-  const MachineWork& find(const Context& context) const;
+  // What an execution costs. That of the line that fits best: the context's own, else that of its operation and use, of
+  // its operation, of all.
+  const MachineWork& find(const Context& context) const {
+    return find(context, context.in_loop ? "@loop" : "");
+  }
+  // What is executed before the loop that the context is in.
+  const MachineWork& find_hoisted(const Context& context) const { return find(context, "@hoisted"); }
 
  private:
+  const MachineWork& find(const Context& context, std::string_view where) const;
   std::map<std::string, MachineWork, std::less<>> lines_;  // by "operation,use,operands"
 };
 
@@ -39,7 +48,10 @@ std::vector<std::string> table_targets();
 // The table of the newest target that is not newer than `target`; else the oldest. `used` is that target.
 const CostTable& table_of(std::string_view target, std::string& used);
 
-// The estimate for each instruction of a kernel.
-std::vector<MachineWork> estimate(const analysis::KernelCode& code, const CostTable& table);
+struct Estimate {
+  std::vector<MachineWork> each;  // of an execution, by instruction of the code's function
+  MachineWork once;               // of a warp, beside these: at the entry, before loops, and the exit
+};
+Estimate estimate(const analysis::KernelCode& code, const analysis::Cfg& cfg, const CostTable& table);
 
 }  // namespace warptime::machine

@@ -15,7 +15,7 @@ constexpr MachineOpcode kOpcodes[] = {
 #undef MACHINE
 
 constexpr std::uint64_t kInstructionBytes = 16;
-constexpr std::uint16_t kCodeMask = 0x1ff, kNop = 0x118;
+constexpr std::uint16_t kCodeMask = 0x1ff, kNop = 0x118, kBranch = 0x147;
 constexpr std::string_view kCode = ".text.", kLines = ".nv_debug_line_sass",
                            kLineRelocations = ".rela.nv_debug_line_sass";
 
@@ -43,6 +43,8 @@ MachineInstruction decoded(std::uint64_t address, std::uint64_t lower, std::uint
   one.guard = static_cast<int>(bits(lower, 12, 3));
   one.guard_negated = bits(lower, 15, 1) != 0;
   one.control = control_of(upper);
+  one.lower = lower;
+  one.upper = upper;
   return one;
 }
 
@@ -130,6 +132,17 @@ class Reader {
 };
 
 }  // namespace
+
+// The offset counts four bytes from the next instruction on, in 48 bits from bit 34; since Hopper its lowest eight bits lie
+// in bits 16 to 23.
+std::optional<std::int64_t> branch_target(const MachineInstruction& instruction, int target) {
+  if (instruction.code != kBranch) return std::nullopt;
+  const std::uint64_t field = instruction.lower >> 34 | bits(instruction.upper, 0, 18) << 30;
+  std::int64_t offset = static_cast<std::int64_t>(field << 16) >> 16;
+  if (target >= 90) offset = offset * 256 + static_cast<std::int64_t>(bits(instruction.lower, 16, 8));
+  return static_cast<std::int64_t>(instruction.address) + static_cast<std::int64_t>(kInstructionBytes) +
+         4 * offset;
+}
 
 std::span<const MachineOpcode> machine_opcodes() {
   return kOpcodes;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,8 +42,13 @@ struct MachineInstruction {
   bool guard_negated = false;
   bool in_subroutine = false;  // of code outside of the kernel's own, such as the slow path of a division
   Control control;
-  std::uint32_t ptx_line = 0;  // that it was made of; 0: unknown
+  std::uint32_t ptx_line = 0;          // that it was made of; 0: unknown
+  std::uint64_t lower = 0, upper = 0;  // as it is stored
 };
+
+// Where a direct branch leads, as an address; nothing for other instructions. target: 90 of sm_90, since the place of the
+// offset changed with Hopper.
+std::optional<std::int64_t> branch_target(const MachineInstruction& instruction, int target);
 
 struct MachineKernel {
   std::vector<MachineInstruction> instructions;  // without the NOPs at the end

@@ -15,11 +15,12 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/cfg/cfg.h"
 #include "analyzer/compile/ptxas.h"
+#include "analyzer/compile/targets.h"
 #include "analyzer/machine/cost_table.h"
 #include "analyzer/machine/machine_code.h"
 #include "analyzer/ptx/opcodes.h"
-#include "analyzer/ptx/parser.h"
 
 namespace warptime::machine {
 namespace {
@@ -34,15 +35,13 @@ struct Sum {
 
 class Table {
  public:
-  void add(const Context& context, const MachineWork& slots) {
-    for (const std::array<std::string, 3>& key :
-         {std::array<std::string, 3>{context.operation, context.use, context.operands},
-          {context.operation, context.use, "*"},
-          {context.operation, "*", "*"},
-          {"*", "*", "*"}}) {
+  void add(const Context& context, std::string_view where, const MachineWork& work) {
+    const std::string use = context.use + std::string(where), any = "*" + std::string(where);
+    for (const Key& key : {Key{context.operation, use, context.operands}, Key{context.operation, use, "*"},
+                           Key{context.operation, any, "*"}, Key{"*", any, "*"}}) {
       Sum& sum = sums_[key];
       sum.samples += 1;
-      sum.slots.add(slots);
+      sum.slots.add(work);
     }
   }
 
@@ -68,9 +67,13 @@ class Table {
       mean.add(sum.slots, 1 / sum.samples);
       return mean;
     }
-    const Key parent = key[2] != "*"   ? Key{key[0], key[1], "*"}
-                       : key[1] != "*" ? Key{key[0], "*", "*"}
-                                       : Key{"*", "*", "*"};
+    const std::size_t at = key[1].find('@');
+    const std::string any = "*" + (at == std::string::npos ? "" : key[1].substr(at));
+    Key parent{"*", any, "*"};
+    if (key[2] != "*")
+      parent = {key[0], key[1], "*"};
+    else if (key[1] != any)
+      parent[0] = key[0];
     mean.add(sum.slots, 1 / (sum.samples + kPrior));
     mean.add(mean_of(parent), kPrior / (sum.samples + kPrior));
     return mean;
@@ -88,54 +91,87 @@ bool is_one(const ptx::Instruction& instruction) {
                      [&](std::string_view begin) { return instruction.opcode.starts_with(begin); });
 }
 
-std::vector<std::uint32_t> blocks_of(const ptx::Function& function) {
-  std::vector<bool> begins(function.instructions.size() + 1, false);
-  for (const ptx::Label& label : function.labels)
-    if (label.instruction < begins.size()) begins[label.instruction] = true;
-  std::vector<std::uint32_t> blocks;
-  std::uint32_t block = 0;
-  for (std::size_t i = 0; i < function.instructions.size(); ++i) {
-    if (begins[i]) ++block;
-    blocks.push_back(block);
-    const auto* info = function.instructions[i].info;
-    if (info != nullptr && info->is(ptx::ends_block)) ++block;
+// How many loops of the machine code each instruction is in: backward branches.
+std::vector<int> depths_of(const MachineKernel& kernel, int target) {
+  std::vector<int> depths(kernel.instructions.size(), 0);
+  std::map<std::int64_t, std::int64_t> loops;  // first address -> last; branches to one place are one loop
+  for (const MachineInstruction& one : kernel.instructions) {
+    const auto to = branch_target(one, target);
+    if (to && *to >= 0 && *to < static_cast<std::int64_t>(one.address) && !one.in_subroutine)
+      loops[*to] = std::max(loops[*to], static_cast<std::int64_t>(one.address));
   }
-  return blocks;
+  for (std::size_t i = 0; i < depths.size(); ++i)
+    for (const auto& [first, last] : loops)
+      if (kernel.instructions[i].address >= first && kernel.instructions[i].address <= last) ++depths[i];
+  return depths;
+}
+
+struct Made {  // of a line of PTX
+  std::map<int, MachineWork> by_depth;
+  int deepest() const { return by_depth.empty() ? 0 : by_depth.rbegin()->first; }
+  // What is in at least `depth` loops, or in fewer.
+  MachineWork sum(int depth, bool inside) const {
+    MachineWork work;
+    for (const auto& [at, one] : by_depth)
+      if ((at >= depth) == inside) work.add(one);
+    return work;
+  }
+};
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
+                   values.end());
+  return values[values.size() / 2];
 }
 
 void add_kernel(const ptx::Module& module, const ptx::Function& function, const MachineKernel& kernel,
-                Table& table) {
-  std::map<std::uint32_t, MachineWork> by_line;
-  for (const MachineInstruction& one : kernel.instructions)
-    if (!one.in_subroutine) by_line[one.ptx_line][one.opcode != nullptr ? one.opcode->pipe : Pipe::none] += 1;
-  const auto blocks = blocks_of(function);
-  std::map<std::uint32_t, std::vector<double>> copies;  // by block
-  for (std::size_t i = 0; i < blocks.size(); ++i)
-    if (is_one(function.instructions[i]))
-      copies[blocks[i]].push_back(by_line[function.instructions[i].line].total());
-  const auto contexts = contexts_of(analysis::KernelCode(module, function));
-  std::map<std::uint32_t, MachineWork> others = by_line;
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    const ptx::Instruction& instruction = function.instructions[i];
-    others.erase(instruction.line);
-    MachineWork slots;
-    if (instruction.info != nullptr && instruction.info->category == ptx::Category::exit) {
-      slots[Pipe::control] = 1;
-    } else {
-      double count = 1;
-      if (auto known = copies.find(blocks[i]); known != copies.end()) {
-        auto& all = known->second;
-        std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2), all.end());
-        count = std::max(1.0, all[all.size() / 2]);
-      }
-      slots.add(by_line[instruction.line], 1 / count);
+                int target, Table& table) {
+  analysis::KernelCode code(module, function);
+  const auto cfg = analysis::build_cfg(code, "");
+  if (!cfg || !cfg->irreducible.empty()) return;
+  std::map<std::uint32_t, Made> by_line;
+  const std::vector<int> depths = depths_of(kernel, target);
+  for (std::size_t i = 0; i < kernel.instructions.size(); ++i) {
+    const MachineInstruction& one = kernel.instructions[i];
+    if (one.in_subroutine) continue;
+    by_line[one.ptx_line].by_depth[depths[i]][one.opcode != nullptr ? one.opcode->pipe : Pipe::none] += 1;
+  }
+  const auto contexts = contexts_of(code, *cfg);
+  std::map<std::uint32_t, Made> others = by_line;
+  for (const analysis::Block& block : cfg->blocks) {
+    // The loops that the block is in, and how many copies of it there are.
+    int depth = 0;
+    std::vector<double> copies, depth_of_one;
+    for (std::uint32_t i = block.first; i < block.end; ++i) {
+      const Made& made = by_line[function.instructions[i].line];
+      depth = std::max(depth, made.deepest());
+      if (is_one(function.instructions[i])) depth_of_one.push_back(made.deepest());
     }
-    table.add(contexts[i], slots);
+    if (!depth_of_one.empty()) depth = static_cast<int>(median(depth_of_one));
+    for (std::uint32_t i = block.first; i < block.end; ++i)
+      if (is_one(function.instructions[i]))
+        copies.push_back(by_line[function.instructions[i].line].sum(depth, true).total());
+    const double count = copies.empty() ? 1 : std::max(1.0, median(copies));
+    for (std::uint32_t i = block.first; i < block.end; ++i) {
+      const ptx::Instruction& instruction = function.instructions[i];
+      others.erase(instruction.line);
+      MachineWork inside, hoisted;
+      if (instruction.info != nullptr && instruction.info->category == ptx::Category::exit) {
+        inside[Pipe::control] = 1;
+      } else if (contexts[i].in_loop) {
+        inside.add(by_line[instruction.line].sum(depth, true), 1 / count);
+        hoisted = by_line[instruction.line].sum(depth, false);
+      } else {
+        inside.add(by_line[instruction.line].sum(0, true), 1 / count);
+      }
+      table.add(contexts[i], contexts[i].in_loop ? "@loop" : "", inside);
+      if (contexts[i].in_loop) table.add(contexts[i], "@hoisted", hoisted);
+    }
   }
   MachineWork entry;
-  for (const auto& [line, slots] : others)
-    if (line != 0) entry.add(slots);
-  table.add({"entry", "", ""}, entry);
+  for (const auto& [line, made] : others)
+    if (line != 0) entry.add(made.sum(0, true));
+  table.add({"entry", "", "", false}, "", entry);
 }
 
 bool calls(const ptx::Function& function) {
@@ -157,17 +193,19 @@ int add_file(const std::string& file, const std::string& target, Table& table) {
   }
   const auto kernels = read_machine_code(*cubin, file);
   if (!kernels) return 0;
+  const int number = compiling::parse_target(target)->number;
   int count = 0;
   for (const ptx::Function& function : module->functions) {
     const auto found = kernels->find(std::string(function.name));
     if (!function.entry || found == kernels->end() || calls(function) || count >= kMostKernels) continue;
-    add_kernel(*module, function, found->second, table);
+    add_kernel(*module, function, found->second, number, table);
     ++count;
   }
   return count;
 }
 
 int make(const std::string& target, const std::vector<std::string>& files) {
+  if (!compiling::parse_target(target)) return 2;
   Table table;
   int kernels = 0;
   for (const std::string& file : files) kernels += add_file(file, target, table);

@@ -15,21 +15,20 @@ std::string_view text_of(const analysis::KernelCode& code, const ptx::Instructio
   return rest.substr(0, std::min(rest.find(';'), rest.find('\n')));
 }
 
-struct Estimate {
+struct Shown {
   std::vector<MachineWork> slots;  // by instruction
-  MachineWork entry, total;
-  std::string table;  // the target that the table is of
+  MachineWork entry, total;        // once; all
+  std::string table;               // the target that the table is of
 };
 
-Estimate estimate_of(const analysis::KernelCode& code, const std::string& target) {
-  Estimate made;
-  const CostTable& table = table_of(target, made.table);
-  made.slots = estimate(code, table);
-  made.entry = table.find({"entry", "", ""});
-  made.total = made.entry;
-  for (std::size_t i = 0; i < made.slots.size(); ++i)
-    if (!code.silent(static_cast<std::uint32_t>(i))) made.total.add(made.slots[i]);
-  return made;
+Shown estimate_of(const analysis::KernelCode& code, const analysis::Cfg& cfg, const std::string& target) {
+  Shown shown;
+  Estimate made = estimate(code, cfg, table_of(target, shown.table));
+  shown.slots = std::move(made.each);
+  shown.total = shown.entry = made.once;
+  for (std::size_t i = 0; i < shown.slots.size(); ++i)
+    if (!code.silent(static_cast<std::uint32_t>(i))) shown.total.add(shown.slots[i]);
+  return shown;
 }
 
 std::string pipes_of(const MachineWork& slots) {
@@ -50,15 +49,15 @@ Json pipes_json(const MachineWork& slots) {
 
 }  // namespace
 
-std::string machine_text(const analysis::KernelCode& code, const std::string& kernel,
-                         const std::string& target) {
-  const Estimate made = estimate_of(code, target);
+std::string machine_text(const analysis::KernelCode& code, const analysis::Cfg& cfg,
+                         const std::string& kernel, const std::string& target) {
+  const Shown made = estimate_of(code, cfg, target);
   std::string out =
       fmt::format("{}: machine instructions, as ptxas makes them for {} on average{}\n", kernel, made.table,
                   made.table == target ? "" : fmt::format(" (there is no table for {})", target));
   out += fmt::format("{:>5}  {:>4}  {:>8}  {:<28}  {}\n", "PTX", "line", "machine", "pipes", "instruction");
   out += fmt::format("{:>5}  {:>4}  {:>8.2f}  {:<28}  {}\n", "", "", made.entry.total(), pipes_of(made.entry),
-                     "(entry)");
+                     "(once: entry, before loops, exit)");
   const auto& instructions = code.function().instructions;
   for (std::size_t i = 0; i < instructions.size(); ++i) {
     if (code.silent(static_cast<std::uint32_t>(i))) continue;
@@ -71,8 +70,9 @@ std::string machine_text(const analysis::KernelCode& code, const std::string& ke
   return out;
 }
 
-Json machine_json(const analysis::KernelCode& code, const std::string& kernel, const std::string& target) {
-  const Estimate made = estimate_of(code, target);
+Json machine_json(const analysis::KernelCode& code, const analysis::Cfg& cfg, const std::string& kernel,
+                  const std::string& target) {
+  const Shown made = estimate_of(code, cfg, target);
   Json lines = Json::array();
   const auto& instructions = code.function().instructions;
   for (std::size_t i = 0; i < instructions.size(); ++i) {
@@ -87,7 +87,7 @@ Json machine_json(const analysis::KernelCode& code, const std::string& kernel, c
           {"target", target},
           {"table", made.table},
           {"machine_instructions", made.total.total()},
-          {"entry", pipes_json(made.entry)},
+          {"once", pipes_json(made.entry)},
           {"instructions", std::move(lines)}};
 }
 

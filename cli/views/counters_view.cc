@@ -24,7 +24,7 @@ std::string parameters_of(const PredictionRow& row) {
 
 // Counts are whole numbers on the hardware; estimates have fractions that mean nothing.
 std::string readable(double value) {
-  return std::abs(value) >= 100 ? fmt::format("{:.0f}", value) : sensible(std::round(value * 100) / 100);
+  return std::abs(value) >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
 }
 
 std::vector<std::string> notes_of(const CounterRow& row, const LaunchCounters& launch) {

@@ -58,9 +58,9 @@ struct LaunchWarps {
 
 struct WarpOptions {
   bool sectors = false;            // find WarpTotals::load_sectors and store_sectors
-  bool machine = false;            // find WarpTotals::machine
   std::uint64_t budget = 500'000;  // evaluations of expressions, for one launch
   std::size_t most_groups = 8;     // more are joined with those that execute about as much
+  bool machine = false;            // find WarpTotals::machine
 };
 
 class WarpProgram {
