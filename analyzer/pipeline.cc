@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <atomic>
 #include <future>
+#include <map>
 #include <optional>
 #include <thread>
 
 #include "analyzer/compile/ptxas.h"
+#include "analyzer/compile/targets.h"
 #include "analyzer/machine/annotate.h"
+#include "analyzer/machine/machine_code.h"
 #include "analyzer/periods/flow.h"
 #include "analyzer/periods/lower.h"
 #include "analyzer/periods/resources.h"
@@ -45,6 +48,7 @@ class Pipeline {
     if (!chosen) return chosen.diagnostics();
     module_ = std::make_shared<ptx::Module>(std::move(*module));
     lines_ = std::move(chosen->lines);
+    if (options_.machine == AnalyzeOptions::Machine::assembled) read_machine_code();
     analyze_kernels(*kernels);
     if (analysis_.kernels.empty()) return std::move(analysis_.errors);
     if (options_.registers) add_registers();
@@ -73,8 +77,7 @@ class Pipeline {
     kernel.program = std::move(lowered->program);
     describe(kernel.program, chosen);
     if (lowered->block_matters) kernel.program.block_shape = options_.block;
-    if (options_.machine)
-      machine::annotate(kernel.program, flow.code, flow.cfg, kernel.program.provenance.target);
+    add_machine(kernel.program, flow);
     if (options_.keep_steps) {
       kernel.lowered = std::make_shared<periods::Lowered>(std::move(*lowered));
       kernel.code = std::make_shared<analysis::KernelCode>(std::move(flow.code));
@@ -105,8 +108,7 @@ class Pipeline {
     from.symbol = std::string(module_->functions[chosen.function].name);
     from.source = source_->file;
     from.compiler = source_->compiler;
-    from.target = source_->target.empty() ? std::string(module_->target.substr(0, module_->target.find(',')))
-                                          : source_->target;
+    from.target = target();
     from.flags = source_->flags;
   }
 
@@ -143,6 +145,41 @@ class Pipeline {
       else
         analysis_.errors.insert(analysis_.errors.end(), job.kernel->diagnostics().begin(),
                                 job.kernel->diagnostics().end());
+    }
+  }
+
+  void add_machine(KernelProgram& program, const analysis::KernelFlow& flow) const {
+    if (options_.machine == AnalyzeOptions::Machine::none) return;
+    const std::string& target = program.provenance.target;
+    const auto assembled = machine_code_.find(program.provenance.symbol);
+    std::string used;
+    machine::annotate(program, flow.code,
+                      assembled != machine_code_.end()
+                          ? machine::counted(flow.code, flow.cfg, assembled->second, number_of(target))
+                          : machine::estimate(flow.code, flow.cfg, machine::table_of(target, used)));
+  }
+
+  static int number_of(const std::string& target) {
+    const auto parsed = compiling::parse_target(target);
+    return parsed ? parsed->number : 0;
+  }
+
+  std::string target() const {
+    return source_->target.empty() ? std::string(module_->target.substr(0, module_->target.find(',')))
+                                   : source_->target;
+  }
+
+  // Assembles the PTX before its kernels are analysed.
+  void read_machine_code() {
+    const auto cubin = assemble(source_->ptx, target(), {"-lineinfo"});
+    auto read = cubin ? machine::read_machine_code(*cubin, "ptxas' cubin") : cubin.diagnostics();
+    if (read) {
+      machine_code_ = std::move(*read);
+      return;
+    }
+    for (Diagnostic why : read.diagnostics()) {
+      why.severity = Severity::warning;
+      analysis_.diagnostics.push_back(std::move(why));
     }
   }
 
@@ -189,6 +226,7 @@ class Pipeline {
   std::optional<periods::ResourceFinder> resources_;
   LineSet lines_;           // only these; empty: all
   std::size_t budget_ = 0;  // instructions that each kernel may have, with callees
+  std::map<std::string, machine::MachineKernel> machine_code_;  // by symbol, where ptxas was asked
   Analysis analysis_;
 };
 

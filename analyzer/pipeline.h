@@ -32,8 +32,9 @@ struct AnalyzeOptions {
   // Asks ptxas of a CUDA Toolkit for the registers of each kernel, which costs a process. If ptxas fails, a
   // warning says why, and KernelProgram::resources has no registers.
   bool registers = false;
-  // Estimates the machine instructions of each item: machine/annotate.h.
-  bool machine = false;
+  // The machine instructions of each item (machine/annotate.h): estimated, or those that ptxas of a CUDA Toolkit makes,
+  // which costs a process; if ptxas fails, a warning says why, and the estimate stands for them.
+  enum class Machine : std::uint8_t { none, estimated, assembled } machine = Machine::none;
   // The block's shape (x, y, z) for which patterns are computed; empty: one-dimensional.
   std::optional<std::array<std::int64_t, 3>> block = {};
 };

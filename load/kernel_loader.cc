@@ -27,7 +27,7 @@ bool differs_by_target_alone(const Source& a, const Source& b) {
 }  // namespace
 
 KernelLoader::KernelLoader(FileReader read, DiagnosticHandler report, CompileOptions compile,
-                           bool skip_unsupported, bool registers, bool machine)
+                           bool skip_unsupported, bool registers, AnalyzeOptions::Machine machine)
     : read_(std::move(read)),
       report_(std::move(report)),
       compile_(std::move(compile)),
@@ -163,7 +163,7 @@ std::optional<LoadedProgram> KernelLoader::of_same_code(const Input& input, cons
                                                         const AnalysedBlock& block) {
   const Result<Source>& source = *sources_.at({input.file, target});
   // ptxas gives each target its own registers, and each has a table of machine instructions.
-  if (!source || registers_ || machine_) return std::nullopt;
+  if (!source || registers_ || machine_ != AnalyzeOptions::Machine::none) return std::nullopt;
   const std::string shape = block.shape ? to_string(*block.shape) : "";
   for (auto known = programs_.lower_bound({input.file, kernel, "", ""});
        known != programs_.end() && std::get<0>(known->first) == input.file &&

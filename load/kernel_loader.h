@@ -13,6 +13,7 @@
 
 #include "analyzer/compile/compile.h"
 #include "analyzer/compile/targets.h"
+#include "analyzer/pipeline.h"
 #include "load/input.h"
 #include "load/kernel_file.h"
 #include "simulator/predict/prediction.h"
@@ -36,7 +37,7 @@ class KernelLoader {
   // compile.arch replaces each GPU's own target, where it is not empty.
   // registers, machine: those of AnalyzeOptions.
   KernelLoader(FileReader read, DiagnosticHandler report, CompileOptions compile, bool skip_unsupported,
-               bool registers = false, bool machine = false);
+               bool registers = false, AnalyzeOptions::Machine machine = AnalyzeOptions::Machine::none);
 
   // The values that blocks over parameters are analysed for: the first of each, else the plan's typical one.
   // A block that depends on more (a counter) is analysed as one-dimensional, and a note says so.
@@ -67,7 +68,8 @@ class KernelLoader {
   FileReader read_;
   DiagnosticHandler report_;
   CompileOptions compile_;
-  bool skip_unsupported_, registers_, machine_;
+  bool skip_unsupported_, registers_;
+  AnalyzeOptions::Machine machine_;
   std::map<std::string, Input> inputs_;
   std::map<std::string, Target> targets_;  // by the one asked for
   std::map<std::pair<std::string, std::string>, std::unique_ptr<Result<Source>>>

@@ -4,7 +4,6 @@
 #include <memory>
 #include <unordered_map>
 
-#include "analyzer/machine/cost_table.h"
 #include "simulator/program/walk.h"
 
 namespace warptime::machine {
@@ -54,11 +53,7 @@ void annotate(Items& items, const Lines& lines) {
 
 }  // namespace
 
-std::string annotate(KernelProgram& program, const analysis::KernelCode& code, const analysis::Cfg& cfg,
-                     std::string_view target) {
-  std::string used;
-  const CostTable& table = table_of(target, used);
-  const Estimate made = estimate(code, cfg, table);
+void annotate(KernelProgram& program, const analysis::KernelCode& code, const Estimate& made) {
   // A line of a device function that is inlined several times has as many instructions: their mean counts.
   Lines lines;
   const auto& instructions = code.function().instructions;
@@ -74,13 +69,12 @@ std::string annotate(KernelProgram& program, const analysis::KernelCode& code, c
     line = {1, mean};
   }
   annotate(program.program, lines);
-  if (program.program.empty()) return used;
+  if (program.program.empty()) return;
   Item& first = program.program.front();
   MachineWork once = first.machine ? *first.machine : MachineWork();
   once.add(made.once);
   round_to_thousandths(once);
   first.machine = std::make_shared<const MachineWork>(once);
-  return used;
 }
 
 }  // namespace warptime::machine

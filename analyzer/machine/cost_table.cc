@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analyzer/compile/targets.h"
+#include "analyzer/machine/kernel_work.h"
 #include "simulator/base/csv.h"
 #include "simulator/base/embedded.h"
 
@@ -93,12 +94,25 @@ const CostTable& table_of(std::string_view target, std::string& used) {
 Estimate estimate(const analysis::KernelCode& code, const analysis::Cfg& cfg, const CostTable& table) {
   Estimate made;
   made.once = table.find({"entry", "", "", false});
-  made.once[Pipe::control] += 1;  // EXIT
+  made.once[Pipe::cbu] += 1;  // EXIT
   std::uint32_t i = 0;
   for (const Context& context : contexts_of(code, cfg)) {
     made.each.push_back(table.find(context));
     if (context.in_loop && !code.silent(i)) made.once.add(table.find_hoisted(context));
     ++i;
+  }
+  return made;
+}
+
+Estimate counted(const analysis::KernelCode& code, const analysis::Cfg& cfg, const MachineKernel& kernel,
+                 int target) {
+  KernelWork work = work_of(code, cfg, kernel, target);
+  Estimate made;
+  made.once = work.entry;
+  made.once[Pipe::cbu] += 1;  // EXIT
+  for (const InstructionWork& one : work.each) {
+    made.each.push_back(one.inside);
+    made.once.add(one.hoisted);
   }
   return made;
 }

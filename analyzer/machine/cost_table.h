@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "analyzer/machine/context.h"
+#include "analyzer/machine/machine_code.h"
 #include "simulator/base/diagnostic.h"
 #include "simulator/program/machine_work.h"
 
@@ -53,5 +54,8 @@ struct Estimate {
   MachineWork once;               // of a warp, beside these: at the entry, before loops, and the exit
 };
 Estimate estimate(const analysis::KernelCode& code, const analysis::Cfg& cfg, const CostTable& table);
+// The same of what ptxas made of the kernel.
+Estimate counted(const analysis::KernelCode& code, const analysis::Cfg& cfg, const MachineKernel& kernel,
+                 int target);
 
 }  // namespace warptime::machine

@@ -1,9 +1,7 @@
 // warptime_make_machine_table TARGET FILES.ptx… > tables/TARGET.csv
 //
 // Makes a table of cost_table.h: ptxas assembles each file with line information, and the machine instructions of each
-// line of PTX are counted. A loop that ptxas unrolls, or code that it duplicates, has several copies of a line: those of
-// instructions that become one machine instruction each (loads, stores, multiply-adds) tell how many copies their block
-// has. What lies outside of the kernel's own code, such as the slow path of a division, is not counted.
+// PTX instruction (kernel_work.h) are averaged by context.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +17,7 @@
 #include "analyzer/compile/ptxas.h"
 #include "analyzer/compile/targets.h"
 #include "analyzer/machine/cost_table.h"
-#include "analyzer/machine/machine_code.h"
+#include "analyzer/machine/kernel_work.h"
 #include "analyzer/ptx/opcodes.h"
 
 namespace warptime::machine {
@@ -82,96 +80,20 @@ class Table {
   std::map<Key, Sum> sums_;
 };
 
-// Whether the instruction becomes one machine instruction in each copy of its block.
-bool is_one(const ptx::Instruction& instruction) {
-  constexpr std::array<std::string_view, 9> begins = {"ld.global", "st.global",   "ld.shared",
-                                                      "st.shared", "atom.global", "red.",
-                                                      "bar.",      "fma.rn.f32",  "fma.rn.f64"};
-  return std::any_of(begins.begin(), begins.end(),
-                     [&](std::string_view begin) { return instruction.opcode.starts_with(begin); });
-}
-
-// How many loops of the machine code each instruction is in: backward branches.
-std::vector<int> depths_of(const MachineKernel& kernel, int target) {
-  std::vector<int> depths(kernel.instructions.size(), 0);
-  std::map<std::int64_t, std::int64_t> loops;  // first address -> last; branches to one place are one loop
-  for (const MachineInstruction& one : kernel.instructions) {
-    const auto to = branch_target(one, target);
-    if (to && *to >= 0 && *to < static_cast<std::int64_t>(one.address) && !one.in_subroutine)
-      loops[*to] = std::max(loops[*to], static_cast<std::int64_t>(one.address));
-  }
-  for (std::size_t i = 0; i < depths.size(); ++i)
-    for (const auto& [first, last] : loops)
-      if (kernel.instructions[i].address >= first && kernel.instructions[i].address <= last) ++depths[i];
-  return depths;
-}
-
-struct Made {  // of a line of PTX
-  std::map<int, MachineWork> by_depth;
-  int deepest() const { return by_depth.empty() ? 0 : by_depth.rbegin()->first; }
-  // What is in at least `depth` loops, or in fewer.
-  MachineWork sum(int depth, bool inside) const {
-    MachineWork work;
-    for (const auto& [at, one] : by_depth)
-      if ((at >= depth) == inside) work.add(one);
-    return work;
-  }
-};
-
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
-                   values.end());
-  return values[values.size() / 2];
-}
-
 void add_kernel(const ptx::Module& module, const ptx::Function& function, const MachineKernel& kernel,
                 int target, Table& table) {
   analysis::KernelCode code(module, function);
   const auto cfg = analysis::build_cfg(code, "");
   if (!cfg || !cfg->irreducible.empty()) return;
-  std::map<std::uint32_t, Made> by_line;
-  const std::vector<int> depths = depths_of(kernel, target);
-  for (std::size_t i = 0; i < kernel.instructions.size(); ++i) {
-    const MachineInstruction& one = kernel.instructions[i];
-    if (one.in_subroutine) continue;
-    by_line[one.ptx_line].by_depth[depths[i]][one.opcode != nullptr ? one.opcode->pipe : Pipe::none] += 1;
-  }
+  const KernelWork made = work_of(code, *cfg, kernel, target);
   const auto contexts = contexts_of(code, *cfg);
-  std::map<std::uint32_t, Made> others = by_line;
   for (const analysis::Block& block : cfg->blocks) {
-    // The loops that the block is in, and how many copies of it there are.
-    int depth = 0;
-    std::vector<double> copies, depth_of_one;
     for (std::uint32_t i = block.first; i < block.end; ++i) {
-      const Made& made = by_line[function.instructions[i].line];
-      depth = std::max(depth, made.deepest());
-      if (is_one(function.instructions[i])) depth_of_one.push_back(made.deepest());
-    }
-    if (!depth_of_one.empty()) depth = static_cast<int>(median(depth_of_one));
-    for (std::uint32_t i = block.first; i < block.end; ++i)
-      if (is_one(function.instructions[i]))
-        copies.push_back(by_line[function.instructions[i].line].sum(depth, true).total());
-    const double count = copies.empty() ? 1 : std::max(1.0, median(copies));
-    for (std::uint32_t i = block.first; i < block.end; ++i) {
-      const ptx::Instruction& instruction = function.instructions[i];
-      others.erase(instruction.line);
-      MachineWork inside, hoisted;
-      if (instruction.info != nullptr && instruction.info->category == ptx::Category::exit) {
-        inside[Pipe::control] = 1;
-      } else if (contexts[i].in_loop) {
-        inside.add(by_line[instruction.line].sum(depth, true), 1 / count);
-        hoisted = by_line[instruction.line].sum(depth, false);
-      } else {
-        inside.add(by_line[instruction.line].sum(0, true), 1 / count);
-      }
-      table.add(contexts[i], contexts[i].in_loop ? "@loop" : "", inside);
-      if (contexts[i].in_loop) table.add(contexts[i], "@hoisted", hoisted);
+      table.add(contexts[i], contexts[i].in_loop ? "@loop" : "", made.each[i].inside);
+      if (contexts[i].in_loop) table.add(contexts[i], "@hoisted", made.each[i].hoisted);
     }
   }
-  MachineWork entry;
-  for (const auto& [line, made] : others)
-    if (line != 0) entry.add(made.sum(0, true));
-  table.add({"entry", "", "", false}, "", entry);
+  table.add({"entry", "", "", false}, "", made.entry);
 }
 
 bool calls(const ptx::Function& function) {

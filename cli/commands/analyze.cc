@@ -39,8 +39,9 @@ CommandSyntax analyze_syntax() {
               "ask ptxas for the registers per thread of each kernel on the target, which PTX does not have; "
               "needs a CUDA Toolkit"},
              {"machine", "",
-              "estimate the machine instructions of each item of the program, by execution pipe; needs no "
-              "CUDA Toolkit"},
+              "write the machine instructions of each item of the program, by execution pipe, as ptxas makes "
+              "them; without a CUDA Toolkit, an estimate with a warning"},
+             {"estimate-machine", "", "write the estimate, without asking ptxas"},
              {"block", "X[,Y[,Z]]",
               "analyse for blocks of this shape, which decides which threads make a warp; give it if the "
               "kernel is "
@@ -124,7 +125,9 @@ int run_analyze(const Arguments& arguments) {
                          arguments.value_or("region", ""),
                          *emit != Emit::program,
                          arguments.has("registers"),
-                         arguments.has("machine")};
+                         arguments.has("machine")            ? AnalyzeOptions::Machine::assembled
+                         : arguments.has("estimate-machine") ? AnalyzeOptions::Machine::estimated
+                                                             : AnalyzeOptions::Machine::none};
   if (*block) options.block = {(*block)->x, (*block)->y, (*block)->z};
   const auto analysis = analyze(std::move(*source), options);
   if (!analysis) return fail(wrong_input, analysis.diagnostics());

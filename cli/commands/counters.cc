@@ -41,6 +41,8 @@ CommandSyntax counters_syntax() {
           "the "
           "program's parameter. Repeatable"},
          {"profile", "FILE", "read these from a file that `warptime run --profile FILE` wrote", Names::input},
+         {"machine", "",
+          "count the machine instructions that ptxas makes in place of an estimate; needs a CUDA Toolkit"},
          {"registers", "",
           "ask ptxas for the registers of each kernel, which limit the blocks on an SM; needs a CUDA "
           "Toolkit"}}},
@@ -54,7 +56,10 @@ CommandSyntax counters_syntax() {
 
 int run_counters(const Arguments& arguments) {
   int status = done;
-  const auto input = read_predict_input(arguments, true, status);
+  const auto input = read_predict_input(
+      arguments,
+      arguments.has("machine") ? AnalyzeOptions::Machine::assembled : AnalyzeOptions::Machine::estimated,
+      status);
   if (!input) return status;
   const PredictSettings& settings = input->settings;
   const auto total = sweep_size(settings.gpus, settings.parameters);

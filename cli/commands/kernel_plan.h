@@ -60,7 +60,7 @@ struct KernelLoading {
   std::vector<const Gpu*> gpus;  // that the parameters are found for; not empty
   std::vector<NamedValues> parameters;
   bool registers = false;  // ask ptxas for them
-  bool machine = false;    // AnalyzeOptions::machine
+  AnalyzeOptions::Machine machine = AnalyzeOptions::Machine::none;
 };
 
 // For commands that compare with measurements.

@@ -116,7 +116,7 @@ int run_plan(const Arguments& arguments, const Plan& plan, const PredictSettings
 
 int run_predict(const Arguments& arguments) {
   int status = done;
-  const auto input = read_predict_input(arguments, false, status);
+  const auto input = read_predict_input(arguments, AnalyzeOptions::Machine::none, status);
   if (!input) return status;
   return run_plan(arguments, input->plan, input->settings, *input->loader);
 }

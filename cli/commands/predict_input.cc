@@ -31,7 +31,8 @@ std::vector<Option> launch_of_kernel_options() {
   return options;
 }
 
-std::unique_ptr<PredictInput> read_predict_input(const Arguments& arguments, bool machine, int& status) {
+std::unique_ptr<PredictInput> read_predict_input(const Arguments& arguments, AnalyzeOptions::Machine machine,
+                                                 int& status) {
   const auto failed = [&](ExitStatus with, const Diagnostics& diagnostics) {
     status = fail(with, diagnostics);
     return nullptr;

@@ -18,9 +18,10 @@ struct PredictInput {
   std::unique_ptr<KernelLoader> loader;
 };
 
-// Reads the command line, finds the plan and compiles its kernels; machine: with AnalyzeOptions::machine. Says what is
+// Reads the command line, finds the plan and compiles its kernels; machine: of AnalyzeOptions. Says what is
 // wrong; `status` then is the exit status, and the result is null.
-std::unique_ptr<PredictInput> read_predict_input(const Arguments& arguments, bool machine, int& status);
+std::unique_ptr<PredictInput> read_predict_input(const Arguments& arguments, AnalyzeOptions::Machine machine,
+                                                 int& status);
 
 // The groups of options that such commands have in common, first those of what to predict: `gpu` and `param` among them.
 std::vector<Option> launch_of_kernel_options();

@@ -205,9 +205,11 @@ Diagnostics RowModel::row(std::size_t gpu, const std::vector<std::int64_t>& valu
   if (gpu_ != &prepared) start_gpu(prepared);
   iterations_ = 0;
   algorithm_3_us_ = 0;
-  if (!same_gpu) start_row(row);
-  more_than_times_ = options_.best_launch || terms_ != nullptr || work_ != nullptr || !beside_.empty() ||
-                     gpu_->block_shapes || gpu_->several_dimensions;
+  if (!same_gpu) {
+    start_row(row);
+    more_than_times_ = options_.best_launch || terms_ != nullptr || work_ != nullptr || !beside_.empty() ||
+                       gpu_->block_shapes || gpu_->several_dimensions;
+  }
   if (gpu_->differing_warps && noting_ && timed_.size() > kMostTimed) forget_variants();
   if (gpu_->block_shapes || gpu_->differing_warps) row.notes = gpu_->notes;
   for (std::size_t i = 0; i < values.size(); ++i) {

@@ -264,7 +264,7 @@ class ProgramReader {
       const auto pipe = find_pipe(entry.key.text);
       if (!pipe) {
         reader_.error(entry.key, fmt::format("`{}` is no pipe", entry.key.text),
-                      "there are alu, fma, fp64, fp16, xu, lsu, tex, tensor, uniform, control and none");
+                      "there are alu, fma, fp64, fp16, xu, lsu, tex, tensor, uniform, adu, cbu and none");
         continue;
       }
       const auto count = reader_.number(entry.value, fmt::format("`{}`", entry.key.text));

@@ -6,7 +6,7 @@ namespace warptime {
 namespace {
 
 constexpr std::array<std::string_view, kPipes> kPipeNames = {
-    "alu", "fma", "fp64", "fp16", "xu", "lsu", "tex", "tensor", "uniform", "control", "none"};
+    "alu", "fma", "fp64", "fp16", "xu", "lsu", "tex", "tensor", "uniform", "adu", "cbu", "none"};
 
 }  // namespace
 

@@ -9,21 +9,22 @@
 
 namespace warptime {
 
-// The execution pipes of an SM's partition, as Nsight Compute groups them.
+// The execution pipes of an SM's partition, as Nsight Compute groups them; but its CBU does not count branches.
 enum class Pipe : std::uint8_t {
   alu,      // integers, logic, comparison, selection
   fma,      // single-precision multiply and add; integer multiplication
   fp64,     // double precision
   fp16,     // half precision
   xu,       // special functions, conversions, bit counts
-  lsu,      // loads and stores of every space but textures; atomics; shuffles
+  lsu,      // loads and stores of global, local and shared memory; atomics; shuffles; special registers
   tex,      // textures and surfaces
   tensor,   // matrix products
   uniform,  // the scalar datapath: what all threads of a warp compute alike
-  control,  // branches, barriers, convergence
+  adu,      // loads of constants; barriers of a block
+  cbu,      // branches, convergence of warps
   none,     // NOP
 };
-inline constexpr std::size_t kPipes = 11;
+inline constexpr std::size_t kPipes = 12;
 std::string_view to_string(Pipe pipe);
 std::optional<Pipe> find_pipe(std::string_view name);
 

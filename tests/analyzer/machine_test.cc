@@ -8,6 +8,7 @@
 #include "analyzer/compile/ptxas.h"
 #include "analyzer/machine/context.h"
 #include "analyzer/machine/cost_table.h"
+#include "analyzer/machine/kernel_work.h"
 #include "analyzer/machine/line_table.h"
 #include "analyzer/machine/machine_code.h"
 #include "analyzer/ptx/module.h"
@@ -71,7 +72,7 @@ TEST(Contexts, SayWhatBecomesOfAResultAndWhereOperandsComeFrom) {
 }
 
 TEST(CostTables, FindTheLineThatFitsBest) {
-  const std::string zeros = ",0,0,0,0,0,0,0,0,0,0";
+  const std::string zeros = ",0,0,0,0,0,0,0,0,0,0,0";
   const auto table = CostTable::read("# a comment\n*,*,*,9,0.5" + zeros + "\nadd.i64,*,*,5,2" + zeros +
                                          "\nadd.i64,address1,*,4,1.5" + zeros + "\nadd.i64,address1,mr,3,1" +
                                          zeros + "\nadd.i64,address1@loop,*,2,0.75" + zeros +
@@ -89,8 +90,8 @@ TEST(CostTables, FindTheLineThatFitsBest) {
 
 TEST(CostTables, SayWhichLineIsWrong) {
   EXPECT_EQ(to_text(CostTable::read("*,*,*,9\n", "t.csv").diagnostics()),
-            "t.csv:1: error: 4 fields, where 15 are needed\n");
-  EXPECT_EQ(to_text(CostTable::read("\n*,*,*,9,x,0,0,0,0,0,0,0,0,0,0\n", "t.csv").diagnostics()),
+            "t.csv:1: error: 4 fields, where 16 are needed\n");
+  EXPECT_EQ(to_text(CostTable::read("\n*,*,*,9,x,0,0,0,0,0,0,0,0,0,0,0\n", "t.csv").diagnostics()),
             "t.csv:2: error: `x` is no number\n");
   EXPECT_EQ(to_text(CostTable::read("", "t.csv").diagnostics()), "t.csv: error: there is no line `*,*,*`\n");
 }
@@ -148,6 +149,26 @@ TEST_F(MachineCode, HasALoopOfKnownInstructionsWithTheirLines) {
   EXPECT_EQ(loads, stores);
   EXPECT_GE(exits, 1);
   EXPECT_GE(backward, 1);
+}
+
+// However often ptxas unrolls the loop, an iteration has one load and one store.
+TEST_F(MachineCode, GivesAnExecutionOfALineOneCopyOfIt) {
+  const auto kernels = read_machine_code(cubin_, "loop.cubin");
+  ASSERT_TRUE(kernels);
+  const auto module = ptx::parse(kLoop, "loop.ptx");
+  ASSERT_TRUE(module);
+  analysis::KernelCode code(*module, module->functions.front());
+  const auto cfg = analysis::build_cfg(code, "loop.ptx");
+  ASSERT_TRUE(cfg);
+  const KernelWork work = work_of(code, *cfg, kernels->at("scale"), 90);
+  ASSERT_EQ(work.each.size(), 13u);
+  EXPECT_DOUBLE_EQ(work.each[6].inside[Pipe::lsu], 1);
+  EXPECT_DOUBLE_EQ(work.each[8].inside[Pipe::lsu], 1);
+  EXPECT_DOUBLE_EQ(work.each[12].inside[Pipe::cbu], 1) << "the exit";
+  double iteration = 0;
+  for (std::size_t i = 4; i < 12; ++i) iteration += work.each[i].inside.total();
+  EXPECT_GE(iteration, 3) << "load, sum, store";
+  EXPECT_LE(iteration, 8) << "no more than in PTX";
 }
 
 TEST_F(MachineCode, IsSafeToReadHoweverItIsDamaged) {
