@@ -1,5 +1,5 @@
 // How many machine instructions PTX instructions become, on average, by context: measured on what ptxas makes of real
-// code. A file in tables/ for each target, which make_tables writes.
+// code. A file in tables/ for each target, which warptime_make_machine_table writes.
 //
 //   # operation,use,operands,samples,<pipe>,…            machine instructions on each pipe; "*": any
 //   add.i64,address1,mp,2210,0.012,0.994,…
@@ -11,10 +11,7 @@
 // before the loop.
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <map>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>

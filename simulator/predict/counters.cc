@@ -143,8 +143,7 @@ Result<CounterRow> count(const PreparedPlan& plan, std::size_t gpu, const std::v
                          const PredictionOptions& options) {
   RowModel model(plan, options);
   CounterRow counted;
-  if (auto wrong = model.row(gpu, values, counted.row); !wrong.empty()) return wrong;
-  const auto work = model.work(gpu, values);
+  const auto work = model.work(gpu, values, counted.row);
   if (!work) return work.diagnostics();
   for (const LaunchWork& one : *work) counted.launches.push_back(counters_of(one, *plan.gpus[gpu].gpu));
   return counted;

@@ -257,6 +257,28 @@ class Sweep {
   Diagnostics wrong_;
 };
 
+// What `make` gives for each row that predict() would give, in its order.
+template <class Made, class Make>
+Result<std::vector<Made>> for_each_row(const Plan& plan, const std::vector<const Gpu*>& gpus,
+                                       const std::vector<NamedValues>& parameters,
+                                       const PredictionOptions& options, const ProgramLoader& loader,
+                                       const Make& make) {
+  auto values = in_plan_order(plan, parameters);
+  if (!values) return values.diagnostics();
+  if (const auto size = sweep_size(gpus, parameters); !size) return size.diagnostics();
+  const auto prepared = PreparedPlan::make(plan, gpus, options, loader);
+  if (!prepared) return prepared.diagnostics();
+  const Rows rows(gpus.size(), std::move(*values), false);
+  Rows::Cursor cursor(rows, 0);
+  std::vector<Made> all;
+  for (std::uint64_t at = 0; at < rows.size(); ++at, cursor.next()) {
+    auto made = make(*prepared, cursor.gpu, cursor.values, options);
+    if (!made) return made.diagnostics();
+    all.push_back(std::move(*made));
+  }
+  return all;
+}
+
 }  // namespace
 
 Result<std::uint64_t> sweep_size(const std::vector<const Gpu*>& gpus,
@@ -293,40 +315,14 @@ Result<std::uint64_t> predict(const Plan& plan, const std::vector<const Gpu*>& g
 Result<std::vector<Explanation>> explain_all(const Plan& plan, const std::vector<const Gpu*>& gpus,
                                              const std::vector<NamedValues>& parameters,
                                              const PredictionOptions& options, const ProgramLoader& loader) {
-  auto values = in_plan_order(plan, parameters);
-  if (!values) return values.diagnostics();
-  if (const auto size = sweep_size(gpus, parameters); !size) return size.diagnostics();
-  const auto prepared = PreparedPlan::make(plan, gpus, options, loader);
-  if (!prepared) return prepared.diagnostics();
-  const Rows rows(gpus.size(), std::move(*values), false);
-  Rows::Cursor cursor(rows, 0);
-  std::vector<Explanation> explanations;
-  for (std::uint64_t at = 0; at < rows.size(); ++at, cursor.next()) {
-    auto explanation = explain(*prepared, cursor.gpu, cursor.values, options);
-    if (!explanation) return explanation.diagnostics();
-    explanations.push_back(std::move(*explanation));
-  }
-  return explanations;
+  return for_each_row<Explanation>(plan, gpus, parameters, options, loader, explain);
 }
 
 Result<std::vector<CounterRow>> count_all(const Plan& plan, const std::vector<const Gpu*>& gpus,
                                           const std::vector<NamedValues>& parameters,
                                           PredictionOptions options, const ProgramLoader& loader) {
   options.all_warps = true;
-  auto values = in_plan_order(plan, parameters);
-  if (!values) return values.diagnostics();
-  if (const auto size = sweep_size(gpus, parameters); !size) return size.diagnostics();
-  const auto prepared = PreparedPlan::make(plan, gpus, options, loader);
-  if (!prepared) return prepared.diagnostics();
-  const Rows rows(gpus.size(), std::move(*values), false);
-  Rows::Cursor cursor(rows, 0);
-  std::vector<CounterRow> counted;
-  for (std::uint64_t at = 0; at < rows.size(); ++at, cursor.next()) {
-    auto row = count(*prepared, cursor.gpu, cursor.values, options);
-    if (!row) return row.diagnostics();
-    counted.push_back(std::move(*row));
-  }
-  return counted;
+  return for_each_row<CounterRow>(plan, gpus, parameters, options, loader, count);
 }
 
 Result<std::uint64_t> sweep(const Plan& plan, const std::vector<const Gpu*>& gpus,

@@ -305,9 +305,9 @@ Result<std::vector<LaunchTerm>> RowModel::terms(std::size_t gpu, const std::vect
   return terms;
 }
 
-Result<std::vector<LaunchWork>> RowModel::work(std::size_t gpu, const std::vector<std::int64_t>& values) {
+Result<std::vector<LaunchWork>> RowModel::work(std::size_t gpu, const std::vector<std::int64_t>& values,
+                                               PredictionRow& row) {
   std::vector<LaunchWork> work;
-  PredictionRow row;
   work_ = &work;
   auto wrong = this->row(gpu, values, row);
   work_ = nullptr;

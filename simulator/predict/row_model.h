@@ -47,8 +47,9 @@ class RowModel {
   // by_warps: a launch whose warps differ is a term for each kind of them, with its part of `times`.
   Result<std::vector<LaunchTerm>> terms(std::size_t gpu, const std::vector<std::int64_t>& values,
                                         bool by_warps);
-  // The launches of one row, equal ones merged. The plan must be prepared with PredictionOptions::all_warps.
-  Result<std::vector<LaunchWork>> work(std::size_t gpu, const std::vector<std::int64_t>& values);
+  // row(), and its launches, equal ones merged. The plan must be prepared with PredictionOptions::all_warps.
+  Result<std::vector<LaunchWork>> work(std::size_t gpu, const std::vector<std::int64_t>& values,
+                                       PredictionRow& row);
 
  private:
   // The shape of a launch by its number of threads, cached: sweeps repeat the same shapes.
