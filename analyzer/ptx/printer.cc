@@ -90,8 +90,9 @@ class Printer {
   std::string run() {
     put(".version {}\n.target {}\n", module_.version, module_.target);
     if (module_.address_size != 32) put(".address_size {}\n", module_.address_size);
-    for (const Function& function : module_.functions)
-      if (!function.entry) header(function), out_ += ";\n";
+    const std::vector<char> used = used_functions();
+    for (std::size_t i = 0; i < module_.functions.size(); ++i)
+      if (!module_.functions[i].entry || used[i]) header(module_.functions[i]), out_ += ";\n";
     for (const Variable& entry : module_.variables) variable(entry, entry.name), out_ += ";\n";
     for (const bool entry : {false, true})  // the prototypes above have made functions come first
       for (const Function& function : module_.functions)
@@ -112,6 +113,23 @@ class Printer {
   template <class... Arguments>
   void put(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
     fmt::format_to(std::back_inserter(out_), format, std::forward<Arguments>(arguments)...);
+  }
+
+  // 1 for each function whose name the module uses: it must be declared before.
+  std::vector<char> used_functions() const {
+    std::vector<char> used(module_.functions.size(), 0);
+    for (const Operand& operand : module_.operands)
+      if (operand.kind == Operand::Kind::symbol && operand.referent == Operand::Referent::function)
+        used[static_cast<std::size_t>(operand.value)] = 1;
+    for (const Function& function : module_.functions) {
+      if (function.alias_of != no_index) used[function.alias_of] = 1;
+      for (const Prototype& prototype : function.prototypes)
+        for (const std::uint32_t target : prototype.targets) used[target] = 1;
+    }
+    for (const Variable& variable : module_.variables)
+      for (std::size_t i = 0; i < used.size() && !variable.initializer.empty(); ++i)
+        if (variable.initializer.find(module_.functions[i].name) != std::string_view::npos) used[i] = 1;
+    return used;
   }
 
   void variable(const Variable& entry, std::string_view name) {
