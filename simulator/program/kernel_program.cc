@@ -124,13 +124,14 @@ bool operator==(const When& a, const When& b) {
 
 bool operator==(const Item& a, const Item& b) {
   const bool same_machine = a.machine == b.machine || (a.machine && b.machine && *a.machine == *b.machine);
+  const bool same_detail = a.detail == b.detail || (a.detail && b.detail && *a.detail == *b.detail);
   return a.what == b.what && a.lines == b.lines && a.ptx == b.ptx && a.threads == b.threads &&
-         a.predicated == b.predicated && a.shares == b.shares && same_machine;
+         a.predicated == b.predicated && a.shares == b.shares && same_machine && same_detail;
 }
 
 bool operator==(const KernelProgram& a, const KernelProgram& b) {
   return a.provenance == b.provenance && a.description == b.description && a.parameters == b.parameters &&
-         a.assumptions == b.assumptions && a.not_modelled == b.not_modelled &&
+         a.arrays == b.arrays && a.assumptions == b.assumptions && a.not_modelled == b.not_modelled &&
          a.instructions_modelled == b.instructions_modelled && a.instructions_total == b.instructions_total &&
          a.resources == b.resources && a.block_shape == b.block_shape && a.program == b.program;
 }

@@ -16,6 +16,7 @@
 
 #include "simulator/base/diagnostic.h"
 #include "simulator/program/expression/expression.h"
+#include "simulator/program/item_detail.h"
 #include "simulator/program/machine_work.h"
 
 namespace warptime {
@@ -66,6 +67,8 @@ struct MemoryAccess {  // `load: …`, `store: …`: a memory access period
   // The bytes from the beginning of an array at which a thread accesses it: over parameters, launch dimensions, the
   // counters of the repeats around it, and the thread (see Item::threads). Absent: unknown.
   std::optional<Expression> address = {};
+  // The array, one of KernelProgram::arrays; empty: not known.
+  std::string array = {};
   std::string note;  // "atomic", "cp.async", "generic address, taken as global", …; empty: none
   friend bool operator==(const MemoryAccess&, const MemoryAccess&) = default;
 };
@@ -107,6 +110,8 @@ struct Item {
   // The machine instructions of one execution, those of what is nested in it apart: an estimate, which no model of the
   // paper's reads. Null: not known.
   std::shared_ptr<const MachineWork> machine = {};
+  // Nor do they read this. Null: not known.
+  std::shared_ptr<const ItemDetail> detail = {};
   friend bool operator==(const Item& a, const Item& b);
 };
 
@@ -117,6 +122,13 @@ struct Parameter {
   std::optional<double> share = {};
   int ptx_line = 0;  // of that branch or access, in the PTX; 0: unknown
   friend bool operator==(const Parameter&, const Parameter&) = default;
+};
+
+// An array in device memory that the kernel accesses.
+struct Array {
+  std::string name;         // of the argument or module variable
+  std::string description;  // "argument 0 (const float* in)", "module variable"
+  friend bool operator==(const Array&, const Array&) = default;
 };
 
 struct Assumption {
@@ -156,6 +168,7 @@ struct KernelProgram {
   Provenance provenance;
   std::string description;
   std::vector<Parameter> parameters;  // declared; optional in a hand-written program
+  std::vector<Array> arrays;          // that accesses name; optional
   std::vector<Assumption> assumptions;
   std::vector<std::string> not_modelled;              // what the kernel uses and the model ignores, in words
   std::optional<std::int64_t> instructions_modelled;  // of the kernel's static instructions, …

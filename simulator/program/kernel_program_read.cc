@@ -35,15 +35,17 @@ class ProgramReader {
                     "the smallest one: `program: [calc: 10]`");
       return program;
     }
-    Fields fields(reader_, document,
-                  {"warptime", "kernel", "symbol", "source", "compiler", "target", "flags", "description",
-                   "parameters", "assumptions", "not_modelled", "coverage", "resources", "block", "program"},
-                  "a kernel program");
+    Fields fields(
+        reader_, document,
+        {"warptime", "kernel", "symbol", "source", "compiler", "target", "flags", "description", "parameters",
+         "arrays", "assumptions", "not_modelled", "coverage", "resources", "block", "program"},
+        "a kernel program");
     yaml::check_version(reader_, fields, KernelProgram::format_version);
     read_provenance(fields, program.provenance);
     if (const Node* node = fields.find("description"))
       program.description = reader_.text(*node, "`description`");
     if (const Node* node = fields.find("parameters")) read_parameters(*node, program.parameters);
+    if (const Node* node = fields.find("arrays")) read_arrays(*node, program.arrays);
     if (const Node* node = fields.find("not_modelled")) read_texts(*node, program.not_modelled);
     if (const Node* node = fields.find("assumptions")) read_assumptions(*node, program.assumptions);
     if (const Node* node = fields.find("coverage")) read_coverage(*node, program);
@@ -138,6 +140,13 @@ class ProgramReader {
     return line && *line >= 1 && *line <= std::numeric_limits<int>::max() ? static_cast<int>(*line) : 0;
   }
 
+  void read_arrays(const Node& node, std::vector<Array>& arrays) {
+    if (node.kind != Node::Kind::mapping)
+      return reader_.error(node, "`arrays` must be a mapping", "arrays: {in: argument 0}");
+    for (const Entry& entry : node.entries)
+      arrays.push_back({entry.key.text, reader_.text(entry.value, "an array's description")});
+  }
+
   void read_coverage(const Node& node, KernelProgram& program) {
     Fields fields(reader_, node, {"modelled", "instructions"}, "`coverage`");
     if (const Node* count = fields.require("modelled"))
@@ -227,7 +236,8 @@ class ProgramReader {
           fmt::format("an item must be one thing, not `{}` and `{}`", kind, kinds[1]->key.text),
           "begin a new item with `-`");
     }
-    std::vector<std::string> known = {kind, "lines", "ptx", "threads", "predicated", "shares", "machine"};
+    std::vector<std::string> known = {kind,      "lines", "ptx",   "threads", "predicated", "shares",
+                                      "machine", "needs", "rises", "chain",   "on_chip",    "barrier"};
     if (kind == "repeat") known.insert(known.end(), {"counter", "per_thread", "body"});
     if (kind == "when") known.insert(known.end(), {"then_threads", "then", "else"});
     Fields fields(reader_, node, std::move(known), fmt::format("`{}`", kind));
@@ -243,6 +253,7 @@ class ProgramReader {
     }
     if (const Node* shares = fields.find("shares")) read_shares(*shares, item.shares);
     if (const Node* machine = fields.find("machine")) item.machine = read_machine(*machine);
+    item.detail = read_detail(fields);
     items.push_back(std::move(item));
   }
 
@@ -273,6 +284,60 @@ class ProgramReader {
       if (count) (*work)[*pipe] = *count;
     }
     return work;
+  }
+
+  std::shared_ptr<const ItemDetail> read_detail(Fields& fields) {
+    ItemDetail detail;
+    if (const Node* needs = fields.find("needs")) {
+      if (needs->kind != Node::Kind::sequence)
+        reader_.error(*needs, "`needs` must be a list of the numbers of loads", "needs: [1, 2]");
+      for (const Node& load : needs->items)
+        if (const auto number = read_in_range(load, "needs", 1, std::numeric_limits<int>::max()))
+          detail.needs.push_back(static_cast<int>(*number));
+    }
+    if (const Node* rises = fields.find("rises")) detail.rises = read_count(*rises, "`rises`").value_or(0);
+    if (const Node* chain = fields.find("chain")) {
+      detail.chain = reader_.number(*chain, "`chain`");
+      if (detail.chain && *detail.chain < 0) reader_.error(*chain, "`chain` is negative");
+    }
+    if (const Node* accesses = fields.find("on_chip")) {
+      if (accesses->kind != Node::Kind::sequence)
+        reader_.error(*accesses, "`on_chip` must be a list of accesses",
+                      "on_chip: [{load: shared, bytes: 4, address: 4 * threadIdx.x}]");
+      for (const Node& access : accesses->items) detail.on_chip.push_back(read_chip_access(access));
+    }
+    if (const Node* flag = fields.find("barrier")) {
+      detail.barrier = flag->text == "true";
+      if (!detail.barrier && flag->text != "false") reader_.error(*flag, "`barrier` must be true or false");
+    }
+    return detail.empty() ? nullptr : std::make_shared<const ItemDetail>(std::move(detail));
+  }
+
+  ChipAccess read_chip_access(const Node& node) {
+    ChipAccess access;
+    Fields fields(reader_, node, {"load", "store", "atomic", "bytes", "address"}, "an access on the chip");
+    const Node* space = nullptr;
+    for (std::size_t kind = 0; kind < kChipAccessKinds.size(); ++kind) {
+      const Node* found = fields.find(kChipAccessKinds[kind]);
+      if (found == nullptr) continue;
+      if (space != nullptr)
+        reader_.error(*found, "an access on the chip must be one of load, store and atomic");
+      space = found;
+      access.kind = static_cast<ChipAccess::Kind>(kind);
+    }
+    const auto known =
+        space == nullptr ? kChipSpaces.end() : std::find(kChipSpaces.begin(), kChipSpaces.end(), space->text);
+    if (known == kChipSpaces.end())
+      reader_.error(space == nullptr ? node : *space,
+                    "an access on the chip needs a space: shared, local or constant",
+                    "{load: shared, bytes: 4}");
+    else
+      access.space = static_cast<ChipAccess::Space>(known - kChipSpaces.begin());
+    if (const Node* bytes = fields.find("bytes"))
+      access.bytes = read_in_range(*bytes, "bytes", 1, kMostBytes).value_or(4);
+    if (const Node* address = fields.find("address"))
+      access.address = reader_.expression(*address, "`address`");
+    return access;
   }
 
   void unknown_item(const Node& node) {
@@ -307,9 +372,10 @@ class ProgramReader {
       }
       return access;
     }
-    Fields fields(
-        reader_, value,
-        {"access", "cycles", "bytes", "sectors", "stride", "footprint", "touched", "address", "note"}, what);
+    Fields fields(reader_, value,
+                  {"access", "cycles", "bytes", "sectors", "stride", "footprint", "touched", "address",
+                   "array", "note"},
+                  what);
     if (const Node* node = fields.find("access")) access.access = read_pattern(*node);
     if (const Node* node = fields.find("cycles")) {
       access.cycles = reader_.expression(*node, "`cycles`", Reader::Constant::number);
@@ -323,6 +389,7 @@ class ProgramReader {
         access.footprint = reader_.expression(*node, fmt::format("`{}`", key), Reader::Constant::count);
     }
     if (const Node* node = fields.find("address")) access.address = reader_.expression(*node, "`address`");
+    if (const Node* node = fields.find("array")) access.array = reader_.text(*node, "`array`");
     if (const Node* node = fields.find("note")) access.note = reader_.text(*node, "`note`");
     if (fields.find("access") == nullptr && fields.find("cycles") == nullptr) {
       reader_.error(value, fmt::format("{} has neither `access` nor `cycles`", what));

@@ -39,6 +39,9 @@ class YamlWriter {
     text_field("flags", from.flags);
     text_field("description", program.description);
     parameters(program.parameters);
+    if (!program.arrays.empty()) line(0, "arrays:");
+    for (const Array& array : program.arrays)
+      line(2, fmt::format("{}: {}", yaml::scalar(array.name), yaml::scalar(array.description)));
     assumptions(program.assumptions);
     if (!program.not_modelled.empty()) line(0, "not_modelled:");
     for (const auto& text : program.not_modelled) line(2, fmt::format("- {}", yaml::scalar(text)));
@@ -158,7 +161,28 @@ class YamlWriter {
     if (item.predicated) keys.emplace_back("predicated", "true");
     if (!item.shares.empty()) keys.emplace_back("shares", fmt::format("[{}]", fmt::join(item.shares, ", ")));
     if (item.machine) keys.emplace_back("machine", machine(*item.machine));
+    if (item.detail) add_detail(*item.detail, keys);
     return keys;
+  }
+
+  static void add_detail(const ItemDetail& detail,
+                         std::vector<std::pair<std::string_view, std::string>>& keys) {
+    if (!detail.needs.empty()) keys.emplace_back("needs", fmt::format("[{}]", fmt::join(detail.needs, ", ")));
+    if (detail.rises != 0) keys.emplace_back("rises", fmt::format("{}", detail.rises));
+    if (detail.chain) keys.emplace_back("chain", fmt::format("{}", *detail.chain));
+    if (!detail.on_chip.empty()) {
+      std::string text;
+      for (const ChipAccess& access : detail.on_chip) {
+        const auto kind = static_cast<std::size_t>(access.kind),
+                   space = static_cast<std::size_t>(access.space);
+        text += fmt::format("{}{{{}: {}, bytes: {}", text.empty() ? "" : ", ", kChipAccessKinds[kind],
+                            kChipSpaces[space], access.bytes);
+        if (access.address) text += fmt::format(", address: {}", expression(*access.address, true));
+        text += "}";
+      }
+      keys.emplace_back("on_chip", "[" + text + "]");
+    }
+    if (detail.barrier) keys.emplace_back("barrier", "true");
   }
 
   static std::string machine(const MachineWork& work) {
@@ -177,7 +201,7 @@ class YamlWriter {
   static std::string memory(const MemoryAccess& access, bool in_flow = false) {
     const bool only_cycles = access.cycles && !access.access && !access.bytes && !access.sectors &&
                              access.stride.empty() && !access.footprint && !access.address &&
-                             access.note.empty();
+                             access.array.empty() && access.note.empty();
     if (only_cycles) return expression(*access.cycles, in_flow);
     std::string fields;
     const auto field = [&fields](std::string_view key, const std::string& value) {
@@ -190,6 +214,7 @@ class YamlWriter {
     if (!access.stride.empty()) field("stride", yaml::scalar(access.stride, true));
     if (access.footprint) field("footprint", expression(*access.footprint, true));
     if (access.address) field("address", expression(*access.address, true));
+    if (!access.array.empty()) field("array", yaml::scalar(access.array, true));
     if (!access.note.empty()) field("note", yaml::scalar(access.note, true));
     return fmt::format("{{{}}}", fields);
   }
@@ -215,9 +240,25 @@ Json to_json_value(const MemoryAccess& access) {
   if (!access.stride.empty()) json["stride"] = access.stride;
   if (access.footprint) json["footprint"] = to_json_value(*access.footprint);
   if (access.address) json["address"] = to_json_value(*access.address);
+  if (!access.array.empty()) json["array"] = access.array;
   if (!access.note.empty()) json["note"] = access.note;
   if (json.size() == 1 && access.cycles) return json["cycles"];
   return json;
+}
+
+void add_detail(const ItemDetail& detail, Json& json) {
+  if (!detail.needs.empty()) json["needs"] = detail.needs;
+  if (detail.rises != 0) json["rises"] = detail.rises;
+  if (detail.chain) json["chain"] = *detail.chain;
+  for (const ChipAccess& access : detail.on_chip) {
+    Json one = Json::object();
+    one[std::string(kChipAccessKinds[static_cast<std::size_t>(access.kind)])] =
+        kChipSpaces[static_cast<std::size_t>(access.space)];
+    one["bytes"] = access.bytes;
+    if (access.address) one["address"] = to_json_value(*access.address);
+    json["on_chip"].push_back(std::move(one));
+  }
+  if (detail.barrier) json["barrier"] = true;
 }
 
 Json to_json_value(const Item& item) {
@@ -250,6 +291,7 @@ Json to_json_value(const Item& item) {
       if (item.machine->by_pipe[i] > 0)
         machine[std::string(to_string(static_cast<Pipe>(i)))] = item.machine->by_pipe[i];
   }
+  if (item.detail) add_detail(*item.detail, json);
   return json;
 }
 
@@ -282,6 +324,7 @@ Json to_json_value(const KernelProgram& program) {
       json["parameters"][parameter.name] = parameter.description;
     }
   }
+  for (const Array& array : program.arrays) json["arrays"][array.name] = array.description;
   for (const auto& one : program.not_modelled) json["not_modelled"].push_back(one);
   for (const Assumption& assumption : program.assumptions) {
     Json entry = Json::object();

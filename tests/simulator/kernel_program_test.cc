@@ -286,6 +286,48 @@ TEST(KernelProgram, TheKeysOfFormat1AreStillRead) {
   EXPECT_NE(to_yaml(read->front()).find("footprint: 4 * N"), std::string::npos);
 }
 
+TEST(KernelProgram, DetailIsReadAndWritten) {
+  const KernelProgram program = program_of(
+      "arrays: {in: argument 0 (const float* in)}\n"
+      "program:\n"
+      "  - {load: {access: coalesced, bytes: 4, address: 4 * threadIdx.x, array: in}, rises: 3}\n"
+      "  - {instructions: 2, needs: [1], chain: 9.5, barrier: true, on_chip: [\n"
+      "      {load: constant, bytes: 8}, {atomic: shared, bytes: 4, address: 4 * threadIdx.x}]}\n");
+  EXPECT_EQ(program.arrays, (std::vector<Array>{{"in", "argument 0 (const float* in)"}}));
+  EXPECT_EQ(std::get<MemoryAccess>(program.program[0].what).array, "in");
+  EXPECT_EQ(program.program[0].detail->rises, 3);
+  const ItemDetail& detail = *program.program[1].detail;
+  EXPECT_EQ(detail.needs, std::vector<int>{1});
+  EXPECT_EQ(detail.chain, 9.5);
+  EXPECT_TRUE(detail.barrier);
+  ASSERT_EQ(detail.on_chip.size(), 2u);
+  EXPECT_EQ(detail.on_chip[0], (ChipAccess{ChipAccess::Kind::load, ChipAccess::Space::constant, 8}));
+  EXPECT_EQ(detail.on_chip[1].kind, ChipAccess::Kind::atomic);
+  EXPECT_EQ(to_string(*detail.on_chip[1].address), "4 * threadIdx.x");
+  EXPECT_EQ(program_of(to_yaml(program)), program);
+  EXPECT_EQ(program_of(to_json({program})), program);
+}
+
+TEST(KernelProgram, DetailThatIsWrongIsRefused) {
+  const std::pair<const char*, const char*> wrong[] = {
+      {"{instructions: 1, needs: 1}", "`needs` must be a list"},
+      {"{instructions: 1, needs: [0]}", "`needs` is 0"},
+      {"{instructions: 1, rises: -1}", "`rises` is negative"},
+      {"{instructions: 1, chain: -1}", "`chain` is negative"},
+      {"{instructions: 1, barrier: 1}", "`barrier` must be true or false"},
+      {"{instructions: 1, on_chip: {load: shared}}", "`on_chip` must be a list"},
+      {"{instructions: 1, on_chip: [{load: register}]}", "needs a space"},
+      {"{instructions: 1, on_chip: [{bytes: 4}]}", "needs a space"},
+      {"{instructions: 1, on_chip: [{load: shared, store: shared}]}", "one of load, store and atomic"},
+      {"{instructions: 1, on_chip: [{load: shared, bytes: 0}]}", "`bytes` is 0"},
+  };
+  for (const auto& [item, message] : wrong) {
+    const auto read = read_kernel_programs(std::string("program:\n  - ") + item + "\n", "a.yaml");
+    ASSERT_FALSE(read) << item;
+    EXPECT_NE(to_text(read.diagnostics()).find(message), std::string::npos) << to_text(read.diagnostics());
+  }
+}
+
 TEST(KernelProgramBlock, IsReadAndWritten) {
   const KernelProgram program = test::program_of("block: [16, 8]\nprogram: [calc: 1]\n");
   EXPECT_EQ(program.block_shape, (std::array<std::int64_t, 3>{16, 8, 1}));

@@ -1,0 +1,45 @@
+// What an item does beside what the paper's models read: which loads it waits for, what it accesses on the chip, and
+// where its block waits. `analyze --machine` and `--estimate-machine` write it; models of time that look at single
+// instructions read it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "simulator/program/expression/expression.h"
+
+namespace warptime {
+
+// An access to memory that is private to an SM, or that its caches hold: `{load: shared, bytes: 4, address: …}`.
+struct ChipAccess {
+  enum class Kind : std::uint8_t { load, store, atomic } kind = Kind::load;
+  enum class Space : std::uint8_t { shared, local, constant } space = Space::shared;
+  std::int64_t bytes = 4;  // per thread
+  // The bytes from the beginning of the block's shared memory, of the thread's local memory or of the constant array, as
+  // MemoryAccess::address. Absent: unknown.
+  std::optional<Expression> address = {};
+  friend bool operator==(const ChipAccess&, const ChipAccess&) = default;
+};
+inline constexpr std::array<std::string_view, 3> kChipAccessKinds = {"load", "store", "atomic"};
+inline constexpr std::array<std::string_view, 3> kChipSpaces = {"shared", "local", "constant"};
+
+struct ItemDetail {
+  // The loads whose results it uses: it begins when their last executions have completed. A number is the place of the
+  // `load` among the loads of the program as it is written, from 1. Results that an item before it has waited for are
+  // not among them, unless they may have been loaded anew.
+  std::vector<int> needs;
+  // Of a load: how many of the items before it the compiler moves it past.
+  std::int64_t rises = 0;
+  // Cycles from the beginning of the item to its last result, by the latencies of instructions that depend on each
+  // other. Absent: unknown.
+  std::optional<double> chain;
+  std::vector<ChipAccess> on_chip;  // in order
+  bool barrier = false;             // the item ends at a barrier of the block
+  bool empty() const { return needs.empty() && rises == 0 && !chain && on_chip.empty() && !barrier; }
+  friend bool operator==(const ItemDetail&, const ItemDetail&) = default;
+};
+
+}  // namespace warptime
