@@ -187,8 +187,17 @@ ExprId sum_of_absolute_difference(const Computed& c) {
 
 // ---- shifts
 
+// A shift's constant count: it is an unsigned 32-bit number, and greater ones than the register's width shift as far.
+std::optional<std::int64_t> shift_count(const Computed& c) {
+  const auto count = c.number(2);
+  if (!count) return std::nullopt;
+  return std::min<std::int64_t>(static_cast<std::uint32_t>(*count), c.width);
+}
+
 ExprId shift_left(const Computed& c) {
   const auto a = c.in(1), b = c.in(2);
+  if (const auto count = shift_count(c))
+    return *count >= c.width ? c.v.constant(0) : c.v.multiply(a, c.v.power_of_two(c.v.constant(*count)));
   return c.v.multiply(a, c.v.power_of_two(b));
 }
 
@@ -227,8 +236,9 @@ ExprId wrapped(const Computed& c, ExprId a) {
 ExprId shift_right(const Computed& c) {
   auto& v = c.v;
   const auto a = wrapped(c, c.in(1)), b = c.in(2);
-  if (v.is_constant(b)) {
-    const auto count = v[b].number;
+  if (const auto given = shift_count(c)) {
+    if (*given >= c.width && !c.is_signed()) return v.constant(0);
+    const auto count = std::min<std::int64_t>(*given, c.width - 1);  // the sign alone is left
     if (const auto field = few_bits_shifted_back(c, a, count)) return *field;
     if (count == c.width - 1) {  // the sign bit
       const auto negative = v.compare(SymbolicOp::less, a, v.constant(0));
@@ -239,10 +249,9 @@ ExprId shift_right(const Computed& c) {
       std::vector<Term> terms;
       if (v.linear_terms(a, terms) == 0 && terms.size() == 1 && terms[0].coefficient == -1 &&
           v.is_boolean(terms[0].atom))
-        return v.scale(terms[0].atom,
-                       (std::int64_t{1} << std::clamp<std::int64_t>(c.width - count, 0, 62)) - 1);
+        return v.scale(terms[0].atom, (std::int64_t{1} << std::min<std::int64_t>(c.width - count, 62)) - 1);
     }
-    return c.bits.divide(a, v.power_of_two(b));
+    return c.bits.divide(a, v.power_of_two(v.constant(count)));
   }
   return v.floor_divide(a, v.power_of_two(b));
 }
