@@ -41,6 +41,10 @@ CommandSyntax counters_syntax() {
           "the "
           "program's parameter. Repeatable"},
          {"profile", "FILE", "read these from a file that `warptime run --profile FILE` wrote", Names::input},
+         {"caches", "warm|cold",
+          "what the caches hold when a launch begins: what the same launch left there (warm, the default), "
+          "or "
+          "nothing (cold: how Nsight Compute measures by default)"},
          {"machine", "",
           "count the machine instructions that ptxas makes in place of an estimate; needs a CUDA Toolkit"},
          {"registers", "",
@@ -61,7 +65,11 @@ int run_counters(const Arguments& arguments) {
       arguments.has("machine") ? AnalyzeOptions::Machine::assembled : AnalyzeOptions::Machine::estimated,
       status);
   if (!input) return status;
-  const PredictSettings& settings = input->settings;
+  const std::string caches = arguments.value("caches").value_or("warm");
+  if (caches != "warm" && caches != "cold")
+    return fail(wrong_command_line, {error(fmt::format("--caches must be warm or cold, not `{}`", caches))});
+  PredictSettings settings = input->settings;
+  if (caches == "cold") settings.prediction.caches = CacheState::cold;
   const auto total = sweep_size(settings.gpus, settings.parameters);
   if (!total) return fail(wrong_input, total.diagnostics());
   if (*total > kMostRows)

@@ -1,6 +1,9 @@
 #include "simulator/predict/counters.h"
 
+#include <fmt/format.h>
+
 #include <array>
+#include <utility>
 
 #include "simulator/gpu/occupancy.h"
 #include "simulator/program/walk.h"
@@ -14,10 +17,31 @@ struct Counted {
   const Gpu& gpu;
   KernelResources resources;
   Occupancy occupancy;
+  std::optional<MemoryLevels> levels;
   bool machine_known = false;
 };
 
 using Value = std::optional<double>;
+
+double loads_of(const Counted& of) {
+  return of.work.warps.total.load_sectors - of.work.warps.total.atomic_sectors;
+}
+
+double stores_of(const Counted& of) {
+  return of.work.warps.total.store_sectors - of.work.warps.total.reduction_sectors;
+}
+
+Value percent(double part, double whole) {
+  if (whole <= 0) return std::nullopt;
+  return 100 * part / whole;
+}
+
+template <double MemoryLevels::*field>
+Value level_of(const Counted& of) {
+  if (!of.levels) return std::nullopt;
+  return *of.levels.*field;
+}
+
 using Compute = Value (*)(const Counted&);
 
 Value pipe_of(const Counted& of, Pipe pipe) {
@@ -52,16 +76,48 @@ constexpr std::array kLines = {
     Line{{"sm__inst_executed_pipe_uniform.sum", "inst", "on the uniform pipe"},
          instructions_of<Pipe::uniform>},
     Line{{"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "request", "global loads of warps"},
-         [](const Counted& of) -> Value { return of.work.warps.total.loads; }},
+         [](const Counted& of) -> Value { return of.work.warps.total.loads - of.work.warps.total.atomics; }},
     Line{{"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", "request", "global stores of warps"},
-         [](const Counted& of) -> Value { return of.work.warps.total.stores; }},
+         [](const Counted& of) -> Value {
+           return of.work.warps.total.stores - of.work.warps.total.reductions;
+         }},
     Line{{"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "sector", "sectors of global loads"},
-         [](const Counted& of) -> Value { return of.work.warps.total.load_sectors; }},
+         [](const Counted& of) -> Value { return loads_of(of); }},
     Line{{"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "sector", "sectors of global stores"},
-         [](const Counted& of) -> Value { return of.work.warps.total.store_sectors; }},
+         [](const Counted& of) -> Value { return stores_of(of); }},
     Line{{"l1tex__t_sectors.sum", "sector", "sectors of L1"},
          [](const Counted& of) -> Value {
            return of.work.warps.total.load_sectors + of.work.warps.total.store_sectors;
+         }},
+    Line{{"l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum", "sector", "… of loads that L1 has"},
+         level_of<&MemoryLevels::l1_load_hits>},
+    Line{{"l1tex__t_sector_pipe_lsu_mem_global_op_ld_hit_rate.pct", "%", "of the sectors of loads"},
+         [](const Counted& of) -> Value {
+           if (!of.levels) return std::nullopt;
+           return percent(of.levels->l1_load_hits, loads_of(of));
+         }},
+    Line{{"l1tex__t_sector_hit_rate.pct", "%", "of the sectors of L1"},
+         [](const Counted& of) -> Value {
+           if (!of.levels) return std::nullopt;
+           return percent(of.levels->l1_load_hits + of.levels->l1_store_hits,
+                          of.work.warps.total.load_sectors + of.work.warps.total.store_sectors);
+         }},
+    Line{{"lts__t_sectors_srcunit_tex_op_read.sum", "sector", "that L1 asks L2 for"},
+         level_of<&MemoryLevels::l2_reads>},
+    Line{{"lts__t_sectors_srcunit_tex_op_write.sum", "sector", "that L1 writes to L2"},
+         level_of<&MemoryLevels::l2_writes>},
+    Line{{"lts__t_sectors_srcunit_tex.sum", "sector", "of L2 for L1, atomics among them"},
+         [](const Counted& of) -> Value {
+           if (!of.levels) return std::nullopt;
+           return of.levels->l2_reads + of.levels->l2_writes + of.levels->l2_atomics;
+         }},
+    Line{{"dram__bytes_read.sum", "byte", "read from memory"}, level_of<&MemoryLevels::memory_read_bytes>},
+    Line{{"dram__bytes_write.sum", "byte", "written to memory"},
+         level_of<&MemoryLevels::memory_written_bytes>},
+    Line{{"dram__bytes.sum", "byte", "of memory"},
+         [](const Counted& of) -> Value {
+           if (!of.levels) return std::nullopt;
+           return of.levels->memory_read_bytes + of.levels->memory_written_bytes;
          }},
     Line{{"launch__grid_size", "", "blocks"},
          [](const Counted& of) -> Value { return static_cast<double>(of.work.size.grid.product()); }},
@@ -100,11 +156,41 @@ std::string kernel_of(const LaunchWork& work) {
   return from.kernel.empty() ? work.launch->step->launch->kernel : from.kernel;
 }
 
-LaunchCounters counters_of(const LaunchWork& work, const Gpu& gpu) {
+std::array<std::int64_t, 3> array_of(const Dim3& size) {
+  return {size.x, size.y, size.z};
+}
+
+void add_notes(const MemoryLevels& levels, std::vector<std::string>& notes) {
+  if (levels.simulated_share < 1)
+    notes.push_back(
+        fmt::format("hit rates are those of the first {:.1f}% of the accesses of one SM, and of the second "
+                    "half of these for the rest",
+                    100 * levels.simulated_share));
+  if (levels.unknown_share > 0.005)
+    notes.push_back(
+        fmt::format("{:.0f}% of the sectors have addresses that are not known: they are spread as their "
+                    "patterns say, over an "
+                    "element for each thread",
+                    100 * levels.unknown_share));
+}
+
+Result<LaunchCounters> counters_of(const LaunchWork& work, const Gpu& gpu, CacheState caches) {
   const KernelProgram& program = *work.launch->program->program;
   const KernelResources resources = with_shared_bytes(program.resources, work.shared_bytes);
-  const Counted counted{work, gpu, resources, occupancy(gpu, work.size.block.product(), resources),
-                        has_machine(program)};
+  Counted counted{
+      work, gpu, resources, occupancy(gpu, work.size.block.product(), resources), {}, has_machine(program)};
+  if (counted.occupancy.active_blocks > 0) {
+    auto levels = memory_levels({&program,
+                                 work.bindings,
+                                 {array_of(work.size.grid), array_of(work.size.block)},
+                                 work.shares,
+                                 &work.warps,
+                                 &gpu,
+                                 counted.occupancy},
+                                caches);
+    if (!levels) return levels.diagnostics();
+    counted.levels = *levels;
+  }
   LaunchCounters counters;
   counters.kernel = kernel_of(work);
   counters.size = work.size;
@@ -123,6 +209,7 @@ LaunchCounters counters_of(const LaunchWork& work, const Gpu& gpu) {
   if (work.warps.sectors_unknown)
     counters.notes.emplace_back(
         "some addresses are not known: their accesses have the sectors of their pattern");
+  if (counted.levels) add_notes(*counted.levels, counters.notes);
   if (!resources.registers_per_thread)
     counters.notes.emplace_back("registers are not known: they limit nothing (--registers)");
   return counters;
@@ -145,7 +232,11 @@ Result<CounterRow> count(const PreparedPlan& plan, std::size_t gpu, const std::v
   CounterRow counted;
   const auto work = model.work(gpu, values, counted.row);
   if (!work) return work.diagnostics();
-  for (const LaunchWork& one : *work) counted.launches.push_back(counters_of(one, *plan.gpus[gpu].gpu));
+  for (const LaunchWork& one : *work) {
+    auto counters = counters_of(one, *plan.gpus[gpu].gpu, options.caches);
+    if (!counters) return counters.diagnostics();
+    counted.launches.push_back(std::move(*counters));
+  }
   return counted;
 }
 

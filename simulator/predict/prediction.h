@@ -16,6 +16,7 @@
 #include "simulator/predict/constants.h"
 #include "simulator/predict/models.h"
 #include "simulator/program/profile.h"
+#include "simulator/sm/memory_levels.h"
 
 namespace warptime {
 
@@ -73,6 +74,7 @@ struct PredictionOptions {
       assumed_ranges;  // of some of them: for the notes
   Profile profile;     // what counts where `assumed` says nothing
   ModelOptions model_options;
+  CacheState caches = CacheState::warm;  // of counters: what they hold when a launch begins
   bool all_warps =
       false;  // prepare to look at the warps of every launch, not only of those whose warps differ
 };

@@ -332,10 +332,12 @@ void RowModel::add_work(const PreparedLaunch& launch, std::size_t index, const L
   }
   WarpOptions options;
   options.sectors = options.machine = true;
-  auto warps = launch.warps->launch(bindings_of(launch, index),
+  one.bindings = bindings_of(launch, index);
+  one.shares = shares_of(launch);
+  auto warps = launch.warps->launch(one.bindings,
                                     {{one.size.grid.x, one.size.grid.y, one.size.grid.z},
                                      {one.size.block.x, one.size.block.y, one.size.block.z}},
-                                    shares_of(launch), options);
+                                    one.shares, options);
   if (!warps) fail(*launch.step, warps.diagnostics());
   one.warps = std::move(*warps);
   work_->push_back(std::move(one));

@@ -32,7 +32,9 @@ struct LaunchWork {
   std::vector<std::int64_t> values;  // of the program's names
   double times = 0;
   std::optional<std::int64_t> shared_bytes;  // that the launch asks for
-  LaunchWarps warps;                         // with sectors and machine instructions
+  Bindings bindings;                         // of all names that its program may use
+  Shares shares;
+  LaunchWarps warps;  // with sectors and machine instructions
 };
 
 // Computes rows. Not thread-safe; several may share a plan.

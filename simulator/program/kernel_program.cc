@@ -113,6 +113,10 @@ std::optional<Access> find_access(std::string_view name) {
   return static_cast<Access>(found - kAccessNames.begin());
 }
 
+bool is_atomic(const MemoryAccess& access) {
+  return access.note.starts_with("atomic") || access.note.starts_with("reduction");
+}
+
 bool operator==(const Repeat& a, const Repeat& b) {
   return a.count == b.count && a.counter == b.counter && a.per_thread == b.per_thread && a.body == b.body;
 }

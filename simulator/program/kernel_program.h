@@ -73,6 +73,9 @@ struct MemoryAccess {  // `load: …`, `store: …`: a memory access period
   friend bool operator==(const MemoryAccess&, const MemoryAccess&) = default;
 };
 
+// Whether it is an atomic, or a reduction: its note says so.
+bool is_atomic(const MemoryAccess& access);
+
 struct Item;
 using Items = std::vector<Item>;
 

@@ -300,10 +300,13 @@ class LaunchWalk : WarpState {
     totals.instructions += times;
     if (!node.item->machine) totals.machine[Pipe::lsu] += times;
     (load ? totals.loads : totals.stores) += times;
+    if (node.atomic) (load ? totals.atomics : totals.reductions) += times;
     if (!options_.sectors) return {};
     std::int64_t sectors = 0;
     if (auto undecided = sectors_of(node, access, active, sectors)) return undecided;
     (load ? totals.load_sectors : totals.store_sectors) += times * static_cast<double>(sectors);
+    if (node.atomic)
+      (load ? totals.atomic_sectors : totals.reduction_sectors) += times * static_cast<double>(sectors);
     return {};
   }
 

@@ -41,6 +41,7 @@ class WarpCompiler {
     if (const auto* instructions = std::get_if<Instructions>(&item.what)) {
       node.count = range(instructions->count);
     } else if (const auto* access = std::get_if<MemoryAccess>(&item.what)) {
+      node.atomic = is_atomic(*access);
       if (access->address) node.address = condition(*access->address);
     } else if (const auto* repeat = std::get_if<Repeat>(&item.what)) {
       compile(node, *repeat);
@@ -166,6 +167,10 @@ void WarpTotals::add(const WarpTotals& other, double times) {
   stores += times * other.stores;
   load_sectors += times * other.load_sectors;
   store_sectors += times * other.store_sectors;
+  atomics += times * other.atomics;
+  atomic_sectors += times * other.atomic_sectors;
+  reductions += times * other.reductions;
+  reduction_sectors += times * other.reduction_sectors;
   machine.add(other.machine, times);
 }
 

@@ -34,6 +34,8 @@ struct WarpTotals {
   double instructions = 0;  // executed by warps, loads and stores among them
   double loads = 0, stores = 0;
   double load_sectors = 0, store_sectors = 0;  // of 32 bytes
+  // Those of loads, and those of stores, that are atomics or reductions.
+  double atomics = 0, atomic_sectors = 0, reductions = 0, reduction_sectors = 0;
   // Machine instructions, where the items say so; an item that does not counts as one of pipe `none` for each
   // instruction.
   MachineWork machine;

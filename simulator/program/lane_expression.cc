@@ -1,0 +1,195 @@
+#include "simulator/program/lane_expression.h"
+
+#include <algorithm>
+
+#include "simulator/program/expression/arithmetic.h"
+
+namespace warptime {
+namespace {
+
+using Operator = Expression::Operator;
+
+std::int64_t apply(Operator op, std::int64_t a, std::int64_t b) {
+  const auto x = static_cast<std::uint64_t>(a), y = static_cast<std::uint64_t>(b);
+  switch (op) {
+    case Operator::add:
+      return static_cast<std::int64_t>(x + y);
+    case Operator::subtract:
+      return static_cast<std::int64_t>(x - y);
+    case Operator::multiply:
+      return static_cast<std::int64_t>(x * y);
+    case Operator::less:
+      return a < b;
+    case Operator::less_equal:
+      return a <= b;
+    case Operator::greater:
+      return a > b;
+    case Operator::greater_equal:
+      return a >= b;
+    case Operator::equal:
+      return a == b;
+    case Operator::not_equal:
+      return a != b;
+    case Operator::logical_and:
+      return a != 0 && b != 0;
+    case Operator::logical_or:
+      return a != 0 || b != 0;
+    case Operator::minimum:
+      return std::min(a, b);
+    case Operator::maximum:
+      return std::max(a, b);
+    case Operator::bit_and:
+      return a & b;
+    case Operator::bit_or:
+      return a | b;
+    case Operator::bit_xor:
+      return a ^ b;
+    default: {  // quotients and powers
+      std::int64_t value = 0;
+      return arithmetic::binary(op, a, b, value) == nullptr ? value : 0;
+    }
+  }
+}
+
+std::int64_t apply(Operator op, std::int64_t a) {
+  switch (op) {
+    case Operator::negate:
+      return static_cast<std::int64_t>(-static_cast<std::uint64_t>(a));
+    case Operator::log2:
+      return a >= 1 ? arithmetic::log2(a) : 0;
+    default:  // logical_not
+      return a == 0;
+  }
+}
+
+template <Operator op>
+void apply_to_all(LaneValues& a, const LaneValues& b) {
+  for (std::size_t i = 0; i < kLanes; ++i) a[i] = apply(op, a[i], b[i]);
+}
+
+// The common ones are loops that the compiler turns into vector instructions.
+void apply_to_all(Operator op, LaneValues& a, const LaneValues& b) {
+  switch (op) {
+    case Operator::add:
+      return apply_to_all<Operator::add>(a, b);
+    case Operator::subtract:
+      return apply_to_all<Operator::subtract>(a, b);
+    case Operator::multiply:
+      return apply_to_all<Operator::multiply>(a, b);
+    case Operator::less:
+      return apply_to_all<Operator::less>(a, b);
+    case Operator::logical_and:
+      return apply_to_all<Operator::logical_and>(a, b);
+    default:
+      for (std::size_t i = 0; i < kLanes; ++i) a[i] = apply(op, a[i], b[i]);
+  }
+}
+
+}  // namespace
+
+LaneExpression::LaneExpression(const Expression& expression, const Names& names) {
+  nodes_.clear();
+  if (arithmetic::too_large(expression)) {
+    known_ = false;
+    nodes_.emplace_back();
+    return;
+  }
+  compile(expression, names);
+  own_ = nodes_.back().own;
+}
+
+std::uint32_t LaneExpression::add(const Node& node) {
+  nodes_.push_back(node);
+  return static_cast<std::uint32_t>(nodes_.size() - 1);
+}
+
+std::uint32_t LaneExpression::compile(const Expression& expression, const Names& names) {
+  Node node;
+  node.op = expression.op();
+  if (node.op == Operator::integer) {
+    node.name = {LaneName::Where::constant, expression.integer_value()};
+    return add(node);
+  }
+  if (node.op == Operator::name) {
+    node.name = names(expression.name_text());
+    node.own = node.name.where == LaneName::Where::own;
+    if (node.name.where == LaneName::Where::unknown) known_ = false;
+    if (node.name.where == LaneName::Where::shared)
+      highest_slot_ = std::max(highest_slot_, static_cast<int>(node.name.value));
+    return add(node);
+  }
+  if (node.op == Operator::decimal) {
+    known_ = false;
+    return add(node);
+  }
+  const auto& operands = expression.operands();
+  const bool chain = node.op == Operator::minimum || node.op == Operator::maximum;  // of two or more
+  const auto first = static_cast<std::uint32_t>(nodes_.size());
+  std::vector<std::uint32_t> indices;
+  for (const Expression& operand : operands) indices.push_back(compile(operand, names));
+  const bool constant = std::all_of(indices.begin(), indices.end(), [this](std::uint32_t i) {
+    return nodes_[i].name.where == LaneName::Where::constant;
+  });
+  const auto join = [&](std::span<const std::uint32_t> of) {
+    node.operand_count = static_cast<std::uint32_t>(of.size());
+    node.own = false;
+    for (std::size_t i = 0; i < of.size(); ++i) {
+      node.operands[i] = of[i];
+      node.own = node.own || nodes_[of[i]].own;
+    }
+    return add(node);
+  };
+  std::uint32_t index = 0;
+  if (chain) {
+    index = indices[0];
+    for (std::size_t i = 1; i < indices.size(); ++i)
+      index = join(std::array<std::uint32_t, 2>{index, indices[i]});
+  } else {
+    index = join(indices);
+  }
+  if (!constant || !known_) return index;
+  Node value;
+  value.name = {LaneName::Where::constant, shared_value(nodes_[index], {})};
+  nodes_.resize(first);
+  return add(value);
+}
+
+std::int64_t LaneExpression::shared_value(const LaneSlots& slots) const {
+  return shared_value(nodes_.back(), slots);
+}
+
+std::int64_t LaneExpression::shared_value(const Node& node, const LaneSlots& slots) const {
+  if (node.operand_count == 0)
+    return node.name.where == LaneName::Where::shared
+               ? slots.shared[static_cast<std::size_t>(node.name.value)]
+               : node.name.value;
+  const std::int64_t a = shared_value(nodes_[node.operands[0]], slots);
+  if (node.operand_count == 1) return apply(node.op, a);
+  if (node.operand_count == 3) return shared_value(nodes_[node.operands[a != 0 ? 1 : 2]], slots);
+  return apply(node.op, a, shared_value(nodes_[node.operands[1]], slots));
+}
+
+void LaneExpression::values(const LaneSlots& slots, LaneValues& result) const {
+  values(nodes_.back(), slots, result);
+}
+
+void LaneExpression::values(const Node& node, const LaneSlots& slots, LaneValues& result) const {
+  if (!node.own) return result.fill(shared_value(node, slots));
+  if (node.operand_count == 0) {
+    result = slots.own[static_cast<std::size_t>(node.name.value)];
+    return;
+  }
+  values(nodes_[node.operands[0]], slots, result);
+  if (node.operand_count == 1) {
+    for (std::int64_t& value : result) value = apply(node.op, value);
+    return;
+  }
+  LaneValues second;
+  values(nodes_[node.operands[1]], slots, second);
+  if (node.operand_count == 2) return apply_to_all(node.op, result, second);
+  LaneValues third;
+  values(nodes_[node.operands[2]], slots, third);
+  for (std::size_t i = 0; i < kLanes; ++i) result[i] = result[i] != 0 ? second[i] : third[i];
+}
+
+}  // namespace warptime

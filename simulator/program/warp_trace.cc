@@ -1,0 +1,381 @@
+#include "simulator/program/warp_trace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <string>
+
+namespace warptime {
+namespace {
+
+// Slots that threads share; counters follow.
+constexpr std::size_t kBlockSlot = 0, kWarpSlotOfTrace = 3, kFirstCounterSlot = 4;
+constexpr std::array<const char*, 3> kDimensions = {"x", "y", "z"};
+
+// A sum as terms with whole coefficients, as far as it is one on its outside.
+void split_sum(const Expression& expression, std::int64_t coefficient,
+               std::vector<std::pair<std::int64_t, Expression>>& terms) {
+  using Operator = Expression::Operator;
+  const auto& operands = expression.operands();
+  if (expression.op() == Operator::add || expression.op() == Operator::subtract) {
+    split_sum(operands[0], coefficient, terms);
+    return split_sum(operands[1], expression.op() == Operator::add ? coefficient : -coefficient, terms);
+  }
+  if (expression.op() == Operator::negate) return split_sum(operands[0], -coefficient, terms);
+  if (expression.op() == Operator::multiply) {
+    for (std::size_t side : {0, 1})
+      if (operands[side].is_integer())
+        return split_sum(operands[1 - side], coefficient * operands[side].integer_value(), terms);
+  }
+  terms.emplace_back(coefficient, expression);
+}
+
+Expression sum_of(const std::vector<std::pair<std::int64_t, Expression>>& terms) {
+  Expression sum(0);
+  for (const auto& [coefficient, term] : terms)
+    sum = Expression::make(
+        Expression::Operator::add,
+        {std::move(sum), Expression::make(Expression::Operator::multiply, {coefficient, term})});
+  return sum;
+}
+
+// The lines of the threads' bytes from `first` on, in order.
+void find_lines(const LaneValues& first, std::int64_t offset, std::uint32_t threads, std::int64_t bytes,
+                std::vector<LineSectors>& lines) {
+  lines.clear();
+  std::array<std::int64_t, 2 * kLanes> few{};
+  std::vector<std::int64_t> many;
+  std::size_t count = 0;
+  const auto add = [&](std::int64_t sector) {
+    if (count != 0 && few[count - 1] == sector) return;
+    if (count < few.size())
+      few[count++] = sector;
+    else
+      many.push_back(sector);
+  };
+  for (std::uint32_t rest = threads; rest != 0; rest &= rest - 1) {
+    const std::int64_t at = first[static_cast<std::size_t>(std::countr_zero(rest))] + offset;
+    const std::int64_t last = (at + bytes - 1) >> 5;
+    for (std::int64_t sector = at >> 5; sector <= last; ++sector) add(sector);
+  }
+  many.insert(many.end(), few.begin(), few.begin() + static_cast<std::ptrdiff_t>(count));
+  if (!std::is_sorted(many.begin(), many.end())) std::sort(many.begin(), many.end());
+  for (const std::int64_t sector : many) {
+    const auto bit = static_cast<std::uint8_t>(1 << (sector & 3));
+    if (!lines.empty() && lines.back().line == sector >> 2)
+      lines.back().sectors |= bit;
+    else
+      lines.push_back({sector >> 2, bit});
+  }
+}
+
+}  // namespace
+
+class LaunchTraceMaker {
+ public:
+  LaunchTraceMaker(const KernelProgram& program, const Bindings& values, const LaunchSize& size,
+                   const Shares& shares)
+      : program_(program), values_(values), shares_(shares) {
+    for (const Parameter& parameter : program.parameters)
+      if (parameter.share) shares_.emplace(parameter.name, *parameter.share);
+    trace_.size_ = size;
+    trace_.slots_ = kFirstCounterSlot;
+  }
+
+  Result<LaunchTrace> make() {
+    trace_.nodes_ = nodes(program_.program);
+    if (!wrong_.empty()) return std::move(wrong_);
+    return std::move(trace_);
+  }
+
+ private:
+  std::vector<TraceNode> nodes(const Items& items) {
+    std::vector<TraceNode> made;
+    made.reserve(items.size());
+    for (const Item& item : items) made.push_back(node(item));
+    return made;
+  }
+
+  TraceNode node(const Item& item) {
+    TraceNode node;
+    node.item = &item;
+    if (item.threads) node.threads = expression(*item.threads);
+    for (const std::string& share : item.shares) node.share *= share_of(share);
+    if (item.detail)
+      for (const ChipAccess& access : item.detail->on_chip)
+        node.on_chip.push_back(access.address ? known(expression(*access.address)) : std::nullopt);
+    if (const auto* instructions = std::get_if<Instructions>(&item.what)) {
+      node.count = count(instructions->count, item);
+    } else if (const auto* access = std::get_if<MemoryAccess>(&item.what)) {
+      node.access = trace_.accesses_++;
+      if (access->kind == MemoryAccess::Kind::load) node.load = ++loads_;
+      if (access->address) find_address(*access->address, node);
+    } else if (const auto* repeat = std::get_if<Repeat>(&item.what)) {
+      node.count = count(repeat->count, item);
+      if (repeat->per_thread) node.per_thread = known(expression(*repeat->per_thread));
+      node.counter = static_cast<int>(trace_.slots_++);
+      counters_.emplace_back(repeat->counter, node.counter);
+      node.body = nodes(repeat->body);
+      counters_.pop_back();
+    } else if (const auto* when = std::get_if<When>(&item.what)) {
+      decide(*when, item, node);
+      node.body = nodes(when->then_items);
+      node.otherwise = nodes(when->else_items);
+    }
+    return node;
+  }
+
+  void decide(const When& when, const Item& item, TraceNode& node) {
+    if (when.then_threads) node.then_threads = known(expression(*when.then_threads));
+    const auto op = when.condition.op();
+    const bool equal = op == Expression::Operator::equal;
+    if (equal || op == Expression::Operator::not_equal) {
+      const auto& sides = when.condition.operands();
+      if (sides[0].op() == Expression::Operator::name && sides[1] == Expression(0))
+        if (const auto share = shares_.find(sides[0].name_text()); share != shares_.end()) {
+          node.then_share = std::clamp(equal ? 1 - share->second : share->second, 0.0, 1.0);
+          return;
+        }
+    }
+    if (!node.then_threads) node.count = count(when.condition, item);
+  }
+
+  double share_of(const std::string& name) const {
+    const auto share = shares_.find(name);
+    return share == shares_.end() ? 1 : std::clamp(share->second, 0.0, 1.0);
+  }
+
+  static std::optional<LaneExpression> known(LaneExpression expression) {
+    if (!expression.known()) return std::nullopt;
+    return expression;
+  }
+
+  void find_address(const Expression& address, TraceNode& node) {
+    std::vector<std::pair<std::int64_t, Expression>> terms, of_threads, of_counters, of_both;
+    split_sum(address, 1, terms);
+    for (auto& term : terms) {
+      const LaneExpression compiled = expression(term.second);
+      if (!compiled.known()) return;
+      auto& part = !compiled.uses_from(kFirstCounterSlot) ? of_threads
+                   : compiled.is_shared()                 ? of_counters
+                                                          : of_both;
+      part.push_back(std::move(term));
+    }
+    node.address_known = true;
+    node.of_threads = expression(sum_of(of_threads));
+    node.of_counters = expression(sum_of(of_counters));
+    node.of_both = expression(sum_of(of_both));
+    node.has_both = !of_both.empty();
+  }
+
+  LaneExpression count(const Expression& expression, const Item& item) {
+    LaneExpression compiled = this->expression(expression);
+    if (!compiled.known() || !compiled.is_shared()) {
+      std::string place;
+      if (!item.lines.empty())
+        place = fmt::format(" of {}:{}", program_.provenance.source, to_string(item.lines));
+      wrong_.push_back(error(fmt::format("`{}`{} cannot be evaluated", to_string(expression), place)));
+    }
+    return compiled;
+  }
+
+  LaneExpression expression(const Expression& expression) {
+    return {expression, [this](const std::string& name) { return find(name); }};
+  }
+
+  LaneName find(const std::string& name) const {
+    using Where = LaneName::Where;
+    for (auto at = counters_.rbegin(); at != counters_.rend(); ++at)
+      if (!name.empty() && at->first == name) return {Where::shared, at->second};
+    for (std::size_t d = 0; d < 3; ++d) {
+      const auto is = [&](const char* what) { return name == std::string(what) + "." + kDimensions[d]; };
+      if (is("threadIdx")) return {Where::own, static_cast<std::int64_t>(d)};
+      if (is("blockIdx")) return {Where::shared, static_cast<std::int64_t>(kBlockSlot + d)};
+      if (is("blockDim")) return {Where::constant, trace_.size_.block[d]};
+      if (is("gridDim")) return {Where::constant, trace_.size_.grid[d]};
+    }
+    if (name == "laneid") return {Where::own, 3};
+    if (name == "warpid") return {Where::shared, kWarpSlotOfTrace};
+    if (name == "warpSize") return {Where::constant, static_cast<std::int64_t>(kLanes)};
+    if (const auto value = values_.find(name); value != values_.end())
+      return {Where::constant, value->second};
+    return {};
+  }
+
+  const KernelProgram& program_;
+  const Bindings& values_;
+  Shares shares_;
+  LaunchTrace trace_;
+  std::vector<std::pair<std::string, int>> counters_;
+  int loads_ = 0;
+  Diagnostics wrong_;
+};
+
+Result<LaunchTrace> LaunchTrace::make(const KernelProgram& program, const Bindings& values,
+                                      const LaunchSize& size, const Shares& shares) {
+  return LaunchTraceMaker(program, values, size, shares).make();
+}
+
+WarpTrace::WarpTrace(const LaunchTrace& launch, std::int64_t block, std::int64_t warp) : launch_(&launch) {
+  const LaunchSize& size = launch.size_;
+  slots_.shared.assign(launch.slots_, 0);
+  slots_.shared[kBlockSlot] = block % size.grid[0];
+  slots_.shared[kBlockSlot + 1] = block / size.grid[0] % size.grid[1];
+  slots_.shared[kBlockSlot + 2] = block / (size.grid[0] * size.grid[1]);
+  slots_.shared[kWarpSlotOfTrace] = warp;
+  const std::int64_t threads = size.block[0] * size.block[1] * size.block[2];
+  std::uint32_t active = 0;
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    const std::int64_t thread = warp * static_cast<std::int64_t>(kLanes) + static_cast<std::int64_t>(lane);
+    if (thread < threads) active |= std::uint32_t{1} << lane;
+    slots_.own[0][lane] = thread % size.block[0];
+    slots_.own[1][lane] = thread / size.block[0] % size.block[1];
+    slots_.own[2][lane] = thread / (size.block[0] * size.block[1]);
+    slots_.own[3][lane] = static_cast<std::int64_t>(lane);
+  }
+  known_.resize(static_cast<std::size_t>(launch.accesses_));
+  random_ = static_cast<std::uint64_t>(block) * 0x9e3779b97f4a7c15U + static_cast<std::uint64_t>(warp) + 1;
+  frames_.push_back({&launch.nodes_, 0, active});
+}
+
+// Whether this warp is among the share that does something: the same for the same launch each time.
+bool WarpTrace::draw(double share) {
+  if (share >= 1) return true;
+  random_ += 0x9e3779b97f4a7c15U;  // splitmix64 (Steele, Lea, Flood 2014)
+  std::uint64_t z = random_;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+  z ^= z >> 31;
+  return static_cast<double>(z >> 11) * 0x1p-53 < share;
+}
+
+std::uint32_t WarpTrace::holding(const LaneExpression& condition, std::uint32_t threads) const {
+  if (!condition.known()) return threads;
+  if (condition.is_shared()) return condition.shared_value(slots_) != 0 ? threads : 0;
+  LaneValues values;
+  condition.values(slots_, values);
+  std::uint32_t result = 0;
+  for (std::size_t lane = 0; lane < kLanes; ++lane)
+    result |= static_cast<std::uint32_t>(values[lane] != 0) << lane;
+  return result & threads;
+}
+
+bool WarpTrace::next(Step& step, std::int64_t patience) {
+  for (; patience > 0 && !frames_.empty(); --patience) {
+    Frame& frame = frames_.back();
+    if (frame.next == frame.nodes->size()) {
+      if (frame.repeat != nullptr && ++frame.iteration < frame.iterations) {
+        slots_.shared[static_cast<std::size_t>(frame.repeat->counter)] = frame.iteration;
+        frame.next = 0;
+        if (frame.trips >= 0) {
+          const LaneValues& trips = trips_[static_cast<std::size_t>(frame.trips)];
+          frame.threads = 0;
+          for (std::uint32_t rest = frame.entered; rest != 0; rest &= rest - 1) {
+            const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
+            if (trips[lane] > frame.iteration) frame.threads |= std::uint32_t{1} << lane;
+          }
+        }
+        continue;
+      }
+      if (frame.trips >= 0) trips_.pop_back();
+      frames_.pop_back();
+      continue;
+    }
+    const TraceNode& node = (*frame.nodes)[frame.next++];
+    std::uint32_t threads = frame.threads;
+    if (node.threads) threads = holding(*node.threads, threads);
+    const bool executed = threads != 0 && draw(node.share);
+    if (!executed && !node.item->predicated) continue;
+    step = {&node, threads, !executed};
+    if (!executed || node.counter < 0) {
+      if (std::holds_alternative<When>(node.item->what)) {
+        if (executed) enter(node, threads);
+        continue;
+      }
+      return true;
+    }
+    enter(node, threads);
+  }
+  frames_.clear();
+  return false;
+}
+
+void WarpTrace::enter(const TraceNode& node, std::uint32_t threads) {
+  if (node.counter < 0) {  // a `when`
+    std::uint32_t then = 0;
+    if (node.then_share >= 0)
+      then = draw(node.then_share) ? threads : 0;
+    else
+      then = holding(node.then_threads ? *node.then_threads : node.count, threads);
+    if ((threads & ~then) != 0) frames_.push_back({&node.otherwise, 0, threads & ~then});
+    if (then != 0) frames_.push_back({&node.body, 0, then});
+    return;
+  }
+  Frame body{&node.body, 0, threads, &node, 0, 0, threads};
+  if (node.per_thread) {
+    LaneValues trips;
+    node.per_thread->values(slots_, trips);
+    std::uint32_t first = 0;
+    for (std::uint32_t rest = threads; rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
+      body.iterations = std::max(body.iterations, trips[lane]);
+      if (trips[lane] > 0) first |= std::uint32_t{1} << lane;
+    }
+    if (!node.per_thread->is_shared()) {
+      body.trips = static_cast<int>(trips_.size());
+      trips_.push_back(trips);
+      body.threads = first;
+    }
+  } else {
+    body.iterations = node.count.shared_value(slots_);
+  }
+  slots_.shared[static_cast<std::size_t>(node.counter)] = 0;
+  if (body.iterations > 0 && !node.body.empty())
+    frames_.push_back(body);
+  else if (body.trips >= 0)
+    trips_.pop_back();
+}
+
+std::int64_t WarpTrace::instructions(const Step& step) const {
+  return step.skipped ? 1 : step.node->count.shared_value(slots_);
+}
+
+std::span<const LineSectors> WarpTrace::lines(const Step& step) {
+  const TraceNode& node = *step.node;
+  if (!node.address_known) return {};
+  Known& known = known_[static_cast<std::size_t>(node.access)];
+  const std::int64_t bytes =
+      std::max<std::int64_t>(1, std::get<MemoryAccess>(node.item->what).bytes.value_or(4));
+  if (!known.made) {
+    node.of_threads.values(slots_, known.of_threads);
+    known.made = true;
+  }
+  const std::int64_t offset = node.of_counters.shared_value(slots_);
+  if (node.has_both) {
+    LaneValues addresses;
+    node.of_both.values(slots_, addresses);
+    for (std::size_t i = 0; i < kLanes; ++i) addresses[i] += known.of_threads[i];
+    find_lines(addresses, offset, step.threads, bytes, moved_);
+    return moved_;
+  }
+  const std::int64_t phase = offset & (kLineBytes - 1), whole = offset >> 7;
+  if (known.phase != phase || known.threads != step.threads) {
+    find_lines(known.of_threads, phase, step.threads, bytes, known.lines);
+    known.phase = phase;
+    known.threads = step.threads;
+  }
+  moved_ = known.lines;
+  for (LineSectors& line : moved_) line.line += whole;
+  return moved_;
+}
+
+bool WarpTrace::chip_addresses(const Step& step, std::size_t index, LaneValues& addresses) const {
+  const auto& address = step.node->on_chip[index];
+  if (!address) return false;
+  address->values(slots_, addresses);
+  return true;
+}
+
+}  // namespace warptime

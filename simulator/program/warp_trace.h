@@ -1,0 +1,118 @@
+// What one warp of a launch does, item by item, with the addresses that its threads access: for simulations that follow
+// single warps. (warps.h looks at many warps at once, and knows no order.)
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "simulator/program/kernel_program.h"
+#include "simulator/program/lane_expression.h"
+#include "simulator/program/warps.h"
+
+namespace warptime {
+
+// A 128-byte line, and which of its four sectors: a bit each.
+struct LineSectors {
+  std::int64_t line = 0;
+  std::uint8_t sectors = 0;
+  friend bool operator==(const LineSectors&, const LineSectors&) = default;
+};
+
+inline constexpr std::int64_t kLineBytes = 128, kSectorBytes = 32;
+
+// An item of a kernel program in a launch.
+struct TraceNode {
+  const Item* item = nullptr;
+  int load = 0;     // a load's number, from 1, as ItemDetail::needs has it
+  int access = -1;  // numbers loads and stores, from 0
+  std::optional<LaneExpression> threads, then_threads, per_thread;
+  LaneExpression count;  // of instructions, of iterations; a `when`'s condition
+  // An address is the sum of these: what counters do not change, what threads share, and the rest.
+  bool address_known = false;
+  LaneExpression of_threads, of_counters, of_both;
+  bool has_both = false;
+  std::vector<std::optional<LaneExpression>> on_chip;  // the addresses of ItemDetail::on_chip
+  double share = 1;                                    // of the warps that execute it
+  double then_share = -1;  // of the warps that take `then`, where data decide; negative: the condition does
+  int counter = -1;        // its slot
+  std::vector<TraceNode> body, otherwise;
+};
+
+// A kernel program with the values of its parameters and the size of a launch.
+class LaunchTrace {
+ public:
+  // `program` must outlive it. Names without a value: what needs them takes all threads, and an address is unknown.
+  // Errors: a count that uses such a name.
+  static Result<LaunchTrace> make(const KernelProgram& program, const Bindings& values,
+                                  const LaunchSize& size, const Shares& shares);
+  const LaunchSize& size() const { return size_; }
+  int accesses() const { return accesses_; }
+  const std::vector<TraceNode>& nodes() const { return nodes_; }
+  std::int64_t blocks() const { return size_.grid[0] * size_.grid[1] * size_.grid[2]; }
+
+ private:
+  friend class WarpTrace;
+  friend class LaunchTraceMaker;
+  LaunchSize size_;
+  std::vector<TraceNode> nodes_;
+  int accesses_ = 0;
+  std::size_t slots_ = 0;
+};
+
+// Goes through the items of one warp: those that are calculation or an access; repeats and conditions are followed.
+class WarpTrace {
+ public:
+  // `launch` must outlive it. `block`: in launch order, x first.
+  WarpTrace(const LaunchTrace& launch, std::int64_t block, std::int64_t warp);
+
+  struct Step {
+    const TraceNode* node = nullptr;
+    std::uint32_t threads = 0;  // that execute it: a bit each
+    bool skipped = false;       // a predicated instruction that no thread executes
+  };
+  // False: the warp has ended. A warp that makes very many steps without an item of its own (an empty loop) ends after
+  // `patience` of them.
+  bool next(Step& step, std::int64_t patience = 1 << 20);
+
+  // Of the step that next() gave last.
+  std::int64_t instructions(const Step& step) const;
+  // The lines that the access touches, in order; empty: its address is not known. Valid until the next call.
+  std::span<const LineSectors> lines(const Step& step);
+  // The addresses of an access on the chip; false: not known.
+  bool chip_addresses(const Step& step, std::size_t index, LaneValues& addresses) const;
+
+ private:
+  struct Frame {
+    const std::vector<TraceNode>* nodes = nullptr;
+    std::size_t next = 0;
+    std::uint32_t threads = 0;
+    const TraceNode* repeat = nullptr;  // of a body: the iterations behind this one
+    std::int64_t iteration = 0, iterations = 0;
+    std::uint32_t entered = 0;  // the threads of its first iteration
+    int trips = -1;             // index of the threads' own iterations
+  };
+  struct Known {  // of an access
+    bool made = false;
+    LaneValues of_threads;
+    std::uint32_t threads = 0;
+    std::int64_t phase = -1;  // of the shared part within a line
+    std::vector<LineSectors> lines;
+  };
+  void enter(const TraceNode& node, std::uint32_t threads);
+  bool draw(double share);
+  std::uint32_t holding(const LaneExpression& condition, std::uint32_t threads) const;
+
+  const LaunchTrace* launch_;
+  LaneSlots slots_;
+  std::vector<Frame> frames_;
+  std::vector<LaneValues> trips_;
+  std::vector<Known> known_;
+  std::vector<LineSectors> moved_;
+  std::uint64_t random_ = 0;
+};
+
+}  // namespace warptime

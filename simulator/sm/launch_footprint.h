@@ -1,0 +1,34 @@
+// How many bytes of device memory the blocks of a launch access, each counted once.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "simulator/program/kernel_program.h"
+#include "simulator/program/warps.h"
+
+namespace warptime {
+
+struct Footprint {
+  double read_bytes = 0;  // that loads and atomics access, in pieces of 64 bytes, as memory gives them to L2
+  double written_bytes = 0;  // that stores and atomics access, in sectors
+  double all_bytes = 0;      // of both together
+  bool estimated = false;    // some addresses are not known, or depend on what has no range
+};
+
+class LaunchFootprint {
+ public:
+  // `program` must outlive it.
+  LaunchFootprint(const KernelProgram& program, const Bindings& values, const LaunchSize& size);
+
+  // Of blocks `first` to `first + count - 1`, in launch order.
+  Footprint of_blocks(std::int64_t first, std::int64_t count) const;
+
+ private:
+  const KernelProgram& program_;
+  const Bindings& values_;
+  LaunchSize size_;
+};
+
+}  // namespace warptime

@@ -1,0 +1,68 @@
+// One SM as it runs its blocks of a launch: what its L1 finds, what it asks L2 for, and how long its warps take. Four
+// partitions issue a warp's instruction a cycle each; a warp waits where it uses what a load has not brought yet. The
+// other SMs are taken to do the same at the same time.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "simulator/gpu/gpu.h"
+#include "simulator/gpu/occupancy.h"
+#include "simulator/program/warp_trace.h"
+
+namespace warptime {
+
+struct SmFigures {
+  int partitions = 4;
+  std::int64_t l1_bytes = 0;  // beside the shared memory
+  // Cycles from the issue of a load to its use: where L1 has it, L2, memory, and where a thread has just stored it.
+  double l1_latency = 0, l2_latency = 0, memory_latency = 0, stored_latency = 0;
+  // Cycles that one sector takes of this SM's share of L2's and of memory's bandwidth.
+  double l2_sector_cycles = 0, memory_sector_cycles = 0;
+};
+
+// L1 and shared memory together, by compute capability (CUDA C++ Programming Guide, 20.4 to 20.10).
+std::int64_t unified_l1_bytes(ComputeCapability compute_capability);
+// The part of them that is shared memory while blocks of a kernel run. The driver chooses it, and does not say how: on an
+// H100 it is the smallest configuration that holds twice as many blocks as registers and warps allow (as many, of blocks
+// of 1,024 threads), but no more than 132 of 256 KiB unless the blocks that can run need more (data/development).
+std::int64_t shared_configuration(ComputeCapability compute_capability, const Occupancy& occupancy,
+                                  std::int64_t threads_per_block);
+
+// Of a GPU with `active_sms` at work, for a kernel with this occupancy.
+SmFigures sm_figures(const Gpu& gpu, const Occupancy& occupancy, std::int64_t threads_per_block,
+                     std::int64_t active_sms);
+
+struct SmOptions {
+  std::int64_t active_blocks = 1;  // at once
+  std::int64_t sms = 1;            // of the GPU: block b runs on SM b % sms
+  std::int64_t sm = 0;             // this one
+  // The share of the sectors that miss L1 and that nobody on this SM has asked for before, which memory must give.
+  double from_memory = 1;
+  std::int64_t most_accesses =
+      30'000;  // of warps that are simulated; what is left is taken to go on as before
+};
+
+struct SmCounts {
+  double instructions = 0;
+  double load_sectors = 0, load_hits = 0;  // of L1; hits are found there, or are on their way
+  double store_sectors = 0, store_hits = 0;
+  double atomic_sectors = 0;
+  double unknown_sectors = 0;          // of accesses whose addresses are not known
+  double l2_reads = 0, l2_writes = 0;  // sectors, atomics apart
+  double first_reads = 0;              // of l2_reads: sectors that this SM has not read before
+  void add(const SmCounts& other, double times);
+};
+
+struct SmRun {
+  SmCounts counts;       // of what was simulated
+  SmCounts second_half;  // of the second half of it, where it is cut
+  double cycles = 0, second_half_cycles = 0;
+  std::int64_t blocks = 0;  // of this SM in the launch
+  std::int64_t accesses = 0;
+  bool complete = false;  // all blocks of this SM ran to their ends
+};
+
+SmRun run_sm(const LaunchTrace& launch, const SmFigures& figures, const SmOptions& options);
+
+}  // namespace warptime
