@@ -94,6 +94,7 @@ class Pipeline {
     options.main_file = main_file_;
     options.lines = lines_;
     options.ptx_lines = source_->text.empty();
+    options.detail = options_.machine != AnalyzeOptions::Machine::none;
     return options;
   }
 

@@ -65,9 +65,10 @@ void BlockItems::append_block(std::uint32_t b, std::uint32_t loop, const Facts& 
   const auto& block = flow_.cfg.blocks[b];
   std::int64_t run = 0;
   LineSet lines, ptx;
+  ItemDetail detail;
   const auto end_run = [&] {
-    add_instructions(items, run, lines, ptx);
-    if (run != 0) lines = ptx = {};
+    add_instructions(items, run, lines, ptx, detail);
+    if (run != 0) lines = ptx = {}, detail = {};
     run = 0;
   };
   for (auto i = block.first; i < block.end; ++i) {
@@ -81,6 +82,11 @@ void BlockItems::append_block(std::uint32_t b, std::uint32_t loop, const Facts& 
     ++run;
     if (const auto line = notes_.source_line(i); line > 0) lines.add(line);
     ptx.add(static_cast<int>(function_.instructions[i].line));
+    if (options_.detail) {
+      if (auto access = on_chip_.access_of(i, loop, facts)) detail.on_chip.push_back(std::move(*access));
+      detail.barrier = waits_for_block(function_.instructions[i].opcode);
+      if (detail.barrier) end_run();
+    }
     if (const auto* call = flow_.code.opaque_call(i)) {
       end_run();
       append_opaque_call(i, *call, items);
@@ -146,8 +152,11 @@ void BlockItems::find_footprint(std::uint32_t i, std::uint32_t loop, const Facts
 void BlockItems::append_memory_access(std::uint32_t i, std::uint32_t loop, const Facts& facts, Items& items) {
   find_footprint(i, loop, facts);
   MemoryAccess access = out_.accesses[out_.roles[i].access];
-  if (const auto operand = out_.roles[i].operand; operand != none)
-    access.address = conditions_.place_in_array(flow_.evaluator.address(i, operand), loop, facts);
+  if (const auto operand = out_.roles[i].operand; operand != none) {
+    const auto address = flow_.evaluator.address(i, operand);
+    access.address = conditions_.place_in_array(address, loop, facts);
+    if (options_.detail) access.array = arrays_.name_of(address, loop);
+  }
   Item item{std::move(access), notes_.source_lines(i), notes_.ptx_lines(i)};
   if (function_.instructions[i].guard == ptx::no_index) {
     items.push_back(std::move(item));

@@ -5,9 +5,11 @@
 #include <set>
 #include <string>
 
+#include "analyzer/periods/arrays.h"
 #include "analyzer/periods/conditions.h"
 #include "analyzer/periods/flow.h"
 #include "analyzer/periods/notes.h"
+#include "analyzer/periods/on_chip.h"
 #include "analyzer/periods/parameters.h"
 
 namespace warptime::periods {
@@ -18,13 +20,15 @@ class BlockItems {
  public:
   // `out` receives the roles and the accesses. All arguments must outlive it.
   BlockItems(analysis::KernelFlow& flow, const LowerOptions& options, Lowered& out, Parameters& parameters,
-             Conditions& conditions, const LoopCounters& counters, Notes& notes)
+             Arrays& arrays, Conditions& conditions, const LoopCounters& counters, Notes& notes)
       : flow_(flow),
         exprs_(flow.evaluator.exprs()),
         function_(flow.code.function()),
         options_(options),
         out_(out),
         parameters_(parameters),
+        arrays_(arrays),
+        on_chip_(flow, conditions),
         conditions_(conditions),
         counters_(counters),
         notes_(notes) {}
@@ -48,6 +52,8 @@ class BlockItems {
   const LowerOptions& options_;
   Lowered& out_;
   Parameters& parameters_;
+  Arrays& arrays_;
+  OnChip on_chip_;
   Conditions& conditions_;
   const LoopCounters& counters_;
   Notes& notes_;

@@ -44,7 +44,12 @@ void BranchJoins::append(std::uint32_t last, ExprId guard, Items taken, Items ot
     periods::append(items, take ? std::move(taken) : std::move(other));
     return;
   }
-  // The same for all threads, but nothing here says which: the user must.
+  // The same for all threads, but nothing here says which.
+  if (same_periods(taken, other)) {  // nor does it matter to times: the user is not asked
+    periods::append(items, std::move(other));
+    return;
+  }
+  // The user must.
   constexpr double half = 0.5;
   const auto name = parameters_.ask_for_share(
       fmt::format("taken_at_{}", notes_.place_for_name(last)),

@@ -9,15 +9,6 @@ namespace {
 
 using Kind = InstructionRole::Kind;
 
-// The operand that is the global address: a load's second, a store's first.
-std::uint32_t address_operand(const std::vector<ptx::Operand>& operands, const ptx::Instruction& ins,
-                              ptx::Category category) {
-  const std::uint32_t from = category == ptx::Category::load || category == ptx::Category::atomic ? 1 : 0;
-  for (std::uint32_t i = from; i < ins.operand_count; ++i)
-    if (operands[ins.first_operand + i].kind == ptx::Operand::Kind::address) return i;
-  return from;
-}
-
 InstructionRole memory(analysis::KernelFlow& flow, std::uint32_t block, std::uint32_t instruction, Kind kind,
                        std::uint32_t operand, std::string note, const analysis::Naming& naming,
                        std::vector<MemoryAccess>& accesses) {
@@ -54,6 +45,14 @@ InstructionRole memory(analysis::KernelFlow& flow, std::uint32_t block, std::uin
 }
 
 }  // namespace
+
+std::uint32_t address_operand(const std::vector<ptx::Operand>& operands, const ptx::Instruction& ins,
+                              ptx::Category category) {
+  const std::uint32_t from = category == ptx::Category::load || category == ptx::Category::atomic ? 1 : 0;
+  for (std::uint32_t i = from; i < ins.operand_count; ++i)
+    if (operands[ins.first_operand + i].kind == ptx::Operand::Kind::address) return i;
+  return from;
+}
 
 InstructionRole classify(analysis::KernelFlow& flow, std::uint32_t block, std::uint32_t instruction,
                          const analysis::Naming& naming, std::vector<MemoryAccess>& accesses) {

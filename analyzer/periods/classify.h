@@ -1,11 +1,19 @@
 // What one instruction is: calculation, or a memory access period with its pattern.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "analyzer/periods/flow.h"
 #include "analyzer/periods/lower.h"
+#include "analyzer/ptx/opcodes.h"
 #include "analyzer/symbolic/naming.h"
 
 namespace warptime::periods {
+
+// The operand that is the address of a load, store, atomic or copy: of those that have a result, behind it.
+std::uint32_t address_operand(const std::vector<ptx::Operand>& operands, const ptx::Instruction& ins,
+                              ptx::Category category);
 
 // Section 5.3 of Puchala et al. (2022): global loads and stores are memory access periods; everything else
 // that is executed, ld.param and shared, local and constant memory included, is calculation, calls and

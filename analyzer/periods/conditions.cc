@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "analyzer/periods/arrays.h"
+
 namespace warptime::periods {
 
 using analysis::ExprId;
@@ -59,26 +61,38 @@ std::optional<Expression> Conditions::of_threads(ExprId expr) {
   return analysis::to_expression(exprs_, expr, threads_, nullptr, most_parts);
 }
 
-std::optional<Expression> Conditions::place_in_array(ExprId raw, std::uint32_t loop,
-                                                     const analysis::Facts& facts) {
+ExprId Conditions::resolve_address(ExprId raw, std::uint32_t loop, const analysis::Facts& facts) {
   auto address = resolve(raw, loop, facts);
   if (exprs_[address].has_phi) {
     address = facts.simplify(flow_.loops.resolve_index(raw, loop, facts));
     if (counters_.in_last_iteration()) address = facts.simplify(counters_.with_last_values(address));
   }
-  std::vector<analysis::Term> terms;
-  exprs_.linear_terms(address, terms);
-  std::optional<ExprId> array;
-  for (const auto& term : terms) {
-    const auto& node = exprs_[term.atom];
-    const bool begins = node.op == analysis::SymbolicOp::symbol ||
-                        (node.op == analysis::SymbolicOp::argument && parameters_.may_be_pointer(node.a));
-    if (!begins || term.coefficient != 1) continue;
-    if (array) return std::nullopt;
-    array = term.atom;
-  }
+  return address;
+}
+
+std::optional<Expression> Conditions::place_in_array(ExprId raw, std::uint32_t loop,
+                                                     const analysis::Facts& facts) {
+  const auto address = resolve_address(raw, loop, facts);
+  const auto array = pointer_term(exprs_, parameters_, address);
   if (!array) return std::nullopt;
   return of_threads(exprs_.subtract(address, *array));
+}
+
+std::optional<Expression> Conditions::place_on_chip(
+    ExprId raw, std::uint32_t loop, const analysis::Facts& facts,
+    const std::function<std::optional<std::int64_t>(ExprId symbol)>& begin_of) {
+  bool known = true, any = false;
+  const auto place = exprs_.rewrite(
+      resolve_address(raw, loop, facts), [](const analysis::SymbolicExprs::Node&) { return true; },
+      [&](ExprId leaf) {
+        if (exprs_[leaf].op != analysis::SymbolicOp::symbol) return leaf;
+        const auto begin = begin_of(leaf);
+        known = known && begin;
+        any = true;
+        return exprs_.constant(begin.value_or(0));
+      });
+  if (!known || !any) return std::nullopt;
+  return of_threads(place);
 }
 
 std::string Conditions::readable(ExprId expr) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -39,6 +40,11 @@ class Conditions {
   // form.
   std::optional<Expression> place_in_array(analysis::ExprId address, std::uint32_t loop,
                                            const analysis::Facts& facts);
+  // The same of an address on the chip, from the beginning of its memory: `begin_of` gives the places of the variables
+  // whose addresses are in it. Nothing where one has none, or where there is no variable.
+  std::optional<Expression> place_on_chip(
+      analysis::ExprId address, std::uint32_t loop, const analysis::Facts& facts,
+      const std::function<std::optional<std::int64_t>(analysis::ExprId symbol)>& begin_of);
   // For texts; shortened with an ellipsis if too long.
   std::string readable(analysis::ExprId expr) const;
   // A new symbolic expression that is written as the parameter `count`: the count of a loop that has no
@@ -53,6 +59,8 @@ class Conditions {
   void leave_branch() { path_.pop_back(); }
 
  private:
+  analysis::ExprId resolve_address(analysis::ExprId raw, std::uint32_t loop, const analysis::Facts& facts);
+
   analysis::KernelFlow& flow_;
   analysis::SymbolicExprs& exprs_;
   const Parameters& parameters_;

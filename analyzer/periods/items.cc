@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <memory>
 #include <utility>
 #include <variant>
 
@@ -11,13 +12,36 @@
 namespace warptime::periods {
 namespace {
 
-bool same_access(const MemoryAccess& a, const MemoryAccess& b) {
+bool same_period(const MemoryAccess& a, const MemoryAccess& b) {
   return a.kind == b.kind && a.cycles == b.cycles && a.access == b.access && a.bytes == b.bytes &&
          a.sectors == b.sectors && a.stride == b.stride && a.note == b.note;
 }
 
+// Accesses with the same pattern may be to different arrays, which only programs with detail name.
+bool same_place(const MemoryAccess& a, const MemoryAccess& b) {
+  return a.array == b.array && (a.array.empty() || a.address == b.address);
+}
+
+bool same_detail(const Item& a, const Item& b) {
+  static const ItemDetail none;
+  return (a.detail ? *a.detail : none) == (b.detail ? *b.detail : none);
+}
+
 bool is_for_all(const Item& item) {
   return !item.threads && item.shares.empty();
+}
+
+bool ends_at_barrier(const Item& item) {
+  return item.detail && item.detail->barrier;
+}
+
+// Of a run that goes on with instructions that do not wait for loads. How long both take together is not known.
+void add_detail(Item& item, const ItemDetail& more) {
+  ItemDetail joined = item.detail ? *item.detail : ItemDetail();
+  joined.on_chip.insert(joined.on_chip.end(), more.on_chip.begin(), more.on_chip.end());
+  joined.barrier = more.barrier;
+  joined.chain.reset();
+  item.detail = joined.empty() ? nullptr : std::make_shared<const ItemDetail>(std::move(joined));
 }
 
 Expression both(const Expression& a, const Expression& b) {
@@ -42,56 +66,80 @@ void replace_counter(Items& items, const std::string& counter, const Expression&
   for (Item& item : items) {
     replace(item.threads);
     if (auto* access = std::get_if<MemoryAccess>(&item.what)) replace(access->address);
+    if (item.detail && !item.detail->on_chip.empty()) {
+      auto detail = std::make_shared<ItemDetail>(*item.detail);
+      for (ChipAccess& access : detail->on_chip) replace(access.address);
+      item.detail = std::move(detail);
+    }
     if (auto* repeat = std::get_if<Repeat>(&item.what)) replace(repeat->per_thread);
     if (auto* when = std::get_if<When>(&item.what)) replace(when->then_threads);
     for_each_inner(item, [&](Items& inner) { replace_counter(inner, counter, value); });
   }
 }
 
-void add_instructions(Items& items, std::int64_t count, const LineSet& lines, const LineSet& ptx) {
+void add_instructions(Items& items, std::int64_t count, const LineSet& lines, const LineSet& ptx,
+                      const ItemDetail& detail) {
   if (count == 0) return;
-  if (!items.empty() && is_for_all(items.back()))
+  if (!items.empty() && is_for_all(items.back()) && !ends_at_barrier(items.back()) && detail.needs.empty())
     if (auto* last = std::get_if<Instructions>(&items.back().what);
         last != nullptr && last->count.is_integer()) {
       last->count = Expression(last->count.integer_value() + count);
       items.back().lines.add(lines);
       items.back().ptx.add(ptx);
+      if (items.back().detail || !detail.empty()) add_detail(items.back(), detail);
       return;
     }
   items.push_back({Instructions{Expression(count)}, lines, ptx});
+  if (!detail.empty()) items.back().detail = std::make_shared<const ItemDetail>(detail);
 }
 
 void append(Items& items, Items more) {
   for (auto& item : more) {
     const auto* run = std::get_if<Instructions>(&item.what);
     if (run != nullptr && run->count.is_integer() && is_for_all(item))
-      add_instructions(items, run->count.integer_value(), item.lines, item.ptx);
+      add_instructions(items, run->count.integer_value(), item.lines, item.ptx,
+                       item.detail ? *item.detail : ItemDetail());
     else
       items.push_back(std::move(item));
   }
 }
 
-bool same_items(const Items& a, const Items& b) {
+namespace {
+
+bool same(const Items& a, const Items& b, bool with_detail) {
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (a[i].what.index() != b[i].what.index()) return false;
     if (a[i].threads != b[i].threads || a[i].predicated != b[i].predicated || a[i].shares != b[i].shares)
       return false;
+    if (with_detail && !same_detail(a[i], b[i])) return false;
     if (const auto* x = std::get_if<Instructions>(&a[i].what)) {
       if (!(x->count == std::get<Instructions>(b[i].what).count)) return false;
     } else if (const auto* m = std::get_if<MemoryAccess>(&a[i].what)) {
-      if (!same_access(*m, std::get<MemoryAccess>(b[i].what))) return false;
+      const auto& n = std::get<MemoryAccess>(b[i].what);
+      if (!same_period(*m, n) || (with_detail && !same_place(*m, n))) return false;
     } else if (const auto* r = std::get_if<Repeat>(&a[i].what)) {
       const auto& s = std::get<Repeat>(b[i].what);
-      if (!(r->count == s.count) || r->counter != s.counter || !same_items(r->body, s.body)) return false;
+      if (!(r->count == s.count) || r->counter != s.counter || !same(r->body, s.body, with_detail))
+        return false;
     } else if (const auto* w = std::get_if<When>(&a[i].what)) {
       const auto& s = std::get<When>(b[i].what);
-      if (!(w->condition == s.condition) || !same_items(w->then_items, s.then_items) ||
-          !same_items(w->else_items, s.else_items))
+      if (!(w->condition == s.condition) || !same(w->then_items, s.then_items, with_detail) ||
+          !same(w->else_items, s.else_items, with_detail))
         return false;
     }
   }
   return true;
+}
+
+}  // namespace
+
+bool same_items(const Items& a, const Items& b) {
+  return same(a, b, true);
+}
+
+bool same_periods(const Items& a, const Items& b) {
+  return same(a, b, false);
 }
 
 double weight_of(const Items& items) {

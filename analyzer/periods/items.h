@@ -8,12 +8,16 @@
 
 namespace warptime::periods {
 
-// Adds `count` instructions, of these lines, to the run at the end of the list, or as a new run.
-void add_instructions(Items& items, std::int64_t count, const LineSet& lines, const LineSet& ptx);
+// Adds `count` instructions, of these lines, to the run at the end of the list, or as a new run: behind a barrier, and
+// where they wait for loads. `detail` is theirs.
+void add_instructions(Items& items, std::int64_t count, const LineSet& lines, const LineSet& ptx,
+                      const ItemDetail& detail = {});
 void append(Items& items, Items more);
 
 // Whether two lists do the same, ignoring their lines.
 bool same_items(const Items& a, const Items& b);
+// The same without what only models of single instructions read: the arrays of accesses, and ItemDetail.
+bool same_periods(const Items& a, const Items& b);
 
 // A rough weight, to choose the side of a branch that does more: the instructions of one iteration, 100 for a
 // memory access, and ten times its body for a loop.

@@ -15,7 +15,8 @@ Lowering::Lowering(analysis::KernelFlow& flow, const LowerOptions& options)
       parameters_(flow.code.function(), options),
       counters_(flow.evaluator.exprs(), parameters_),
       conditions_(flow, parameters_, counters_, notes_),
-      blocks_(flow, options, out_, parameters_, conditions_, counters_, notes_),
+      arrays_(flow, parameters_),
+      blocks_(flow, options, out_, parameters_, arrays_, conditions_, counters_, notes_),
       sides_(flow, parameters_, conditions_, notes_),
       regions_(flow, out_, blocks_, sides_, conditions_, notes_, loops_),
       loops_(flow, out_, blocks_, regions_, parameters_, conditions_, counters_, notes_) {}
@@ -35,6 +36,7 @@ Result<Lowered> Lowering::lower() {
   out_.block_matters = flow_.accesses.block_matters();
   out_.program.program = std::move(items);
   parameters_.declare_in(out_.program);
+  arrays_.declare_in(out_.program);
   return std::move(out_);
 }
 

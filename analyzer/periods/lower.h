@@ -39,6 +39,8 @@ struct LowerOptions {
   std::uint32_t main_file = 0;  // the .file number whose lines are the source's; 0: all
   LineSet lines;                // what comes from other lines is elided; empty: nothing is
   bool ptx_lines = false;       // `lines` are of the PTX
+  // Writes what models of single instructions need: the arrays of accesses, and ItemDetail.
+  bool detail = false;
 };
 
 // A call that is not inlined is one instruction and a parameter, instructions_of_<callee>, with a warning.

@@ -2,6 +2,7 @@
 // LoopLowering use each other: loops contain regions, and regions contain loops.
 #pragma once
 
+#include "analyzer/periods/arrays.h"
 #include "analyzer/periods/block_items.h"
 #include "analyzer/periods/branch_joins.h"
 #include "analyzer/periods/conditions.h"
@@ -32,6 +33,7 @@ class Lowering {
   Parameters parameters_;   // names of arguments, and of what the user must give
   LoopCounters counters_;   // of the loops being lowered
   Conditions conditions_;   // symbolic expressions in the user's names
+  Arrays arrays_;           // that accesses name
   BlockItems blocks_;       // straight-line code
   BranchJoins sides_;       // two sides of a branch into one list
   RegionLowering regions_;  // blocks and branches

@@ -23,6 +23,11 @@ std::string Parameters::argument_name(std::uint32_t index, std::uint32_t offset)
   return offset == 0 ? name : fmt::format("{}_{}", name, offset);
 }
 
+std::string Parameters::description_of_part(std::uint32_t index, std::uint32_t offset) const {
+  const auto whole = argument_description(index);
+  return offset == 0 ? whole : fmt::format("byte {} of {}", offset, whole);
+}
+
 bool Parameters::is_argument_name(const std::string& name) const {
   for (std::uint32_t i = 0; i < function_.parameters.size(); ++i)
     if (argument_name(i, 0) == name) return true;

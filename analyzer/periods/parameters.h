@@ -25,6 +25,8 @@ class Parameters {
   // the argument: `size`, `size_4`.
   std::string argument_name(std::uint32_t index, std::uint32_t offset) const;
   bool is_argument_name(const std::string& name) const;
+  // "argument 0 (float* in)"; with an offset in bytes, of the part that begins there.
+  std::string description_of_part(std::uint32_t index, std::uint32_t offset) const;
   // Whether the argument, or a part of it, can be the address of an array.
   bool may_be_pointer(std::uint32_t index) const;
 

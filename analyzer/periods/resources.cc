@@ -22,24 +22,9 @@ bool is_shared(const ptx::Variable& variable) {
   return variable.space == StateSpace::shared;
 }
 
-// `.extern .shared .b8 s[]`: memory that the launch asks for.
-bool is_dynamic(const ptx::Variable& variable) {
-  return variable.linkage == Linkage::external || variable.elements == 0;
-}
-
 std::uint64_t element_bytes(const ptx::Variable& variable) {
   return static_cast<std::uint64_t>(std::max(1, ptx::type_bytes(variable.type))) *
          std::max<std::uint64_t>(1, variable.vector_width);
-}
-
-// Where a variable ends that begins at `begin` or the next place that its alignment allows; never more than
-// most_bytes.
-std::uint64_t end_of(std::uint64_t begin, const ptx::Variable& variable) {
-  const std::uint64_t alignment = variable.align > 0 ? variable.align : element_bytes(variable);
-  begin = (begin + alignment - 1) / alignment * alignment;
-  const std::uint64_t room = begin < most_bytes ? most_bytes - begin : 0;
-  if (variable.elements > room / element_bytes(variable)) return most_bytes;
-  return begin + variable.elements * element_bytes(variable);
 }
 
 // The numbers behind a directive's word: `.maxntid 256, 1, 1` gives their product. Nothing where it is
@@ -85,6 +70,18 @@ void sort_out(std::vector<std::uint32_t>& indices) {
 }
 
 }  // namespace
+
+bool is_dynamic_shared(const ptx::Variable& variable) {
+  return is_shared(variable) && (variable.linkage == Linkage::external || variable.elements == 0);
+}
+
+Placement place_behind(std::uint64_t end, const ptx::Variable& variable) {
+  const std::uint64_t alignment = variable.align > 0 ? variable.align : element_bytes(variable);
+  const std::uint64_t begin = (end + alignment - 1) / alignment * alignment;
+  const std::uint64_t room = begin < most_bytes ? most_bytes - begin : 0;
+  if (variable.elements > room / element_bytes(variable)) return {std::min(begin, most_bytes), most_bytes};
+  return {begin, begin + variable.elements * element_bytes(variable)};
+}
 
 ResourceFinder::ResourceFinder(const ptx::Module& module) : module_(module) {
   any_shared_ = std::any_of(module.variables.begin(), module.variables.end(), is_shared);
@@ -155,10 +152,10 @@ void ResourceFinder::add_shared(KernelResources& resources, std::uint32_t kernel
   }
   std::uint64_t end = 0;
   const auto add = [&](const ptx::Variable& variable) {
-    if (is_dynamic(variable))
+    if (is_dynamic_shared(variable))
       resources.dynamic_shared_unknown = true;
     else
-      end = end_of(end, variable);
+      end = place_behind(end, variable).end;
   };
   for (const auto index : of_module) add(module_.variables[index]);
   std::sort(order.begin(), order.end());

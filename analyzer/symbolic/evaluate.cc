@@ -252,13 +252,14 @@ ExprId Evaluator::value_of(const ptx::Operand& operand, std::uint32_t instructio
       const auto [it, fresh] = symbols_.emplace(std::pair(operand.text, own ? operand.value + 1 : 0),
                                                 static_cast<std::uint32_t>(symbols_.size() + 1));
       if (fresh) {
-        auto space = ptx::StateSpace::none;
+        const ptx::Variable* variable = nullptr;
         if (own)
-          space = function_.variables[operand.value].space;
+          variable = &function_.variables[operand.value];
         else if (operand.referent == ptx::Operand::Referent::module_variable &&
                  operand.value < module_.variables.size())
-          space = module_.variables[operand.value].space;
-        symbol_spaces_[it->second] = space;
+          variable = &module_.variables[operand.value];
+        if (variable != nullptr) symbol_variables_[it->second] = variable;
+        symbol_spaces_[it->second] = variable == nullptr ? ptx::StateSpace::none : variable->space;
         if (operand.referent == ptx::Operand::Referent::parameter)
           symbol_parameters_[it->second] = static_cast<std::uint32_t>(operand.value);
       }

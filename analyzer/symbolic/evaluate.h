@@ -79,6 +79,12 @@ class Evaluator {
   // paths agree.
   std::optional<ptx::StateSpace> space_of_address(ExprId address);
 
+  // The variable whose address a symbol is; null for parameters and names that nothing declares.
+  const ptx::Variable* variable_of(ExprId symbol) const {
+    const auto it = symbol_variables_.find(exprs_[symbol].a);
+    return it == symbol_variables_.end() ? nullptr : it->second;
+  }
+
   const std::vector<ptx::Operand>& operands() const { return operands_; }
   const ptx::Function& function() const { return function_; }
   const Cfg& cfg() const { return cfg_; }
@@ -129,6 +135,7 @@ class Evaluator {
   std::vector<std::uint32_t>
       visit_of_;  // by value: while its dependence is being found, its number on the path + 1
   std::unordered_map<std::uint32_t, ptx::StateSpace> symbol_spaces_;  // serial of a symbol value -> space
+  std::unordered_map<std::uint32_t, const ptx::Variable*> symbol_variables_;  // the same -> its variable
   std::unordered_map<std::uint32_t, std::uint32_t>
       symbol_parameters_;  // serial of a symbol value -> the parameter whose address it is
   std::map<std::pair<std::string_view, std::uint64_t>, std::uint32_t>

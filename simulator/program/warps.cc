@@ -38,6 +38,9 @@ class WarpCompiler {
     if (item.threads) node.threads = condition(*item.threads);
     node.has_shares = !item.shares.empty();
     node.varies = item.threads || node.has_shares;
+    if (item.detail)
+      for (const ChipAccess& access : item.detail->on_chip)
+        if (access.address) add_thread_names(*access.address);
     if (const auto* instructions = std::get_if<Instructions>(&item.what)) {
       node.count = range(instructions->count);
     } else if (const auto* access = std::get_if<MemoryAccess>(&item.what)) {
@@ -109,7 +112,7 @@ class WarpCompiler {
     });
   }
 
-  Condition condition(const Expression& expression) {
+  void add_thread_names(const Expression& expression) {
     for (const std::string& name : expression.names()) {
       auto& names = into_.thread_names;
       const bool counter =
@@ -117,6 +120,10 @@ class WarpCompiler {
       if (!counter && !is_thread_name(name) && std::find(names.begin(), names.end(), name) == names.end())
         names.push_back(name);
     }
+  }
+
+  Condition condition(const Expression& expression) {
+    add_thread_names(expression);
     // The same text may mean counters of other loops.
     std::string text = to_string(expression);
     for (const auto& [name, slot] : counters_) text += fmt::format(" {}={}", name, slot);

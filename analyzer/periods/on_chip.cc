@@ -1,0 +1,140 @@
+#include "analyzer/periods/on_chip.h"
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "analyzer/cfg/stack_slots.h"
+#include "analyzer/periods/classify.h"
+#include "analyzer/periods/resources.h"
+#include "analyzer/ptx/opcodes.h"
+
+namespace warptime::periods {
+
+using analysis::ExprId;
+using ptx::Category;
+using ptx::StateSpace;
+
+namespace {
+
+std::optional<ChipAccess::Kind> kind_of_access(Category category) {
+  switch (category) {
+    case Category::load:
+      return ChipAccess::Kind::load;
+    case Category::store:
+      return ChipAccess::Kind::store;
+    case Category::atomic:
+    case Category::reduction:
+      return ChipAccess::Kind::atomic;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<ChipAccess::Space> chip_space(StateSpace space) {
+  switch (space) {
+    case StateSpace::shared:
+      return ChipAccess::Space::shared;
+    case StateSpace::local:
+      return ChipAccess::Space::local;
+    case StateSpace::constant:
+      return ChipAccess::Space::constant;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Of a thread's share in what the warp moves: four bytes for each matrix of ldmatrix and stmatrix; a fragment of
+// wmma.load and wmma.store has sixteen most often.
+std::int64_t bytes_moved_by_warp(std::string_view opcode) {
+  if (ptx::has_part(opcode, "x1")) return 4;
+  if (ptx::has_part(opcode, "x2")) return 8;
+  return 16;
+}
+
+}  // namespace
+
+bool waits_for_block(std::string_view opcode) {
+  const auto word = ptx::first_word(opcode);
+  if (word != "bar" && word != "barrier") return false;
+  if (ptx::has_part(opcode, "warp")) return false;
+  if (ptx::has_part(opcode, "cluster")) return ptx::has_part(opcode, "wait");
+  return !ptx::has_part(opcode, "arrive");
+}
+
+// The variables that the code names, in the order of their declaration.
+void OnChip::lay_out() {
+  laid_out_ = true;
+  const auto& function = flow_.code.function();
+  const auto& module = flow_.code.module();
+  const auto& operands = flow_.code.operands();
+  std::set<std::uint64_t> of_module, own;
+  const auto see = [&](const auto& self, const ptx::Operand& operand) -> void {
+    if (operand.referent == ptx::Operand::Referent::module_variable) of_module.insert(operand.value);
+    if (operand.referent == ptx::Operand::Referent::function_variable) own.insert(operand.value);
+    for (std::uint32_t p = 0; p < operand.part_count; ++p) self(self, operands[operand.first_part + p]);
+  };
+  for (const auto& ins : function.instructions)
+    for (std::uint32_t o = 0; o < ins.operand_count; ++o) see(see, operands[ins.first_operand + o]);
+  std::vector<const ptx::Variable*> variables;
+  for (const auto index : of_module)
+    if (index < module.variables.size()) variables.push_back(&module.variables[index]);
+  for (const auto index : own)
+    if (index < function.variables.size()) variables.push_back(&function.variables[index]);
+  std::uint64_t shared = 0, local = 0, dynamic = 0;
+  for (const auto* variable : variables) {
+    auto& end = variable->space == StateSpace::shared ? shared : local;
+    if ((variable->space != StateSpace::shared && variable->space != StateSpace::local) ||
+        is_dynamic_shared(*variable))
+      continue;
+    const auto place = place_behind(end, *variable);
+    begins_[variable] = static_cast<std::int64_t>(place.begin);
+    end = place.end;
+  }
+  // All dynamic variables begin at one place.
+  for (const auto* variable : variables)
+    if (is_dynamic_shared(*variable)) dynamic = std::max(dynamic, place_behind(shared, *variable).begin);
+  for (const auto* variable : variables)
+    if (is_dynamic_shared(*variable)) begins_[variable] = static_cast<std::int64_t>(dynamic);
+}
+
+std::optional<std::int64_t> OnChip::begin_of(const ptx::Variable* variable, StateSpace space) {
+  if (variable == nullptr || variable->space != space) return std::nullopt;
+  if (space == StateSpace::constant) return 0;
+  if (!laid_out_) lay_out();
+  const auto it = begins_.find(variable);
+  return it == begins_.end() ? std::nullopt : std::optional(it->second);
+}
+
+std::optional<ChipAccess> OnChip::access_of(std::uint32_t i, std::uint32_t loop,
+                                            const analysis::Facts& facts) {
+  auto& evaluator = flow_.evaluator;
+  const auto& ins = evaluator.function().instructions[i];
+  if (ins.info == nullptr || analysis::moves_slot(evaluator.operands(), ins)) return std::nullopt;
+  const auto kind = kind_of_access(ins.info->category);
+  if (!kind) return std::nullopt;
+  const auto operand = address_operand(evaluator.operands(), ins, ins.info->category);
+  const auto address = evaluator.address(i, operand);
+  auto space = ptx::space_of(ins.opcode);
+  if (space == StateSpace::generic || space == StateSpace::none)
+    space = evaluator.space_of_address(address).value_or(StateSpace::global);
+  const auto on_chip = chip_space(space);
+  if (!on_chip) return std::nullopt;
+  ChipAccess access{*kind, *on_chip, ptx::access_bytes(ins.opcode), std::nullopt};
+  if (ins.info->is(ptx::moved_by_warp)) {
+    access.bytes = bytes_moved_by_warp(ins.opcode);
+    return access;
+  }
+  access.bytes = std::max<std::int64_t>(1, access.bytes);
+  const ptx::Variable* only = nullptr;  // addresses in two constant arrays are of neither
+  access.address = conditions_.place_on_chip(address, loop, facts, [&](ExprId symbol) {
+    const auto* variable = evaluator.variable_of(symbol);
+    if (only != nullptr && only != variable && space == StateSpace::constant)
+      return std::optional<std::int64_t>();
+    only = variable;
+    return begin_of(variable, space);
+  });
+  return access;
+}
+
+}  // namespace warptime::periods
