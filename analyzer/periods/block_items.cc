@@ -65,27 +65,40 @@ void BlockItems::append_block(std::uint32_t b, std::uint32_t loop, const Facts& 
   const auto& block = flow_.cfg.blocks[b];
   std::int64_t run = 0;
   LineSet lines, ptx;
-  ItemDetail detail;
+  std::vector<std::uint32_t> made_of;
+  std::vector<ChipAccess> on_chip;
+  bool barrier = false;
   const auto end_run = [&] {
-    add_instructions(items, run, lines, ptx, detail);
-    if (run != 0) lines = ptx = {}, detail = {};
+    if (run == 0) return;
+    add_instructions(items, run, lines, ptx,
+                     detail_of(std::exchange(made_of, {}), std::exchange(on_chip, {}), barrier));
+    lines = ptx = {};
+    barrier = false;
     run = 0;
   };
   for (auto i = block.first; i < block.end; ++i) {
     const auto& role = out_.roles[i];
-    if (role.kind == InstructionRole::Kind::none) continue;
-    if (role.kind != InstructionRole::Kind::calculation) {
-      end_run();
-      append_memory_access(i, loop, facts, items);
+    if (role.kind == InstructionRole::Kind::none) {
+      // It may still pass a register on: an argument of an inlined call.
+      if (flow_.code.silent(i)) made_of.push_back(i);
       continue;
     }
+    if (role.kind != InstructionRole::Kind::calculation) {
+      end_run();
+      made_of.push_back(i);
+      append_memory_access(i, loop, facts, std::exchange(made_of, {}), items);
+      continue;
+    }
+    made_of.push_back(i);
     ++run;
     if (const auto line = notes_.source_line(i); line > 0) lines.add(line);
     ptx.add(static_cast<int>(function_.instructions[i].line));
     if (options_.detail) {
-      if (auto access = on_chip_.access_of(i, loop, facts)) detail.on_chip.push_back(std::move(*access));
-      detail.barrier = waits_for_block(function_.instructions[i].opcode);
-      if (detail.barrier) end_run();
+      auto access = on_chip_.access_of(i, loop, facts);
+      out_.roles[i].on_chip = access.has_value();
+      if (access) on_chip.push_back(std::move(*access));
+      barrier = waits_for_block(function_.instructions[i].opcode);
+      if (barrier) end_run();
     }
     if (const auto* call = flow_.code.opaque_call(i)) {
       end_run();
@@ -93,6 +106,17 @@ void BlockItems::append_block(std::uint32_t b, std::uint32_t loop, const Facts& 
     }
   }
   end_run();
+  if (!made_of.empty() && !items.empty()) extend_detail(items.back(), detail_of(std::move(made_of)));
+}
+
+std::shared_ptr<const ItemDetail> BlockItems::detail_of(std::vector<std::uint32_t> made_of,
+                                                        std::vector<ChipAccess> on_chip, bool barrier) const {
+  if (!options_.detail) return nullptr;
+  auto detail = std::make_shared<ItemDetail>();
+  detail->made_of = std::move(made_of);
+  detail->on_chip = std::move(on_chip);
+  detail->barrier = barrier;
+  return detail;
 }
 
 // What a call costs that is not followed: a parameter, which the user gives. What the runtime's functions execute, few
@@ -149,7 +173,8 @@ void BlockItems::find_footprint(std::uint32_t i, std::uint32_t loop, const Facts
 
 // A guarded access whose guard depends on arguments alone is a condition: where it does not hold, one
 // instruction is issued.
-void BlockItems::append_memory_access(std::uint32_t i, std::uint32_t loop, const Facts& facts, Items& items) {
+void BlockItems::append_memory_access(std::uint32_t i, std::uint32_t loop, const Facts& facts,
+                                      std::vector<std::uint32_t> made_of, Items& items) {
   find_footprint(i, loop, facts);
   MemoryAccess access = out_.accesses[out_.roles[i].access];
   if (const auto operand = out_.roles[i].operand; operand != none) {
@@ -158,13 +183,14 @@ void BlockItems::append_memory_access(std::uint32_t i, std::uint32_t loop, const
     if (options_.detail) access.array = arrays_.name_of(address, loop);
   }
   Item item{std::move(access), notes_.source_lines(i), notes_.ptx_lines(i)};
+  item.detail = detail_of(std::move(made_of));
   if (function_.instructions[i].guard == ptx::no_index) {
     items.push_back(std::move(item));
     return;
   }
   const auto guard = conditions_.resolve(flow_.evaluator.guard(i), loop, facts);
   Items skipped;
-  add_instructions(skipped, 1, notes_.source_lines(i), notes_.ptx_lines(i));
+  add_instructions(skipped, 1, notes_.source_lines(i), notes_.ptx_lines(i), item.detail);
   if (exprs_.is_constant(guard)) {
     if (exprs_[guard].number != 0)
       items.push_back(std::move(item));

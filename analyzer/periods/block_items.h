@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "analyzer/periods/arrays.h"
 #include "analyzer/periods/conditions.h"
@@ -43,7 +45,11 @@ class BlockItems {
  private:
   void unknown_instruction(std::uint32_t i, Diagnostics& errors);
   void append_opaque_call(std::uint32_t i, const analysis::OpaqueCall& call, Items& items);
-  void append_memory_access(std::uint32_t i, std::uint32_t loop, const analysis::Facts& facts, Items& items);
+  void append_memory_access(std::uint32_t i, std::uint32_t loop, const analysis::Facts& facts,
+                            std::vector<std::uint32_t> made_of, Items& items);
+  std::shared_ptr<const ItemDetail> detail_of(std::vector<std::uint32_t> made_of,
+                                              std::vector<ChipAccess> on_chip = {},
+                                              bool barrier = false) const;
   void find_footprint(std::uint32_t i, std::uint32_t loop, const analysis::Facts& facts);
 
   analysis::KernelFlow& flow_;

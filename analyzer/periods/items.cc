@@ -35,15 +35,6 @@ bool ends_at_barrier(const Item& item) {
   return item.detail && item.detail->barrier;
 }
 
-// Of a run that goes on with instructions that do not wait for loads. How long both take together is not known.
-void add_detail(Item& item, const ItemDetail& more) {
-  ItemDetail joined = item.detail ? *item.detail : ItemDetail();
-  joined.on_chip.insert(joined.on_chip.end(), more.on_chip.begin(), more.on_chip.end());
-  joined.barrier = more.barrier;
-  joined.chain.reset();
-  item.detail = joined.empty() ? nullptr : std::make_shared<const ItemDetail>(std::move(joined));
-}
-
 Expression both(const Expression& a, const Expression& b) {
   return Expression::make(Expression::Operator::logical_and, {a, b});
 }
@@ -77,28 +68,45 @@ void replace_counter(Items& items, const std::string& counter, const Expression&
   }
 }
 
+// Of a run that goes on with instructions that do not wait for loads. How long both take together is not known.
+void extend_detail(Item& item, const std::shared_ptr<const ItemDetail>& more) {
+  if (!more) return;
+  if (!item.detail) {
+    item.detail = more;
+    return;
+  }
+  // Lists are copied for last iterations: these keep theirs.
+  auto joined = item.detail.use_count() == 1 ? std::const_pointer_cast<ItemDetail>(item.detail)
+                                             : std::make_shared<ItemDetail>(*item.detail);
+  joined->made_of.insert(joined->made_of.end(), more->made_of.begin(), more->made_of.end());
+  joined->on_chip.insert(joined->on_chip.end(), more->on_chip.begin(), more->on_chip.end());
+  joined->barrier = joined->barrier || more->barrier;
+  joined->chain.reset();
+  item.detail = std::move(joined);
+}
+
 void add_instructions(Items& items, std::int64_t count, const LineSet& lines, const LineSet& ptx,
-                      const ItemDetail& detail) {
+                      const std::shared_ptr<const ItemDetail>& detail) {
   if (count == 0) return;
-  if (!items.empty() && is_for_all(items.back()) && !ends_at_barrier(items.back()) && detail.needs.empty())
+  if (!items.empty() && is_for_all(items.back()) && !ends_at_barrier(items.back()) &&
+      (!detail || detail->needs.empty()))
     if (auto* last = std::get_if<Instructions>(&items.back().what);
         last != nullptr && last->count.is_integer()) {
       last->count = Expression(last->count.integer_value() + count);
       items.back().lines.add(lines);
       items.back().ptx.add(ptx);
-      if (items.back().detail || !detail.empty()) add_detail(items.back(), detail);
+      extend_detail(items.back(), detail);
       return;
     }
   items.push_back({Instructions{Expression(count)}, lines, ptx});
-  if (!detail.empty()) items.back().detail = std::make_shared<const ItemDetail>(detail);
+  items.back().detail = detail;
 }
 
 void append(Items& items, Items more) {
   for (auto& item : more) {
     const auto* run = std::get_if<Instructions>(&item.what);
     if (run != nullptr && run->count.is_integer() && is_for_all(item))
-      add_instructions(items, run->count.integer_value(), item.lines, item.ptx,
-                       item.detail ? *item.detail : ItemDetail());
+      add_instructions(items, run->count.integer_value(), item.lines, item.ptx, item.detail);
     else
       items.push_back(std::move(item));
   }

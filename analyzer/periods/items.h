@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <string>
 
 #include "simulator/program/kernel_program.h"
 
@@ -11,8 +13,10 @@ namespace warptime::periods {
 // Adds `count` instructions, of these lines, to the run at the end of the list, or as a new run: behind a barrier, and
 // where they wait for loads. `detail` is theirs.
 void add_instructions(Items& items, std::int64_t count, const LineSet& lines, const LineSet& ptx,
-                      const ItemDetail& detail = {});
+                      const std::shared_ptr<const ItemDetail>& detail = {});
 void append(Items& items, Items more);
+// The instructions and the accesses on the chip of `more` follow the item's.
+void extend_detail(Item& item, const std::shared_ptr<const ItemDetail>& more);
 
 // Whether two lists do the same, ignoring their lines.
 bool same_items(const Items& a, const Items& b);

@@ -20,6 +20,7 @@ struct InstructionRole {
   std::uint32_t access = analysis::none;  // index into Lowered::accesses
   // Index of its address operand; none: no address that can be followed.
   std::uint32_t operand = analysis::none;
+  bool on_chip = false;  // its item has a ChipAccess for it
 };
 
 struct Lowered {

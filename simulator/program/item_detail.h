@@ -38,6 +38,9 @@ struct ItemDetail {
   std::optional<double> chain;
   std::vector<ChipAccess> on_chip;  // in order
   bool barrier = false;             // the item ends at a barrier of the block
+  // The PTX instructions that it stands for, as indices, in the order of execution. Only while `analyze` makes the
+  // program: a finished one has none.
+  std::vector<std::uint32_t> made_of = {};
   bool empty() const { return needs.empty() && rises == 0 && !chain && on_chip.empty() && !barrier; }
   friend bool operator==(const ItemDetail&, const ItemDetail&) = default;
 };

@@ -1,0 +1,48 @@
+#include "analyzer/periods/cut_runs.h"
+
+#include <cassert>
+#include <memory>
+#include <utility>
+
+namespace warptime::periods {
+
+Items cut(const Item& run, const std::vector<std::size_t>& cuts, const std::vector<InstructionRole>& roles,
+          const Notes& notes) {
+  const ItemDetail& whole = *run.detail;
+  Items parts;
+  std::size_t from = 0, accesses = 0;
+  std::int64_t executed_of_all = 0;
+  for (std::size_t c = 0; c <= cuts.size(); ++c) {
+    const auto end = c < cuts.size() ? cuts[c] : whole.made_of.size();
+    ItemDetail detail;
+    Item part;
+    part.threads = run.threads;
+    part.predicated = run.predicated;
+    part.shares = run.shares;
+    std::int64_t executed = 0;
+    for (; from < end; ++from) {
+      const auto i = whole.made_of[from];
+      detail.made_of.push_back(i);
+      if (roles[i].kind == InstructionRole::Kind::none) continue;
+      ++executed;
+      part.lines.add(notes.source_lines(i));
+      part.ptx.add(notes.ptx_lines(i));
+      if (roles[i].on_chip && accesses < whole.on_chip.size())
+        detail.on_chip.push_back(whole.on_chip[accesses++]);
+    }
+    assert(executed > 0);
+    executed_of_all += executed;
+    part.what = Instructions{Expression(executed)};
+    if (c == cuts.size()) {
+      detail.chain = whole.chain;
+      detail.barrier = whole.barrier;
+    }
+    part.detail = std::make_shared<const ItemDetail>(std::move(detail));
+    parts.push_back(std::move(part));
+  }
+  assert(executed_of_all == std::get<Instructions>(run.what).count.integer_value());
+  (void)executed_of_all;
+  return parts;
+}
+
+}  // namespace warptime::periods
