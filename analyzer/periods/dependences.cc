@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "analyzer/periods/chains.h"
 #include "analyzer/periods/cut_runs.h"
 #include "analyzer/periods/register_uses.h"
 #include "simulator/program/walk.h"
@@ -299,6 +300,7 @@ void write_dependences(const analysis::KernelFlow& flow, const std::vector<Instr
                        const Notes& notes, Items& items) {
   RegisterUses uses(flow);
   Needs(uses, roles, notes).write(items);
+  write_chains(flow, uses, roles, items);
   forget_instructions(items);
 }
 

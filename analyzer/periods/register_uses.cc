@@ -12,7 +12,8 @@ using ptx::Operand;
 RegisterUses::RegisterUses(const analysis::KernelFlow& flow) : flow_(flow) {
   const auto& function = flow.code.function();
   places_.resize(function.instructions.size());
-  readers_.resize(function.registers.size());
+  only_reader_.resize(function.registers.size(), analysis::none);
+  has_reader_.resize(function.registers.size());
   named_.reserve(4 * places_.size());
   for (std::uint32_t i = 0; i < places_.size(); ++i) add(i);
 }
@@ -53,7 +54,11 @@ void RegisterUses::add(std::uint32_t i) {
   for (std::uint32_t o = reads_written ? 0 : written; o < ins.operand_count; ++o)
     collect(operands[ins.first_operand + o]);
   place.writes = static_cast<std::uint32_t>(named_.size());
-  for (auto r = place.reads; r < place.writes; ++r) ++readers_[named_[r]];
+  for (auto r = place.reads; r < place.writes; ++r) {
+    const auto reg = named_[r];
+    only_reader_[reg] = has_reader_[reg] && only_reader_[reg] != i ? analysis::none : i;
+    has_reader_[reg] = true;
+  }
   for (std::uint32_t o = 0; o < written; ++o) collect(operands[ins.first_operand + o]);
   place.end = static_cast<std::uint32_t>(named_.size());
   place.only_moves = !guarded && (slot || (is_known && ins.info->name == "mov"));
@@ -92,7 +97,7 @@ const std::vector<bool>& RegisterUses::live_in(std::uint32_t reg) {
 
 bool RegisterUses::live_behind(std::uint32_t instruction, std::uint32_t reg) {
   if (occurrences_.empty()) {
-    occurrences_.resize(readers_.size());
+    occurrences_.resize(only_reader_.size());
     for (std::uint32_t i = 0; i < places_.size(); ++i)
       for (auto r = places_[i].reads; r < places_[i].end; ++r)
         if (auto& in = occurrences_[named_[r]]; in.empty() || in.back() != i) in.push_back(i);

@@ -25,8 +25,8 @@ class RegisterUses {
 
   // Whether some path from behind the instruction reads the register before it is written.
   bool live_behind(std::uint32_t instruction, std::uint32_t reg);
-  // How many instructions read the register.
-  std::uint32_t readers(std::uint32_t reg) const { return readers_[reg]; }
+  // The instruction that reads the register, where there is one alone; else analysis::none.
+  std::uint32_t only_reader(std::uint32_t reg) const { return only_reader_[reg]; }
 
  private:
   struct Place {  // in named_: what is read, then what is written
@@ -41,7 +41,8 @@ class RegisterUses {
   const analysis::KernelFlow& flow_;
   std::vector<Place> places_;  // by instruction
   std::vector<std::uint32_t> named_;
-  std::vector<std::uint32_t> readers_;  // by register
+  std::vector<std::uint32_t> only_reader_;  // by register
+  std::vector<bool> has_reader_;            // by register
   std::vector<std::vector<std::uint32_t>>
       occurrences_;  // by register: instructions; made when it is asked for
   std::map<std::uint32_t, std::vector<bool>> live_in_;  // by register
