@@ -24,11 +24,18 @@ struct Counted {
 using Value = std::optional<double>;
 
 double loads_of(const Counted& of) {
-  return of.work.warps.total.load_sectors - of.work.warps.total.atomic_sectors;
+  const WarpTotals& total = of.work.warps.total;
+  return total.load_sectors - total.atomic_sectors + total.copy_sectors;
 }
 
 double stores_of(const Counted& of) {
-  return of.work.warps.total.store_sectors - of.work.warps.total.reduction_sectors;
+  const WarpTotals& total = of.work.warps.total;
+  return total.store_sectors - total.reduction_sectors - total.copy_sectors;
+}
+
+double sectors_of(const Counted& of) {
+  const WarpTotals& total = of.work.warps.total;
+  return total.load_sectors + total.store_sectors + total.local_load_sectors + total.local_store_sectors;
 }
 
 Value percent(double part, double whole) {
@@ -76,19 +83,25 @@ constexpr std::array kLines = {
     Line{{"sm__inst_executed_pipe_uniform.sum", "inst", "on the uniform pipe"},
          instructions_of<Pipe::uniform>},
     Line{{"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "request", "global loads of warps"},
-         [](const Counted& of) -> Value { return of.work.warps.total.loads - of.work.warps.total.atomics; }},
+         [](const Counted& of) -> Value {
+           const WarpTotals& total = of.work.warps.total;
+           return total.loads - total.atomics + total.copies;
+         }},
     Line{{"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", "request", "global stores of warps"},
          [](const Counted& of) -> Value {
-           return of.work.warps.total.stores - of.work.warps.total.reductions;
+           const WarpTotals& total = of.work.warps.total;
+           return total.stores - total.reductions - total.copies;
          }},
     Line{{"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "sector", "sectors of global loads"},
          [](const Counted& of) -> Value { return loads_of(of); }},
     Line{{"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "sector", "sectors of global stores"},
          [](const Counted& of) -> Value { return stores_of(of); }},
     Line{{"l1tex__t_sectors.sum", "sector", "sectors of L1"},
-         [](const Counted& of) -> Value {
-           return of.work.warps.total.load_sectors + of.work.warps.total.store_sectors;
-         }},
+         [](const Counted& of) -> Value { return sectors_of(of); }},
+    Line{{"l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", "sector", "… of loads of local memory"},
+         [](const Counted& of) -> Value { return of.work.warps.total.local_load_sectors; }},
+    Line{{"l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", "sector", "… of stores to local memory"},
+         [](const Counted& of) -> Value { return of.work.warps.total.local_store_sectors; }},
     Line{{"l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum", "sector", "… of loads that L1 has"},
          level_of<&MemoryLevels::l1_load_hits>},
     Line{{"l1tex__t_sector_pipe_lsu_mem_global_op_ld_hit_rate.pct", "%", "of the sectors of loads"},
@@ -99,8 +112,8 @@ constexpr std::array kLines = {
     Line{{"l1tex__t_sector_hit_rate.pct", "%", "of the sectors of L1"},
          [](const Counted& of) -> Value {
            if (!of.levels) return std::nullopt;
-           return percent(of.levels->l1_load_hits + of.levels->l1_store_hits,
-                          of.work.warps.total.load_sectors + of.work.warps.total.store_sectors);
+           return percent(of.levels->l1_load_hits + of.levels->l1_store_hits + of.levels->l1_local_hits,
+                          sectors_of(of));
          }},
     Line{{"lts__t_sectors_srcunit_tex_op_read.sum", "sector", "that L1 asks L2 for"},
          level_of<&MemoryLevels::l2_reads>},

@@ -117,6 +117,10 @@ bool is_atomic(const MemoryAccess& access) {
   return access.note.starts_with("atomic") || access.note.starts_with("reduction");
 }
 
+bool is_asynchronous_copy(const MemoryAccess& access) {
+  return access.kind == MemoryAccess::Kind::store && access.note.starts_with("asynchronous copy");
+}
+
 bool operator==(const Repeat& a, const Repeat& b) {
   return a.count == b.count && a.counter == b.counter && a.per_thread == b.per_thread && a.body == b.body;
 }

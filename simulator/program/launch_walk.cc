@@ -268,6 +268,7 @@ class LaunchWalk : WarpState {
       if (auto undecided = number(node, instructions->count, count)) return undecided;
       totals.instructions += times * static_cast<double>(count);
       if (!node.item->machine) totals.machine[Pipe::none] += times * static_cast<double>(count);
+      if (options_.sectors && node.item->detail) add_local(node.item->detail->on_chip, totals, times);
       return {};
     }
     if (const auto* access = std::get_if<MemoryAccess>(&node.item->what))
@@ -277,6 +278,17 @@ class LaunchWalk : WarpState {
     if (const auto* when = std::get_if<When>(&node.item->what))
       return walk(node, *when, active, totals, times);
     return {};  // calc: cycles, no instructions
+  }
+
+  // The threads' local memory lies word by word side by side: where they access the same place, a word is a line.
+  static void add_local(const std::vector<ChipAccess>& accesses, WarpTotals& totals, double times) {
+    constexpr std::int64_t word = 4, sectors_of_word = kWarp * word / kSector;
+    for (const ChipAccess& access : accesses) {
+      if (access.space != ChipAccess::Space::local) continue;
+      const auto sectors = static_cast<double>((access.bytes + word - 1) / word * sectors_of_word);
+      (access.kind == ChipAccess::Kind::store ? totals.local_store_sectors : totals.local_load_sectors) +=
+          times * sectors;
+    }
   }
 
   // A predicated instruction that none of the warp's threads execute is issued all the same.
@@ -301,12 +313,14 @@ class LaunchWalk : WarpState {
     if (!node.item->machine) totals.machine[Pipe::lsu] += times;
     (load ? totals.loads : totals.stores) += times;
     if (node.atomic) (load ? totals.atomics : totals.reductions) += times;
+    if (node.copy) totals.copies += times;
     if (!options_.sectors) return {};
     std::int64_t sectors = 0;
     if (auto undecided = sectors_of(node, access, active, sectors)) return undecided;
     (load ? totals.load_sectors : totals.store_sectors) += times * static_cast<double>(sectors);
     if (node.atomic)
       (load ? totals.atomic_sectors : totals.reduction_sectors) += times * static_cast<double>(sectors);
+    if (node.copy) totals.copy_sectors += times * static_cast<double>(sectors);
     return {};
   }
 

@@ -39,7 +39,7 @@ struct WarpNode {
   RangeExpression count;        // of instructions, of iterations; a `when`'s condition
   std::string share_condition;  // of a `when: NAME != 0` where NAME has a share
   bool negated = false;         // … or `NAME == 0`
-  bool atomic = false;          // an access that is atomic, or a reduction
+  bool atomic = false, copy = false;  // is_atomic, is_asynchronous_copy
   int counter = -1;             // its slot
   std::vector<WarpNode> body, otherwise;
   // Of a repeat: whether the counter, or which threads are active, changes what its body executes.

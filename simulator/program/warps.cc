@@ -45,6 +45,7 @@ class WarpCompiler {
       node.count = range(instructions->count);
     } else if (const auto* access = std::get_if<MemoryAccess>(&item.what)) {
       node.atomic = is_atomic(*access);
+      node.copy = is_asynchronous_copy(*access);
       if (access->address) node.address = condition(*access->address);
     } else if (const auto* repeat = std::get_if<Repeat>(&item.what)) {
       compile(node, *repeat);
@@ -178,6 +179,10 @@ void WarpTotals::add(const WarpTotals& other, double times) {
   atomic_sectors += times * other.atomic_sectors;
   reductions += times * other.reductions;
   reduction_sectors += times * other.reduction_sectors;
+  copies += times * other.copies;
+  copy_sectors += times * other.copy_sectors;
+  local_load_sectors += times * other.local_load_sectors;
+  local_store_sectors += times * other.local_store_sectors;
   machine.add(other.machine, times);
 }
 

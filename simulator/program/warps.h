@@ -36,6 +36,10 @@ struct WarpTotals {
   double load_sectors = 0, store_sectors = 0;  // of 32 bytes
   // Those of loads, and those of stores, that are atomics or reductions.
   double atomics = 0, atomic_sectors = 0, reductions = 0, reduction_sectors = 0;
+  // Those of stores that are asynchronous copies to shared memory.
+  double copies = 0, copy_sectors = 0;
+  // Of local memory, as far as the items have their accesses on the chip: 32-byte sectors.
+  double local_load_sectors = 0, local_store_sectors = 0;
   // Machine instructions, where the items say so; an item that does not counts as one of pipe `none` for each
   // instruction.
   MachineWork machine;

@@ -175,6 +175,7 @@ class Collector {
     ArrayRuns& array = arrays_[access.array.empty() ? "#" + std::to_string(accesses_) : "." + access.array];
     Runs runs;
     const ValueRange address = access.address ? value(*access.address) : ValueRange::unknown();
+    if (!address.known && is_atomic(access)) return;  // counters, which L2 holds
     if (address.known) {
       runs = runs_of(address, counts_, bytes);
     } else {  // an element for each thread
@@ -184,8 +185,9 @@ class Collector {
       runs.run = runs.high = threads * static_cast<double>(bytes);
     }
     const bool both = is_atomic(access);
-    if (access.kind == MemoryAccess::Kind::load) array.read.push_back(runs);
-    if (access.kind == MemoryAccess::Kind::store || both) array.written.push_back(runs);
+    const bool copy = is_asynchronous_copy(access);
+    if (access.kind == MemoryAccess::Kind::load || copy) array.read.push_back(runs);
+    if ((access.kind == MemoryAccess::Kind::store && !copy) || both) array.written.push_back(runs);
   }
 
   ValueRange value(const Expression& expression) {

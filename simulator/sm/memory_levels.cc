@@ -12,45 +12,53 @@ namespace {
 // The part of L2 that lines stay in before they are written back, and that repeated reads find them in: on an H100
 // launches that only stream keep 32 of its 50 MB (data/development).
 constexpr double kL2InUse = 0.64;
+constexpr double kL2Dirty = 0.45;   // the most that waits to be written back: what stores alone leave
+constexpr double kL2Reused = 0.9;   // what is read again and again stays longer
 constexpr double kUnknownL2Bytes = 4 << 20;
-constexpr int kMostWindows = 64;
 
-// What memory reads: the footprints of the stretches of blocks whose data L2 holds at once.
-struct Traffic {
-  double read = 0, all = 0;
-};
-
+// Blocks start in order, so that those that run at about the same time are neighbours. Of a stretch of blocks memory
+// gives what the blocks before it, as many as L2 holds the data of, have not accessed.
 class MemoryTraffic {
  public:
   MemoryTraffic(const LaunchFootprint& footprint, std::int64_t blocks, std::int64_t wave, double l2)
-      : footprint_(footprint), blocks_(blocks), wave_(wave), l2_(l2) {}
+      : footprint_(footprint), blocks_(blocks), l2_(l2) {
+    stretch_ = std::clamp<std::int64_t>(std::max(wave, blocks / kMostStretches), 1, blocks);
+  }
 
-  Traffic find(const Footprint& whole) const {
-    if (whole.all_bytes <= l2_ || blocks_ <= wave_) return {whole.read_bytes, whole.all_bytes};
-    // The longest stretch of blocks that L2 has room for: at least those that run at the same time.
-    std::int64_t low = std::min(wave_, blocks_), high = blocks_;
-    while (high - low > std::max<std::int64_t>(low / 8, 1)) {
-      const std::int64_t middle = low + (high - low) / 2;
-      (footprint_.of_blocks((blocks_ - middle) / 2, middle).all_bytes <= l2_ ? low : high) = middle;
-    }
-    const std::int64_t windows = (blocks_ + low - 1) / low;
-    const std::int64_t step = std::max<std::int64_t>(windows / kMostWindows, 1);
-    Traffic sum;
-    double seen = 0;
-    for (std::int64_t window = 0; window < windows; window += step) {
-      const std::int64_t first = window * low, count = std::min(low, blocks_ - first);
-      const Footprint part = footprint_.of_blocks(first, count);
-      sum.read += part.read_bytes;
-      sum.all += part.all_bytes;
+  double read(const Footprint& whole) const {
+    if (whole.all_bytes <= l2_ || blocks_ <= stretch_) return whole.read_bytes;
+    const std::int64_t held = blocks_held();
+    double sum = 0, seen = 0;
+    const std::int64_t stretches = (blocks_ + stretch_ - 1) / stretch_;
+    const std::int64_t step = std::max<std::int64_t>(stretches / kMostLookedAt, 1);
+    for (std::int64_t at = 0; at < stretches; at += step) {
+      const std::int64_t first = at * stretch_, count = std::min(stretch_, blocks_ - first);
+      const std::int64_t before = std::min(held, first);
+      sum += before == 0 ? footprint_.of_blocks(first, count).read_bytes
+                         : std::max(footprint_.of_blocks(first - before, before + count).read_bytes -
+                                        footprint_.of_blocks(first - before, before).read_bytes,
+                                    0.0);
       seen += static_cast<double>(count);
     }
-    const double scale = static_cast<double>(blocks_) / seen;
-    return {std::max(sum.read * scale, whole.read_bytes), std::max(sum.all * scale, whole.all_bytes)};
+    return std::max(sum * static_cast<double>(blocks_) / seen, whole.read_bytes);
   }
 
  private:
+  static constexpr std::int64_t kMostStretches = 256, kMostLookedAt = 24;
+
+  // How many blocks before a stretch L2 holds, together with the stretch.
+  std::int64_t blocks_held() const {
+    std::int64_t low = 0, high = blocks_ - stretch_;
+    while (high - low > std::max<std::int64_t>(low / 8, 1)) {
+      const std::int64_t middle = low + (high - low + 1) / 2;
+      const std::int64_t first = (blocks_ - stretch_ - middle) / 2;
+      (footprint_.of_blocks(first, middle + stretch_).all_bytes <= l2_ ? low : high) = middle;
+    }
+    return low;
+  }
+
   const LaunchFootprint& footprint_;
-  std::int64_t blocks_, wave_;
+  std::int64_t blocks_, stretch_ = 1;
   double l2_;
 };
 
@@ -92,16 +100,19 @@ Result<MemoryLevels> memory_levels(const LaunchOnGpu& launch, CacheState caches)
   const SmRun run = run_sm(*trace, figures, options);
 
   const WarpTotals& total = launch.warps->total;
-  const double loads = std::max(total.load_sectors - total.atomic_sectors, 0.0);
-  const double stores = std::max(total.store_sectors - total.reduction_sectors, 0.0);
+  const double loads = std::max(total.load_sectors - total.atomic_sectors + total.copy_sectors, 0.0);
+  const double stores = std::max(total.store_sectors - total.reduction_sectors - total.copy_sectors, 0.0);
   const SmCounts counts = whole_of(run, loads / static_cast<double>(active_sms));
   MemoryLevels levels;
   levels.cycles = run.cycles;
   levels.l2_atomics = total.atomic_sectors + total.reduction_sectors;
   levels.l1_load_hits = loads * ratio(counts.load_hits, counts.load_sectors);
   levels.l1_store_hits = stores * ratio(counts.store_hits, counts.store_sectors);
-  levels.l2_reads = loads - levels.l1_load_hits;
-  levels.l2_writes = stores;
+  const double local_hits = total.local_load_sectors * ratio(counts.local_load_hits, counts.local_load_sectors);
+  levels.l1_local_hits =
+      local_hits + total.local_store_sectors * ratio(counts.local_store_hits, counts.local_store_sectors);
+  levels.l2_reads = loads - levels.l1_load_hits + total.local_load_sectors - local_hits;
+  levels.l2_writes = stores + total.local_store_sectors * ratio(counts.local_l2_writes, counts.local_store_sectors);
   const double simulated = counts.load_sectors + counts.store_sectors + counts.atomic_sectors;
   levels.unknown_share =
       ratio(run.counts.unknown_sectors,
@@ -112,14 +123,18 @@ Result<MemoryLevels> memory_levels(const LaunchOnGpu& launch, CacheState caches)
           : ratio(run.counts.load_sectors + run.counts.store_sectors + run.counts.atomic_sectors, simulated);
   levels.footprint_estimated = whole.estimated;
 
-  const Traffic traffic = MemoryTraffic(footprint, blocks, active_blocks * sms, l2).find(whole);
-  // No more than L2 is asked for.
-  const double most_read = static_cast<double>(kSectorBytes) * 2 * (levels.l2_reads + levels.l2_atomics);
-  levels.memory_read_bytes = stays ? 0 : std::min(traffic.read, most_read);
+  const double traffic =
+      MemoryTraffic(footprint, blocks, active_blocks * sms, kL2Reused / kL2InUse * l2).read(whole);
+  // No more than what each SM asks for the first time.
+  const double most_read = static_cast<double>(active_sms) * counts.first_bytes +
+                           static_cast<double>(kSectorBytes) * levels.l2_atomics;
+  levels.memory_read_bytes = stays ? 0 : std::min(traffic, most_read);
   const double written = std::min(whole.written_bytes,
                                   static_cast<double>(kSectorBytes) * (levels.l2_writes + levels.l2_atomics));
-  const double flow = std::max(whole.all_bytes, 1.0);
-  levels.memory_written_bytes = written * std::max(0.0, 1 - l2 / std::max(flow, traffic.read + written));
+  // What L2 still holds when the launch ends is not written back.
+  const double flow = std::max(whole.all_bytes, traffic + written);
+  const double held = std::min(l2 * written / std::max(flow, 1.0), kL2Dirty / kL2InUse * l2);
+  levels.memory_written_bytes = std::max(0.0, written - held);
   return levels;
 }
 

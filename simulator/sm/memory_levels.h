@@ -26,7 +26,7 @@ struct LaunchOnGpu {
 
 // Of the whole launch. Sectors are of 32 bytes.
 struct MemoryLevels {
-  double l1_load_hits = 0, l1_store_hits = 0;  // sectors
+  double l1_load_hits = 0, l1_store_hits = 0, l1_local_hits = 0;  // sectors
   double l2_reads = 0, l2_writes = 0;          // sectors that L1 asks for, or writes; atomics apart
   double l2_atomics = 0;                       // sectors
   double memory_read_bytes = 0, memory_written_bytes = 0;

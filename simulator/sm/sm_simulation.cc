@@ -22,6 +22,7 @@ constexpr std::int64_t kKib = 1024;
 
 // Places of arrays: far enough from each other, and from what stands for unknown addresses.
 constexpr int kArrayShift = 36;  // in lines
+constexpr std::int64_t kLocalLines = 1 << 17;  // of a warp: 512 KiB a thread
 
 class SmRunner {
  public:
@@ -78,6 +79,7 @@ class SmRunner {
     double all_loads = 0;       // when all have
     bool loading = false;       // the last item was a load
     std::uint64_t random = 0;
+    std::int64_t local = 0;  // the first line of its local memory
   };
   struct Ready {
     double time = 0;
@@ -122,6 +124,8 @@ class SmRunner {
       warp.block = block;
       warp.partition = static_cast<std::size_t>(started_++) % partition_free_.size();
       warp.loads.assign(most_loads_, 0);
+      // The next block's warps take the places of those that have ended.
+      warp.local = (std::int64_t{1} << 60) + static_cast<std::int64_t>(index) * kLocalLines;
       warp.random = static_cast<std::uint64_t>(next_block_ * warps_per_block_ + w) * 0x9e3779b97f4a7c15U + 1;
       wait(index, time);
     }
@@ -160,6 +164,9 @@ class SmRunner {
     if (detail != nullptr && detail->chain) done = std::max(done, start + *detail->chain);
     run_.counts.instructions += slots;
     if (access != nullptr && !step.skipped) memory_access(warp, step, *access, start);
+    if (detail != nullptr && !step.skipped)
+      for (std::size_t i = 0; i < detail->on_chip.size(); ++i)
+        done = std::max(done, chip_access(warp, step, i, detail->on_chip[i], start));
     end_ = std::max(end_, done);
     if (detail != nullptr && detail->barrier) return wait_at_barrier(warp, index, done);
     wait(index, done);
@@ -212,6 +219,10 @@ class SmRunner {
       if (atomic) {
         run_.counts.atomic_sectors += sectors;
         done = std::max(done, from_l2(looked_up, sectors) + figures_.l2_latency);
+      } else if (is_asynchronous_copy(access)) {
+        run_.counts.load_sectors += sectors;
+        for (unsigned rest = line.sectors; rest != 0; rest &= rest - 1)
+          read_from_l2(line.line + base, std::countr_zero(rest), looked_up, false);
       } else if (access.kind == MemoryAccess::Kind::store) {
         store(line.line + base, line.sectors, looked_up);
       } else {
@@ -222,6 +233,38 @@ class SmRunner {
       warp.loads[static_cast<std::size_t>(step.node->load)] = done;
       warp.all_loads = std::max(warp.all_loads, done);
     }
+  }
+
+  // Returns when its result is there. Local memory lies word by word side by side; the block's and the warp's are apart.
+  double chip_access(Warp& warp, const WarpTrace::Step& step, std::size_t index, const ChipAccess& access,
+                     double start) {
+    if (access.space != ChipAccess::Space::local) return start;
+    ++run_.accesses;
+    LaneValues addresses;
+    std::int64_t offset = 0;
+    if (warp.trace.chip_addresses(step, index, addresses))
+      offset = addresses[static_cast<std::size_t>(std::countr_zero(step.threads))];
+    const std::int64_t words = (access.bytes + 3) / 4;
+    double done = start;
+    for (std::int64_t word = 0; word < words; ++word) {
+      const std::int64_t line = warp.local + (offset / 4 + word) % kLocalLines;
+      const double looked_up = std::max(start, l1_free_);
+      l1_free_ = looked_up + 1;
+      SectorCache::Line& found = l1_.find_or_add(line);
+      const bool hit = found.loaded == 15;
+      if (access.kind == ChipAccess::Kind::store) {
+        run_.counts.local_store_sectors += 4;
+        run_.counts.local_store_hits += hit ? 4 : 0;
+        if (!hit) run_.counts.local_l2_writes += 4;
+      } else {
+        run_.counts.local_load_sectors += 4;
+        run_.counts.local_load_hits += hit ? 4 : 0;
+        if (!hit) done = std::max(done, from_l2(looked_up, 4) + figures_.l2_latency);
+        done = std::max(done, looked_up + figures_.l1_latency);
+      }
+      found.loaded = 15;
+    }
+    return done;
   }
 
   // When L2 can begin to send sectors that are asked for at `time`.
@@ -237,10 +280,12 @@ class SmRunner {
     run_.counts.store_sectors += count;
     run_.counts.store_hits += std::popcount(static_cast<unsigned>(sectors & (line.loaded | line.stored)));
     run_.counts.l2_writes += count;
-    // The next load of it goes to L2.
-    line.loaded &= static_cast<std::uint8_t>(~sectors);
+    static const int variant = getenv("VAR") ? atoi(getenv("VAR")) : 0;
+    if (variant == 0) line.loaded &= static_cast<std::uint8_t>(~sectors);
+    if (variant == 2) line.loaded |= sectors;
     line.stored |= sectors;
-    from_l2(time, count);
+    const double there = from_l2(time, count) + figures_.stored_latency;
+    for (unsigned rest = sectors; rest != 0; rest &= rest - 1) line.ready[std::countr_zero(rest)] = there;
   }
 
   double load(std::int64_t address, std::uint8_t sectors, double time) {
@@ -252,31 +297,31 @@ class SmRunner {
     for (unsigned rest = hits; rest != 0; rest &= rest - 1)
       done = std::max(done, line.ready[std::countr_zero(rest)]);
     if (misses == 0) return done;
-    std::uint8_t& read = read_[address];
     for (unsigned rest = misses; rest != 0; rest &= rest - 1) {
       const int sector = std::countr_zero(rest);
-      const auto bit = static_cast<std::uint8_t>(1 << sector);
-      double there = from_l2(time, 1);
-      run_.counts.l2_reads += 1;
-      if ((read & bit) != 0) {
-        there += (line.stored & bit) != 0 ? figures_.stored_latency : figures_.l2_latency;
-      } else {
-        run_.counts.first_reads += 1;
-        read |= bit;
-        memory_debt_ += options_.from_memory;
-        if (memory_debt_ >= 1) {
-          memory_debt_ -= 1;
-          memory_free_ = std::max(memory_free_, there) + figures_.memory_sector_cycles;
-          there = memory_free_ + figures_.memory_latency;
-        } else {
-          there += figures_.l2_latency;
-        }
-      }
-      line.loaded |= bit;
+      const double there = read_from_l2(address, sector, time, (line.stored >> sector & 1) != 0);
+      line.loaded |= static_cast<std::uint8_t>(1 << sector);
       line.ready[sector] = there;
       done = std::max(done, there);
     }
     return done;
+  }
+
+  // When a sector is there that L1 does not have.
+  double read_from_l2(std::int64_t address, int sector, double time, bool stored) {
+    double there = from_l2(time, 1);
+    run_.counts.l2_reads += 1;
+    std::uint8_t& read = read_[address];
+    const auto bit = static_cast<std::uint8_t>(1 << sector);
+    if ((read & bit) != 0) return there + (stored ? figures_.stored_latency : figures_.l2_latency);
+    run_.counts.first_reads += 1;
+    if ((read & (3 << (sector & 2))) == 0) run_.counts.first_bytes += 2 * kSectorBytes;
+    read |= bit;
+    memory_debt_ += options_.from_memory;
+    if (memory_debt_ < 1) return there + figures_.l2_latency;
+    memory_debt_ -= 1;
+    memory_free_ = std::max(memory_free_, there) + figures_.memory_sector_cycles;
+    return memory_free_ + figures_.memory_latency;
   }
 
   // Lines in place of those that are not known, spread as the pattern says over a region with an element for each thread
@@ -360,10 +405,16 @@ void SmCounts::add(const SmCounts& other, double times) {
   store_sectors += times * other.store_sectors;
   store_hits += times * other.store_hits;
   atomic_sectors += times * other.atomic_sectors;
+  local_load_sectors += times * other.local_load_sectors;
+  local_load_hits += times * other.local_load_hits;
+  local_store_sectors += times * other.local_store_sectors;
+  local_store_hits += times * other.local_store_hits;
+  local_l2_writes += times * other.local_l2_writes;
   unknown_sectors += times * other.unknown_sectors;
   l2_reads += times * other.l2_reads;
   l2_writes += times * other.l2_writes;
   first_reads += times * other.first_reads;
+  first_bytes += times * other.first_bytes;
 }
 
 std::int64_t unified_l1_bytes(ComputeCapability of) {

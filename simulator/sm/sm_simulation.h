@@ -48,9 +48,12 @@ struct SmCounts {
   double load_sectors = 0, load_hits = 0;  // of L1; hits are found there, or are on their way
   double store_sectors = 0, store_hits = 0;
   double atomic_sectors = 0;
+  double local_load_sectors = 0, local_load_hits = 0, local_store_sectors = 0, local_store_hits = 0;
+  double local_l2_writes = 0;  // sectors of local memory that L1 does not have yet
   double unknown_sectors = 0;          // of accesses whose addresses are not known
   double l2_reads = 0, l2_writes = 0;  // sectors, atomics apart
   double first_reads = 0;              // of l2_reads: sectors that this SM has not read before
+  double first_bytes = 0;  // of these, in the pieces of 64 bytes that memory gives
   void add(const SmCounts& other, double times);
 };
 

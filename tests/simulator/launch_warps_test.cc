@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <random>
 #include <set>
 
 #include "simulator/program/expression/expression.h"
+#include "simulator/program/warp_trace.h"
 #include "simulator/program/warps.h"
 #include "test_files.h"
 
@@ -213,6 +215,28 @@ class OneByOne {
   WarpTotals totals_;
 };
 
+// Each warp on its own, item by item.
+WarpTotals traced(const KernelProgram& program, const LaunchSize& size) {
+  WarpTotals totals;
+  const auto launch = LaunchTrace::make(program, {{"N", 50}}, size, {});
+  EXPECT_TRUE(launch) << to_text(launch.diagnostics());
+  for (std::int64_t block = 0; block < launch->blocks(); ++block) {
+    for (std::int64_t number = 0; number < size.warps_per_block(); ++number) {
+      WarpTrace warp(*launch, block, number);
+      for (WarpTrace::Step step; warp.next(step);) {
+        const auto* access = std::get_if<MemoryAccess>(&step.node->item->what);
+        totals.instructions += access != nullptr ? 1 : static_cast<double>(warp.instructions(step));
+        if (access == nullptr) continue;
+        const bool load = access->kind == MemoryAccess::Kind::load;
+        (load ? totals.loads : totals.stores) += 1;
+        for (const LineSectors& line : warp.lines(step))
+          (load ? totals.load_sectors : totals.store_sectors) += std::popcount(line.sectors);
+      }
+    }
+  }
+  return totals;
+}
+
 struct ShapeCase {
   const char* name;
   LaunchSize size;
@@ -241,6 +265,12 @@ TEST_P(LaunchWarpsOf, AreWhatEachWarpExecutes) {
     EXPECT_EQ(warps->total.stores, each.stores);
     EXPECT_EQ(warps->total.load_sectors, each.load_sectors);
     EXPECT_EQ(warps->total.store_sectors, each.store_sectors);
+    const WarpTotals trace = traced(program, size);
+    EXPECT_EQ(trace.instructions, each.instructions);
+    EXPECT_EQ(trace.loads, each.loads);
+    EXPECT_EQ(trace.stores, each.stores);
+    EXPECT_EQ(trace.load_sectors, each.load_sectors);
+    EXPECT_EQ(trace.store_sectors, each.store_sectors);
     double number = 0;
     for (const WarpGroup& group : warps->groups) number += group.warps;
     EXPECT_EQ(number,

@@ -1,0 +1,148 @@
+// One SM, its L1, and what a launch asks of L2 and of memory.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <list>
+#include <random>
+
+#include "simulator/sm/launch_footprint.h"
+#include "simulator/sm/memory_levels.h"
+#include "simulator/sm/sector_cache.h"
+#include "simulator/sm/sm_simulation.h"
+#include "test_files.h"
+
+namespace warptime {
+namespace {
+
+using test::program_of;
+
+TEST(SectorCache, KeepsTheLinesThatWereUsedLast) {
+  constexpr std::size_t lines = 13;
+  SectorCache cache(lines);
+  std::list<std::int64_t> newest_first;
+  std::mt19937 random(1);
+  for (int i = 0; i < 20'000; ++i) {
+    const auto address = static_cast<std::int64_t>(random() % 40) * 1000 - 20'000;
+    const auto known = std::find(newest_first.begin(), newest_first.end(), address);
+    const bool kept = known != newest_first.end();
+    if (random() % 4 == 0) {
+      ASSERT_EQ(cache.find(address) != nullptr, kept);
+      if (kept) newest_first.splice(newest_first.begin(), newest_first, known);
+      continue;
+    }
+    SectorCache::Line& line = cache.find_or_add(address);
+    ASSERT_EQ(line.address, address);
+    ASSERT_EQ(line.loaded != 0, kept);
+    line.loaded = 1;
+    if (kept) newest_first.erase(known);
+    newest_first.push_front(address);
+    if (newest_first.size() > lines) newest_first.pop_back();
+  }
+}
+
+Gpu gpu() {
+  return **GpuCatalogue::bundled().find("h100-sxm");
+}
+
+struct Case {
+  std::string items;
+  LaunchSize size;
+};
+
+MemoryLevels levels_of(const Case& of, CacheState caches = CacheState::cold) {
+  const KernelProgram program = program_of("program: " + of.items);
+  const Gpu h100 = gpu();
+  WarpOptions options;
+  options.sectors = true;
+  const auto warps = WarpProgram(program).launch({}, of.size, {}, options);
+  EXPECT_TRUE(warps);
+  const std::int64_t threads = of.size.block[0] * of.size.block[1] * of.size.block[2];
+  const auto levels =
+      memory_levels({&program, {}, of.size, {}, &*warps, &h100, occupancy(h100, threads, {})}, caches);
+  EXPECT_TRUE(levels);
+  return *levels;
+}
+
+constexpr double kMib = 1 << 20;
+
+TEST(MemoryLevels, OfACopyAreItsBytes) {
+  const Case copy = {
+      "[{load: {access: coalesced, bytes: 4, array: a, address: 4 * (blockIdx.x * 256 + threadIdx.x)}},"
+      " {store: {access: coalesced, bytes: 4, array: b, address: 4 * (blockIdx.x * 256 + threadIdx.x)}}]",
+      {{4096, 1, 1}, {256, 1, 1}}};
+  const MemoryLevels cold = levels_of(copy);
+  EXPECT_EQ(cold.l1_load_hits, 0);
+  EXPECT_EQ(cold.l2_reads, 4 * kMib / 32);
+  EXPECT_EQ(cold.l2_writes, 4 * kMib / 32);
+  EXPECT_EQ(cold.memory_read_bytes, 4 * kMib);
+  EXPECT_EQ(cold.memory_written_bytes, 0);  // L2 holds them
+  const MemoryLevels warm = levels_of(copy, CacheState::warm);
+  EXPECT_EQ(warm.l2_reads, 4 * kMib / 32);
+  EXPECT_EQ(warm.memory_read_bytes, 0);
+  EXPECT_LT(warm.cycles, cold.cycles);
+}
+
+TEST(MemoryLevels, BeyondL2AreReadAndWrittenAnew) {
+  const Case copy = {
+      "[{load: {access: coalesced, bytes: 16, array: a, address: 16 * (blockIdx.x * 256 + threadIdx.x)}},"
+      " {store: {access: coalesced, bytes: 16, array: b, address: 16 * (blockIdx.x * 256 + threadIdx.x)}}]",
+      {{65536, 1, 1}, {256, 1, 1}}};
+  const MemoryLevels warm = levels_of(copy, CacheState::warm);
+  EXPECT_EQ(warm.memory_read_bytes, 256 * kMib);
+  EXPECT_GT(warm.memory_written_bytes, 230 * kMib);
+  EXPECT_LT(warm.memory_written_bytes, 256 * kMib);
+}
+
+TEST(MemoryLevels, LinesThatWarpsReadAgainAreInL1) {
+  // Each thread reads its element 10 times.
+  const MemoryLevels levels = levels_of(
+      {"[{repeat: 10, body: [{load: {access: coalesced, bytes: 4, array: a, address: 4 * threadIdx.x}}]}]",
+       {{132, 1, 1}, {256, 1, 1}}});
+  EXPECT_EQ(levels.l2_reads, 132 * 32);
+  EXPECT_EQ(levels.l1_load_hits, 132 * 32 * 9);
+  EXPECT_EQ(levels.memory_read_bytes, 1024);  // all blocks read the same
+}
+
+TEST(MemoryLevels, TooManyLinesForL1AreReadAgain) {
+  // 1 MiB, over and over.
+  const MemoryLevels levels = levels_of(
+      {"[{repeat: 4, body: [{repeat: 8192, counter: i, body: [{load: {access: coalesced, bytes: 4, array: a,"
+       " address: 128 * i + 4 * threadIdx.x}}]}]}]",
+       {{1, 1, 1}, {32, 1, 1}}});
+  EXPECT_EQ(levels.l1_load_hits, 0);
+  EXPECT_EQ(levels.memory_read_bytes, kMib);
+}
+
+double footprint(const std::string& items, const LaunchSize& size) {
+  const KernelProgram program = program_of("program: " + items);
+  return LaunchFootprint(program, {}, size)
+      .of_blocks(0, size.grid[0] * size.grid[1] * size.grid[2])
+      .read_bytes;
+}
+
+TEST(LaunchFootprint, OfAStencilIsItsArray) {
+  const auto load = [](const char* at) {
+    return fmt::format(
+        "{{load: {{access: coalesced, bytes: 4, array: a, address: 4 * (({}) + 1024 * (blockIdx.y * 8 + "
+        "threadIdx.y) + 32 * blockIdx.x + threadIdx.x)}}}}",
+        at);
+  };
+  const double bytes = footprint(
+      fmt::format("[{}, {}, {}, {}, {}]", load("0"), load("1"), load("2"), load("1024"), load("2048")),
+      {{32, 128, 1}, {32, 8, 1}});
+  EXPECT_NEAR(bytes, 4 * kMib, 4 * 1024 * 3);
+}
+
+TEST(LaunchFootprint, OfStridesIsInPiecesOf64Bytes) {
+  EXPECT_EQ(footprint("[{load: {access: strided, bytes: 4, array: a, address: 256 * threadIdx.x}}]",
+                      {{1, 1, 1}, {128, 1, 1}}),
+            128 * 64);
+  // Two fields of the same structure.
+  EXPECT_EQ(footprint("[{load: {access: strided, bytes: 4, array: a, address: 256 * threadIdx.x}},"
+                      " {load: {access: strided, bytes: 4, array: a, address: 256 * threadIdx.x + 8}}]",
+                      {{1, 1, 1}, {128, 1, 1}}),
+            128 * 64);
+}
+
+}  // namespace
+}  // namespace warptime
