@@ -213,6 +213,7 @@ std::byte* resolve(Warp& warp, const DecodedInstruction& op, std::uint32_t lane,
     case Space::constant:
       return global(warp, lane, address, bytes, access, space);
     case Space::shared:
+      warp.shared_lanes |= 1u << lane;
       return shared(warp, lane, address, bytes, access, op.strong);
     case Space::local:
       return of_lane(warp, lane, warp.local[lane], warp.stack_bytes, address, bytes, access, "local");

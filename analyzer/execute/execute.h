@@ -216,9 +216,11 @@ struct ExecutedInstruction {
   Role role = Role::calculation;
   std::uint32_t bytes = 0;  // per lane, of a load or store
   // Of a load or store: the global addresses of the performing lanes that point to global memory, by lane,
-  // and which lanes those are.
+  // and which lanes those are. Of calculation that accesses shared memory: the same for it, addresses as the
+  // instruction has them, which may be generic.
   const std::uint64_t* addresses = nullptr;
   std::uint32_t global_lanes = 0;
+  std::uint32_t shared_lanes = 0;
 };
 
 class ExecutionListener {

@@ -232,6 +232,9 @@ void observe(Warp& warp, const DecodedInstruction& op, std::uint32_t function, s
     executed.bytes = static_cast<std::uint32_t>(op.bytes) * op.count;
     executed.addresses = warp.addresses;
     executed.global_lanes = warp.global_lanes;
+  } else if (op.control == Control::none && mask != 0 && warp.shared_lanes != 0) {
+    executed.addresses = warp.addresses;
+    executed.shared_lanes = warp.shared_lanes;
   }
   warp.machine->listener->executed({warp.block->number, warp.index}, executed);
 }
@@ -313,6 +316,7 @@ void run_warp(Warp& warp, std::uint64_t instructions) {
     if (op.control == Control::none) {
       top->pc = pc + 1;
       if (mask != 0) {
+        warp.shared_lanes = 0;
         op.run(warp, op, mask);
         if (op.memory_role && warp.global_lanes != 0) {
           role = op.role;

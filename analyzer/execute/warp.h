@@ -66,6 +66,7 @@ struct Warp {
   std::uint32_t carry = 0;  // CC.CF by lane
   std::uint64_t addresses[lanes_of_warp] = {};
   std::uint32_t global_lanes = 0;  // of the last memory instruction: lanes that pointed to global memory
+  std::uint32_t shared_lanes = 0;  // of the instruction being done: lanes that pointed to shared memory
 
   Machine* machine = nullptr;
   Block* block = nullptr;

@@ -1,0 +1,62 @@
+// Conflicts between the banks of shared memory.
+//
+// Shared memory has 32 banks of 4 bytes; words whose numbers differ by a multiple of 32 share one. In a cycle each bank
+// gives one word, to all threads that want it (NVIDIA, "CUDA C++ Programming Guide", shared memory since compute
+// capability 5.0). So an access of 4 bytes or less takes as many cycles as the bank with the most distinct words. An
+// access of 8 bytes is made for half a warp at a time, one of 16 bytes for a quarter.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace warptime {
+
+inline constexpr std::size_t kSharedBanks = 32;
+inline constexpr std::int64_t kSharedBankBytes = 4;
+inline constexpr std::size_t kMostSharedBytes = 16;  // of a thread's access
+
+// The ways of one warp's access: the cycles in which shared memory gives it its data (Nsight Compute's wavefronts).
+// addresses: in bytes, by lane. active: a bit for each lane that makes the access. bytes: per thread, 1 to 16. 0 without
+// active lanes.
+inline int shared_ways(std::span<const std::int64_t> addresses, std::uint32_t active, std::int64_t bytes) {
+  const std::size_t lanes_at_once = bytes > 8 ? 8 : bytes > 4 ? 16 : 32;
+  constexpr std::size_t most_words = kSharedBanks * 2;  // of lanes at once, an unaligned word each
+  int ways = 0;
+  for (std::size_t first = 0; first < 32; first += lanes_at_once) {
+    std::uint32_t rest = active >> first;
+    if (lanes_at_once < 32) rest &= (std::uint32_t{1} << lanes_at_once) - 1;
+    if (rest == 0) continue;
+    // The distinct words of each bank, as a list: `next` of a word, and the last word of each bank.
+    std::array<std::int64_t, most_words> words;
+    std::array<std::int8_t, most_words> next;
+    std::array<std::int8_t, kSharedBanks> last;
+    std::array<std::int8_t, kSharedBanks> distinct{};
+    last.fill(-1);
+    std::size_t count = 0;
+    int most = 0;
+    for (; rest != 0; rest &= rest - 1) {
+      const std::int64_t address = addresses[first + static_cast<std::size_t>(std::countr_zero(rest))];
+      // An arithmetic shift: addresses may be counted from anywhere.
+      const std::int64_t end = (address + bytes - 1) >> 2;
+      for (std::int64_t word = address >> 2; word <= end && count < most_words; ++word) {
+        const auto bank = static_cast<std::size_t>(word & (kSharedBanks - 1));
+        int at = last[bank];
+        while (at >= 0 && words[static_cast<std::size_t>(at)] != word)
+          at = next[static_cast<std::size_t>(at)];
+        if (at >= 0) continue;
+        words[count] = word;
+        next[count] = last[bank];
+        last[bank] = static_cast<std::int8_t>(count++);
+        most = std::max<int>(most, ++distinct[bank]);
+      }
+    }
+    ways += most;
+  }
+  return ways;
+}
+
+}  // namespace warptime

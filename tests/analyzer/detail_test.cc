@@ -1,0 +1,288 @@
+// What `analyze --machine` writes for models of single instructions: arrays, accesses on the chip, barriers; and that the
+// paper's periods are the same with it and without.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "simulator/program/walk.h"
+#include "simulator/program/warps.h"
+#include "tests/analyzer/test_program.h"
+
+namespace warptime {
+namespace {
+
+namespace fs = std::filesystem;
+
+AnalyzeOptions with_detail() {
+  AnalyzeOptions options;
+  options.machine = AnalyzeOptions::Machine::estimated;
+  return options;
+}
+
+KernelProgram detailed(const std::string& text, const std::string& kernel) {
+  const auto analysis = analyze_text(text, {}, with_detail());
+  EXPECT_TRUE(analysis) << to_text(analysis.diagnostics());
+  return analysis ? program_of(*analysis, kernel) : KernelProgram();
+}
+
+// `load in`, `store out`, …: the accesses of a program and their arrays, in order.
+std::vector<std::string> arrays_of(const KernelProgram& program) {
+  std::vector<std::string> found;
+  for_each_access(program.program, [&](const MemoryAccess& access) {
+    found.push_back((access.kind == MemoryAccess::Kind::load ? "load " : "store ") + access.array);
+  });
+  return found;
+}
+
+// `load shared 4: 4 * threadIdx.x`, and `barrier`, in order.
+std::vector<std::string> on_chip_of(const KernelProgram& program) {
+  std::vector<std::string> found;
+  for_each_item(program.program, [&](const Item& item) {
+    if (!item.detail) return;
+    for (const ChipAccess& access : item.detail->on_chip) {
+      std::string text(kChipAccessKinds[static_cast<std::size_t>(access.kind)]);
+      text += " " + std::string(kChipSpaces[static_cast<std::size_t>(access.space)]);
+      text += " " + std::to_string(access.bytes);
+      if (access.address) text += ": " + to_string(*access.address);
+      found.push_back(text);
+    }
+    if (item.detail->barrier) found.push_back("barrier");
+  });
+  return found;
+}
+
+using Texts = std::vector<std::string>;
+
+TEST(Arrays, AreNamedByTheirArguments) {
+  const auto program = detailed(
+      R"(struct Grid { int n; const float* in; float* out; };
+__device__ float table[64];
+__global__ void k(const float* a, Grid g, const int* which) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  g.out[i] = a[which[i]] + g.in[i] + table[i % 64];
+})",
+      "k");
+  auto found = arrays_of(program);
+  std::sort(found.begin(), found.end());
+  EXPECT_EQ(found, (Texts{"load a", "load g_8", "load table", "load which", "store g_16"}));
+  std::vector<Array> declared = {{"a", "argument 0 (const float * a)"},
+                                 {"g_8", "byte 8 of argument 1 (Grid g)"},
+                                 {"g_16", "byte 16 of argument 1 (Grid g)"},
+                                 {"which", "argument 2 (const int * which)"},
+                                 {"table", "module variable"}};
+  EXPECT_EQ(program.arrays, declared);
+}
+
+TEST(Arrays, AreFollowedThroughLoopsAndData) {
+  const auto program = detailed(R"(__global__ void k(const float* in, const int* next, float* out, int n) {
+  int at = threadIdx.x;
+  float sum = 0;
+  for (int i = 0; i < n; ++i, in += 32) {
+    sum += in[at];
+    at = next[at];
+  }
+  atomicAdd(&out[at], sum);
+})",
+                                "k");
+  auto found = arrays_of(program);
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  EXPECT_EQ(found, (Texts{"load in", "load next", "load out"}));  // an atomic gives a value
+}
+
+TEST(Arrays, HaveNoNameWherePathsDiffer) {
+  const auto program = detailed(
+      R"(__global__ void k(const float* a, const float* b, const float* const* c, float* out, int n) {
+  #pragma unroll 1
+  for (int i = 0; i < n; ++i) {
+    out[i * 32 + threadIdx.x] = a[threadIdx.x + 32 * i];
+    const float* other = a;
+    a = b;
+    b = other;
+  }
+  out[threadIdx.x] += c[n][threadIdx.x];
+})",
+      "k");
+  const auto found = arrays_of(program);
+  EXPECT_EQ(std::count(found.begin(), found.end(), "load a"), 0);
+  EXPECT_GE(std::count(found.begin(), found.end(), "load "), 2);
+  EXPECT_GE(std::count(found.begin(), found.end(), "load c"), 1);
+  EXPECT_GE(std::count(found.begin(), found.end(), "store out"), 1);
+}
+
+TEST(Arrays, OfBothSidesOfABranchDiffer) {
+  const auto program = detailed(R"(__global__ void k(const float* a, const float* b, float* out, int which) {
+  float x;
+  if (which > 0) x = __ldg(a + threadIdx.x); else x = __ldg(b + threadIdx.x);
+  out[threadIdx.x] = x;
+})",
+                                "k");
+  const auto found = arrays_of(program);
+  EXPECT_EQ(std::count(found.begin(), found.end(), "store out"), 1);
+  EXPECT_EQ(
+      std::count(found.begin(), found.end(), "load a") + std::count(found.begin(), found.end(), "load "),
+      std::count(found.begin(), found.end(), "load b") + std::count(found.begin(), found.end(), "load "));
+}
+
+TEST(OnChip, AddressesCountFromTheBeginningOfTheMemory) {
+  const auto program = detailed(R"(__constant__ float weight[8];
+__global__ void k(const float4* in, float* out) {
+  __shared__ char flags[3];
+  __shared__ float4 part[64];
+  extern __shared__ double line[];
+  if (threadIdx.x < 3) flags[threadIdx.x] = 1;
+  part[threadIdx.x] = in[threadIdx.x];
+  line[threadIdx.x] = 0;
+  __syncthreads();
+  atomicAdd(&part[threadIdx.x % 2].y, weight[blockIdx.x]);
+  __syncthreads();
+  out[threadIdx.x] = part[63 - threadIdx.x].x + (float)line[threadIdx.x] + flags[0];
+})",
+                                "k");
+  auto found = on_chip_of(program);
+  EXPECT_EQ(std::count(found.begin(), found.end(), "barrier"), 2);
+  const auto has = [&](const std::string& text) {
+    EXPECT_NE(std::find(found.begin(), found.end(), text), found.end()) << text;
+  };
+  has("store shared 1: threadIdx.x");
+  has("store shared 8: 16 * threadIdx.x + 16");  // clang stores a float4 in halves
+  has("store shared 8: 16 * threadIdx.x + 24");
+  has("store shared 8: 8 * threadIdx.x + 1040");  // behind 3 bytes, 13 of padding and 1024
+  has("load constant 4: 4 * blockIdx.x");
+  has("atomic shared 4: 16 * (threadIdx.x % 2) + 20");
+  has("load shared 4: 1024 - 16 * threadIdx.x");
+  has("load shared 8: 8 * threadIdx.x + 1040");
+  has("load shared 1: 0");
+}
+
+TEST(OnChip, CountersAndLastIterations) {
+  const auto program = detailed(R"(__global__ void k(float* out, int n) {
+  __shared__ float line[1024];
+  #pragma unroll 1
+  for (int i = 0; i < n; ++i) {
+    line[32 * i + threadIdx.x] = i;
+    __syncthreads();
+  }
+  float sum = 0;
+  #pragma unroll 1
+  for (int i = 0; i < n; ++i) sum += line[i];
+  out[threadIdx.x] = sum;
+})",
+                                "k");
+  // Loops are left in the middle of an iteration: the last one follows.
+  EXPECT_EQ(on_chip_of(program), (Texts{"store shared 4: 4 * threadIdx.x + 128 * i", "barrier",
+                                        "store shared 4: 4 * threadIdx.x + 128 * (n - 1)", "barrier",
+                                        "load shared 4: 4 * i", "load shared 4: 4 * (n - 1)"}));
+}
+
+TEST(OnChip, LocalMemoryAndWhatDataDecide) {
+  const auto program = detailed(R"(__global__ void k(const int* in, int* out) {
+  __shared__ int bins[32];
+  int own[16];
+  for (int i = 0; i < 16; ++i) own[i] = in[i];
+  bins[threadIdx.x] = 0;
+  __syncwarp();
+  atomicAdd(&bins[in[threadIdx.x] & 31], 1);
+  out[threadIdx.x] = own[in[16] & 15] + bins[0];
+})",
+                                "k");
+  const auto found = on_chip_of(program);
+  const auto has = [&](const std::string& text) {
+    EXPECT_NE(std::find(found.begin(), found.end(), text), found.end()) << text;
+  };
+  EXPECT_EQ(std::count(found.begin(), found.end(), "barrier"), 0);  // a warp's own
+  has("atomic shared 4");
+  has("load local 4");
+  EXPECT_GE(std::count_if(found.begin(), found.end(),
+                          [](const auto& text) { return text.starts_with("store local"); }),
+            4);
+}
+
+TEST(OnChip, IsNotWrittenWithoutMachineInstructions) {
+  const auto analysis = analyze_text(R"(__global__ void k(float* out) {
+  __shared__ float part[32];
+  part[threadIdx.x] = 1;
+  __syncthreads();
+  out[threadIdx.x] = part[31 - threadIdx.x];
+})",
+                                     {});
+  ASSERT_TRUE(analysis);
+  const auto& program = program_of(*analysis, "k");
+  EXPECT_TRUE(program.arrays.empty());
+  for_each_item(program.program, [](const Item& item) { EXPECT_EQ(item.detail, nullptr); });
+  for (const auto& text : arrays_of(program)) EXPECT_EQ(text, "store ");
+}
+
+// ---- the same periods
+
+Texts kernel_files() {
+  const fs::path root = WARPTIME_SOURCE_DIR;
+  Texts files;
+  for (const std::string folder :
+       {"dwt_kernels", "samples", "tests/analyzer/kernels", "tests/execute", "tests/development"})
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder))
+      if (entry.path().extension() == ".cu" && entry.path().parent_path().filename() != "host")
+        files.push_back(entry.path().lexically_relative(root).generic_string());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// What a warp executes for some values of the parameters, and what all warps of a launch do.
+std::string executed(const KernelProgram& program, std::int64_t size) {
+  const std::map<std::string, std::int64_t, std::less<>> dimensions = {{"blockDim.x", 64}, {"blockDim.y", 1},
+                                                                       {"blockDim.z", 1},  {"gridDim.x", 5},
+                                                                       {"gridDim.y", 1},   {"gridDim.z", 1}};
+  Bindings values;
+  for (const auto& name : parameter_names(program)) {
+    const auto known = dimensions.find(name);
+    values[name] = known == dimensions.end() ? size : known->second;
+  }
+  std::string text;
+  const auto schedule = make_schedule(program, values, paper_durations());
+  if (!schedule) return to_text(schedule.diagnostics());
+  const auto periods = written_out(*schedule, 1'000'000);
+  if (!periods) return "too long";
+  for (const auto& period : *periods)
+    text += std::to_string(static_cast<int>(period.kind)) + " " + std::to_string(period.cycles) + "\n";
+  const auto launch = WarpProgram(program).launch(values, {{5, 1, 1}, {64, 1, 1}}, {}, {});
+  if (!launch) return text + to_text(launch.diagnostics());
+  const auto& total = launch->total;
+  text += std::to_string(total.instructions) + " " + std::to_string(total.loads) + " " +
+          std::to_string(total.stores) + "\n";
+  for (const auto& group : launch->groups)
+    text += std::to_string(group.warps) + " " + std::to_string(group.each.instructions) + "\n";
+  return text;
+}
+
+TEST(Detail, LeavesThePeriodsAsTheyAre) {
+  int compared = 0;
+  for (const auto& file : kernel_files()) {
+    SCOPED_TRACE(file);
+    CompileOptions options;
+    options.arch = "sm_80";
+    auto source = compile_cuda(std::string(WARPTIME_SOURCE_DIR) + "/" + file, read_file(file), options);
+    ASSERT_TRUE(source) << to_text(source.diagnostics());
+    AnalyzeOptions without, with = with_detail();
+    without.skip_unsupported = with.skip_unsupported = true;
+    without.keep_steps = with.keep_steps = false;
+    const auto plain = analyze(*source, without), detailed = analyze(*source, with);
+    ASSERT_EQ(static_cast<bool>(plain), static_cast<bool>(detailed));
+    if (!plain) continue;
+    ASSERT_EQ(plain->kernels.size(), detailed->kernels.size());
+    for (std::size_t i = 0; i < plain->kernels.size(); ++i) {
+      const auto &a = plain->kernels[i].program, &b = detailed->kernels[i].program;
+      SCOPED_TRACE(a.provenance.symbol);
+      EXPECT_EQ(used_names(a), used_names(b));
+      for (const std::int64_t size : {1, 7, 16}) EXPECT_EQ(executed(a, size), executed(b, size)) << size;
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, 300);
+}
+
+}  // namespace
+}  // namespace warptime
