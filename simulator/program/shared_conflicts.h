@@ -3,7 +3,10 @@
 // Shared memory has 32 banks of 4 bytes; words whose numbers differ by a multiple of 32 share one. In a cycle each bank
 // gives one word, to all threads that want it (NVIDIA, "CUDA C++ Programming Guide", shared memory since compute
 // capability 5.0). So an access of 4 bytes or less takes as many cycles as the bank with the most distinct words. An
-// access of 8 bytes is made for half a warp at a time, one of 16 bytes for a quarter.
+// access of 8 bytes is made for half a warp at a time, one of 16 bytes for a quarter. Loads return 128 bytes a cycle, and
+// those of twice as many threads where neighbours share their words: where all threads n and n ^ 1, or all n and n ^ 2,
+// have the same address (forums.developer.nvidia.com/t/unexpected-shared-memory-bank-conflict/77228; the H100 of the
+// development set counts so, too).
 #pragma once
 
 #include <algorithm>
@@ -13,17 +16,33 @@
 #include <cstdint>
 #include <span>
 
+#include "simulator/program/item_detail.h"
+
 namespace warptime {
 
 inline constexpr std::size_t kSharedBanks = 32;
-inline constexpr std::int64_t kSharedBankBytes = 4;
-inline constexpr std::size_t kMostSharedBytes = 16;  // of a thread's access
+inline constexpr int kSharedWordShift = 2;  // banks of 4 bytes
 
-// The ways of one warp's access: the cycles in which shared memory gives it its data (Nsight Compute's wavefronts).
-// addresses: in bytes, by lane. active: a bit for each lane that makes the access. bytes: per thread, 1 to 16. 0 without
-// active lanes.
-inline int shared_ways(std::span<const std::int64_t> addresses, std::uint32_t active, std::int64_t bytes) {
-  const std::size_t lanes_at_once = bytes > 8 ? 8 : bytes > 4 ? 16 : 32;
+// Whether every active lane has the address of the lane `distance` from it, as far as that is active.
+inline bool neighbours_share(std::span<const std::int64_t> addresses, std::uint32_t active,
+                             std::size_t distance) {
+  for (std::uint32_t rest = active; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
+    const auto other = lane ^ distance;
+    if ((active >> other & 1) != 0 && addresses[lane] != addresses[other]) return false;
+  }
+  return true;
+}
+
+// The ways of one warp's access: the cycles in which shared memory serves it (Nsight Compute's wavefronts). addresses: in
+// bytes, by lane. active: a bit for each lane that makes the access. bytes: per thread, 1 to 16. 0 without active lanes.
+// An atomic operation counts as a store: threads with one address are not told apart.
+inline int shared_ways(std::span<const std::int64_t> addresses, std::uint32_t active, std::int64_t bytes,
+                       ChipAccess::Kind kind) {
+  std::size_t lanes_at_once = bytes > 8 ? 8 : bytes > 4 ? 16 : 32;
+  if (kind == ChipAccess::Kind::load && lanes_at_once < 32 &&
+      (neighbours_share(addresses, active, 1) || neighbours_share(addresses, active, 2)))
+    lanes_at_once *= 2;
   constexpr std::size_t most_words = kSharedBanks * 2;  // of lanes at once, an unaligned word each
   int ways = 0;
   for (std::size_t first = 0; first < 32; first += lanes_at_once) {
@@ -40,9 +59,8 @@ inline int shared_ways(std::span<const std::int64_t> addresses, std::uint32_t ac
     int most = 0;
     for (; rest != 0; rest &= rest - 1) {
       const std::int64_t address = addresses[first + static_cast<std::size_t>(std::countr_zero(rest))];
-      // An arithmetic shift: addresses may be counted from anywhere.
-      const std::int64_t end = (address + bytes - 1) >> 2;
-      for (std::int64_t word = address >> 2; word <= end && count < most_words; ++word) {
+      const std::int64_t end = (address + bytes - 1) >> kSharedWordShift;
+      for (std::int64_t word = address >> kSharedWordShift; word <= end && count < most_words; ++word) {
         const auto bank = static_cast<std::size_t>(word & (kSharedBanks - 1));
         int at = last[bank];
         while (at >= 0 && words[static_cast<std::size_t>(at)] != word)

@@ -277,6 +277,9 @@ TEST(Detail, LeavesThePeriodsAsTheyAre) {
       const auto &a = plain->kernels[i].program, &b = detailed->kernels[i].program;
       SCOPED_TRACE(a.provenance.symbol);
       EXPECT_EQ(used_names(a), used_names(b));
+      const auto read = read_kernel_programs(to_yaml(b), "k.yaml");
+      ASSERT_TRUE(read) << to_text(read.diagnostics());
+      EXPECT_TRUE(read->size() == 1 && read->front() == b);
       for (const std::int64_t size : {1, 7, 16}) EXPECT_EQ(executed(a, size), executed(b, size)) << size;
       ++compared;
     }
