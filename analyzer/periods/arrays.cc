@@ -43,8 +43,8 @@ std::optional<ExprId> pointer_term(const analysis::SymbolicExprs& exprs, const P
   return found;
 }
 
-// Through registers where paths join, and through selections: all values that the address may have must lie in one
-// array.
+// Through registers where paths join, and through selections: all values that the address may have must lie
+// in one array.
 std::optional<ExprId> Arrays::base_of(ExprId address) {
   constexpr std::size_t most_values = 64;
   auto& exprs = flow_.evaluator.exprs();

@@ -13,8 +13,8 @@
 
 namespace warptime::periods {
 
-// The only term of the address with coefficient 1 that can be where an array begins: a variable's address, or an
-// argument that may be a pointer. Nothing where there is none, or more than one.
+// The only term of the address with coefficient 1 that can be where an array begins: a variable's address, or
+// an argument that may be a pointer. Nothing where there is none, or more than one.
 std::optional<analysis::ExprId> pointer_term(const analysis::SymbolicExprs& exprs,
                                              const Parameters& parameters, analysis::ExprId address);
 
@@ -24,8 +24,8 @@ class Arrays {
   // Both must outlive it.
   Arrays(analysis::KernelFlow& flow, const Parameters& parameters) : flow_(flow), parameters_(parameters) {}
 
-  // The name of the array that `address` lies in, read in `loop`: that of the argument or module variable that it is
-  // counted from on all paths. Empty where paths differ, or where the pointer is loaded.
+  // The name of the array that `address` lies in, read in `loop`: that of the argument or module variable
+  // that it is counted from on all paths. Empty where paths differ, or where the pointer is loaded.
   std::string name_of(analysis::ExprId address, std::uint32_t loop);
 
   // Declares the arrays that the program's accesses name: arguments in their order, then module variables.
@@ -36,7 +36,8 @@ class Arrays {
 
   analysis::KernelFlow& flow_;
   const Parameters& parameters_;
-  // Whether it is a variable; the argument's index or the variable's line, and the offset in the argument; its name.
+  // Whether it is a variable; the argument's index or the variable's line, and the offset in the argument;
+  // its name.
   using Order = std::tuple<bool, std::uint32_t, std::uint32_t, std::string>;
   std::map<Order, Array> arrays_;
 };

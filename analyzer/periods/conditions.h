@@ -40,8 +40,8 @@ class Conditions {
   // form.
   std::optional<Expression> place_in_array(analysis::ExprId address, std::uint32_t loop,
                                            const analysis::Facts& facts);
-  // The same of an address on the chip, from the beginning of its memory: `begin_of` gives the places of the variables
-  // whose addresses are in it. Nothing where one has none, or where there is no variable.
+  // The same of an address on the chip, from the beginning of its memory: `begin_of` gives the places of the
+  // variables whose addresses are in it. Nothing where one has none, or where there is no variable.
   std::optional<Expression> place_on_chip(
       analysis::ExprId address, std::uint32_t loop, const analysis::Facts& facts,
       const std::function<std::optional<std::int64_t>(analysis::ExprId symbol)>& begin_of);

@@ -10,8 +10,8 @@
 
 namespace warptime::periods {
 
-// Adds `count` instructions, of these lines, to the run at the end of the list, or as a new run: behind a barrier, and
-// where they wait for loads. `detail` is theirs.
+// Adds `count` instructions, of these lines, to the run at the end of the list, or as a new run: behind a
+// barrier, and where they wait for loads. `detail` is theirs.
 void add_instructions(Items& items, std::int64_t count, const LineSet& lines, const LineSet& ptx,
                       const std::shared_ptr<const ItemDetail>& detail = {});
 void append(Items& items, Items more);

@@ -44,8 +44,8 @@ std::optional<ChipAccess::Space> chip_space(StateSpace space) {
   }
 }
 
-// Of a thread's share in what the warp moves: four bytes for each matrix of ldmatrix and stmatrix; a fragment of
-// wmma.load and wmma.store has sixteen most often.
+// Of a thread's share in what the warp moves: four bytes for each matrix of ldmatrix and stmatrix; a fragment
+// of wmma.load and wmma.store has sixteen most often.
 std::int64_t bytes_moved_by_warp(std::string_view opcode) {
   if (ptx::has_part(opcode, "x1")) return 4;
   if (ptx::has_part(opcode, "x2")) return 8;

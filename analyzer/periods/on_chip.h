@@ -1,5 +1,5 @@
-// What instructions of calculation access on the chip: shared and local memory, and arrays in constant memory; and which
-// of them wait for the block.
+// What instructions of calculation access on the chip: shared and local memory, and arrays in constant
+// memory; and which of them wait for the block.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +13,22 @@
 
 namespace warptime::periods {
 
-// Whether threads wait there for others of their block or cluster: bar.sync, bar.red, barrier.cluster.wait and their
-// other spellings. A warp's own bar.warp.sync and a bar.arrive do not wait for the block.
+// Whether threads wait there for others of their block or cluster: bar.sync, bar.red, barrier.cluster.wait
+// and their other spellings. A warp's own bar.warp.sync and a bar.arrive do not wait for the block.
 bool waits_for_block(std::string_view opcode);
 
-// Finds accesses on the chip and their addresses. Shared memory is laid out as resources.h counts it: the variables that
-// the kernel's code names, those of the module first, each at its alignment; dynamic shared memory begins behind them.
-// An address in constant memory counts from its array.
+// Finds accesses on the chip and their addresses. Shared memory is laid out as resources.h counts it: the
+// variables that the kernel's code names, those of the module first, each at its alignment; dynamic shared
+// memory begins behind them. An address in constant memory counts from its array.
 class OnChip {
  public:
   // Both must outlive it.
   OnChip(analysis::KernelFlow& flow, Conditions& conditions) : flow_(flow), conditions_(conditions) {}
 
-  // The access that instruction `i` makes in `loop`; nothing where it makes none, or where it moves a promoted stack
-  // slot. Its address is absent where data decide it, and for what a warp moves together (ldmatrix, wmma.load). The
-  // access stands without its guard: compilers branch around accesses of some threads, so that the item's `threads`
-  // says which make it.
+  // The access that instruction `i` makes in `loop`; nothing where it makes none, or where it moves a
+  // promoted stack slot. Its address is absent where data decide it, and for what a warp moves together
+  // (ldmatrix, wmma.load). The access stands without its guard: compilers branch around accesses of some
+  // threads, so that the item's `threads` says which make it.
   std::optional<ChipAccess> access_of(std::uint32_t i, std::uint32_t loop, const analysis::Facts& facts);
 
  private:

@@ -14,7 +14,8 @@ namespace warptime::periods {
 // `.extern .shared .b8 s[]`: memory that the launch asks for.
 bool is_dynamic_shared(const ptx::Variable& variable);
 
-// Where a variable lies that is placed behind `end` bytes of its memory, at the next place that its alignment allows.
+// Where a variable lies that is placed behind `end` bytes of its memory, at the next place that its alignment
+// allows.
 struct Placement {
   std::uint64_t begin = 0, end = 0;  // no more than what a kernel program can say
 };

@@ -1,12 +1,13 @@
 // Conflicts between the banks of shared memory.
 //
-// Shared memory has 32 banks of 4 bytes; words whose numbers differ by a multiple of 32 share one. In a cycle each bank
-// gives one word, to all threads that want it (NVIDIA, "CUDA C++ Programming Guide", shared memory since compute
-// capability 5.0). So an access of 4 bytes or less takes as many cycles as the bank with the most distinct words. An
-// access of 8 bytes is made for half a warp at a time, one of 16 bytes for a quarter. Loads return 128 bytes a cycle, and
-// those of twice as many threads where neighbours share their words: where all threads n and n ^ 1, or all n and n ^ 2,
-// have the same address (forums.developer.nvidia.com/t/unexpected-shared-memory-bank-conflict/77228; the H100 of the
-// development set counts so, too).
+// Shared memory has 32 banks of 4 bytes; words whose numbers differ by a multiple of 32 share one. In a cycle
+// each bank gives one word, to all threads that want it (NVIDIA, "CUDA C++ Programming Guide", shared memory
+// since compute capability 5.0). So an access of 4 bytes or less takes as many cycles as the bank with the
+// most distinct words. An access of 8 bytes is made for half a warp at a time, one of 16 bytes for a quarter.
+// Loads return 128 bytes a cycle, and those of twice as many threads where neighbours share their words:
+// where all threads n and n ^ 1, or all n and n ^ 2, have the same address
+// (forums.developer.nvidia.com/t/unexpected-shared-memory-bank-conflict/77228; the H100 of the development
+// set counts so, too).
 #pragma once
 
 #include <algorithm>
@@ -34,9 +35,10 @@ inline bool neighbours_share(std::span<const std::int64_t> addresses, std::uint3
   return true;
 }
 
-// The ways of one warp's access: the cycles in which shared memory serves it (Nsight Compute's wavefronts). addresses: in
-// bytes, by lane. active: a bit for each lane that makes the access. bytes: per thread, 1 to 16. 0 without active lanes.
-// An atomic operation counts as a store: threads with one address are not told apart.
+// The ways of one warp's access: the cycles in which shared memory serves it (Nsight Compute's wavefronts).
+// addresses: in bytes, by lane. active: a bit for each lane that makes the access. bytes: per thread, 1 to
+// 16. 0 without active lanes. An atomic operation counts as a store: threads with one address are not told
+// apart.
 inline int shared_ways(std::span<const std::int64_t> addresses, std::uint32_t active, std::int64_t bytes,
                        ChipAccess::Kind kind) {
   std::size_t lanes_at_once = bytes > 8 ? 8 : bytes > 4 ? 16 : 32;

@@ -1,5 +1,5 @@
-// What `analyze --machine` writes for models of single instructions: arrays, accesses on the chip, barriers; and that the
-// paper's periods are the same with it and without.
+// What `analyze --machine` writes for models of single instructions: arrays, accesses on the chip, barriers;
+// and that the paper's periods are the same with it and without.
 #include <gtest/gtest.h>
 
 #include <algorithm>

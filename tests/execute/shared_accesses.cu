@@ -22,7 +22,8 @@ __global__ void swizzled(const float* in, float* out, int n) {
     tile[y * 32 + (threadIdx.x ^ y)] = in[(blockIdx.y * 32 + y) * n + blockIdx.x * 32 + threadIdx.x];
   __syncthreads();
   for (int y = threadIdx.y; y < 32; y += blockDim.y)
-    out[(blockIdx.x * 32 + y) * n + blockIdx.y * 32 + threadIdx.x] = tile[threadIdx.x * 32 + (y ^ threadIdx.x)];
+    out[(blockIdx.x * 32 + y) * n + blockIdx.y * 32 + threadIdx.x] =
+        tile[threadIdx.x * 32 + (y ^ threadIdx.x)];
 }
 
 __global__ void tiled_product(const float* a, const float* b, float* c, int n) {

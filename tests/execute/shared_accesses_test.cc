@@ -1,6 +1,6 @@
-// What kernel programs say of accesses to shared memory (Item::detail) is what the executor's addresses show: as many
-// accesses of each kind, in as many ways, and each with the same distances between the threads of its warp. Only distances
-// and ways: where a variable begins in shared memory is the assembler's choice.
+// What kernel programs say of accesses to shared memory (Item::detail) is what the executor's addresses show:
+// as many accesses of each kind, in as many ways, and each with the same distances between the threads of its
+// warp. Only distances and ways: where a variable begins in shared memory is the assembler's choice.
 #include <fmt/format.h>
 
 #include <algorithm>
