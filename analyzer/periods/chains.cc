@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "analyzer/periods/latency.h"
+#include "analyzer/periods/rises.h"
 #include "analyzer/ptx/opcodes.h"
+#include "simulator/program/walk.h"
 
 namespace warptime::periods {
 namespace {
@@ -17,93 +21,157 @@ class Chains {
  public:
   Chains(const analysis::KernelFlow& flow, const RegisterUses& uses,
          const std::vector<InstructionRole>& roles)
-      : flow_(flow), uses_(uses), roles_(roles) {}
+      : flow_(flow), uses_(uses), roles_(roles), stretches_(flow) {}
 
   void write(Items& items) {
+    for_each_item(items, [&](const Item& item) {
+      const auto* access = std::get_if<MemoryAccess>(&item.what);
+      if (access == nullptr || access->kind != MemoryAccess::Kind::load) return;
+      number_of_[&item] = static_cast<int>(written_by_.size()) + 1;
+      written_by_.emplace_back();
+      if (item.detail)
+        for (const auto i : item.detail->made_of)
+          if (roles_[i].kind == InstructionRole::Kind::load) written_by_.back() = {i};
+    });
     // The loops around a loop see what it leaves one pass later.
     constexpr int passes = 3;
     for (int i = 0; i < passes; ++i) {
       writes_ = i + 1 == passes;
-      repeats_ = 0;
-      Ready ready;
-      list(items, ready);
+      Time time;
+      list(items, time);
     }
   }
 
  private:
-  // Cycles from the beginning of the item that follows until a register has its value; those that have it are missing.
-  using Ready = std::map<std::uint32_t, double>;
+  // In cycles from a place between items. What waiting for loads takes counts as nothing.
+  struct Time {
+    double now = 0;    // the end of the last item
+    double begin = 0;  // of the straight-line code
+    std::uint32_t stretch = analysis::none;
+    std::map<std::uint32_t, double> ready;  // by register; others: at the begin
+    // Loads between two waits are a batch, which completes as one. By the number of a load: its batch.
+    std::map<int, std::size_t> batch_of;
+    std::vector<double> completed{-1};  // by batch; negative: not yet
+  };
 
-  static void join(Ready& ready, const Ready& other) {
-    for (const auto& [reg, when] : other) ready[reg] = std::max(ready[reg], when);
+  // Of a time: only what is still to come.
+  static void start_anew(Time& time) {
+    Time from_here;
+    for (const auto& [reg, when] : time.ready)
+      if (when > time.now) from_here.ready.emplace(reg, when - time.now);
+    time = std::move(from_here);
+  }
+  static void join(Time& time, const Time& other) {
+    for (const auto& [reg, when] : other.ready) {
+      auto& latest = time.ready[reg];
+      latest = std::max(latest, when);
+    }
   }
 
-  void list(Items& items, Ready& ready) {
-    for (Item& item : items) visit(item, ready);
+  void list(Items& items, Time& time) {
+    for (const auto i : risen_order(items)) visit(items[i], time);
+    start_anew(time);
   }
 
-  void visit(Item& item, Ready& ready) {
+  void visit(Item& item, Time& time) {
     if (auto* repeat = std::get_if<Repeat>(&item.what)) {
-      const auto number = repeats_++;
-      if (number == behind_bodies_.size()) behind_bodies_.emplace_back();
-      join(ready, behind_bodies_[number]);
-      list(repeat->body, ready);
-      behind_bodies_[number] = ready;
+      start_anew(time);
+      auto& behind_body = behind_bodies_[&item];
+      join(time, behind_body);
+      list(repeat->body, time);
+      behind_body = time;
     } else if (auto* when = std::get_if<When>(&item.what)) {
-      Ready other = ready;
-      list(when->then_items, ready);
+      start_anew(time);
+      Time other = time;
+      list(when->then_items, time);
       list(when->else_items, other);
-      join(ready, other);
+      join(time, other);
     } else if (item.detail) {
-      one(item, ready);
+      one(item, time);
     }
   }
 
-  void one(Item& item, Ready& ready) {
-    if (!item.detail->needs.empty()) ready.clear();
-    double last = 0;
-    for (const auto i : item.detail->made_of) last = std::max(last, issue(i, ready));
-    const auto* run = std::get_if<Instructions>(&item.what);
-    const double issued =
-        run != nullptr && run->count.is_integer() ? static_cast<double>(run->count.integer_value()) : 1;
-    const double length = std::max(issued, last);
-    for (auto at = ready.begin(); at != ready.end();) {
-      at->second -= length;
-      at = at->second <= 0 ? ready.erase(at) : std::next(at);
+  void one(Item& item, Time& time) {
+    enter(stretches_.of(item.detail->made_of.front()), time.now, time);
+    wait(item.detail->needs, time);
+    const double begin = time.now;
+    // A load that rises passes instructions that compute its address: how long these take was found before.
+    const bool risen = item.detail->rises > 0;
+    double last = begin, executed = 0;
+    if (risen) last = (item.detail->needs.empty() ? time.begin : begin) + item.detail->chain.value_or(0);
+    if (risen) last = std::max(last, begin);
+    for (const auto i : item.detail->made_of) {
+      enter(stretches_.of(i), std::max(last, begin + executed), time);
+      const double issued = issue(i, time);
+      if (!risen) last = std::max(last, issued);
+      executed += roles_[i].kind != InstructionRole::Kind::none;
     }
-    if (item.detail->barrier) ready.clear();
-    if (!writes_ || last <= 0) return;
+    if (const auto number = number_of_.find(&item); number != number_of_.end())
+      time.batch_of[number->second] = time.completed.size() - 1;
+    time.now = begin + std::max(executed, last - begin);
+    if (item.detail->barrier) {
+      time.ready.clear();
+      time.begin = time.now;
+    }
+    if (!writes_) return;
+    const double chain = std::round((last - begin) * 10) / 10;
+    if (chain <= 0 && !item.detail->chain) return;
     auto detail = *item.detail;
-    detail.chain = std::round(last * 10) / 10;
+    detail.chain = chain > 0 ? std::optional(chain) : std::nullopt;
     item.detail = std::make_shared<const ItemDetail>(std::move(detail));
   }
 
-  // When instruction `i` can be issued; 0: ptxas makes none of it.
-  double issue(std::uint32_t i, Ready& ready) const {
-    double start = 0;
-    for (const auto reg : uses_.reads(i))
-      if (const auto found = ready.find(reg); found != ready.end()) start = std::max(start, found->second);
-    const auto& ins = flow_.code.function().instructions[i];
-    const bool decides =
-        ins.guard != ptx::no_index && ins.info != nullptr && ins.info->is(ptx::ends_block) && start > 0;
-    if (decides) start += latency_before_branch;
-    const bool is_global = roles_[i].kind == InstructionRole::Kind::load;
-    const double latency = is_global ? 0 : latency_of(flow_, uses_, i);
-    for (const auto reg : uses_.writes(i)) {
-      if (start + latency > 0 && !is_global)
-        ready[reg] = start + latency;
-      else
-        ready.erase(reg);
+  static void enter(std::uint32_t stretch, double when, Time& time) {
+    if (stretch == time.stretch) return;
+    time.stretch = stretch;
+    time.begin = when;
+    std::erase_if(time.ready, [&](const auto& one) { return one.second <= when; });
+  }
+
+  // The results of loads are there from when the first of their batch was waited for.
+  void wait(const std::vector<int>& loads, Time& time) const {
+    for (const int load : loads) {
+      const auto found = time.batch_of.find(load);
+      double when = time.now;
+      if (found != time.batch_of.end()) {
+        if (time.completed[found->second] < 0) {
+          time.completed[found->second] = time.now;
+          // Loads take longer than whatever else is still to come.
+          for (auto& [reg, ready] : time.ready) ready = std::min(ready, time.now);
+          time.completed.push_back(-1);
+        }
+        when = time.completed[found->second];
+      }
+      for (const auto by : written_by_[static_cast<std::size_t>(load) - 1])
+        for (const auto reg : uses_.writes(by)) time.ready[reg] = when;
     }
-    const bool vanishes = latency <= 0 && !uses_.writes(i).empty() && !is_global;
-    return vanishes ? 0 : start;
+  }
+
+  // When instruction `i` can be issued; the straight-line code's begin where ptxas makes none of it.
+  double issue(std::uint32_t i, Time& time) const {
+    double start = time.begin;
+    for (const auto reg : uses_.reads(i))
+      if (const auto found = time.ready.find(reg); found != time.ready.end())
+        start = std::max(start, found->second);
+    const auto& ins = flow_.code.function().instructions[i];
+    if (ins.guard != ptx::no_index && ins.info != nullptr && ins.info->is(ptx::ends_block) &&
+        start > time.begin)
+      start += latency_before_branch;
+    const bool is_access =
+        roles_[i].kind == InstructionRole::Kind::load || roles_[i].kind == InstructionRole::Kind::store;
+    const double latency = is_access ? 0 : latency_of(flow_, uses_, i);
+    for (const auto reg : uses_.writes(i)) time.ready[reg] = start + latency;
+    const bool vanishes = !is_access && latency <= 0 && !uses_.writes(i).empty();
+    return vanishes ? time.begin : start;
   }
 
   const analysis::KernelFlow& flow_;
   const RegisterUses& uses_;
   const std::vector<InstructionRole>& roles_;
-  std::vector<Ready> behind_bodies_;  // by repeat, in the order in which they are visited
-  std::size_t repeats_ = 0;
+  Stretches stretches_;
+  std::map<const Item*, int> number_of_;                // of loads
+  std::vector<std::vector<std::uint32_t>> written_by_;  // by the number of a load, less 1: its instruction
+  std::map<const Item*, Time> behind_bodies_;           // of repeats
   bool writes_ = false;
 };
 

@@ -7,10 +7,13 @@
 
 namespace warptime::periods {
 
-// Writes ItemDetail::chain of items that have their instructions (ItemDetail::made_of): the cycles from an item's begin
-// until the last of its instructions can be issued, as far as they depend on each other and on results of items before
-// it that are still to come. An item with a chain of 0 has none. What items before it have left is taken to be there
-// where an item waits for loads or behind a barrier.
+// Writes ItemDetail::chain of items that have their instructions (ItemDetail::made_of), needs and rises: the cycles from
+// an item's begin until the last of its instructions can be issued, as their operands' latencies allow. What is left of
+// a result behind the item is in the chain of the item that uses it. An item with a chain of 0 has none.
+//
+// ptxas mixes what lies in the same straight-line code and does not depend on each other, and so does this: an
+// instruction begins as early in that code as its operands are there, those that were loaded together at the time when
+// the first item waits for one of them. Of several like chains in neighbouring items, only the first shows.
 void write_chains(const analysis::KernelFlow& flow, const RegisterUses& uses,
                   const std::vector<InstructionRole>& roles, Items& items);
 

@@ -13,6 +13,7 @@
 #include "analyzer/periods/chains.h"
 #include "analyzer/periods/cut_runs.h"
 #include "analyzer/periods/register_uses.h"
+#include "analyzer/periods/rises.h"
 #include "simulator/program/walk.h"
 
 namespace warptime::periods {
@@ -300,6 +301,7 @@ void write_dependences(const analysis::KernelFlow& flow, const std::vector<Instr
                        const Notes& notes, Items& items) {
   RegisterUses uses(flow);
   Needs(uses, roles, notes).write(items);
+  write_rises(flow, uses, roles, notes, items);
   write_chains(flow, uses, roles, items);
   forget_instructions(items);
 }

@@ -149,4 +149,36 @@ std::vector<TrialLaunch> trial_launches(const std::string& file, const KernelSig
   return once;
 }
 
+std::vector<Given> arguments_of(const Loaded& loaded, const KernelSignature& kernel,
+                                const TrialLaunch& trial) {
+  constexpr std::uint64_t buffer_bytes = 1 << 18;
+  const auto wanted = parameters(*loaded.code);
+  std::vector<Given> arguments;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const auto& argument = kernel.arguments[i];
+    const auto number = trial.numbers.find(argument.name);
+    if (argument.type.find('*') != std::string::npos)
+      arguments.push_back(buffer(std::vector<float>(buffer_bytes / 4)));
+    else if (argument.type == "float")
+      arguments.push_back(value(0.5f));
+    else if (argument.type == "double")
+      arguments.push_back(value(0.5));
+    else if (number == trial.numbers.end())
+      arguments.push_back(buffer(std::vector<float>()));  // a number that the plan does not give
+    else if (wanted[i].bytes == 8)
+      arguments.push_back(value(number->second));
+    else
+      arguments.push_back(value(static_cast<std::int32_t>(number->second)));
+  }
+  return arguments;
+}
+
+Bindings bindings_of(const TrialLaunch& trial) {
+  const auto& how = trial.how;
+  Bindings bindings{{"blockDim.x", how.block.x}, {"blockDim.y", how.block.y}, {"blockDim.z", how.block.z},
+                    {"gridDim.x", how.grid.x},   {"gridDim.y", how.grid.y},   {"gridDim.z", how.grid.z}};
+  for (const auto& [name, number] : trial.numbers) bindings[name] = number;
+  return bindings;
+}
+
 }  // namespace warptime::execute::testing

@@ -9,6 +9,7 @@
 #include "analyzer/compile/compile.h"
 #include "analyzer/execute/execute.h"
 #include "simulator/program/expression/expression.h"
+#include "tests/execute/harness.h"
 
 namespace warptime::execute::testing {
 
@@ -22,5 +23,11 @@ struct TrialLaunch {
 std::vector<TrialLaunch> trial_launches(const std::string& file, const KernelSignature& kernel);
 std::vector<TrialLaunch> trial_launches(const std::string& file, const KernelSignature& kernel,
                                         const std::vector<Bindings>& sizes);
+
+// The kernel's arguments at such a launch: arrays of zeros, and one half where the launch says nothing.
+std::vector<Given> arguments_of(const Loaded& loaded, const KernelSignature& kernel,
+                                const TrialLaunch& trial);
+// Its dimensions and numbers, as kernel programs name them.
+Bindings bindings_of(const TrialLaunch& trial);
 
 }  // namespace warptime::execute::testing

@@ -32,17 +32,6 @@ const std::map<std::string, std::string>& others() {
   return names;
 }
 
-constexpr std::uint64_t buffer_bytes = 1 << 18;
-
-Given given_argument(const KernelArgument& argument, std::uint64_t bytes, const Bindings& numbers) {
-  if (argument.type.find('*') != std::string::npos) return buffer(std::vector<float>(buffer_bytes / 4));
-  if (argument.type == "float") return value(0.5f);
-  if (argument.type == "double") return value(0.5);
-  const auto found = numbers.find(argument.name);
-  if (found == numbers.end()) return buffer(std::vector<float>());  // a number that the plan does not give
-  return bytes == 8 ? value(found->second) : value(static_cast<std::int32_t>(found->second));
-}
-
 // ---- what is compared
 
 class Compared {
@@ -217,11 +206,8 @@ class Proof : public ::testing::TestWithParam<Build> {
   // Gives whether the kernel ended without a finding.
   bool one_size(const Loaded& loaded, const KernelSignature& kernel, const TrialLaunch& trial,
                 const KernelProgram& program, Bindings bindings, bool largest) {
-    const auto wanted = parameters(*loaded.code);
-    std::vector<Given> arguments;
+    const auto arguments = arguments_of(loaded, kernel, trial);
     std::string shown = fmt::format("{} blocks of {}", trial.how.grid.x, trial.how.block.x);
-    for (std::size_t i = 0; i < wanted.size(); ++i)
-      arguments.push_back(given_argument(kernel.arguments[i], wanted[i].bytes, trial.numbers));
     for (const auto& [name, number] : trial.numbers) shown += fmt::format(" {}={}", name, number);
     SCOPED_TRACE(shown);
     // The first warp of all, and one in whose data the signal neither begins nor ends.
@@ -257,13 +243,6 @@ class Proof : public ::testing::TestWithParam<Build> {
     EXPECT_EQ(text_of(said->total), text_of(executed));
   }
 
-  static Bindings bindings_of(const TrialLaunch& trial) {
-    const auto& how = trial.how;
-    Bindings bindings{{"blockDim.x", how.block.x}, {"blockDim.y", how.block.y}, {"blockDim.z", how.block.z},
-                      {"gridDim.x", how.grid.x},   {"gridDim.y", how.grid.y},   {"gridDim.z", how.grid.z}};
-    for (const auto& [name, number] : trial.numbers) bindings[name] = number;
-    return bindings;
-  }
   static std::string unknown_parameters(const KernelProgram& program, const Bindings& bindings) {
     // Shares that only items have need no value: the program without a launch executes these items.
     const auto used = used_names(program);

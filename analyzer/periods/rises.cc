@@ -1,0 +1,369 @@
+#include "analyzer/periods/rises.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "analyzer/periods/cut_runs.h"
+#include "analyzer/periods/latency.h"
+#include "analyzer/ptx/opcodes.h"
+#include "simulator/program/walk.h"
+
+namespace warptime::periods {
+namespace {
+
+using ptx::Category;
+
+class Rises {
+ public:
+  Rises(const analysis::KernelFlow& flow, const RegisterUses& uses, const std::vector<InstructionRole>& roles,
+        const Notes& notes)
+      : flow_(flow), uses_(uses), roles_(roles), notes_(notes), stretches_(flow) {}
+
+  void write(Items& items) {
+    for_each_item(items, [&](const Item& item) {
+      if (is_load(item)) instruction_of_load_.push_back(access_of(item));
+    });
+    list(items);
+  }
+
+ private:
+  static constexpr std::uint32_t none = analysis::none;
+
+  // An item, as far as it matters to what is moved past it.
+  struct Place {
+    std::uint32_t stretch = none;  // of straight-line code, the item's alone; none: of several, or no code
+    std::uint32_t access = none;   // the instruction of a load or store
+    bool loads = false;
+    bool stops_loads = false;  // all but those of memory that nothing writes
+    bool stops_all = false;    // a barrier
+    int number = 0;            // of a load
+    int depth = 0;             // of a load: how many loads must complete one after the other before it
+    std::vector<int> sources;  // of a load: the loads that its address needs
+    double length = 0;         // of a load: cycles of the chain that computes its address, behind these loads
+  };
+
+  // ---- items
+
+  static bool is_load(const Item& item) {
+    const auto* access = std::get_if<MemoryAccess>(&item.what);
+    return access != nullptr && access->kind == MemoryAccess::Kind::load;
+  }
+
+  // The instruction of a load or store: what else its item is made of only passes registers on.
+  std::uint32_t access_of(const Item& item) const {
+    if (!item.detail) return none;
+    for (const auto i : item.detail->made_of)
+      if (roles_[i].kind == InstructionRole::Kind::load || roles_[i].kind == InstructionRole::Kind::store)
+        return i;
+    return none;
+  }
+
+  void list(Items& items) {
+    cut_at_stretches(items);
+    std::vector<Place> places;
+    places.reserve(items.size());
+    values_.clear();
+    std::uint32_t stretch = none;
+    std::vector<std::size_t> inner;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      places.push_back(place_of(items[i]));
+      Place& place = places.back();
+      if (place.stretch == none || place.stretch != stretch) values_.clear();
+      stretch = place.stretch;
+      if (stretch != none) follow(items[i], place);
+      // In the order of the program, since loads are numbered in it.
+      const bool nested =
+          std::holds_alternative<Repeat>(items[i].what) || std::holds_alternative<When>(items[i].what);
+      if (nested) for_each_inner(items[i], [&](Items& more) { list(more); });
+      if (nested) values_.clear();
+    }
+    raise(items, places);
+  }
+
+  // Runs are cut where the stretch of a load that follows them begins.
+  void cut_at_stretches(Items& items) {
+    Items made;
+    made.reserve(items.size());
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      const auto* run = std::get_if<Instructions>(&items[i].what);
+      const bool follows = run != nullptr && items[i].detail && i + 1 < items.size() && is_load(items[i + 1]);
+      const auto load = follows ? access_of(items[i + 1]) : none;
+      const auto at = load == none ? 0 : stretch_begins(items[i], stretches_.of(load));
+      if (at == 0) {
+        made.push_back(std::move(items[i]));
+        continue;
+      }
+      auto parts = cut(items[i], {at}, roles_, notes_);
+      auto first = *parts[0].detail;
+      first.needs = items[i].detail->needs;
+      parts[0].detail = std::make_shared<const ItemDetail>(std::move(first));
+      for (auto& part : parts) made.push_back(std::move(part));
+    }
+    items = std::move(made);
+  }
+
+  // Where in the run the stretch begins that it ends with; 0: with the run itself, or nowhere, or what would be cut off
+  // executes nothing.
+  std::size_t stretch_begins(const Item& run, std::uint32_t stretch) const {
+    const auto& made_of = run.detail->made_of;
+    auto at = made_of.size();
+    while (at > 0 && stretches_.of(made_of[at - 1]) == stretch) --at;
+    const auto executes = [&](std::size_t from, std::size_t end) {
+      return std::any_of(made_of.begin() + static_cast<std::ptrdiff_t>(from),
+                         made_of.begin() + static_cast<std::ptrdiff_t>(end),
+                         [&](const auto i) { return roles_[i].kind != InstructionRole::Kind::none; });
+    };
+    return executes(0, at) && executes(at, made_of.size()) ? at : 0;
+  }
+
+  Place place_of(const Item& item) {
+    Place place;
+    place.loads = is_load(item);
+    if (place.loads) place.number = ++loads_;
+    if (!item.detail || item.detail->made_of.empty()) return place;
+    place.stretch = stretches_.of(item.detail->made_of.front());
+    for (const auto i : item.detail->made_of) {
+      if (stretches_.of(i) != place.stretch) place.stretch = none;
+      look_at(i, place);
+    }
+    if (item.detail->barrier) place.stops_all = true;
+    return place;
+  }
+
+  void look_at(std::uint32_t i, Place& place) const {
+    const auto& ins = flow_.code.function().instructions[i];
+    if (roles_[i].kind == InstructionRole::Kind::load || roles_[i].kind == InstructionRole::Kind::store)
+      place.access = i;
+    if (ins.info == nullptr || ins.info->category == Category::call) {
+      place.stops_all = true;
+      return;
+    }
+    switch (ins.info->category) {
+      case Category::barrier:
+      case Category::atomic:
+      case Category::reduction:
+      case Category::async_copy:
+        place.stops_all = true;
+        break;
+      case Category::store:
+        // A store to shared or local memory is none to what the load reads.
+        if (roles_[i].kind == InstructionRole::Kind::store) place.stops_loads = true;
+        break;
+      default:
+        break;
+    }
+    if (ends_block(ins)) place.stops_all = true;
+    if (ptx::has_part(ins.opcode, "volatile") || ptx::has_part(ins.opcode, "acquire")) place.stops_all = true;
+  }
+
+  // ptxas makes a branch to a slow path of divisions and roots.
+  bool ends_block(const ptx::Instruction& ins) const {
+    if (!ins.info->is(ptx::slow) || ptx::has_part(ins.opcode, "approx") || ptx::has_part(ins.opcode, "full"))
+      return false;
+    const auto& last = flow_.code.operands()[ins.first_operand + ins.operand_count - 1];
+    return ptx::has_part(ins.opcode, "rn") || ptx::has_part(ins.opcode, "f64") ||
+           (ins.opcode.ends_with("64") && last.kind != ptx::Operand::Kind::integer);
+  }
+
+  // ---- what addresses depend on, within a stretch
+
+  struct Value {
+    std::vector<int> loads;  // that it is made of, those of the stretch and those that it waits for
+    int depth = 0;
+    double length = 0;  // of the chain that computes it, from these loads or the stretch's begin on
+  };
+
+  void follow(const Item& item, Place& place) {
+    // What it waits for that was loaded before the stretch.
+    for (const int load : item.detail->needs) {
+      const auto by = instruction_of_load_[static_cast<std::size_t>(load) - 1];
+      if (by == none) continue;
+      for (const auto reg : uses_.writes(by))
+        if (!values_.contains(reg)) values_[reg].loads = {load};
+    }
+    for (const auto i : item.detail->made_of) {
+      Value value;
+      for (const auto reg : uses_.reads(i)) {
+        const auto found = values_.find(reg);
+        if (found == values_.end()) continue;
+        value.depth = std::max(value.depth, found->second.depth);
+        value.length = std::max(value.length, found->second.length);
+        value.loads.insert(value.loads.end(), found->second.loads.begin(), found->second.loads.end());
+      }
+      std::sort(value.loads.begin(), value.loads.end());
+      value.loads.erase(std::unique(value.loads.begin(), value.loads.end()), value.loads.end());
+      if (place.loads && i == place.access) {
+        place.depth = value.depth;
+        place.sources = value.loads;
+        place.length = value.length;
+        value = {{place.number}, value.depth + 1, 0};
+      } else {
+        value.length += latency_of(flow_, uses_, i);
+      }
+      // Sums of many loads are no addresses.
+      constexpr std::size_t most_sources = 8;
+      if (value.loads.size() > most_sources) value.loads.resize(most_sources);
+      for (const auto reg : uses_.writes(i)) values_[reg] = value;
+    }
+  }
+
+  // ---- moving
+
+  void raise(Items& items, const std::vector<Place>& places) {
+    std::vector<std::uint32_t> order;
+    for (std::uint32_t i = 0; i < items.size(); ++i) {
+      std::size_t at = order.size();
+      if (places[i].loads && places[i].stretch != none && !places[i].stops_all)
+        while (at > 0 && order.size() - at < most_passed && passes(places[i], places[order[at - 1]])) --at;
+      if (at < order.size()) at = behind_own_address(items, i, order, at, !places[i].sources.empty());
+      if (const auto rises = order.size() - at; rises > 0) {
+        auto detail = *items[i].detail;
+        detail.rises = static_cast<std::int64_t>(rises);
+        add_needs(places[i], items, order, at, detail.needs);
+        if (places[i].length > 0) detail.chain = places[i].length;
+        items[i].detail = std::make_shared<const ItemDetail>(std::move(detail));
+      }
+      order.insert(order.begin() + static_cast<std::ptrdiff_t>(at), i);
+    }
+  }
+
+  // The first place from `at` on that is not before an item which does nothing but compute the load's address; of a load
+  // that waits for others, not before one that waits for none.
+  std::size_t behind_own_address(const Items& items, std::uint32_t load,
+                                 const std::vector<std::uint32_t>& order, std::size_t at, bool waits) const {
+    constexpr std::size_t most_instructions = 512;
+    std::vector<std::uint32_t> wanted(uses_.reads(access_of(items[load])).begin(),
+                                      uses_.reads(access_of(items[load])).end());
+    const auto is_wanted = [&](const auto reg) {
+      return std::find(wanted.begin(), wanted.end(), reg) != wanted.end();
+    };
+    std::size_t instructions = 0;
+    std::vector<bool> only_address(order.size() - at);
+    for (auto o = order.size(); o-- > at;) {
+      const auto& made_of = items[order[o]].detail->made_of;
+      only_address[o - at] = true;
+      for (auto i = made_of.rbegin(); i != made_of.rend(); ++i) {
+        if (++instructions > most_instructions) return at;
+        const auto writes = uses_.writes(*i);
+        if (std::none_of(writes.begin(), writes.end(), is_wanted)) {
+          only_address[o - at] = false;
+          continue;
+        }
+        std::erase_if(wanted, [&](const auto reg) {
+          return std::find(writes.begin(), writes.end(), reg) != writes.end();
+        });
+        wanted.insert(wanted.end(), uses_.reads(*i).begin(), uses_.reads(*i).end());
+      }
+    }
+    const auto stays = [&](std::size_t o) {
+      const auto& item = items[order[o]];
+      return only_address[o + only_address.size() - order.size()] ||
+             (waits && std::holds_alternative<Instructions>(item.what) && item.detail->needs.empty());
+    };
+    while (at < order.size() && stays(at)) ++at;
+    return at;
+  }
+
+  bool passes(const Place& load, const Place& before) const {
+    if (before.stretch != load.stretch || before.stops_all) return false;
+    if (before.loads) return before.depth > load.depth;
+    return !before.stops_loads || is_read_only(load.access) || are_apart(load.access, before.access);
+  }
+
+  bool is_read_only(std::uint32_t load) const {
+    return ptx::has_part(flow_.code.function().instructions[load].opcode, "nc");
+  }
+
+  // Whether both addresses are the same register with offsets that keep them apart. The register may have another value
+  // in between, which compilers do not make of it.
+  bool are_apart(std::uint32_t a, std::uint32_t b) const {
+    const auto from = [&](std::uint32_t i) -> std::pair<std::uint32_t, std::int64_t> {
+      const auto& ins = flow_.code.function().instructions[i];
+      if (roles_[i].operand == none) return {none, 0};
+      const auto& operands = flow_.code.operands();
+      const auto& address = operands[ins.first_operand + roles_[i].operand];
+      if (address.part_count != 1 || operands[address.first_part].kind != ptx::Operand::Kind::reg)
+        return {none, 0};
+      return {operands[address.first_part].symbol, static_cast<std::int64_t>(address.value)};
+    };
+    const auto [base, place] = from(a);
+    const auto [other_base, other_place] = from(b);
+    if (base == none || base != other_base) return false;
+    const auto bytes = [&](std::uint32_t i) {
+      return ptx::access_bytes(flow_.code.function().instructions[i].opcode);
+    };
+    return place + bytes(a) <= other_place || other_place + bytes(b) <= place;
+  }
+
+  // What the address needs, but for what is waited for before.
+  static void add_needs(const Place& load, const Items& items, const std::vector<std::uint32_t>& order,
+                        std::size_t at, std::vector<int>& needs) {
+    for (const int source : load.sources) {
+      // An item of those that it passes waited for it first: now the load does.
+      const bool waited_behind =
+          std::any_of(order.begin() + static_cast<std::ptrdiff_t>(at), order.end(), [&](const auto passed) {
+            const auto& detail = items[passed].detail;
+            return detail &&
+                   std::find(detail->needs.begin(), detail->needs.end(), source) != detail->needs.end();
+          });
+      if (waited_behind) needs.push_back(source);
+    }
+    std::sort(needs.begin(), needs.end());
+    needs.erase(std::unique(needs.begin(), needs.end()), needs.end());
+  }
+
+  static constexpr std::size_t most_passed = 256;  // items
+
+  const analysis::KernelFlow& flow_;
+  const RegisterUses& uses_;
+  const std::vector<InstructionRole>& roles_;
+  const Notes& notes_;
+  Stretches stretches_;
+  std::vector<std::uint32_t> instruction_of_load_;  // by the load's number, less 1
+  std::map<std::uint32_t, Value> values_;           // by register
+  int loads_ = 0;
+};
+
+}  // namespace
+
+Stretches::Stretches(const analysis::KernelFlow& flow) : flow_(flow) {
+  const auto& blocks = flow.cfg.blocks;
+  first_.resize(blocks.size());
+  for (std::uint32_t b = 0; b < blocks.size(); ++b) {
+    auto first = b;
+    for (std::size_t steps = 0; steps < blocks.size(); ++steps) {
+      const auto& before = blocks[first].predecessors;
+      if (before.size() != 1 || blocks[before[0]].successors.size() != 1 || before[0] == b) break;
+      first = before[0];
+      if (first > b) continue;
+      first = first_[first];
+      break;
+    }
+    first_[b] = first;
+  }
+}
+
+std::uint32_t Stretches::of(std::uint32_t instruction) const {
+  const auto b = flow_.evaluator.block_of(instruction);
+  return b == analysis::none ? b : first_[b];
+}
+
+void write_rises(const analysis::KernelFlow& flow, const RegisterUses& uses,
+                 const std::vector<InstructionRole>& roles, const Notes& notes, Items& items) {
+  Rises(flow, uses, roles, notes).write(items);
+}
+
+std::vector<std::uint32_t> risen_order(const Items& items) {
+  std::vector<std::uint32_t> order;
+  order.reserve(items.size());
+  for (std::uint32_t i = 0; i < items.size(); ++i) {
+    const auto rises = items[i].detail ? static_cast<std::size_t>(items[i].detail->rises) : 0;
+    order.insert(order.end() - static_cast<std::ptrdiff_t>(std::min(rises, order.size())), i);
+  }
+  return order;
+}
+
+}  // namespace warptime::periods
