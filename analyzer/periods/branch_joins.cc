@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analyzer/periods/items.h"
+#include "simulator/program/walk.h"
 
 namespace warptime::periods {
 
@@ -81,6 +82,16 @@ void BranchJoins::append_both(std::uint32_t last, ExprId guard, Items taken, Ite
   periods::append(items, std::move(taken));
 }
 
+// The slow path of sine, cosine and tangent, for angles beyond 10^5 (Payne and Hanek's reduction, with the digits of 2/π in
+// a table): few programs have such angles. Arrays have names only in programs with detail.
+static bool reduces_huge_angles(const Items& items) {
+  bool found = false;
+  for_each_access(items, [&](const MemoryAccess& access) {
+    found = found || access.array.starts_with("__cudart_i2opi");
+  });
+  return found;
+}
+
 // Which threads execute the sides; where data decide, which share of the warps.
 void BranchJoins::restrict_sides(std::uint32_t last, ExprId guard, Items& taken, Items& other) {
   if (auto condition = conditions_.of_threads(guard)) {
@@ -94,12 +105,13 @@ void BranchJoins::restrict_sides(std::uint32_t last, ExprId guard, Items& taken,
   }
   const auto share = [&](Items& side, const char* what, const char* which) {
     if (side.empty()) return;
+    const double taken_by = reduces_huge_angles(side) ? 0 : 1;
     restrict_to_share(
         side, parameters_.ask_for_share(
                   fmt::format("{}_at_{}", what, notes_.place_for_name(last)),
                   fmt::format("share of the warps of which some thread {} the branch at {}: data decide `{}`",
                               which, notes_.place(last), conditions_.readable(guard)),
-                  1, ptx_line(last)));
+                  taken_by, ptx_line(last)));
   };
   share(taken, "taken", "takes");
   share(other, "not_taken", "does not take");

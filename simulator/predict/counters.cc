@@ -132,6 +132,12 @@ constexpr std::array kLines = {
            if (!of.levels) return std::nullopt;
            return of.levels->memory_read_bytes + of.levels->memory_written_bytes;
          }},
+    Line{{"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "",
+          "conflicts of loads from shared memory"},
+         level_of<&MemoryLevels::shared_load_conflicts>},
+    Line{{"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", "",
+          "conflicts of stores to shared memory"},
+         level_of<&MemoryLevels::shared_store_conflicts>},
     Line{{"launch__grid_size", "", "blocks"},
          [](const Counted& of) -> Value { return static_cast<double>(of.work.size.grid.product()); }},
     Line{{"launch__block_size", "", "threads of a block"},

@@ -17,14 +17,14 @@ constexpr std::array<const char*, 3> kDimensions = {"x", "y", "z"};
 // A sum as terms with whole coefficients, as far as it is one on its outside.
 void split_sum(const Expression& expression, std::int64_t coefficient,
                std::vector<std::pair<std::int64_t, Expression>>& terms) {
-  using Operator = Expression::Operator;
   const auto& operands = expression.operands();
-  if (expression.op() == Operator::add || expression.op() == Operator::subtract) {
+  if (expression.op() == Expression::Operator::add || expression.op() == Expression::Operator::subtract) {
     split_sum(operands[0], coefficient, terms);
-    return split_sum(operands[1], expression.op() == Operator::add ? coefficient : -coefficient, terms);
+    return split_sum(operands[1], expression.op() == Expression::Operator::add ? coefficient : -coefficient,
+                     terms);
   }
-  if (expression.op() == Operator::negate) return split_sum(operands[0], -coefficient, terms);
-  if (expression.op() == Operator::multiply) {
+  if (expression.op() == Expression::Operator::negate) return split_sum(operands[0], -coefficient, terms);
+  if (expression.op() == Expression::Operator::multiply) {
     for (std::size_t side : {0, 1})
       if (operands[side].is_integer())
         return split_sum(operands[1 - side], coefficient * operands[side].integer_value(), terms);
@@ -94,7 +94,14 @@ class LaunchTraceMaker {
   std::vector<TraceNode> nodes(const Items& items) {
     std::vector<TraceNode> made;
     made.reserve(items.size());
-    for (const Item& item : items) made.push_back(node(item));
+    for (const Item& item : items) {
+      made.push_back(node(item));
+      if (item.detail && item.detail->rises > 0) {
+        const auto by =
+            std::min<std::ptrdiff_t>(item.detail->rises, static_cast<std::ptrdiff_t>(made.size()) - 1);
+        std::rotate(made.end() - 1 - by, made.end() - 1, made.end());
+      }
+    }
     return made;
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "simulator/program/joined_loads.h"
 #include "simulator/sm/launch_footprint.h"
 #include "simulator/sm/sm_simulation.h"
 
@@ -12,8 +13,8 @@ namespace {
 // The part of L2 that lines stay in before they are written back, and that repeated reads find them in: on an H100
 // launches that only stream keep 32 of its 50 MB (data/development).
 constexpr double kL2InUse = 0.64;
-constexpr double kL2Dirty = 0.45;   // the most that waits to be written back: what stores alone leave
-constexpr double kL2Reused = 0.9;   // what is read again and again stays longer
+constexpr double kL2Dirty = 0.45;  // the most that waits to be written back: what stores alone leave
+constexpr double kL2Reused = 0.9;  // what is read again and again stays longer
 constexpr double kUnknownL2Bytes = 4 << 20;
 
 // Blocks start in order, so that those that run at about the same time are neighbours. Of a stretch of blocks memory
@@ -62,12 +63,18 @@ class MemoryTraffic {
   double l2_;
 };
 
-// Of an SM's whole part in the launch: what was simulated, and the rest as its second half.
-SmCounts whole_of(const SmRun& run, double load_sectors) {
+// Of an SM's whole part in the launch, which executes so many instructions: what was simulated, and the rest as its
+// second half.
+SmCounts whole_of(const SmRun& run, double instructions) {
   SmCounts counts = run.counts;
-  const double left = load_sectors - counts.load_sectors;
-  if (!run.complete && left > 0 && run.second_half.load_sectors > 0)
-    counts.add(run.second_half, left / run.second_half.load_sectors);
+  if (run.complete && counts.instructions > 0) {
+    counts = {};
+    counts.add(run.counts,
+               instructions / run.counts.instructions);  // SMs have a block more or less than others
+  } else if (const double left = instructions - counts.instructions;
+             left > 0 && run.second_half.instructions > 0) {
+    counts.add(run.second_half, left / run.second_half.instructions);
+  }
   return counts;
 }
 
@@ -78,7 +85,9 @@ double ratio(double part, double whole) {
 }  // namespace
 
 Result<MemoryLevels> memory_levels(const LaunchOnGpu& launch, CacheState caches) {
-  auto trace = LaunchTrace::make(*launch.program, launch.values, launch.size, launch.shares);
+  KernelProgram program = *launch.program;
+  join_shared_loads(program.program);
+  auto trace = LaunchTrace::make(program, launch.values, launch.size, launch.shares);
   if (!trace) return trace.diagnostics();
   const Gpu& gpu = *launch.gpu;
   const std::int64_t blocks = trace->blocks(), sms = std::max(gpu.sms, 1), active_sms = std::min(blocks, sms);
@@ -102,25 +111,26 @@ Result<MemoryLevels> memory_levels(const LaunchOnGpu& launch, CacheState caches)
   const WarpTotals& total = launch.warps->total;
   const double loads = std::max(total.load_sectors - total.atomic_sectors + total.copy_sectors, 0.0);
   const double stores = std::max(total.store_sectors - total.reduction_sectors - total.copy_sectors, 0.0);
-  const SmCounts counts = whole_of(run, loads / static_cast<double>(active_sms));
+  const SmCounts counts = whole_of(run, total.machine.total() / static_cast<double>(active_sms));
   MemoryLevels levels;
+  levels.shared_wavefronts = static_cast<double>(active_sms) * counts.shared_wavefronts;
+  levels.shared_load_conflicts = static_cast<double>(active_sms) * counts.shared_load_conflicts;
+  levels.shared_store_conflicts = static_cast<double>(active_sms) * counts.shared_store_conflicts;
   levels.cycles = run.cycles;
   levels.l2_atomics = total.atomic_sectors + total.reduction_sectors;
   levels.l1_load_hits = loads * ratio(counts.load_hits, counts.load_sectors);
   levels.l1_store_hits = stores * ratio(counts.store_hits, counts.store_sectors);
-  const double local_hits = total.local_load_sectors * ratio(counts.local_load_hits, counts.local_load_sectors);
+  const double local_hits =
+      total.local_load_sectors * ratio(counts.local_load_hits, counts.local_load_sectors);
   levels.l1_local_hits =
       local_hits + total.local_store_sectors * ratio(counts.local_store_hits, counts.local_store_sectors);
   levels.l2_reads = loads - levels.l1_load_hits + total.local_load_sectors - local_hits;
-  levels.l2_writes = stores + total.local_store_sectors * ratio(counts.local_l2_writes, counts.local_store_sectors);
-  const double simulated = counts.load_sectors + counts.store_sectors + counts.atomic_sectors;
+  levels.l2_writes =
+      stores + total.local_store_sectors * ratio(counts.local_l2_writes, counts.local_store_sectors);
   levels.unknown_share =
       ratio(run.counts.unknown_sectors,
             run.counts.load_sectors + run.counts.store_sectors + run.counts.atomic_sectors);
-  levels.simulated_share =
-      run.complete
-          ? 1
-          : ratio(run.counts.load_sectors + run.counts.store_sectors + run.counts.atomic_sectors, simulated);
+  levels.simulated_share = run.complete ? 1 : ratio(run.counts.instructions, counts.instructions);
   levels.footprint_estimated = whole.estimated;
 
   const double traffic =
@@ -132,7 +142,7 @@ Result<MemoryLevels> memory_levels(const LaunchOnGpu& launch, CacheState caches)
   const double written = std::min(whole.written_bytes,
                                   static_cast<double>(kSectorBytes) * (levels.l2_writes + levels.l2_atomics));
   // What L2 still holds when the launch ends is not written back.
-  const double flow = std::max(whole.all_bytes, traffic + written);
+  const double flow = levels.memory_read_bytes + written;
   const double held = std::min(l2 * written / std::max(flow, 1.0), kL2Dirty / kL2InUse * l2);
   levels.memory_written_bytes = std::max(0.0, written - held);
   return levels;

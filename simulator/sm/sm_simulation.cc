@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "simulator/program/walk.h"
+#include "simulator/program/shared_conflicts.h"
 #include "simulator/sm/sector_cache.h"
 
 namespace warptime {
@@ -21,7 +21,7 @@ namespace {
 constexpr std::int64_t kKib = 1024;
 
 // Places of arrays: far enough from each other, and from what stands for unknown addresses.
-constexpr int kArrayShift = 36;  // in lines
+constexpr int kArrayShift = 36;                // in lines
 constexpr std::int64_t kLocalLines = 1 << 17;  // of a warp: 512 KiB a thread
 
 class SmRunner {
@@ -238,9 +238,28 @@ class SmRunner {
   // Returns when its result is there. Local memory lies word by word side by side; the block's and the warp's are apart.
   double chip_access(Warp& warp, const WarpTrace::Step& step, std::size_t index, const ChipAccess& access,
                      double start) {
-    if (access.space != ChipAccess::Space::local) return start;
+    if (access.space == ChipAccess::Space::constant) return start;
     ++run_.accesses;
     LaneValues addresses;
+    if (access.space == ChipAccess::Space::shared) {
+      if (!warp.trace.chip_addresses(step, index, addresses)) {  // taken to have no conflicts
+        run_.counts.shared_wavefronts += 1;
+        l1_free_ = std::max(start, l1_free_) + 1;
+        return start;
+      }
+      const bool load = access.kind == ChipAccess::Kind::load;
+      const int ways = shared_ways(addresses, step.threads, access.bytes, access.kind);
+      int least = access.bytes > 8 ? 4 : access.bytes > 4 ? 2 : 1;
+      if (load && least > 1 &&
+          (neighbours_share(addresses, step.threads, 1) || neighbours_share(addresses, step.threads, 2)))
+        least /= 2;
+      const int conflicts = std::max(ways - least, 0);
+      run_.counts.shared_wavefronts += ways;
+      (load ? run_.counts.shared_load_conflicts : run_.counts.shared_store_conflicts) += conflicts;
+      const double served = std::max(start, l1_free_);
+      l1_free_ = served + ways;
+      return load ? served + figures_.shared_latency + 2 * conflicts : start;
+    }
     std::int64_t offset = 0;
     if (warp.trace.chip_addresses(step, index, addresses))
       offset = addresses[static_cast<std::size_t>(std::countr_zero(step.threads))];
@@ -280,12 +299,9 @@ class SmRunner {
     run_.counts.store_sectors += count;
     run_.counts.store_hits += std::popcount(static_cast<unsigned>(sectors & (line.loaded | line.stored)));
     run_.counts.l2_writes += count;
-    static const int variant = getenv("VAR") ? atoi(getenv("VAR")) : 0;
-    if (variant == 0) line.loaded &= static_cast<std::uint8_t>(~sectors);
-    if (variant == 2) line.loaded |= sectors;
+    line.loaded &= static_cast<std::uint8_t>(~sectors);  // the next load goes to L2
     line.stored |= sectors;
-    const double there = from_l2(time, count) + figures_.stored_latency;
-    for (unsigned rest = sectors; rest != 0; rest &= rest - 1) line.ready[std::countr_zero(rest)] = there;
+    from_l2(time, count);
   }
 
   double load(std::int64_t address, std::uint8_t sectors, double time) {
@@ -409,6 +425,9 @@ void SmCounts::add(const SmCounts& other, double times) {
   local_load_hits += times * other.local_load_hits;
   local_store_sectors += times * other.local_store_sectors;
   local_store_hits += times * other.local_store_hits;
+  shared_wavefronts += times * other.shared_wavefronts;
+  shared_load_conflicts += times * other.shared_load_conflicts;
+  shared_store_conflicts += times * other.shared_store_conflicts;
   local_l2_writes += times * other.local_l2_writes;
   unknown_sectors += times * other.unknown_sectors;
   l2_reads += times * other.l2_reads;
@@ -461,6 +480,7 @@ SmFigures sm_figures(const Gpu& gpu, const Occupancy& occupancy, std::int64_t th
                      shared_configuration(gpu.compute_capability, occupancy, threads_per_block);
   // Measured on an H100 (data/…); other GPUs have their own clocks and distances, which nobody has measured here.
   figures.l1_latency = 40;
+  figures.shared_latency = 34;
   figures.l2_latency = 280;
   figures.memory_latency = 690;
   figures.stored_latency = 330;

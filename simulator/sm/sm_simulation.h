@@ -16,6 +16,7 @@ struct SmFigures {
   int partitions = 4;
   std::int64_t l1_bytes = 0;  // beside the shared memory
   // Cycles from the issue of a load to its use: where L1 has it, L2, memory, and where a thread has just stored it.
+  double shared_latency = 0;  // of a load from shared memory without conflicts
   double l1_latency = 0, l2_latency = 0, memory_latency = 0, stored_latency = 0;
   // Cycles that one sector takes of this SM's share of L2's and of memory's bandwidth.
   double l2_sector_cycles = 0, memory_sector_cycles = 0;
@@ -49,11 +50,12 @@ struct SmCounts {
   double store_sectors = 0, store_hits = 0;
   double atomic_sectors = 0;
   double local_load_sectors = 0, local_load_hits = 0, local_store_sectors = 0, local_store_hits = 0;
-  double local_l2_writes = 0;  // sectors of local memory that L1 does not have yet
+  double shared_wavefronts = 0, shared_load_conflicts = 0, shared_store_conflicts = 0;
+  double local_l2_writes = 0;          // sectors of local memory that L1 does not have yet
   double unknown_sectors = 0;          // of accesses whose addresses are not known
   double l2_reads = 0, l2_writes = 0;  // sectors, atomics apart
   double first_reads = 0;              // of l2_reads: sectors that this SM has not read before
-  double first_bytes = 0;  // of these, in the pieces of 64 bytes that memory gives
+  double first_bytes = 0;              // of these, in the pieces of 64 bytes that memory gives
   void add(const SmCounts& other, double times);
 };
 
