@@ -117,6 +117,9 @@ Result<MemoryLevels> memory_levels(const LaunchOnGpu& launch, CacheState caches)
   levels.shared_load_conflicts = static_cast<double>(active_sms) * counts.shared_load_conflicts;
   levels.shared_store_conflicts = static_cast<double>(active_sms) * counts.shared_store_conflicts;
   levels.cycles = run.cycles;
+  if (!run.complete && run.second_half.instructions > 0)
+    levels.cycles += run.second_half_cycles * std::max(0.0, counts.instructions - run.counts.instructions) /
+                     run.second_half.instructions;
   levels.l2_atomics = total.atomic_sectors + total.reduction_sectors;
   levels.l1_load_hits = loads * ratio(counts.load_hits, counts.load_sectors);
   levels.l1_store_hits = stores * ratio(counts.store_hits, counts.store_sectors);

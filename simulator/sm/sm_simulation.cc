@@ -22,6 +22,7 @@ constexpr std::int64_t kKib = 1024;
 
 // Places of arrays: far enough from each other, and from what stands for unknown addresses.
 constexpr int kArrayShift = 36;                // in lines
+constexpr std::int64_t kStepsOfAccess = 20;    // items for each access of the budget
 constexpr std::int64_t kLocalLines = 1 << 17;  // of a warp: 512 KiB a thread
 
 class SmRunner {
@@ -31,7 +32,7 @@ class SmRunner {
         figures_(figures),
         options_(options),
         l1_(static_cast<std::size_t>(std::max<std::int64_t>(figures.l1_bytes / kLineBytes, 4))),
-        partition_free_(static_cast<std::size_t>(figures.partitions), 0.0) {
+        partitions_(static_cast<std::size_t>(std::max(figures.partitions, 1))) {
     const LaunchSize& size = launch.size();
     warps_per_block_ = size.warps_per_block();
     threads_ = size.block[0] * size.block[1] * size.block[2] * launch.blocks();
@@ -39,20 +40,20 @@ class SmRunner {
   }
 
   SmRun run() {
+    const std::int64_t most_steps = kStepsOfAccess * options_.most_accesses;
     run_.blocks =
         options_.sm < launch_.blocks() ? (launch_.blocks() - options_.sm - 1) / options_.sms + 1 : 0;
     next_block_ = options_.sm;
-    for (std::int64_t i = 0; i < options_.active_blocks; ++i) start_block(0);
-    while (!ready_.empty()) {
-      if (run_.accesses >= options_.most_accesses) {
+    places_for_blocks_.assign(static_cast<std::size_t>(options_.active_blocks), 0.0);
+    while (Partition* partition = next_partition()) {
+      if (run_.accesses >= options_.most_accesses || ++steps_ >= most_steps) {
         finish_cut();
         return std::move(run_);
       }
-      const Ready first = ready_.top();
-      ready_.pop();
-      now_ = first.time;
-      execute(*warps_[first.warp], first.warp);
-      if (run_.accesses >= options_.most_accesses / 2 && half_cycles_ < 0) {
+      const std::size_t warp = partition->ready.top().warp;
+      partition->ready.pop();
+      execute(*warps_[warp], warp);
+      if (half_cycles_ < 0 && (run_.accesses >= options_.most_accesses / 2 || steps_ >= most_steps / 2)) {
         half_ = run_.counts;
         half_cycles_ = now_;
       }
@@ -77,7 +78,7 @@ class SmRunner {
     std::size_t partition = 0;
     std::vector<double> loads;  // when the last execution of each load completes, by its number
     double all_loads = 0;       // when all have
-    bool loading = false;       // the last item was a load
+    WarpTrace::Step step;       // the next one
     std::uint64_t random = 0;
     std::int64_t local = 0;  // the first line of its local memory
   };
@@ -89,6 +90,30 @@ class SmRunner {
       return time != other.time ? time > other.time : order > other.order;
     }
   };
+
+  struct Partition {
+    double free = 0;
+    std::priority_queue<Ready> ready;
+  };
+
+  // The one that issues next, with now_ at that time.
+  Partition* next_partition() {
+    while (!places_for_blocks_.empty() && steps_ < kStepsOfAccess * options_.most_accesses) {
+      const double time = places_for_blocks_.back();
+      places_for_blocks_.pop_back();
+      start_block(time);
+      ++steps_;
+    }
+    Partition* next = nullptr;
+    for (Partition& partition : partitions_) {
+      if (partition.ready.empty()) continue;
+      const double time = std::max(partition.free, partition.ready.top().time);
+      if (next != nullptr && time >= now_) continue;
+      next = &partition;
+      now_ = time;
+    }
+    return next;
+  }
 
   // Accesses of one array are of one region; without a name each access has its own.
   void place_arrays(const std::vector<TraceNode>& nodes) {
@@ -122,7 +147,7 @@ class SmRunner {
       warps_[index] = std::make_unique<Warp>(launch_, next_block_, w);
       Warp& warp = *warps_[index];
       warp.block = block;
-      warp.partition = static_cast<std::size_t>(started_++) % partition_free_.size();
+      warp.partition = static_cast<std::size_t>(started_++) % partitions_.size();
       warp.loads.assign(most_loads_, 0);
       // The next block's warps take the places of those that have ended.
       warp.local = (std::int64_t{1} << 60) + static_cast<std::int64_t>(index) * kLocalLines;
@@ -132,26 +157,28 @@ class SmRunner {
     next_block_ += options_.sms;
   }
 
-  void wait(std::size_t warp, double time) { ready_.push({time, order_++, warp}); }
+  // Waits from `time` on until its next item can begin.
+  void wait(std::size_t index, double time) {
+    Warp& warp = *warps_[index];
+    if (!warp.trace.next(warp.step)) return end_warp(warp, index, time);
+    const Item& item = *warp.step.node->item;
+    if (detailed_) {
+      if (item.detail)
+        for (const int needed : item.detail->needs)
+          if (static_cast<std::size_t>(needed) < warp.loads.size())
+            time = std::max(time, warp.loads[static_cast<std::size_t>(needed)]);
+    } else if (warp.step.node->load == 0) {  // what it needs is not known: all
+      time = std::max(time, warp.all_loads);
+    }
+    partitions_[warp.partition].ready.push({time, order_++, index});
+  }
 
   void execute(Warp& warp, std::size_t index) {
-    WarpTrace::Step step;
-    if (!warp.trace.next(step)) return end_warp(warp, index);
+    const WarpTrace::Step step = warp.step;
     const Item& item = *step.node->item;
     const ItemDetail* detail = item.detail.get();
     const auto* access = std::get_if<MemoryAccess>(&item.what);
-    double time = now_;
-    const bool load = access != nullptr && access->kind == MemoryAccess::Kind::load;
-    if (detailed_) {
-      if (detail != nullptr)
-        for (const int needed : detail->needs)
-          if (static_cast<std::size_t>(needed) < warp.loads.size())
-            time = std::max(time, warp.loads[static_cast<std::size_t>(needed)]);
-    } else if (!load) {  // what it needs is not known: all
-      time = std::max(time, warp.all_loads);
-    }
-    double& free = partition_free_[warp.partition];
-    const double start = std::max(time, free);
+    const double start = now_;
     double slots = 1;
     if (item.machine)
       slots = item.machine->total();
@@ -159,7 +186,7 @@ class SmRunner {
       slots = std::holds_alternative<Instructions>(item.what)
                   ? static_cast<double>(warp.trace.instructions(step))
                   : 0;
-    free = start + slots;
+    partitions_[warp.partition].free = start + slots;
     double done = start + slots;
     if (detail != nullptr && detail->chain) done = std::max(done, start + *detail->chain);
     run_.counts.instructions += slots;
@@ -187,17 +214,19 @@ class SmRunner {
     block.barrier_time = 0;
   }
 
-  void end_warp(Warp& warp, std::size_t index) {
-    const double time = std::max(now_, warp.all_loads);
+  void end_warp(const Warp& warp, std::size_t index, double time) {
+    time = std::max(time, warp.all_loads);
     end_ = std::max(end_, time);
     const std::shared_ptr<Block> block = warp.block;
     --block->running;
     warps_[index].reset();
     free_.push_back(index);
-    if (block->running == 0)
-      start_block(time);
-    else
-      leave_barrier(*block);
+    if (block->running == 0) {
+      places_for_blocks_.push_back(time);
+      return;
+    }
+    if (!block->at_barrier.empty()) block->barrier_time = std::max(block->barrier_time, time);
+    leave_barrier(*block);
   }
 
   void memory_access(Warp& warp, const WarpTrace::Step& step, const MemoryAccess& access, double start) {
@@ -394,11 +423,10 @@ class SmRunner {
   const SmFigures& figures_;
   const SmOptions& options_;
   SectorCache l1_;
-  std::vector<double> partition_free_;
+  std::vector<Partition> partitions_;
   double l1_free_ = 0, l2_free_ = 0, memory_free_ = 0, memory_debt_ = 0;
   std::vector<std::unique_ptr<Warp>> warps_;
   std::vector<std::size_t> free_;
-  std::priority_queue<Ready> ready_;
   std::uint64_t order_ = 0;
   std::int64_t warps_per_block_ = 1, threads_ = 1, next_block_ = 0, started_ = 0;
   std::unordered_map<std::string, std::int64_t> places_;
@@ -407,6 +435,8 @@ class SmRunner {
   bool detailed_ = false;                                // items say what they need
   std::unordered_map<std::int64_t, std::uint8_t> read_;  // sectors of lines that this SM has read
   std::vector<LineSectors> made_;
+  std::vector<double> places_for_blocks_;  // when places for blocks became free
+  std::int64_t steps_ = 0;
   double now_ = 0, end_ = 0, half_cycles_ = -1;
   SmCounts half_;
   SmRun run_;
