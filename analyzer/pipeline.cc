@@ -95,7 +95,22 @@ class Pipeline {
     options.lines = lines_;
     options.ptx_lines = source_->text.empty();
     options.detail = options_.machine != AnalyzeOptions::Machine::none;
+    const auto assembled = machine_code_.find(std::string(module_->functions[chosen.function].name));
+    if (assembled != machine_code_.end()) options.machine_places = places_of(assembled->second);
     return options;
+  }
+
+  static periods::MachinePlaces places_of(const machine::MachineKernel& kernel) {
+    periods::MachinePlaces places, loads;
+    for (const auto& ins : kernel.instructions) {
+      if (ins.in_subroutine) continue;
+      places.try_emplace(ins.ptx_line, ins.address);
+      const bool loads_memory =
+          ins.opcode != nullptr && (ins.opcode->name == "LDG" || ins.opcode->name == "LD");
+      if (loads_memory) loads.try_emplace(ins.ptx_line, ins.address);
+    }
+    for (const auto& [line, address] : loads) places[line] = address;
+    return places;
   }
 
   // Where the program comes from, and what the kernel takes of a multiprocessor.

@@ -49,6 +49,9 @@ class Chains {
     double begin = 0;  // of the straight-line code
     std::uint32_t stretch = analysis::none;
     std::map<std::uint32_t, double> ready;  // by register; others: at the begin
+    std::map<std::uint32_t, int> holds;     // by register: the load whose result it will have
+    // The last time at which something waited for loads. That takes longer than whatever else has begun.
+    double waited = -1;
     // Loads between two waits are a batch, which completes as one. By the number of a load: its batch.
     std::map<int, std::size_t> batch_of;
     std::vector<double> completed{-1};  // by batch; negative: not yet
@@ -93,12 +96,12 @@ class Chains {
 
   void one(Item& item, Time& time) {
     enter(stretches_.of(item.detail->made_of.front()), time.now, time);
-    wait(item.detail->needs, time);
+    const double completed = wait(item.detail->needs, time);
     const double begin = time.now;
     // A load that rises passes instructions that compute its address: how long these take was found before.
     const bool risen = item.detail->rises > 0;
     double last = begin, executed = 0;
-    if (risen) last = (item.detail->needs.empty() ? time.begin : begin) + item.detail->chain.value_or(0);
+    if (risen) last = std::max(completed, time.begin) + item.detail->chain.value_or(0);
     if (risen) last = std::max(last, begin);
     for (const auto i : item.detail->made_of) {
       enter(stretches_.of(i), std::max(last, begin + executed), time);
@@ -106,8 +109,11 @@ class Chains {
       if (!risen) last = std::max(last, issued);
       executed += roles_[i].kind != InstructionRole::Kind::none;
     }
-    if (const auto number = number_of_.find(&item); number != number_of_.end())
+    if (const auto number = number_of_.find(&item); number != number_of_.end()) {
       time.batch_of[number->second] = time.completed.size() - 1;
+      for (const auto by : written_by_[static_cast<std::size_t>(number->second) - 1])
+        for (const auto reg : uses_.writes(by)) time.holds[reg] = number->second;
+    }
     time.now = begin + std::max(executed, last - begin);
     if (item.detail->barrier) {
       time.ready.clear();
@@ -128,23 +134,30 @@ class Chains {
     std::erase_if(time.ready, [&](const auto& one) { return one.second <= when; });
   }
 
-  // The results of loads are there from when the first of their batch was waited for.
-  void wait(const std::vector<int>& loads, Time& time) const {
+  // The results of loads are there from when the first of their batch was waited for. Gives the latest of these times.
+  double wait(const std::vector<int>& loads, Time& time) const {
+    double latest = 0;
     for (const int load : loads) {
       const auto found = time.batch_of.find(load);
       double when = time.now;
       if (found != time.batch_of.end()) {
         if (time.completed[found->second] < 0) {
           time.completed[found->second] = time.now;
-          // Loads take longer than whatever else is still to come.
+          time.waited = time.now;
           for (auto& [reg, ready] : time.ready) ready = std::min(ready, time.now);
           time.completed.push_back(-1);
         }
         when = time.completed[found->second];
       }
-      for (const auto by : written_by_[static_cast<std::size_t>(load) - 1])
-        for (const auto reg : uses_.writes(by)) time.ready[reg] = when;
+      latest = std::max(latest, when);
+      if (found == time.batch_of.end())
+        for (const auto by : written_by_[static_cast<std::size_t>(load) - 1])
+          for (const auto reg : uses_.writes(by)) time.ready[reg] = when;
+      for (const auto& [reg, held] : time.holds)
+        if (held == load) time.ready[reg] = when;
+      std::erase_if(time.holds, [&](const auto& one) { return one.second == load; });
     }
+    return latest;
   }
 
   // When instruction `i` can be issued; the straight-line code's begin where ptxas makes none of it.
@@ -155,14 +168,29 @@ class Chains {
         start = std::max(start, found->second);
     const auto& ins = flow_.code.function().instructions[i];
     if (ins.guard != ptx::no_index && ins.info != nullptr && ins.info->is(ptx::ends_block) &&
-        start > time.begin)
+        start > std::max(time.begin, time.waited))
       start += latency_before_branch;
     const bool is_access =
         roles_[i].kind == InstructionRole::Kind::load || roles_[i].kind == InstructionRole::Kind::store;
     const double latency = is_access ? 0 : latency_of(flow_, uses_, i);
-    for (const auto reg : uses_.writes(i)) time.ready[reg] = start + latency;
+    const double ready = start < time.waited ? std::min(start + latency, time.waited) : start + latency;
+    for (const auto reg : uses_.writes(i)) time.ready[reg] = ready;
+    if (!time.holds.empty()) pass_on(i, time);
     const bool vanishes = !is_access && latency <= 0 && !uses_.writes(i).empty();
     return vanishes ? time.begin : start;
+  }
+
+  // What a move writes will have the result of a load, too.
+  void pass_on(std::uint32_t i, Time& time) const {
+    const auto reads = uses_.reads(i);
+    const auto from = uses_.only_moves(i) && !reads.empty() ? time.holds.find(reads[0]) : time.holds.end();
+    const int load = from == time.holds.end() ? 0 : from->second;
+    for (const auto reg : uses_.writes(i)) {
+      if (load != 0)
+        time.holds[reg] = load;
+      else
+        time.holds.erase(reg);
+    }
   }
 
   const analysis::KernelFlow& flow_;

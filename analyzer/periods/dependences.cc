@@ -298,10 +298,10 @@ void forget_instructions(Items& items) {
 }  // namespace
 
 void write_dependences(const analysis::KernelFlow& flow, const std::vector<InstructionRole>& roles,
-                       const Notes& notes, Items& items) {
+                       const MachinePlaces& places, const Notes& notes, Items& items) {
   RegisterUses uses(flow);
   Needs(uses, roles, notes).write(items);
-  write_rises(flow, uses, roles, notes, items);
+  write_rises(flow, uses, roles, places, notes, items);
   write_chains(flow, uses, roles, items);
   forget_instructions(items);
 }

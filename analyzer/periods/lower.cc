@@ -12,7 +12,7 @@ using analysis::none;
 
 Lowering::Lowering(analysis::KernelFlow& flow, const LowerOptions& options)
     : flow_(flow),
-      detail_(options.detail),
+      options_(options),
       notes_(flow.code.function(), options, out_),
       parameters_(flow.code.function(), options),
       counters_(flow.evaluator.exprs(), parameters_),
@@ -34,7 +34,7 @@ Result<Lowered> Lowering::lower() {
   out_.repeats_of_loop.assign(cfg.loops.size(), "");
   auto items = regions_.region(0, cfg.exit(), none, analysis::Facts(flow_.evaluator.exprs()), 0);
   if (notes_.failure()) return *notes_.failure();
-  if (detail_) write_dependences(flow_, out_.roles, notes_, items);
+  if (options_.detail) write_dependences(flow_, out_.roles, options_.machine_places, notes_, items);
   compact(items);
   out_.block_matters = flow_.accesses.block_matters();
   out_.program.program = std::move(items);

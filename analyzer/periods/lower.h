@@ -3,7 +3,9 @@
 // become conditions; if the threads of a warp can diverge, both sides are executed.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "analyzer/compile/compile.h"
@@ -32,6 +34,9 @@ struct Lowered {
   Diagnostics diagnostics;                   // warnings
 };
 
+// By PTX line: the address of the first machine instruction that was made of it, or of the first load.
+using MachinePlaces = std::unordered_map<std::uint32_t, std::uint32_t>;
+
 struct LowerOptions {
   bool skip_unsupported = false;
   // The signature, if the source is known: names of the arguments.
@@ -42,6 +47,8 @@ struct LowerOptions {
   bool ptx_lines = false;       // `lines` are of the PTX
   // Writes what models of single instructions need: the arrays of accesses, and ItemDetail.
   bool detail = false;
+  // Where ptxas put the kernel's instructions; empty: not known.
+  MachinePlaces machine_places = {};
 };
 
 // A call that is not inlined is one instruction and a parameter, instructions_of_<callee>, with a warning.

@@ -29,7 +29,7 @@ class Lowering {
  private:
   analysis::KernelFlow& flow_;
   Lowered out_;
-  bool detail_;
+  const LowerOptions& options_;
   Notes notes_;             // places in the source, errors, assumptions
   Parameters parameters_;   // names of arguments, and of what the user must give
   LoopCounters counters_;   // of the loops being lowered

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "analyzer/periods/cut_runs.h"
@@ -19,8 +21,12 @@ using ptx::Category;
 class Rises {
  public:
   Rises(const analysis::KernelFlow& flow, const RegisterUses& uses, const std::vector<InstructionRole>& roles,
-        const Notes& notes)
-      : flow_(flow), uses_(uses), roles_(roles), notes_(notes), stretches_(flow) {}
+        const MachinePlaces& places, const Notes& notes)
+      : flow_(flow), uses_(uses), roles_(roles), machine_places_(places), notes_(notes), stretches_(flow) {
+    // A line of a function that is inlined several times has several places.
+    if (!places.empty())
+      for (const auto& ins : flow.code.function().instructions) ++copies_of_line_[ins.line];
+  }
 
   void write(Items& items) {
     for_each_item(items, [&](const Item& item) {
@@ -36,7 +42,11 @@ class Rises {
   struct Place {
     std::uint32_t stretch = none;  // of straight-line code, the item's alone; none: of several, or no code
     std::uint32_t access = none;   // the instruction of a load or store
+    // In the machine code, of a load or of what a run begins with: of its first use of what it waits for.
+    std::optional<std::uint32_t> machine_place = {};
     bool loads = false;
+    bool is_run = false;
+    bool is_slow = false;      // of a run: an instruction takes about as long as an access
     bool stops_loads = false;  // all but those of memory that nothing writes
     bool stops_all = false;    // a barrier
     int number = 0;            // of a load
@@ -128,9 +138,29 @@ class Rises {
     for (const auto i : item.detail->made_of) {
       if (stretches_.of(i) != place.stretch) place.stretch = none;
       look_at(i, place);
+      if (roles_[i].kind == InstructionRole::Kind::calculation)
+        place.is_slow = place.is_slow || latency_of(flow_, uses_, i) > slow_latency;
     }
+    place.is_run = std::holds_alternative<Instructions>(item.what);
     if (item.detail->barrier) place.stops_all = true;
+    place.machine_place = machine_place_of(item, place);
     return place;
+  }
+
+  std::optional<std::uint32_t> machine_place_of(const Item& item, const Place& place) const {
+    if (machine_places_.empty()) return std::nullopt;
+    const auto& instructions = flow_.code.function().instructions;
+    const auto at = [&](std::uint32_t i) -> std::optional<std::uint32_t> {
+      const auto found = machine_places_.find(instructions[i].line);
+      if (found == machine_places_.end() || copies_of_line_.at(instructions[i].line) != 1)
+        return std::nullopt;
+      return found->second;
+    };
+    if (place.access != none) return at(place.access);
+    // The first instruction of a run may have become part of another.
+    for (const auto i : item.detail->made_of)
+      if (const auto found = at(i)) return found;
+    return std::nullopt;
   }
 
   void look_at(std::uint32_t i, Place& place) const {
@@ -216,9 +246,9 @@ class Rises {
     std::vector<std::uint32_t> order;
     for (std::uint32_t i = 0; i < items.size(); ++i) {
       std::size_t at = order.size();
-      if (places[i].loads && places[i].stretch != none && !places[i].stops_all)
+      if (places[i].loads && !places[i].stops_all && (places[i].stretch != none || places[i].machine_place))
         while (at > 0 && order.size() - at < most_passed && passes(places[i], places[order[at - 1]])) --at;
-      if (at < order.size()) at = behind_own_address(items, i, order, at, !places[i].sources.empty());
+      if (at < order.size()) at = behind_idle(items, places, i, order, at);
       if (const auto rises = order.size() - at; rises > 0) {
         auto detail = *items[i].detail;
         detail.rises = static_cast<std::int64_t>(rises);
@@ -230,10 +260,10 @@ class Rises {
     }
   }
 
-  // The first place from `at` on that is not before an item which does nothing but compute the load's address; of a load
-  // that waits for others, not before one that waits for none.
-  std::size_t behind_own_address(const Items& items, std::uint32_t load,
-                                 const std::vector<std::uint32_t>& order, std::size_t at, bool waits) const {
+  // The first place from `at` on where the load gains by being: before something that waits or takes long, and not before
+  // what does nothing but compute the load's address. A load that waits for others gains only before what waits.
+  std::size_t behind_idle(const Items& items, const std::vector<Place>& places, std::uint32_t load,
+                          const std::vector<std::uint32_t>& order, std::size_t at) const {
     constexpr std::size_t most_instructions = 512;
     std::vector<std::uint32_t> wanted(uses_.reads(access_of(items[load])).begin(),
                                       uses_.reads(access_of(items[load])).end());
@@ -258,17 +288,21 @@ class Rises {
         wanted.insert(wanted.end(), uses_.reads(*i).begin(), uses_.reads(*i).end());
       }
     }
-    const auto stays = [&](std::size_t o) {
-      const auto& item = items[order[o]];
-      return only_address[o + only_address.size() - order.size()] ||
-             (waits && std::holds_alternative<Instructions>(item.what) && item.detail->needs.empty());
+    const auto idle = [&](std::size_t o) {
+      if (only_address[o + only_address.size() - order.size()]) return true;
+      const auto& before = items[order[o]];
+      if (!std::holds_alternative<Instructions>(before.what)) return false;
+      return before.detail->needs.empty() && (!places[load].sources.empty() || !places[order[o]].is_slow);
     };
-    while (at < order.size() && stays(at)) ++at;
+    while (at < order.size() && idle(at)) ++at;
     return at;
   }
 
   bool passes(const Place& load, const Place& before) const {
-    if (before.stretch != load.stretch || before.stops_all) return false;
+    if (before.stops_all) return false;
+    if (load.machine_place && before.machine_place) return *load.machine_place < *before.machine_place;
+    if (load.machine_place && before.is_run) return true;  // of which nothing is left
+    if (before.stretch != load.stretch) return false;
     if (before.loads) return before.depth > load.depth;
     return !before.stops_loads || is_read_only(load.access) || are_apart(load.access, before.access);
   }
@@ -316,11 +350,14 @@ class Rises {
   }
 
   static constexpr std::size_t most_passed = 256;  // items
+  static constexpr double slow_latency = 20;       // cycles
 
   const analysis::KernelFlow& flow_;
   const RegisterUses& uses_;
   const std::vector<InstructionRole>& roles_;
+  const MachinePlaces& machine_places_;
   const Notes& notes_;
+  std::unordered_map<std::uint32_t, int> copies_of_line_;  // where places are known
   Stretches stretches_;
   std::vector<std::uint32_t> instruction_of_load_;  // by the load's number, less 1
   std::map<std::uint32_t, Value> values_;           // by register
@@ -352,8 +389,9 @@ std::uint32_t Stretches::of(std::uint32_t instruction) const {
 }
 
 void write_rises(const analysis::KernelFlow& flow, const RegisterUses& uses,
-                 const std::vector<InstructionRole>& roles, const Notes& notes, Items& items) {
-  Rises(flow, uses, roles, notes).write(items);
+                 const std::vector<InstructionRole>& roles, const MachinePlaces& places, const Notes& notes,
+                 Items& items) {
+  Rises(flow, uses, roles, places, notes).write(items);
 }
 
 std::vector<std::uint32_t> risen_order(const Items& items) {

@@ -31,10 +31,12 @@ struct ItemDetail {
   // `load` among the loads of the program as it is written, from 1. Results that an item before it has waited for are
   // not among them, unless they may have been loaded anew.
   std::vector<int> needs;
-  // Of a load: how many of the items before it the compiler moves it past.
+  // Of a load: how many of the items before it in its list the compiler moves it past. Loads rise in their order: each
+  // from behind the items before it, as loads that rose before it have left them. What it needs, it needs there.
   std::int64_t rises = 0;
-  // Cycles from the beginning of the item to its last result, by the latencies of instructions that depend on each
-  // other. Absent: unknown.
+  // Cycles from the item's begin, in the order of what rises, until its last instruction can be issued: as the latencies
+  // of results allow that its instructions use, of the item's own and of what is left of those before it. Absent: its
+  // instructions can be issued one after the other.
   std::optional<double> chain;
   std::vector<ChipAccess> on_chip;  // in order
   bool barrier = false;             // the item ends at a barrier of the block
