@@ -20,10 +20,10 @@
 namespace warptime::execute::testing {
 namespace {
 
-AnalyzeOptions with_detail(const std::string& kernel) {
+AnalyzeOptions with_detail(const std::string& kernel, bool assembled = false) {
   AnalyzeOptions options;
   options.kernel = kernel;
-  options.machine = AnalyzeOptions::Machine::estimated;
+  options.machine = assembled ? AnalyzeOptions::Machine::assembled : AnalyzeOptions::Machine::estimated;
   return options;
 }
 
@@ -42,7 +42,7 @@ class Dependences : public ::testing::TestWithParam<Build> {
       ASSERT_TRUE(source);
       for (const auto& kernel : source->kernels) {
         SCOPED_TRACE(fmt::format("{} of {}, {}", kernel.name, file, GetParam().name));
-        reads += one(*source, kernel);
+        reads += one(*source, kernel, std::string_view(GetParam().name) == "nvcc");
         if (HasFailure()) return;
       }
     }
@@ -50,8 +50,8 @@ class Dependences : public ::testing::TestWithParam<Build> {
   }
 
  private:
-  static int one(const Source& source, const KernelSignature& kernel) {
-    const auto analysis = analyze(source, with_detail(kernel.symbol));
+  static int one(const Source& source, const KernelSignature& kernel, bool assembled) {
+    const auto analysis = analyze(source, with_detail(kernel.symbol, assembled));
     const auto plain = analyze(source, {.kernel = kernel.symbol});
     EXPECT_TRUE(analysis && plain);
     if (!analysis || !plain) return 0;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <set>
+#include <vector>
 
 #include "analyzer/ptx/opcodes.h"
 #include "simulator/program/walk.h"
@@ -37,7 +39,41 @@ class Follower {
   using Results = std::map<std::pair<int, std::uint64_t>, std::uint32_t>;
 
   bool walk(const Items& items) {
-    return std::all_of(items.begin(), items.end(), [&](const Item& item) { return visit(item); });
+    std::vector<std::set<int>> sources(items.size());
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      address_sources_.clear();
+      if (!visit(items[i])) return false;
+      if (items[i].detail && items[i].detail->rises != 0) sources[i] = address_sources_;
+    }
+    for (std::size_t i = 0; i < items.size(); ++i)
+      for (const int source : sources[i]) risen(items, i, source);
+    return true;
+  }
+
+  // A load that rises stays behind the loads of the list that its address is made of, and behind something that waits
+  // for them.
+  void risen(const Items& items, std::size_t load, int source) {
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < items.size(); ++i)
+      order.insert(order.end() - (items[i].detail ? items[i].detail->rises : 0), i);
+    bool loaded = false, is_there = false;
+    for (const auto i : order) {
+      const auto number = number_of_.find(&items[i]);
+      if (number != number_of_.end() && number->second == source) loaded = true;
+      const auto& detail = items[i].detail;
+      if (loaded && detail && std::count(detail->needs.begin(), detail->needs.end(), source) != 0)
+        is_there = true;
+      if (i == load) break;
+    }
+    const bool in_list =
+        std::any_of(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(load), [&](const Item& item) {
+          const auto number = number_of_.find(&item);
+          return number != number_of_.end() && number->second == source;
+        });
+    if (in_list && !is_there && result_.wrong.empty())
+      result_.wrong =
+          fmt::format("load at PTX line {} rises before load {} has completed, which its address needs",
+                      to_string(items[load].ptx), source);
   }
 
   bool visit(const Item& item) {
@@ -96,12 +132,38 @@ class Follower {
       collect(module_.operands[ins.first_operand + o], entry.performed, results);
     const bool guarded = ins.guard != ptx::no_index;
     if (guarded) collect(module_.operands[ins.guard], entry.active, results);
+    follow_addresses(ins, written, load);
     const bool moves = !guarded && ins.info->name == "mov";
     if (!moves && !slot) check(results, ins, item);
     if (!moves) results.clear();
     if (load != 0) results = {{{load, ++executed_[static_cast<std::size_t>(load)]}, entry.performed}};
     for (std::uint32_t o = 0; o < written; ++o)
       write(module_.operands[ins.first_operand + o], entry.performed, results);
+  }
+
+  // What integers are made of: sums of what is loaded are no addresses.
+  void follow_addresses(const ptx::Instruction& ins, std::uint32_t written, int load) {
+    std::set<int> made_of;
+    const auto read = [&](const auto& self, const ptx::Operand& operand) -> void {
+      if (operand.kind == ptx::Operand::Kind::reg)
+        if (const auto found = made_of_.find(operand.symbol); found != made_of_.end())
+          made_of.insert(found->second.begin(), found->second.end());
+      for (std::uint32_t p = 0; p < operand.part_count; ++p)
+        self(self, module_.operands[operand.first_part + p]);
+    };
+    for (auto o = written; o < ins.operand_count; ++o) read(read, module_.operands[ins.first_operand + o]);
+    if (load != 0) {
+      address_sources_ = std::move(made_of);
+      made_of = {load};
+    }
+    const bool floating = ins.opcode.ends_with("f32") || ins.opcode.ends_with("f64");
+    if (floating && load == 0) made_of.clear();
+    const auto write = [&](const auto& self, const ptx::Operand& operand) -> void {
+      if (operand.kind == ptx::Operand::Kind::reg) made_of_[operand.symbol] = made_of;
+      for (std::uint32_t p = 0; p < operand.part_count; ++p)
+        self(self, module_.operands[operand.first_part + p]);
+    };
+    for (std::uint32_t o = 0; o < written; ++o) write(write, module_.operands[ins.first_operand + o]);
   }
 
   void check(const Results& results, const ptx::Instruction& ins, const Item& item) {
@@ -145,6 +207,8 @@ class Follower {
   std::map<const Item*, int> number_of_;             // of loads
   std::vector<std::uint64_t> executed_, completed_;  // by the number of a load
   std::map<std::uint32_t, Results> held_;            // by register
+  std::map<std::uint32_t, std::set<int>> made_of_;   // by register: the loads that an integer is made of
+  std::set<int> address_sources_;                    // of the last load
   std::size_t place_ = 0;
   Waited result_;
 };

@@ -17,7 +17,8 @@ struct Waited {
 
 // Each result of a load is followed through the registers of the warp that executed `stream`: an instruction that reads
 // it must belong to an item that waits for the load, or stand behind one that has since the load was executed. Moves
-// read nothing; what they write has the result, too. `kernel`: index into Module::functions.
+// read nothing; what they write has the result, too. In the order of what rises, a load stays behind what its address
+// waits for. `kernel`: index into Module::functions.
 Waited waited(const KernelProgram& program, const Bindings& bindings, const ptx::Module& module,
               std::uint32_t kernel, const Stream& stream);
 
