@@ -13,6 +13,7 @@
 #include "analyzer/compile/targets.h"
 #include "analyzer/machine/annotate.h"
 #include "analyzer/machine/machine_code.h"
+#include "analyzer/machine/registers.h"
 #include "analyzer/periods/flow.h"
 #include "analyzer/periods/lower.h"
 #include "analyzer/periods/resources.h"
@@ -51,7 +52,8 @@ class Pipeline {
     if (options_.machine == AnalyzeOptions::Machine::assembled) read_machine_code();
     analyze_kernels(*kernels);
     if (analysis_.kernels.empty()) return std::move(analysis_.errors);
-    if (options_.registers) add_registers();
+    if (options_.registers && assembled_.empty()) ask_for_registers();
+    add_registers();
     analysis_.source = source_;
     analysis_.module = module_;
     analysis_.regions = std::move(chosen->regions);
@@ -78,6 +80,9 @@ class Pipeline {
     describe(kernel.program, chosen);
     if (lowered->block_matters) kernel.program.block_shape = options_.block;
     add_machine(kernel.program, flow);
+    if (options_.machine != AnalyzeOptions::Machine::none && !options_.registers && assembled_.empty())
+      kernel.program.estimated_registers = machine::estimate_registers(
+          flow.code, flow.cfg, kernel.program.resources.value_or(KernelResources()));
     if (options_.keep_steps) {
       kernel.lowered = std::make_shared<periods::Lowered>(std::move(*lowered));
       kernel.code = std::make_shared<analysis::KernelCode>(std::move(flow.code));
@@ -191,6 +196,7 @@ class Pipeline {
     auto read = cubin ? machine::read_machine_code(*cubin, "ptxas' cubin") : cubin.diagnostics();
     if (read) {
       machine_code_ = std::move(*read);
+      if (auto kernels = read_cubin(*cubin, "ptxas' cubin")) assembled_ = std::move(*kernels);
       return;
     }
     for (Diagnostic why : read.diagnostics()) {
@@ -199,9 +205,8 @@ class Pipeline {
     }
   }
 
-  void add_registers() {
-    const auto& target = analysis_.kernels.front().program.provenance.target;
-    const auto found = registers_of(source_->ptx, target);
+  void ask_for_registers() {
+    auto found = registers_of(source_->ptx, target());
     if (!found) {
       for (auto why : found.diagnostics()) {
         why.severity = Severity::warning;
@@ -209,10 +214,14 @@ class Pipeline {
       }
       return;
     }
+    assembled_ = std::move(*found);
+  }
+
+  void add_registers() {
     for (auto& kernel : analysis_.kernels) {
       const auto& symbol = kernel.program.provenance.symbol;
-      const auto cubin = found->find(symbol);
-      if (cubin == found->end()) continue;
+      const auto cubin = assembled_.find(symbol);
+      if (cubin == assembled_.end()) continue;
       kernel.program.resources =
           with_registers(kernel.program.resources.value_or(KernelResources()), cubin->second);
     }
@@ -243,6 +252,7 @@ class Pipeline {
   LineSet lines_;           // only these; empty: all
   std::size_t budget_ = 0;  // instructions that each kernel may have, with callees
   std::map<std::string, machine::MachineKernel> machine_code_;  // by symbol, where ptxas was asked
+  std::map<std::string, CubinKernel> assembled_;                // the same
   Analysis analysis_;
 };
 

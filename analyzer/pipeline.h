@@ -33,7 +33,8 @@ struct AnalyzeOptions {
   // warning says why, and KernelProgram::resources has no registers.
   bool registers = false;
   // The machine instructions of each item (machine/annotate.h): estimated, or those that ptxas of a CUDA Toolkit makes,
-  // which costs a process; if ptxas fails, a warning says why, and the estimate stands for them.
+  // which costs a process; if ptxas fails, a warning says why, and the estimate stands for them. Registers likewise:
+  // KernelProgram::estimated_registers, or those of ptxas as above.
   enum class Machine : std::uint8_t { none, estimated, assembled } machine = Machine::none;
   // The block's shape (x, y, z) for which patterns are computed; empty: one-dimensional.
   std::optional<std::array<std::int64_t, 3>> block = {};

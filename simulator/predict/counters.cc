@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -145,7 +146,9 @@ constexpr std::array kLines = {
     Line{{"launch__registers_per_thread", "register/thread", "registers of a thread"},
          [](const Counted& of) -> Value {
            if (!of.resources.registers_per_thread) return std::nullopt;
-           return static_cast<double>(*of.resources.registers_per_thread);
+           // Hopper gives a thread this many at least (data/hardware/h100_counters.csv).
+           const int least = of.gpu.compute_capability.major >= 9 ? 16 : 0;
+           return static_cast<double>(std::max(least, *of.resources.registers_per_thread));
          }},
     Line{{"launch__occupancy_limit_warps", "block", "blocks of an SM by its warps"},
          [](const Counted& of) -> Value { return static_cast<double>(of.occupancy.blocks_by_warps); }},
@@ -195,7 +198,9 @@ void add_notes(const MemoryLevels& levels, std::vector<std::string>& notes) {
 
 Result<LaunchCounters> counters_of(const LaunchWork& work, const Gpu& gpu, CacheState caches) {
   const KernelProgram& program = *work.launch->program->program;
-  const KernelResources resources = with_shared_bytes(program.resources, work.shared_bytes);
+  KernelResources resources = with_shared_bytes(program.resources, work.shared_bytes);
+  const bool estimated = !resources.registers_per_thread && program.estimated_registers;
+  if (estimated) resources.registers_per_thread = program.estimated_registers;
   Counted counted{
       work, gpu, resources, occupancy(gpu, work.size.block.product(), resources), {}, has_machine(program)};
   if (counted.occupancy.active_blocks > 0) {
@@ -229,6 +234,9 @@ Result<LaunchCounters> counters_of(const LaunchWork& work, const Gpu& gpu, Cache
     counters.notes.emplace_back(
         "some addresses are not known: their accesses have the sectors of their pattern");
   if (counted.levels) add_notes(*counted.levels, counters.notes);
+  if (estimated)
+    counters.notes.push_back(fmt::format("registers are estimated: {} (`--registers` asks ptxas)",
+                                         *resources.registers_per_thread));
   if (!resources.registers_per_thread)
     counters.notes.emplace_back("registers are not known: they limit nothing (--registers)");
   return counters;

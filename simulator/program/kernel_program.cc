@@ -141,7 +141,8 @@ bool operator==(const KernelProgram& a, const KernelProgram& b) {
   return a.provenance == b.provenance && a.description == b.description && a.parameters == b.parameters &&
          a.arrays == b.arrays && a.assumptions == b.assumptions && a.not_modelled == b.not_modelled &&
          a.instructions_modelled == b.instructions_modelled && a.instructions_total == b.instructions_total &&
-         a.resources == b.resources && a.block_shape == b.block_shape && a.program == b.program;
+         a.resources == b.resources && a.estimated_registers == b.estimated_registers &&
+         a.block_shape == b.block_shape && a.program == b.program;
 }
 
 namespace {

@@ -179,6 +179,9 @@ struct KernelProgram {
   std::optional<std::int64_t> instructions_modelled;  // of the kernel's static instructions, …
   std::optional<std::int64_t> instructions_total;     // … of how many
   std::optional<KernelResources> resources;           // absent: none that is known
+  // Registers of a thread that ptxas may give it, where `resources` has none. No model of time reads them. In the file they
+  // are `resources: {registers: 34, registers_estimated: true}`.
+  std::optional<int> estimated_registers;
   // The block (x, y, z) that its patterns and counts are computed for; absent: they hold for every block.
   std::optional<std::array<std::int64_t, 3>> block_shape;
   Items program;

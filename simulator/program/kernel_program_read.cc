@@ -49,7 +49,7 @@ class ProgramReader {
     if (const Node* node = fields.find("not_modelled")) read_texts(*node, program.not_modelled);
     if (const Node* node = fields.find("assumptions")) read_assumptions(*node, program.assumptions);
     if (const Node* node = fields.find("coverage")) read_coverage(*node, program);
-    if (const Node* node = fields.find("resources")) program.resources = read_resources(*node);
+    if (const Node* node = fields.find("resources")) read_resources(*node, program);
     if (const Node* node = fields.find("block")) read_block(*node, program.block_shape);
     if (const Node* node = fields.require("program")) program.program = read_items(*node, "`program`", 1);
     return program;
@@ -167,15 +167,14 @@ class ProgramReader {
     block = shape;
   }
 
-  KernelResources read_resources(const Node& node) {
+  void read_resources(const Node& node, KernelProgram& program) {
+    if (node.kind != Node::Kind::mapping)
+      return reader_.error(node, "`resources` must be a mapping",
+                           "resources: {registers: 32, shared_bytes: 4096}");
     KernelResources resources;
-    if (node.kind != Node::Kind::mapping) {
-      reader_.error(node, "`resources` must be a mapping", "resources: {registers: 32, shared_bytes: 4096}");
-      return resources;
-    }
     Fields fields(reader_, node,
-                  {"registers", "shared_bytes", "dynamic_shared_bytes", "max_threads_per_block",
-                   "required_threads_per_block", "min_blocks_per_sm"},
+                  {"registers", "registers_estimated", "shared_bytes", "dynamic_shared_bytes",
+                   "max_threads_per_block", "required_threads_per_block", "min_blocks_per_sm"},
                   "`resources`");
     const auto figure = [&](const char* key, std::int64_t at_least, std::int64_t at_most) {
       const Node* value = fields.find(key);
@@ -190,7 +189,12 @@ class ProgramReader {
     resources.max_threads = figure("max_threads_per_block", 1, kMostThreads);
     resources.required_threads = figure("required_threads_per_block", 1, kMostThreads);
     resources.min_blocks_per_sm = figure("min_blocks_per_sm", 0, kMostThreads);
-    return resources;
+    const Node* estimated = fields.find("registers_estimated");
+    if (estimated != nullptr && estimated->text != "true" && estimated->text != "false")
+      reader_.error(*estimated, "`registers_estimated` must be true or false");
+    if (estimated != nullptr && estimated->text == "true")
+      std::swap(program.estimated_registers, resources.registers_per_thread);
+    if (!program.estimated_registers || resources != KernelResources()) program.resources = resources;
   }
 
   std::optional<std::int64_t> read_in_range(const Node& node, std::string_view key, std::int64_t at_least,

@@ -9,16 +9,23 @@
 namespace warptime {
 namespace {
 
+// Whether its registers are only estimated.
+bool has_estimate(const KernelProgram& program) {
+  return program.estimated_registers && !(program.resources && program.resources->registers_per_thread);
+}
+
 // What is known of them, under the keys of the file.
 template <class Function>
-void for_each_resource(const KernelResources& resources, Function function) {
+void for_each_resource(const KernelProgram& program, Function function) {
+  const KernelResources resources = program.resources.value_or(KernelResources());
   const auto figure = [&](std::string_view key, const auto& value) {
     if (value) function(key, static_cast<std::int64_t>(*value));
   };
   const auto bytes = [&](std::string_view key, std::int64_t value) {
     if (value != 0) function(key, value);
   };
-  figure("registers", resources.registers_per_thread);
+  figure("registers",
+         resources.registers_per_thread ? resources.registers_per_thread : program.estimated_registers);
   bytes("shared_bytes", resources.shared_bytes_static);
   if (!resources.dynamic_shared_unknown) bytes("dynamic_shared_bytes", resources.shared_bytes_dynamic);
   figure("max_threads_per_block", resources.max_threads);
@@ -49,7 +56,7 @@ class YamlWriter {
       line(0, fmt::format("coverage: {{modelled: {}, instructions: {}}}", *program.instructions_modelled,
                           *program.instructions_total));
     }
-    if (program.resources) resources(*program.resources);
+    if (program.resources || program.estimated_registers) resources(program);
     if (program.block_shape) {
       const auto& [x, y, z] = *program.block_shape;
       line(0, fmt::format("block: [{}, {}, {}]", x, y, z));
@@ -95,12 +102,13 @@ class YamlWriter {
     }
   }
 
-  void resources(const KernelResources& resources) {
+  void resources(const KernelProgram& program) {
     std::string fields;
-    for_each_resource(resources, [&](std::string_view key, std::int64_t value) {
+    for_each_resource(program, [&](std::string_view key, std::int64_t value) {
       fields += fmt::format("{}{}: {}", fields.empty() ? "" : ", ", key, value);
+      if (key == "registers" && has_estimate(program)) fields += ", registers_estimated: true";
     });
-    if (resources.dynamic_shared_unknown)
+    if (program.resources && program.resources->dynamic_shared_unknown)
       fields += fmt::format("{}dynamic_shared_bytes: unknown", fields.empty() ? "" : ", ");
     line(0, fmt::format("resources: {{{}}}", fields));
   }
@@ -337,11 +345,14 @@ Json to_json_value(const KernelProgram& program) {
     json["coverage"] = {{"modelled", *program.instructions_modelled},
                         {"instructions", *program.instructions_total}};
   }
-  if (program.resources) {
+  if (program.resources || program.estimated_registers) {
     Json& resources = json["resources"] = Json::object();
-    for_each_resource(*program.resources,
-                      [&](std::string_view key, std::int64_t value) { resources[std::string(key)] = value; });
-    if (program.resources->dynamic_shared_unknown) resources["dynamic_shared_bytes"] = "unknown";
+    for_each_resource(program, [&](std::string_view key, std::int64_t value) {
+      resources[std::string(key)] = value;
+      if (key == "registers" && has_estimate(program)) resources["registers_estimated"] = true;
+    });
+    if (program.resources && program.resources->dynamic_shared_unknown)
+      resources["dynamic_shared_bytes"] = "unknown";
   }
   if (program.block_shape) json["block"] = *program.block_shape;
   json["program"] = to_json_value(program.program);

@@ -279,6 +279,25 @@ TEST(KernelProgram, SaysWhatItTakesOfAnSm) {
             test::program_of("program: [calc: 1]\n"));
 }
 
+TEST(KernelProgram, EstimatedRegistersAreApartFromThoseThatModelsRead) {
+  for (const std::string text : {"{registers: 34, registers_estimated: true}",
+                                 "{registers: 34, registers_estimated: true, shared_bytes: 512}"}) {
+    const KernelProgram program = test::program_of("resources: " + text + "\nprogram: [calc: 1]\n");
+    EXPECT_EQ(program.estimated_registers, 34);
+    EXPECT_EQ(program.resources.has_value(), text.find("shared") != std::string::npos);
+    if (program.resources) {
+      EXPECT_FALSE(program.resources->registers_per_thread);
+    }
+    EXPECT_NE(to_yaml(program).find("resources: " + text + "\n"), std::string::npos) << to_yaml(program);
+    EXPECT_EQ(test::program_of(to_yaml(program)), program);
+    EXPECT_EQ(test::program_of(to_json({program})), program);
+  }
+  const KernelProgram known =
+      test::program_of("resources: {registers: 34, registers_estimated: false}\nprogram: [calc: 1]\n");
+  EXPECT_FALSE(known.estimated_registers);
+  EXPECT_EQ(known.resources->registers_per_thread, 34);
+}
+
 TEST(KernelProgram, TheKeysOfFormat1AreStillRead) {
   const auto read = read_kernel_programs(
       "warptime: 1\nprogram:\n  - {load: {access: coalesced, bytes: 4, touched: \"4 * N\"}}\n", "f.yaml");
