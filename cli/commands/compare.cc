@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "cli/commands/commands.h"
+#include "cli/commands/compare_counters.h"
 #include "cli/commands/kernel_plan.h"
 #include "cli/commands/modelled.h"
 #include "cli/io/output.h"
@@ -26,15 +27,17 @@ CommandSyntax compare_syntax() {
   return {
       "compare",
       "compare predicted with measured times: ratios, mean and maximum errors, plots",
-      "[OPTION...] PLAN|KERNEL MEASUREMENTS... [-- COMPILER-FLAG...]",
+      "[OPTION...] PLAN|KERNEL MEASUREMENTS...|--counters FILE [-- COMPILER-FLAG...]",
       "Compares predictions with measurements: the mean absolute percentage error and the maximum, of each "
       "experiment (rows that differ only in their size) and of all. PLAN is a plan or the name of a "
       "bundled one. MEASUREMENTS is what `warptime measure` writes or a CSV of nsys, ncu or nvprof; - is "
       "standard input. With --against, it also compares the ratios of the plans' times, measured and "
-      "predicted.",
+      "predicted. With --counters, it compares what `warptime counters` computes with what Nsight Compute "
+      "counted.",
       "  warptime compare mtx measured.csv --calibration mtx.calibration.yaml\n"
       "  warptime compare gpu_dwt_m2_nw data/stokfiszewski2022_rtx2080ti.csv --against gpu_dwt_l2_nw\n"
-      "  warptime compare matrix measured.csv --rows-of mtx --against lattice=ltt --svg plots\n",
+      "  warptime compare matrix measured.csv --rows-of mtx --against lattice=ltt --svg plots\n"
+      "  warptime compare mtx --counters data/samples/ncu_mtx_raw.csv --param K=8 --param N=2^12\n",
       {{"What to compare",
         {{"calibration", "FILE",
           "read t_p and t_m by GPU from this file; repeatable. A file that names a plan applies to that "
@@ -52,11 +55,12 @@ CommandSyntax compare_syntax() {
           "write plots to this folder: the ratio against the size, and times on logarithmic "
           "axes",
           Names::output_folder}}},
+       compare_counters_options(),
        measurement_options(),
        kernel_plan_options(),
        compiler_options(),
        general_options("text (default), csv (a line for each measurement) or json")},
-      2,
+      1,
       1 << 20,
       true,
       [] { return fmt::format("\nBundled plans: {}.", enumerate(bundled_plan_names())); }};
@@ -255,6 +259,10 @@ void compare_methods(Comparison& comparison) {
   }
 }
 
+Diagnostic missing_measurements() {
+  return error("missing MEASUREMENTS", "usage: warptime compare [OPTION...] PLAN|KERNEL MEASUREMENTS...");
+}
+
 Result<std::vector<ResultFile>> plot_files(const std::string& folder, const Comparison& comparison) {
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
@@ -266,6 +274,8 @@ Result<std::vector<ResultFile>> plot_files(const std::string& folder, const Comp
 }
 
 int run_compare(const Arguments& arguments) {
+  if (arguments.has("counters")) return compare_counters(arguments);
+  if (arguments.positionals().size() < 2) return fail(wrong_command_line, {missing_measurements()});
   const auto catalogue = read_catalogue(arguments);
   if (!catalogue) return fail(wrong_input, catalogue.diagnostics());
   const auto settings = read_compare_settings(arguments, *catalogue);

@@ -14,8 +14,6 @@
 namespace warptime::cli {
 namespace {
 
-constexpr std::uint64_t kMostRows = 100'000;
-
 CommandSyntax counters_syntax() {
   return {
       "counters",
@@ -65,26 +63,15 @@ int run_counters(const Arguments& arguments) {
       arguments.has("machine") ? AnalyzeOptions::Machine::assembled : AnalyzeOptions::Machine::estimated,
       status);
   if (!input) return status;
-  const std::string caches = arguments.value("caches").value_or("warm");
-  if (caches != "warm" && caches != "cold")
-    return fail(wrong_command_line, {error(fmt::format("--caches must be warm or cold, not `{}`", caches))});
-  PredictSettings settings = input->settings;
-  if (caches == "cold") settings.prediction.caches = CacheState::cold;
-  const auto total = sweep_size(settings.gpus, settings.parameters);
-  if (!total) return fail(wrong_input, total.diagnostics());
-  if (*total > kMostRows)
-    return fail(wrong_input, {error(fmt::format("at most {} rows; these are {}", kMostRows, *total),
-                                    "choose fewer with --gpu and --param")});
-  const auto rows = count_all(input->plan, settings.gpus, settings.parameters, settings.prediction,
-                              [&](const Plan& of, const PlanLaunch& launch, const Gpu& gpu) {
-                                return input->loader->load(of, launch, gpu);
-                              });
+  const auto caches = read_caches(arguments, CacheState::warm);
+  if (!caches) return fail(wrong_command_line, caches.diagnostics());
+  const auto rows = count_launches(*input, *caches);
   if (!rows) return fail(wrong_input, rows.diagnostics());
-  const int written =
-      write_result(arguments.value("output"), settings.format == "json"  ? counters_json(*rows)
-                                              : settings.format == "csv" ? counters_csv(input->plan, *rows)
-                                                                         : counters_text(*rows));
-  if (written == done) say_excluded_gpus(settings.excluded);
+  const int written = write_result(arguments.value("output"),
+                                   input->settings.format == "json"  ? counters_json(*rows)
+                                   : input->settings.format == "csv" ? counters_csv(input->plan, *rows)
+                                                                     : counters_text(*rows));
+  if (written == done) say_excluded_gpus(input->settings.excluded);
   return written;
 }
 

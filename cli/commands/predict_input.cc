@@ -1,5 +1,7 @@
 #include "cli/commands/predict_input.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "cli/commands/kernel_plan.h"
@@ -21,6 +23,30 @@ Diagnostics read_profile_option(const Arguments& arguments, PredictSettings& set
 }
 
 }  // namespace
+
+Result<CacheState> read_caches(const Arguments& arguments, CacheState otherwise) {
+  const auto caches = arguments.value("caches");
+  if (!caches) return otherwise;
+  if (*caches == "warm") return CacheState::warm;
+  if (*caches == "cold") return CacheState::cold;
+  return error(fmt::format("--caches must be warm or cold, not `{}`", *caches));
+}
+
+Result<std::vector<CounterRow>> count_launches(const PredictInput& input, CacheState caches) {
+  constexpr std::uint64_t kMostCounted = 100'000;
+  const PredictSettings& settings = input.settings;
+  PredictionOptions prediction = settings.prediction;
+  prediction.caches = caches;
+  const auto total = sweep_size(settings.gpus, settings.parameters);
+  if (!total) return total.diagnostics();
+  if (*total > kMostCounted)
+    return error(fmt::format("at most {} rows; these are {}", kMostCounted, *total),
+                 "choose fewer with --gpu and --param");
+  return count_all(input.plan, settings.gpus, settings.parameters, prediction,
+                   [&](const Plan& of, const PlanLaunch& launch, const Gpu& gpu) {
+                     return input.loader->load(of, launch, gpu);
+                   });
+}
 
 std::vector<Option> launch_of_kernel_options() {
   auto options = launch_options(ShortForms::with);

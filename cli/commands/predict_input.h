@@ -8,6 +8,7 @@
 #include "load/kernel_loader.h"
 #include "simulator/gpu/gpu.h"
 #include "simulator/plan/plan.h"
+#include "simulator/predict/counters.h"
 
 namespace warptime::cli {
 
@@ -22,6 +23,12 @@ struct PredictInput {
 // wrong; `status` then is the exit status, and the result is null.
 std::unique_ptr<PredictInput> read_predict_input(const Arguments& arguments, AnalyzeOptions::Machine machine,
                                                  int& status);
+
+// --caches; `otherwise` where it is not given. Errors: neither warm nor cold.
+Result<CacheState> read_caches(const Arguments& arguments, CacheState otherwise);
+
+// What `counters` gives for the input. Errors: too many rows, those of count_all().
+Result<std::vector<CounterRow>> count_launches(const PredictInput& input, CacheState caches);
 
 // The groups of options that such commands have in common, first those of what to predict: `gpu` and `param` among them.
 std::vector<Option> launch_of_kernel_options();

@@ -90,6 +90,12 @@ std::vector<std::string> Arguments::values(std::string_view name) const {
   return found;
 }
 
+Arguments Arguments::with(std::string_view name, std::string_view value) const {
+  Arguments more = *this;
+  more.given_.emplace_back(name, value);
+  return more;
+}
+
 Result<Arguments> parse_arguments(const CommandSyntax& syntax, const std::vector<std::string>& words) {
   Arguments arguments;
   const auto separator = std::find(words.begin(), words.end(), "--");

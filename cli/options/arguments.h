@@ -61,6 +61,8 @@ class Arguments {
   std::string value_or(std::string_view name, std::string_view otherwise) const;
   // Each one given, in order.
   std::vector<std::string> values(std::string_view name) const;
+  // The same with one more option.
+  Arguments with(std::string_view name, std::string_view value) const;
   const std::vector<std::string>& positionals() const { return positionals_; }
   const std::vector<std::string>& compiler_flags() const { return compiler_flags_; }
 

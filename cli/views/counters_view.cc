@@ -11,20 +11,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// "128x512x1"
-std::string dimensions(const Dim3& size) {
-  return fmt::format("{}x{}x{}", size.x, size.y, size.z);
-}
-
 std::string parameters_of(const PredictionRow& row) {
   std::string text;
   for (const auto& [name, value] : row.parameters) text += fmt::format(", {} = {}", name, value);
   return text;
-}
-
-// Counts are whole numbers on the hardware; estimates have fractions that mean nothing.
-std::string readable(double value) {
-  return std::abs(value) >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
 }
 
 std::vector<std::string> notes_of(const CounterRow& row, const LaunchCounters& launch) {
@@ -35,18 +25,26 @@ std::vector<std::string> notes_of(const CounterRow& row, const LaunchCounters& l
 
 }  // namespace
 
+std::string launch_title(const CounterRow& row, const LaunchCounters& launch) {
+  return fmt::format("{} on {}{}: grid {}, block {}, {} launch{}", launch.kernel, row.row.gpu,
+                     parameters_of(row.row), to_string(launch.size.grid), to_string(launch.size.block),
+                     launch.launches, launch.launches == 1 ? "" : "es");
+}
+
+std::string readable_count(double value) {
+  return std::abs(value) >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+}
+
 std::string counters_text(const std::vector<CounterRow>& rows) {
   std::string out;
   for (const CounterRow& row : rows) {
     for (const LaunchCounters& launch : row.launches) {
       if (!out.empty()) out += '\n';
-      out += fmt::format("{} on {}{}: grid {}, block {}, {} launch{}\n", launch.kernel, row.row.gpu,
-                         parameters_of(row.row), dimensions(launch.size.grid), dimensions(launch.size.block),
-                         launch.launches, launch.launches == 1 ? "" : "es");
+      out += launch_title(row, launch) + "\n";
       Table table({{"metric", Align::left}, {"value"}, {"unit", Align::left}, {"", Align::left}});
       for (std::size_t i = 0; i < launch.values.size(); ++i) {
         const Metric& metric = counter_metrics()[i];
-        table.add({std::string(metric.name), launch.values[i] ? readable(*launch.values[i]) : "-",
+        table.add({std::string(metric.name), launch.values[i] ? readable_count(*launch.values[i]) : "-",
                    std::string(metric.unit), std::string(metric.title)});
       }
       out += table.take();
@@ -67,7 +65,7 @@ std::string counters_csv(const Plan& plan, const std::vector<CounterRow>& rows) 
     for (const LaunchCounters& launch : row.launches) {
       std::vector<std::string> fields = {row.row.plan, row.row.gpu};
       for (const auto& [name, value] : row.row.parameters) fields.push_back(std::to_string(value));
-      fields.insert(fields.end(), {launch.kernel, dimensions(launch.size.grid), dimensions(launch.size.block),
+      fields.insert(fields.end(), {launch.kernel, to_string(launch.size.grid), to_string(launch.size.block),
                                    exact(launch.launches)});
       for (const auto& value : launch.values) fields.push_back(value ? exact(*value) : "");
       fields.push_back(fmt::format("{}", fmt::join(notes_of(row, launch), "; ")));
@@ -90,8 +88,8 @@ std::string counters_json(const std::vector<CounterRow>& rows) {
                      {"gpu", row.row.gpu},
                      {"parameters", std::move(parameters)},
                      {"kernel", launch.kernel},
-                     {"grid", dimensions(launch.size.grid)},
-                     {"block", dimensions(launch.size.block)},
+                     {"grid", to_string(launch.size.grid)},
+                     {"block", to_string(launch.size.block)},
                      {"launches", exact_json(launch.launches)},
                      {"metrics", std::move(metrics)},
                      {"notes", notes_of(row, launch)}});

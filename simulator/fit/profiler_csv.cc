@@ -76,26 +76,8 @@ bool is_heading(const Titles& titles, Profiler profiler) {
   return false;
 }
 
-// The heading's place: bytes and lines before it.
-struct Place {
-  std::size_t offset = 0;
-  int lines = 0;
-};
-
-std::optional<Place> find_heading(std::string_view text, Profiler profiler) {
-  Place place;
-  while (place.offset < text.size()) {
-    const auto end = std::min(text.find('\n', place.offset), text.size());
-    const std::string_view line = text.substr(place.offset, end - place.offset);
-    // Cheap first: a heading has commas and no more than a few thousand characters.
-    if (line.size() < (1u << 16) && line.find(',') != std::string_view::npos) {
-      const auto records = read_csv(line, {});
-      if (records && records->size() == 1 && is_heading(records->front().fields, profiler)) return place;
-    }
-    place.offset = end + 1;
-    ++place.lines;
-  }
-  return std::nullopt;
+std::optional<HeadingPlace> find_heading_of(std::string_view text, Profiler profiler) {
+  return find_heading(text, [&](const Titles& titles) { return is_heading(titles, profiler); });
 }
 
 // "(132, 1, 1)" or "132": the product.
@@ -378,6 +360,23 @@ class ProfilerCsvReader {
 
 }  // namespace
 
+std::optional<HeadingPlace> find_heading(std::string_view text,
+                                         const std::function<bool(const std::vector<std::string>&)>& is_one) {
+  HeadingPlace place;
+  while (place.offset < text.size()) {
+    const auto end = std::min(text.find('\n', place.offset), text.size());
+    const std::string_view line = text.substr(place.offset, end - place.offset);
+    // Cheap first: a heading has commas and no more than a few thousand characters.
+    if (line.size() < (1u << 16) && line.find(',') != std::string_view::npos) {
+      const auto records = read_csv(line, {});
+      if (records && records->size() == 1 && is_one(records->front().fields)) return place;
+    }
+    place.offset = end + 1;
+    ++place.lines;
+  }
+  return std::nullopt;
+}
+
 std::string_view to_string(Profiler profiler) {
   static constexpr std::array<std::string_view, 3> kNames = {"nsys", "ncu", "nvprof"};
   return kNames.at(static_cast<std::size_t>(profiler));
@@ -385,13 +384,13 @@ std::string_view to_string(Profiler profiler) {
 
 std::optional<Profiler> recognise_profiler(std::string_view text) {
   for (const Profiler profiler : {Profiler::nvprof, Profiler::nsys, Profiler::ncu}) {
-    if (find_heading(text, profiler)) return profiler;
+    if (find_heading_of(text, profiler)) return profiler;
   }
   return std::nullopt;
 }
 
 Result<ProfilerCsv> read_profiler_csv(std::string_view text, const std::string& file, Profiler profiler) {
-  const auto place = find_heading(text, profiler);
+  const auto place = find_heading_of(text, profiler);
   if (!place) return error_at(file, 0, 0, fmt::format("has no heading of {}", to_string(profiler)));
   auto records = read_csv(text.substr(place->offset), file);
   if (!records) {

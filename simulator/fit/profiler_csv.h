@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,6 +50,14 @@ struct ProfilerCsv {
   };
   std::vector<Other> others;
 };
+
+// Where the table begins in what a profiler printed: bytes and lines before its heading, the first line whose fields are one.
+struct HeadingPlace {
+  std::size_t offset = 0;
+  int lines = 0;
+};
+std::optional<HeadingPlace> find_heading(std::string_view text,
+                                         const std::function<bool(const std::vector<std::string>&)>& is_one);
 
 // Detects the profiler by its heading in `text`; nothing if no line is a profiler's heading.
 std::optional<Profiler> recognise_profiler(std::string_view text);

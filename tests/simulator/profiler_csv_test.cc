@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "simulator/base/kernel_base_name.h"
+#include "simulator/fit/counter_csv.h"
 
 namespace warptime {
 namespace {
@@ -236,6 +237,31 @@ TEST(ProfilerCsv, AnyBytesAreReadOrRefused) {
     for (const auto& kernel : csv->kernels) EXPECT_GT(kernel.duration_us, 0);
     (void)match_runs(*csv, csv->kernels.front().device, plan_of_two(), shapes(1));
   }
+}
+
+TEST(CounterCsv, HasMeansOfEqualLaunchesInBaseUnits) {
+  const auto kernels = read_counter_csv(
+      "==PROF== Connected\n\"ID\",\"Kernel Name\",\"Block Size\",\"Grid "
+      "Size\",\"dram__bytes.sum\",\"gpu__time_duration.sum\"\n"
+      ",,,,Kbyte,ns\n0,f(int),\"(32, 1, 1)\",\"(4, 2, 1)\",1.5,\"2,000\"\n"
+      "1,f(int),\"(32, 1, 1)\",\"(4, 2, 1)\",2.5,n/a\n2,f(int),\"(64, 1, 1)\",\"(4, 2, 1)\",7,1\n",
+      "c.csv");
+  ASSERT_TRUE(kernels) << to_text(kernels.diagnostics());
+  ASSERT_EQ(kernels->size(), 2u);
+  const CountedKernel& first = kernels->front();
+  EXPECT_EQ(first.launches, 2);
+  EXPECT_EQ(first.line, 4);
+  EXPECT_EQ(to_string(first.size.grid), "4x2x1");
+  EXPECT_EQ(first.values.at("dram__bytes.sum"), 2000);
+  EXPECT_EQ(first.values.at("gpu__time_duration.sum"), 2);  // of the launch that has it
+}
+
+TEST(CounterCsv, SaysWhatIsWrong) {
+  EXPECT_FALSE(read_counter_csv("a,b\n1,2\n", "c.csv"));
+  EXPECT_FALSE(read_counter_csv("kernel,grid,block,x__y.sum\n", "c.csv"));
+  const auto wrong = read_counter_csv("junk\nkernel,grid,block,x__y.sum\nf,4x2x1,none,3\n", "c.csv");
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.diagnostics().front().line, 3);
 }
 
 }  // namespace
