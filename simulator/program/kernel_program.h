@@ -64,8 +64,8 @@ struct MemoryAccess {  // `load: …`, `store: …`: a memory access period
   // The footprint: bytes that the whole launch accesses here, each counted once. Over parameters and launch
   // dimensions, which are not among parameter_names because no time depends on them. Absent: unknown.
   std::optional<Expression> footprint = {};
-  // The bytes from the beginning of an array at which a thread accesses it: over parameters, launch dimensions, the
-  // counters of the repeats around it, and the thread (see Item::threads). Absent: unknown.
+  // The bytes from the beginning of an array at which a thread accesses it: over parameters, launch
+  // dimensions, the counters of the repeats around it, and the thread (see Item::threads). Absent: unknown.
   std::optional<Expression> address = {};
   // The array, one of KernelProgram::arrays; empty: not known.
   std::string array = {};
@@ -86,16 +86,19 @@ struct Repeat {  // `repeat: K` with `body`; `counter: i` names a variable that 
   Expression count;
   std::string counter;  // may be empty
   Items body;
-  // The iterations of one thread, where threads have different ones: a warp makes as many as its thread with most.
+  // The iterations of one thread, where threads have different ones: a warp makes as many as its thread with
+  // most.
   std::optional<Expression> per_thread = {};
+  // The pieces in which the machine code executes the iterations, the longest first; empty: one by one.
+  std::vector<UnrolledPiece> unrolled = {};
   friend bool operator==(const Repeat& a, const Repeat& b);
 };
 struct When {  // `when: k < L - 1` with `then`, `else`
   Expression condition;
   Items then_items;
   Items else_items;
-  // Where blocks differ: the threads that take `then`; the others take `else`. `condition` then is what a program
-  // without a launch takes.
+  // Where blocks differ: the threads that take `then`; the others take `else`. `condition` then is what a
+  // program without a launch takes.
   std::optional<Expression> then_threads = {};
   friend bool operator==(const When& a, const When& b);
 };
@@ -104,16 +107,16 @@ struct Item {
   std::variant<Calculation, Instructions, MemoryAccess, Repeat, When> what;
   LineSet lines = {};  // of the source (.cu), `lines`; may be empty
   LineSet ptx = {};    // of the PTX, `ptx`; may be empty
-  // The threads that execute it, of those that execute what is around it: a condition over threadIdx, blockIdx and
-  // what counts may use. A warp executes it where one of its threads does. Absent: all. A program that is flattened
-  // without a launch executes every item.
+  // The threads that execute it, of those that execute what is around it: a condition over threadIdx,
+  // blockIdx and what counts may use. A warp executes it where one of its threads does. Absent: all. A
+  // program that is flattened without a launch executes every item.
   std::optional<Expression> threads = {};
   // Whether warps without such threads execute one instruction in its place: a predicated instruction.
   bool predicated = false;
   // The share of the warps that execute it, a parameter with a share (see Parameter); empty: all.
   std::vector<std::string> shares = {};
-  // The machine instructions of one execution, those of what is nested in it apart: an estimate, which no model of the
-  // paper's reads. Null: not known.
+  // The machine instructions of one execution, those of what is nested in it apart: an estimate, which no
+  // model of the paper's reads. Null: not known.
   std::shared_ptr<const MachineWork> machine = {};
   // Nor do they read this. Null: not known.
   std::shared_ptr<const ItemDetail> detail = {};

@@ -242,7 +242,7 @@ class ProgramReader {
     }
     std::vector<std::string> known = {kind,      "lines", "ptx",   "threads", "predicated", "shares",
                                       "machine", "needs", "rises", "chain",   "on_chip",    "barrier"};
-    if (kind == "repeat") known.insert(known.end(), {"counter", "per_thread", "body"});
+    if (kind == "repeat") known.insert(known.end(), {"counter", "per_thread", "unrolled", "body"});
     if (kind == "when") known.insert(known.end(), {"then_threads", "then", "else"});
     Fields fields(reader_, node, std::move(known), fmt::format("`{}`", kind));
     Item item{read_what(kind, kinds[0]->value, fields, depth)};
@@ -413,6 +413,22 @@ class ProgramReader {
     return access;
   }
 
+  std::vector<UnrolledPiece> read_unrolled(const Node& node) {
+    std::vector<UnrolledPiece> pieces;
+    if (node.kind != Node::Kind::sequence)
+      reader_.error(node, "`unrolled` must be a list of pieces",
+                    "unrolled: [{iterations: 4}, {iterations: 1}]");
+    for (const Node& one : node.items) {
+      Fields fields(reader_, one, {"iterations", "machine"}, "a piece");
+      UnrolledPiece& piece = pieces.emplace_back();
+      if (const Node* iterations = fields.require("iterations"))
+        piece.iterations = reader_.integer(*iterations, "`iterations`").value_or(1);
+      if (const Node* machine = fields.find("machine")) piece.machine = *read_machine(*machine);
+      if (piece.iterations < 1) reader_.error(one, "`iterations` must be at least 1");
+    }
+    return pieces;
+  }
+
   Repeat read_repeat(const Node& value, Fields& fields, int depth) {
     Repeat repeat;
     repeat.count = reader_.expression(value, "`repeat`", Reader::Constant::count);
@@ -423,6 +439,7 @@ class ProgramReader {
     }
     if (const Node* node = fields.find("per_thread"))
       repeat.per_thread = reader_.expression(*node, "`per_thread`", Reader::Constant::count);
+    if (const Node* node = fields.find("unrolled")) repeat.unrolled = read_unrolled(*node);
     if (const Node* node = fields.require("body")) repeat.body = read_items(*node, "`body`", depth + 1);
     return repeat;
   }

@@ -151,6 +151,7 @@ class YamlWriter {
       begin("repeat", expression(repeat->count));
       if (!repeat->counter.empty()) line(inner, fmt::format("counter: {}", yaml::scalar(repeat->counter)));
       if (repeat->per_thread) line(inner, fmt::format("per_thread: {}", expression(*repeat->per_thread)));
+      if (!repeat->unrolled.empty()) line(inner, fmt::format("unrolled: {}", unrolled(repeat->unrolled)));
       places();
       items(inner, "body", repeat->body);
     } else if (const auto* when = std::get_if<When>(&item.what)) {
@@ -202,6 +203,16 @@ class YamlWriter {
     return "{" + text + "}";
   }
 
+  static std::string unrolled(const std::vector<UnrolledPiece>& pieces) {
+    std::string text;
+    for (const UnrolledPiece& piece : pieces) {
+      text += fmt::format("{}{{iterations: {}", text.empty() ? "" : ", ", piece.iterations);
+      if (piece.machine.total() > 0) text += ", machine: " + machine(piece.machine);
+      text += "}";
+    }
+    return "[" + text + "]";
+  }
+
   static std::string expression(const Expression& e, bool in_flow = false) {
     return yaml::scalar(to_string(e), in_flow);
   }
@@ -231,6 +242,13 @@ class YamlWriter {
 };
 
 using Json = nlohmann::ordered_json;
+
+Json to_json_value(const MachineWork& work) {
+  Json machine = Json::object();
+  for (std::size_t i = 0; i < kPipes; ++i)
+    if (work.by_pipe[i] > 0) machine[std::string(to_string(static_cast<Pipe>(i)))] = work.by_pipe[i];
+  return machine;
+}
 
 Json to_json_value(const Expression& e) {
   if (e.is_integer()) return e.integer_value();
@@ -281,6 +299,11 @@ Json to_json_value(const Item& item) {
     json["repeat"] = to_json_value(repeat->count);
     if (!repeat->counter.empty()) json["counter"] = repeat->counter;
     if (repeat->per_thread) json["per_thread"] = to_json_value(*repeat->per_thread);
+    for (const UnrolledPiece& piece : repeat->unrolled) {
+      Json one = {{"iterations", piece.iterations}};
+      if (piece.machine.total() > 0) one["machine"] = to_json_value(piece.machine);
+      json["unrolled"].push_back(std::move(one));
+    }
     json["body"] = to_json_value(repeat->body);
   } else if (const auto* when = std::get_if<When>(&item.what)) {
     json["when"] = to_json_value(when->condition);
@@ -293,12 +316,7 @@ Json to_json_value(const Item& item) {
   if (item.threads) json["threads"] = to_json_value(*item.threads);
   if (item.predicated) json["predicated"] = true;
   if (!item.shares.empty()) json["shares"] = item.shares;
-  if (item.machine) {
-    Json& machine = json["machine"] = Json::object();
-    for (std::size_t i = 0; i < kPipes; ++i)
-      if (item.machine->by_pipe[i] > 0)
-        machine[std::string(to_string(static_cast<Pipe>(i)))] = item.machine->by_pipe[i];
-  }
+  if (item.machine) json["machine"] = to_json_value(*item.machine);
   if (item.detail) add_detail(*item.detail, json);
   return json;
 }

@@ -90,7 +90,8 @@ class LaunchWalk : WarpState {
     slots_[kLaneSlot] = ValueRange(static_cast<std::int64_t>(lane));
   }
 
-  // Takes about as many evaluations as `budget` has for one of `parts`; the rest of the budget is for those behind.
+  // Takes about as many evaluations as `budget` has for one of `parts`; the rest of the budget is for those
+  // behind.
   double look_at(const LaunchBox& box, double budget, double parts) {
     const std::uint64_t before = evaluations_;
     look_at(box, budget / parts);
@@ -427,7 +428,7 @@ class LaunchWalk : WarpState {
     std::int64_t count = 0;
     if (!node.per_thread) {
       if (auto undecided = number(node, repeat.count, count)) return undecided;
-      return iterations(node, {0, 1, count}, active, totals, times);
+      return all_iterations(node, repeat, count, active, totals, times);
     }
     std::array<std::int64_t, kWarp> of_lane{};
     bool known = true;
@@ -435,10 +436,11 @@ class LaunchWalk : WarpState {
     if (!known) {
       found_.threads_unknown = true;
       if (auto undecided = number(node, repeat.count, count)) return undecided;
-      return iterations(node, {0, 1, count}, active, totals, times);
+      return all_iterations(node, repeat, count, active, totals, times);
     }
     for (const std::int64_t trips : of_lane) count = std::max(count, trips);
-    if (!node.threads_matter) return iterations(node, {0, 1, count}, active, totals, times);
+    if (!node.threads_matter) return all_iterations(node, repeat, count, active, totals, times);
+    add_pieces(repeat, count, totals, times);
     // While fewer and fewer threads are left.
     std::int64_t done = 0;
     while (done < count) {
@@ -454,6 +456,20 @@ class LaunchWalk : WarpState {
       done = until;
     }
     return {};
+  }
+
+  Outcome all_iterations(const WarpNode& node, const Repeat& repeat, std::int64_t count, Lanes active,
+                         WarpTotals& totals, double times) {
+    add_pieces(repeat, count, totals, times);
+    return iterations(node, {0, 1, count}, active, totals, times);
+  }
+
+  void add_pieces(const Repeat& repeat, std::int64_t left, WarpTotals& totals, double times) const {
+    if (!options_.machine) return;
+    for (const UnrolledPiece& piece : repeat.unrolled) {
+      totals.machine.add(piece.machine, times * static_cast<double>(left / piece.iterations));
+      left %= piece.iterations;
+    }
   }
 
   Outcome trips_of_lanes(const Condition& trips, Lanes active, std::array<std::int64_t, kWarp>& of_lane,

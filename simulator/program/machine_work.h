@@ -9,7 +9,8 @@
 
 namespace warptime {
 
-// The execution pipes of an SM's partition, as Nsight Compute groups them; but its CBU does not count branches.
+// The execution pipes of an SM's partition, as Nsight Compute groups them; but its CBU does not count
+// branches.
 enum class Pipe : std::uint8_t {
   alu,      // integers, logic, comparison, selection
   fma,      // single-precision multiply and add; integer multiplication
@@ -43,6 +44,14 @@ struct MachineWork {
     for (std::size_t i = 0; i < kPipes; ++i) by_pipe[i] += times * other.by_pipe[i];
   }
   friend bool operator==(const MachineWork&, const MachineWork&) = default;
+};
+
+// A loop that ptxas unrolled is executed in pieces: as many of the longest as there are iterations for, then
+// of the next.
+struct UnrolledPiece {
+  std::int64_t iterations = 1;
+  MachineWork machine = {};  // beside those of its iterations
+  friend bool operator==(const UnrolledPiece&, const UnrolledPiece&) = default;
 };
 
 }  // namespace warptime

@@ -53,6 +53,24 @@ TEST(KernelProgram, TheSmallestIsOnlyItsProgram) {
   EXPECT_EQ(parameter_names(program), std::vector<std::string>{"K"});
 }
 
+TEST(KernelProgram, PiecesOfAnUnrolledLoopAreReadBack) {
+  const KernelProgram program = program_of(
+      "program: [{repeat: K, unrolled: [{iterations: 4}, {iterations: 1, machine: {alu: 0.5, cbu: 2}}], "
+      "body: "
+      "[{calc: 1}]}]");
+  const Repeat& repeat = std::get<Repeat>(program.program[0].what);
+  ASSERT_EQ(repeat.unrolled.size(), 2u);
+  EXPECT_EQ(repeat.unrolled[0].iterations, 4);
+  EXPECT_EQ(repeat.unrolled[0].machine.total(), 0);
+  EXPECT_EQ(repeat.unrolled[1].machine[Pipe::alu], 0.5);
+  EXPECT_NE(
+      to_yaml(program).find("    unrolled: [{iterations: 4}, {iterations: 1, machine: {alu: 0.5, cbu: 2}}]"),
+      std::string::npos)
+      << to_yaml(program);
+  EXPECT_EQ(program_of(to_yaml(program)), program);
+  EXPECT_EQ(program_of(to_json({program})), program);
+}
+
 TEST(KernelProgram, EveryKeyIsRead) {
   const KernelProgram program = program_of(R"(
 warptime: 1

@@ -292,7 +292,8 @@ INSTANTIATE_TEST_SUITE_P(Shapes, LaunchWarpsOf,
                                          ShapeCase{"one_thread", {{40, 3, 1}, {1, 1, 1}}}),
                          [](const auto& one) { return one.param.name; });
 
-// Blocks that go through rows: quotients and remainders of the block's index are decided for all rows at once.
+// Blocks that go through rows: quotients and remainders of the block's index are decided for all rows at
+// once.
 TEST(LaunchWarps, OfManyRowsTakeFewEvaluations) {
   const KernelProgram program = program_of(
       "program: [{instructions: 3, threads: \"threadIdx.x + blockIdx.x * 256 - 2048 * (blockIdx.x / 8) < "
@@ -349,6 +350,23 @@ TEST(LaunchWarps, OfNestedLoopsThatThreadsLeaveAreWrittenOut) {
   const auto one = WarpProgram(written).launch({}, size, {}, {});
   ASSERT_TRUE(one) << to_text(one.diagnostics());
   EXPECT_NEAR(one->total.instructions / 1e12, 1, 0.01);
+}
+
+// 11 iterations are 2 pieces of 4 and 3 of 1.
+TEST(LaunchWarps, OfAnUnrolledLoopExecuteItsPieces) {
+  const KernelProgram program = program_of(
+      "program: [{repeat: N, machine: {alu: 3}, unrolled: [{iterations: 4, machine: {cbu: 1}}, {iterations: "
+      "1, "
+      "machine: {alu: 1, cbu: 2}}], body: [{instructions: 2, machine: {fma: 2}}]}]");
+  WarpOptions options;
+  options.machine = true;
+  const auto warps = WarpProgram(program).launch({{"N", 11}}, {{1, 1, 1}, {32, 1, 1}}, {}, options);
+  ASSERT_TRUE(warps) << to_text(warps.diagnostics());
+  const MachineWork& machine = warps->total.machine;
+  EXPECT_DOUBLE_EQ(machine[Pipe::fma], 22);
+  EXPECT_DOUBLE_EQ(machine[Pipe::alu], 3 + 3);
+  EXPECT_DOUBLE_EQ(machine[Pipe::cbu], 2 * 1 + 3 * 2);
+  EXPECT_DOUBLE_EQ(warps->total.instructions, 22) << "of PTX";
 }
 
 }  // namespace
