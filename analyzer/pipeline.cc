@@ -174,7 +174,7 @@ class Pipeline {
     const std::string& target = program.provenance.target;
     const auto assembled = machine_code_.find(program.provenance.symbol);
     std::string used;
-    machine::annotate(program, flow.code,
+    machine::annotate(program, flow.code, flow.cfg,
                       assembled != machine_code_.end()
                           ? machine::counted(flow.code, flow.cfg, assembled->second, number_of(target))
                           : machine::estimate(flow.code, flow.cfg, machine::table_of(target, used)));

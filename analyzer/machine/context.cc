@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <set>
 #include <string_view>
 
@@ -69,9 +70,15 @@ std::string operation_of(const Instruction& instruction) {
     return text + "." + std::string(space_name(instruction.opcode)) + ".b" + std::to_string(8 * bytes);
   }
   const bool compares = first == "setp" || first == "set";
+  // Without `rn` ptxas may join a product and a sum.
+  const bool may_join = first == "mul" || first == "add" || first == "sub";
   for (std::size_t i = 1; i < words.size(); ++i) {
     if (words[i] == "approx" && is_one_of(first, kApproximated)) {
       text += ".approx";
+      continue;
+    }
+    if (may_join && words[i] == "rn") {
+      text += ".rn";
       continue;
     }
     if (is_one_of(words[i], kManners) || words[i].find("::") != std::string_view::npos) continue;
@@ -94,20 +101,46 @@ std::string_view reader_kind(const Instruction& reader) {
   return "other";
 }
 
+// What a branch over few instructions skips, ptxas predicates.
+constexpr std::uint32_t kFewInstructions = 8;
+// Of a body that ptxas unrolls.
+constexpr std::uint32_t kLongestUnrolled = 48;
+
 class Uses {
  public:
-  explicit Uses(const analysis::KernelCode& code)
-      : function_(code.function()),
+  Uses(const analysis::KernelCode& code, const analysis::Cfg& cfg)
+      : module_(code.module()),
+        function_(code.function()),
         operands_(code.operands()),
+        cfg_(cfg),
         readers_(function_.registers.size()),
         definitions_(function_.registers.size(), 0),
-        definition_(function_.registers.size(), ptx::no_index) {
+        definition_(function_.registers.size(), ptx::no_index),
+        block_of_(function_.instructions.size(), analysis::none) {
     for (std::uint32_t i = 0; i < function_.instructions.size(); ++i) add(i);
+    for (std::uint32_t b = 0; b < cfg.blocks.size(); ++b)
+      for (std::uint32_t i = cfg.blocks[b].first; i < cfg.blocks[b].end && i < block_of_.size(); ++i)
+        block_of_[i] = b;
   }
 
   Context context_of(std::uint32_t i) const {
     const Instruction& instruction = function_.instructions[i];
-    return {operation_of(instruction), use_of(i), operands_of(instruction), false};
+    std::string operation = operation_of(instruction);
+    if (operation == "bra" && instruction.guard != ptx::no_index) operation += branch_kind(i);
+    return {std::move(operation), use_of(i), operands_of(i), LoopKind::none};
+  }
+
+  LoopKind kind_of(std::uint32_t loop) const {
+    std::uint32_t size = 0;
+    for (const std::uint32_t b : cfg_.loops[loop].blocks) {
+      if (cfg_.blocks[b].loop != loop) return LoopKind::outer;
+      size += cfg_.blocks[b].end - cfg_.blocks[b].first;
+      for (std::uint32_t i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i)
+        if (hinders_unrolling(function_.instructions[i])) return LoopKind::rolled;
+    }
+    const bool simple = cfg_.loops[loop].exits.size() == 1 && cfg_.loops[loop].latches.size() == 1;
+    const bool unrolled = simple && size <= kLongestUnrolled && !is_kept(loop) && has_constant_step(loop);
+    return unrolled ? LoopKind::unrolled : LoopKind::rolled;
   }
 
  private:
@@ -173,54 +206,199 @@ class Uses {
     return several ? text + "+phi" : text;
   }
 
-  std::string operands_of(const Instruction& instruction) const {
+  static bool hinders_unrolling(const Instruction& instruction) {
+    constexpr std::array<std::string_view, 9> words = {"div",  "rem", "call", "bar", "barrier",
+                                                       "sqrt", "rcp", "atom", "red"};
+    return is_one_of(ptx::first_word(instruction.opcode), words) &&
+           instruction.opcode.find("approx") == std::string_view::npos;
+  }
+
+  // `.pragma "nounroll";` behind the label: the compiler has unrolled it, and this is the rest.
+  bool is_kept(std::uint32_t loop) const {
+    const std::uint32_t first = cfg_.blocks[cfg_.loops[loop].header].first;
+    if (first == 0 || first >= function_.instructions.size()) return false;
+    const std::uint32_t from = function_.instructions[first - 1].offset,
+                        to = function_.instructions[first].offset;
+    return from < to && module_.text.substr(from, to - from).find("nounroll") != std::string_view::npos;
+  }
+
+  // Whether the condition of the branch back compares with a register that a constant is added to.
+  bool has_constant_step(std::uint32_t loop) const {
+    const analysis::Block& latch = cfg_.blocks[cfg_.loops[loop].latches.front()];
+    if (latch.end == latch.first || function_.instructions[latch.end - 1].guard == ptx::no_index)
+      return false;
+    const std::uint32_t guard = operands_[function_.instructions[latch.end - 1].guard].symbol;
+    const std::uint32_t setp = guard < definition_.size() ? definition_[guard] : ptx::no_index;
+    if (setp == ptx::no_index || block_of_[setp] == analysis::none ||
+        cfg_.blocks[block_of_[setp]].loop != loop)
+      return false;
+    const Instruction& compare = function_.instructions[setp];
+    for (std::uint32_t o = 1; o < compare.operand_count; ++o) {
+      const Operand& operand = operands_[compare.first_operand + o];
+      if (operand.kind == Kind::reg && operand.symbol < readers_.size() && is_stepped(operand.symbol, loop))
+        return true;
+    }
+    return false;
+  }
+
+  bool is_stepped(std::uint32_t reg, std::uint32_t loop) const {
+    for (std::uint32_t b : cfg_.loops[loop].blocks) {
+      for (std::uint32_t i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i) {
+        const Instruction& one = function_.instructions[i];
+        const std::string_view first = ptx::first_word(one.opcode);
+        if ((first != "add" && first != "sub") || one.operand_count != 3 ||
+            operands_[one.first_operand].symbol != reg)
+          continue;
+        return operands_[one.first_operand + 1].kind == Kind::integer ||
+               operands_[one.first_operand + 2].kind == Kind::integer;
+      }
+    }
+    return false;
+  }
+
+  std::string branch_kind(std::uint32_t i) const {
+    const std::uint32_t b = block_of_[i];
+    if (b == analysis::none || cfg_.blocks[b].successors.empty()) return "";
+    const analysis::Block& target = cfg_.blocks[cfg_.blocks[b].successors.front()];
+    if (target.first <= i) return ".back";
+    return target.first - i <= kFewInstructions ? ".short" : "";
+  }
+
+  // Whether the access could become part of a wider one.
+  bool has_neighbour(std::uint32_t i) const {
+    const Operand* own = address_of(function_.instructions[i]);
+    if (own == nullptr || block_of_[i] == analysis::none) return false;
+    const auto bytes = static_cast<std::uint64_t>(ptx::access_bytes(function_.instructions[i].opcode));
+    const analysis::Block& block = cfg_.blocks[block_of_[i]];
+    for (std::uint32_t other = block.first; other < block.end; ++other) {
+      if (other == i || function_.instructions[other].opcode != function_.instructions[i].opcode) continue;
+      const Operand* place = address_of(function_.instructions[other]);
+      if (place != nullptr && operands_[place->first_part].symbol == operands_[own->first_part].symbol &&
+          (place->value + bytes == own->value || own->value + bytes == place->value))
+        return true;
+    }
+    return false;
+  }
+
+  const Operand* address_of(const Instruction& instruction) const {
+    const std::string_view first = ptx::first_word(instruction.opcode);
+    if (first != "ld" && first != "st") return nullptr;
+    for (std::uint32_t o = 0; o < instruction.operand_count; ++o) {
+      const Operand& operand = operands_[instruction.first_operand + o];
+      if (operand.kind == Kind::address && operand.part_count == 1 &&
+          operands_[operand.first_part].kind == Kind::reg)
+        return &operand;
+    }
+    return nullptr;
+  }
+
+  std::string operands_of(std::uint32_t i) const {
+    const Instruction& instruction = function_.instructions[i];
     if (ptx::first_word(instruction.opcode) == "mov" && instruction.operand_count == 2) {
       const Operand& source = operands_[instruction.first_operand + 1];
       if (source.kind == Kind::special) return std::string(source.text);
     }
     std::string letters;
     for (std::uint32_t o = destinations(instruction); o < instruction.operand_count; ++o)
-      letters += letter_of(operands_[instruction.first_operand + o]);
+      letters += letter_of(operands_[instruction.first_operand + o], i);
+    if (has_neighbour(i)) letters += 'n';
     std::sort(letters.begin(), letters.end());
     return letters;
   }
 
-  char letter_of(const Operand& operand) const {
-    if (operand.kind == Kind::integer || operand.kind == Kind::floating) return 'c';
+  char letter_of(const Operand& operand, std::uint32_t reader) const {
+    if (operand.kind == Kind::integer)
+      return is_simpler_by_powers(reader) && std::has_single_bit(operand.value) && operand.value > 1 ? '2'
+                                                                                                     : 'c';
+    if (operand.kind == Kind::floating) return 'c';
     if (operand.kind == Kind::special) return 't';
+    if (operand.kind == Kind::address && operand.part_count == 1) {
+      const Operand& base = operands_[operand.first_part];
+      if (base.kind != Kind::reg) return 'k';
+      const char letter = letter_of(base, reader);
+      return letter == 'p' || letter == 'q' || letter == 'i' ? letter : 'o';
+    }
     if (operand.kind != Kind::reg || operand.symbol >= readers_.size()) return 'o';
     if (definitions_[operand.symbol] != 1) return 'r';
-    const Instruction& from = function_.instructions[definition_[operand.symbol]];
-    if (from.opcode.starts_with("ld.param")) return 'p';
+    const std::uint32_t made = definition_[operand.symbol];
+    const Instruction& from = function_.instructions[made];
     const std::string_view first = ptx::first_word(from.opcode);
+    if (is_parameter(from, 0)) return is_first_use(made, reader) ? 'p' : 'q';
     if (first == "mov" && from.operand_count == 2 && operands_[from.first_operand + 1].kind == Kind::special)
       return 't';
-    if (readers_[operand.symbol].size() != 1) return 'r';
-    if (from.opcode.starts_with("mul.lo") || from.opcode.starts_with("mul.wide")) return 'm';
+    if (is_outside(made, reader)) return 'i';
+    const bool product = from.opcode.starts_with("mul.lo") || from.opcode.starts_with("mul.wide");
+    if (readers_[operand.symbol].size() != 1) return product ? 'M' : 'r';
+    if (product) return 'm';
     if (first == "shl") return 's';
     if (first == "add" || first == "sub") return 'a';
     if (first == "and" || first == "or" || first == "xor") return 'l';
     return 'r';
   }
 
+  bool is_simpler_by_powers(std::uint32_t i) const {
+    constexpr std::array<std::string_view, 4> words = {"mul", "mad", "div", "rem"};
+    return is_one_of(ptx::first_word(function_.instructions[i].opcode), words);
+  }
+
+  // Also what only says that a parameter points to global memory.
+  bool is_parameter(const Instruction& from, int steps) const {
+    if (from.opcode.starts_with("ld.param")) return true;
+    if (!from.opcode.starts_with("cvta") || from.operand_count != 2 || steps > 3) return false;
+    const Operand& source = operands_[from.first_operand + 1];
+    return source.kind == Kind::reg && source.symbol < definitions_.size() &&
+           definitions_[source.symbol] == 1 &&
+           is_parameter(function_.instructions[definition_[source.symbol]], steps + 1);
+  }
+
+  // Where a parameter is needed first, it is loaded.
+  bool is_first_use(std::uint32_t definition, std::uint32_t reader) const {
+    const Operand& written = operands_[function_.instructions[definition].first_operand];
+    return written.symbol >= readers_.size() || readers_[written.symbol].empty() ||
+           readers_[written.symbol].front().instruction >= reader;
+  }
+
+  bool is_outside(std::uint32_t definition, std::uint32_t reader) const {
+    const std::uint32_t from = block_of_[definition], at = block_of_[reader];
+    if (at == analysis::none || from == analysis::none || cfg_.blocks[at].loop == analysis::none)
+      return false;
+    return !cfg_.contains(cfg_.blocks[at].loop, from);
+  }
+
+  const ptx::Module& module_;
   const ptx::Function& function_;
   const std::vector<Operand>& operands_;
+  const analysis::Cfg& cfg_;
   std::vector<std::vector<Reader>> readers_;  // by register
   std::vector<std::uint32_t> definitions_;    // by register: how many
   std::vector<std::uint32_t> definition_;     // by register: the last
+  std::vector<std::uint32_t> block_of_;       // by instruction
 };
 
 }  // namespace
 
+Context entry_context(const analysis::Cfg& cfg) {
+  const std::size_t blocks = cfg.blocks.size();
+  return {"entry", "", blocks <= 2 ? "1" : blocks <= 4 ? "3" : blocks <= 8 ? "7" : "n", LoopKind::none};
+}
+
+std::vector<LoopKind> loop_kinds(const analysis::KernelCode& code, const analysis::Cfg& cfg) {
+  const Uses uses(code, cfg);
+  std::vector<LoopKind> kinds;
+  for (std::uint32_t loop = 0; loop < cfg.loops.size(); ++loop) kinds.push_back(uses.kind_of(loop));
+  return kinds;
+}
+
 std::vector<Context> contexts_of(const analysis::KernelCode& code, const analysis::Cfg& cfg) {
-  const Uses uses(code);
+  const Uses uses(code, cfg);
+  const std::vector<LoopKind> kinds = loop_kinds(code, cfg);
   std::vector<Context> contexts;
   contexts.reserve(code.function().instructions.size());
   for (std::uint32_t i = 0; i < code.function().instructions.size(); ++i)
     contexts.push_back(uses.context_of(i));
   for (const analysis::Block& block : cfg.blocks)
     for (std::uint32_t i = block.first; i < block.end && i < contexts.size(); ++i)
-      contexts[i].in_loop = block.loop != analysis::none;
+      contexts[i].loop = block.loop != analysis::none ? kinds[block.loop] : LoopKind::none;
   return contexts;
 }
 

@@ -1,7 +1,9 @@
-// What decides how many machine instructions ptxas makes of a PTX instruction: the operation, what becomes of the
-// result, and where the operands come from. A product that only feeds a sum, for example, becomes part of the sum.
+// What decides how many machine instructions ptxas makes of a PTX instruction: the operation, what becomes of
+// the result, and where the operands come from. A product that only feeds a sum, for example, becomes part of
+// the sum.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,20 +12,34 @@
 
 namespace warptime::machine {
 
-struct Context {
-  // The opcode without rounding, caching and scope, signed and unsigned types as one where they make no difference:
-  // `add.i32`, `ld.global.b64`.
-  std::string operation;
-  // What reads the result: `address`, `branch`, `add`, … with `1` for one reader and `n` for several; `mixed` for
-  // readers of several kinds; `unused`. A register with several definitions has `+phi` behind it.
-  std::string use;
-  // A letter for each operand that is read, sorted: c constant, p parameter of the kernel, t thread's coordinate,
-  // m a product, s a shift, a a sum, l logic (each read here alone), r another register, o other.
-  std::string operands;
-  // ptxas moves what does not change out of a loop.
-  bool in_loop = false;
+// The innermost loop that an instruction is in. ptxas moves what does not change out of it, and unrolls it.
+enum class LoopKind : std::uint8_t {
+  none,
+  outer,     // others are in it
+  rolled,    // ptxas is not likely to unroll it: no constant step, a long body, several exits, a division
+  unrolled,  // it is
 };
 
+struct Context {
+  // The opcode without rounding, caching and scope, signed and unsigned types as one where they make no
+  // difference: `add.i32`, `ld.global.b64`.
+  std::string operation;
+  // What reads the result: `address`, `branch`, `add`, … with `1` for one reader and `n` for several; `mixed`
+  // for readers of several kinds; `unused`. A register with several definitions has `+phi` behind it.
+  std::string use;
+  // A letter for each operand that is read, sorted: c constant, 2 power of two, p parameter of the kernel
+  // where it is read first, q where it is read again, t thread's coordinate, i what the loop does not change,
+  // k an address that is constant; m a product, s a shift, a a sum, l logic (each read here alone), M a
+  // product that others read, too, r another register, o other; n another access of the block is beside this
+  // one.
+  std::string operands;
+  LoopKind loop = LoopKind::none;
+};
+
+// Of what a kernel executes once that belongs to no instruction, by its size.
+Context entry_context(const analysis::Cfg& cfg);
+// By loop of cfg.
+std::vector<LoopKind> loop_kinds(const analysis::KernelCode& code, const analysis::Cfg& cfg);
 // By instruction of code.function(). cfg: of that code.
 std::vector<Context> contexts_of(const analysis::KernelCode& code, const analysis::Cfg& cfg);
 

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "analyzer/compile/targets.h"
 #include "analyzer/machine/kernel_work.h"
+#include "analyzer/machine/slow_paths.h"
 #include "simulator/base/csv.h"
 #include "simulator/base/embedded.h"
 
@@ -56,10 +58,23 @@ Result<CostTable> CostTable::read(std::string_view csv, const std::string& file)
   return table;
 }
 
+std::string_view suffix_of(LoopKind loop) {
+  constexpr std::array<std::string_view, 4> suffixes = {"", "@outer", "@rolled", "@unrolled"};
+  return suffixes[static_cast<std::size_t>(loop)];
+}
+
+const MachineWork& CostTable::find(const Context& context) const {
+  return find(context, suffix_of(context.loop));
+}
+
+const MachineWork& CostTable::find_hoisted(const Context& context) const {
+  return find(context, hoisted_suffix);
+}
+
 const MachineWork& CostTable::find(const Context& context, std::string_view where) const {
   const std::string use = context.use + std::string(where), any = "*" + std::string(where);
   for (const std::string& key :
-       {key_of(context.operation, use, context.operands), key_of(context.operation, use, "*"),
+       {key_of(context.operation, use, context.operands), key_of(context.operation, any, context.operands),
         key_of(context.operation, any, "*"), key_of("*", any, "*")})
     if (const auto found = lines_.find(key); found != lines_.end()) return found->second;
   return lines_.find("*,*,*")->second;
@@ -93,13 +108,20 @@ const CostTable& table_of(std::string_view target, std::string& used) {
 
 Estimate estimate(const analysis::KernelCode& code, const analysis::Cfg& cfg, const CostTable& table) {
   Estimate made;
-  made.once = table.find({"entry", "", "", false});
+  made.once = table.find(entry_context(cfg));
   made.once[Pipe::cbu] += 1;  // EXIT
-  std::uint32_t i = 0;
-  for (const Context& context : contexts_of(code, cfg)) {
-    made.each.push_back(table.find(context));
-    if (context.in_loop && !code.silent(i)) made.once.add(table.find_hoisted(context));
-    ++i;
+  made.loops.resize(cfg.loops.size());
+  made.each.resize(code.function().instructions.size());
+  const auto contexts = contexts_of(code, cfg);
+  const auto slow = slow_paths(code, cfg);
+  for (std::uint32_t b = 0; b < cfg.blocks.size(); ++b) {
+    const analysis::Block& block = cfg.blocks[b];
+    if (slow[b]) continue;
+    for (std::uint32_t i = block.first; i < block.end && i < contexts.size(); ++i) {
+      made.each[i] = table.find(contexts[i]);
+      if (block.loop != analysis::none && !code.silent(i))
+        made.loops[block.loop].entry.add(table.find_hoisted(contexts[i]));
+    }
   }
   return made;
 }
@@ -107,14 +129,7 @@ Estimate estimate(const analysis::KernelCode& code, const analysis::Cfg& cfg, co
 Estimate counted(const analysis::KernelCode& code, const analysis::Cfg& cfg, const MachineKernel& kernel,
                  int target) {
   KernelWork work = work_of(code, cfg, kernel, target);
-  Estimate made;
-  made.once = work.entry;
-  made.once[Pipe::cbu] += 1;  // EXIT
-  for (const InstructionWork& one : work.each) {
-    made.each.push_back(one.inside);
-    made.once.add(one.hoisted);
-  }
-  return made;
+  return {std::move(work.each), std::move(work.loops), work.once};
 }
 
 }  // namespace warptime::machine

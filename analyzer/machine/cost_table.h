@@ -1,14 +1,14 @@
-// How many machine instructions PTX instructions become, on average, by context: measured on what ptxas makes of real
-// code. A file in tables/ for each target, which warptime_make_machine_table writes.
+// How many machine instructions PTX instructions become, on average, by context: measured on what ptxas makes
+// of real code. A file in tables/ for each target, which warptime_make_machine_table writes.
 //
 //   # operation,use,operands,samples,<pipe>,…            machine instructions on each pipe; "*": any
 //   add.i64,address1,mp,2210,0.012,0.994,…
-//   add.i64,address1,*,4711,…
+//   add.i64,*,mp,4711,…
 //   add.i64,*,*,9042,…
 //   *,*,*,120000,…
 //
-// Of an instruction in a loop, the use has `@loop` behind it, and a second line with `@hoisted` has what ptxas executes
-// before the loop.
+// Of an instruction in a loop, the use has the kind of the loop behind it (`@outer`, `@rolled`, `@unrolled`),
+// and a second line with `@hoisted` has what ptxas executes before the loop.
 #pragma once
 
 #include <map>
@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "analyzer/machine/context.h"
+#include "analyzer/machine/kernel_work.h"
 #include "analyzer/machine/machine_code.h"
 #include "simulator/base/diagnostic.h"
 #include "simulator/program/machine_work.h"
@@ -28,13 +29,11 @@ class CostTable {
   // Errors (with line): too few fields, what is no number.
   static Result<CostTable> read(std::string_view csv, const std::string& file);
 
-  // What an execution costs. That of the line that fits best: the context's own, else that of its operation and use, of
-  // its operation, of all.
-  const MachineWork& find(const Context& context) const {
-    return find(context, context.in_loop ? "@loop" : "");
-  }
+  // What an execution costs. That of the line that fits best: the context's own, else that of its operation
+  // and operands, of its operation, of all. A line that says what the next one says is left out.
+  const MachineWork& find(const Context& context) const;
   // What is executed before the loop that the context is in.
-  const MachineWork& find_hoisted(const Context& context) const { return find(context, "@hoisted"); }
+  const MachineWork& find_hoisted(const Context& context) const;
 
  private:
   const MachineWork& find(const Context& context, std::string_view where) const;
@@ -46,8 +45,13 @@ std::vector<std::string> table_targets();
 // The table of the newest target that is not newer than `target`; else the oldest. `used` is that target.
 const CostTable& table_of(std::string_view target, std::string& used);
 
+// What a table has behind the use of an instruction in such a loop: `@rolled`.
+std::string_view suffix_of(LoopKind loop);
+inline constexpr std::string_view hoisted_suffix = "@hoisted";
+
 struct Estimate {
   std::vector<MachineWork> each;  // of an execution, by instruction of the code's function
+  std::vector<LoopWork> loops;    // by loop of the control-flow graph; may be empty
   MachineWork once;               // of a warp, beside these: at the entry, before loops, and the exit
 };
 Estimate estimate(const analysis::KernelCode& code, const analysis::Cfg& cfg, const CostTable& table);

@@ -15,9 +15,11 @@ constexpr MachineOpcode kOpcodes[] = {
 #undef MACHINE
 
 constexpr std::uint64_t kInstructionBytes = 16;
-constexpr std::uint16_t kCodeMask = 0x1ff, kNop = 0x118, kBranch = 0x147;
+constexpr std::uint16_t kCodeMask = 0x1ff, kNop = 0x118, kBranch = 0x147, kCall = 0x144;
+constexpr int kAlways = 7;  // the predicate that is true
 constexpr std::string_view kCode = ".text.", kLines = ".nv_debug_line_sass",
-                           kLineRelocations = ".rela.nv_debug_line_sass";
+                           kLineRelocations = ".rela.nv_debug_line_sass",  // since Hopper, with addends
+    kLineRelocationsWithout = ".rel.nv_debug_line_sass";
 
 std::uint64_t bits(std::uint64_t word, unsigned from, unsigned count) {
   return word >> from & ((std::uint64_t{1} << count) - 1);
@@ -76,12 +78,15 @@ class Reader {
   void read_lines() {
     const elf::Section* lines = elf::find_section(sections_, kLines);
     const elf::Section* relocations = elf::find_section(sections_, kLineRelocations);
+    const bool addends = relocations != nullptr;
+    if (!addends) relocations = elf::find_section(sections_, kLineRelocationsWithout);
     if (lines == nullptr || relocations == nullptr) return;
-    constexpr std::uint64_t relocation_bytes = 24;
+    const std::uint64_t relocation_bytes = addends ? 24 : 16;
     std::map<std::uint64_t, std::pair<std::uint64_t, std::uint64_t>> at;  // place -> symbol, addend
     for (std::uint64_t i = 0; i + relocation_bytes <= relocations->contents.size(); i += relocation_bytes) {
       const std::string_view entry = relocations->contents.substr(i, relocation_bytes);
-      at[*elf::number_at(entry, 0, 8)] = {*elf::number_at(entry, 12, 4), *elf::number_at(entry, 16, 8)};
+      at[*elf::number_at(entry, 0, 8)] = {*elf::number_at(entry, 12, 4),
+                                          addends ? *elf::number_at(entry, 16, 8) : 0};
     }
     for (LineSequence& sequence : read_line_table(lines->contents)) {
       const auto found = at.find(sequence.address_at);
@@ -117,12 +122,22 @@ class Reader {
     }
   }
 
+  // ptxas' own subroutines, __cuda_sm20_div_rn_f64_full, say, are for operands that its code beside the call
+  // is not for: subnormal ones, infinite ones. Not so the 64-bit divisions, __cuda_sm20_rem_u64.
+  static bool is_slow_path(std::string_view name) {
+    return name.find("__cuda_sm") != std::string_view::npos && !name.ends_with("_u64") &&
+           !name.ends_with("_s64");
+  }
+
   void note_subroutines(std::size_t section, const std::string& kernel_symbol, MachineKernel& kernel) const {
     for (const elf::Symbol& symbol : symbols_) {
       if (symbol.section != section || symbol.size == 0 || symbol.name == kernel_symbol) continue;
       const std::uint64_t first = symbol.value / kInstructionBytes, count = symbol.size / kInstructionBytes;
-      for (std::uint64_t i = first; i - first < count && i < kernel.instructions.size(); ++i)
+      const bool slow = is_slow_path(symbol.name);
+      for (std::uint64_t i = first; i - first < count && i < kernel.instructions.size(); ++i) {
         kernel.instructions[i].in_subroutine = true;
+        kernel.instructions[i].in_slow_path = slow;
+      }
     }
   }
 
@@ -131,17 +146,36 @@ class Reader {
   std::vector<Placed> placed_;
 };
 
-}  // namespace
-
-// The offset counts four bytes from the next instruction on, in 48 bits from bit 34; since Hopper its lowest eight bits lie
-// in bits 16 to 23.
-std::optional<std::int64_t> branch_target(const MachineInstruction& instruction, int target) {
-  if (instruction.code != kBranch) return std::nullopt;
+// The offset counts four bytes from the next instruction on, in 48 bits from bit 34; since Hopper its lowest
+// eight bits lie in bits 16 to 23.
+std::int64_t relative_target(const MachineInstruction& instruction, int target) {
   const std::uint64_t field = instruction.lower >> 34 | bits(instruction.upper, 0, 18) << 30;
   std::int64_t offset = static_cast<std::int64_t>(field << 16) >> 16;
   if (target >= 90) offset = offset * 256 + static_cast<std::int64_t>(bits(instruction.lower, 16, 8));
   return static_cast<std::int64_t>(instruction.address) + static_cast<std::int64_t>(kInstructionBytes) +
          4 * offset;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> branch_target(const MachineInstruction& instruction, int target) {
+  if (instruction.code != kBranch) return std::nullopt;
+  return relative_target(instruction, target);
+}
+
+std::optional<std::int64_t> call_target(const MachineInstruction& instruction, int target) {
+  if (instruction.code != kCall) return std::nullopt;
+  return relative_target(instruction, target);
+}
+
+// A branch has a second predicate, in bits 87 to 90.
+bool is_conditional(const MachineInstruction& instruction) {
+  const bool guarded = instruction.guard != kAlways || instruction.guard_negated;
+  return guarded || (instruction.code == kBranch && bits(instruction.upper, 23, 4) != kAlways);
+}
+
+bool is_taken_on_divergence(const MachineInstruction& instruction) {
+  return instruction.code == kBranch && bits(instruction.upper, 27, 1) != 0;
 }
 
 std::span<const MachineOpcode> machine_opcodes() {

@@ -40,22 +40,31 @@ struct MachineInstruction {
   const MachineOpcode* opcode = nullptr;  // null: unknown
   int guard = 7;                          // predicate register; 7: always true
   bool guard_negated = false;
-  bool in_subroutine = false;  // of code outside of the kernel's own, such as the slow path of a division
+  bool in_subroutine = false;  // of code outside of the kernel's own, such as a 64-bit division
+  bool in_slow_path = false;   // of such code that is called for exceptional operands only
   Control control;
   std::uint32_t ptx_line = 0;          // that it was made of; 0: unknown
   std::uint64_t lower = 0, upper = 0;  // as it is stored
 };
 
-// Where a direct branch leads, as an address; nothing for other instructions. target: 90 of sm_90, since the place of the
-// offset changed with Hopper.
+// Where a direct branch leads, as an address; nothing for other instructions. target: 90 of sm_90, since the
+// place of the offset changed with Hopper.
 std::optional<std::int64_t> branch_target(const MachineInstruction& instruction, int target);
+// The same of a call.
+std::optional<std::int64_t> call_target(const MachineInstruction& instruction, int target);
+// Whether an instruction is not executed by all threads that reach it; of a branch: whether some may not take
+// it.
+bool is_conditional(const MachineInstruction& instruction);
+// BRA.DIV: taken where the threads of a warp have diverged before an instruction that wants all of them.
+bool is_taken_on_divergence(const MachineInstruction& instruction);
 
 struct MachineKernel {
   std::vector<MachineInstruction> instructions;  // without the NOPs at the end
 };
 
-// The kernels by symbol. The target must be sm_70 or newer: older instructions have another size. The lines are those of the PTX that
-// ptxas read, if it was told -lineinfo. Errors: no cubin, one that is truncated. Any bytes are safe to read.
+// The kernels by symbol. The target must be sm_70 or newer: older instructions have another size. The lines
+// are those of the PTX that ptxas read, if it was told -lineinfo. Errors: no cubin, one that is truncated.
+// Any bytes are safe to read.
 Result<std::map<std::string, MachineKernel>> read_machine_code(std::string_view cubin,
                                                                const std::string& file);
 

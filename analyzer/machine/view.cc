@@ -25,7 +25,9 @@ Shown estimate_of(const analysis::KernelCode& code, const analysis::Cfg& cfg, co
   Shown shown;
   Estimate made = estimate(code, cfg, table_of(target, shown.table));
   shown.slots = std::move(made.each);
-  shown.total = shown.entry = made.once;
+  shown.entry = made.once;
+  for (const LoopWork& loop : made.loops) shown.entry.add(loop.entry);
+  shown.total = shown.entry;
   for (std::size_t i = 0; i < shown.slots.size(); ++i)
     if (!code.silent(static_cast<std::uint32_t>(i))) shown.total.add(shown.slots[i]);
   return shown;

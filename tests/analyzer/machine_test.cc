@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 
 #include "analyzer/cfg/cfg.h"
@@ -11,6 +12,8 @@
 #include "analyzer/machine/kernel_work.h"
 #include "analyzer/machine/line_table.h"
 #include "analyzer/machine/machine_code.h"
+#include "analyzer/machine/machine_flow.h"
+#include "analyzer/machine/slow_paths.h"
 #include "analyzer/ptx/module.h"
 
 namespace warptime::machine {
@@ -57,35 +60,35 @@ TEST(Contexts, SayWhatBecomesOfAResultAndWhereOperandsComeFrom) {
   ASSERT_EQ(found.size(), 13u);
   const auto text = [&](std::size_t i) {
     const Context& one = found[i];
-    return one.operation + "|" + one.use + "|" + one.operands + (one.in_loop ? "|loop" : "");
+    return one.operation + "|" + one.use + "|" + one.operands + std::string(suffix_of(one.loop));
   };
-  EXPECT_EQ(text(0), "ld.param.b64|other1|o");
+  EXPECT_EQ(text(0), "ld.param.b64|other1|k");
   EXPECT_EQ(text(3), "mov.i32|mixed+phi|c");
-  EXPECT_EQ(text(4), "mul.wide.i32|add1|cr|loop");
-  EXPECT_EQ(text(5), "add.i64|addressn|mr|loop");
-  EXPECT_EQ(text(6), "ld.global.b32|addn|o|loop");
-  EXPECT_EQ(text(7), "add.f32|other1|rr|loop");
-  EXPECT_EQ(text(8), "st.global.b32||ao|loop");
-  EXPECT_EQ(text(10), "setp.i32|branch1|pr|loop");
-  EXPECT_EQ(text(11), "bra||o|loop");
-  EXPECT_FALSE(found[12].in_loop);
+  EXPECT_EQ(text(4), "mul.wide.i32|add1|2r@unrolled");
+  EXPECT_EQ(text(5), "add.i64|addressn|mp@unrolled");
+  EXPECT_EQ(text(6), "ld.global.b32|addn|o@unrolled");
+  EXPECT_EQ(text(7), "add.f32|other1|rr@unrolled");
+  EXPECT_EQ(text(8), "st.global.b32||ao@unrolled");
+  EXPECT_EQ(text(10), "setp.i32|branch1|pr@unrolled");
+  EXPECT_EQ(text(11), "bra.back||o@unrolled");
+  EXPECT_EQ(found[12].loop, LoopKind::none);
 }
 
 TEST(CostTables, FindTheLineThatFitsBest) {
   const std::string zeros = ",0,0,0,0,0,0,0,0,0,0,0";
   const auto table = CostTable::read("# a comment\n*,*,*,9,0.5" + zeros + "\nadd.i64,*,*,5,2" + zeros +
-                                         "\nadd.i64,address1,*,4,1.5" + zeros + "\nadd.i64,address1,mr,3,1" +
-                                         zeros + "\nadd.i64,address1@loop,*,2,0.75" + zeros +
+                                         "\nadd.i64,*,mr,4,1.5" + zeros + "\nadd.i64,address1,mr,3,1" +
+                                         zeros + "\nadd.i64,address1@rolled,mr,2,0.75" + zeros +
                                          "\n*,*@hoisted,*,2,0.25" + zeros + "\n",
                                      "table.csv");
   ASSERT_TRUE(table) << to_text(table.diagnostics());
-  const auto alu = [&](Context context) { return table->find(context)[Pipe::alu]; };
-  EXPECT_EQ(alu({"add.i64", "address1", "mr", false}), 1);
-  EXPECT_EQ(alu({"add.i64", "address1", "rr", false}), 1.5);
-  EXPECT_EQ(alu({"add.i64", "mixed", "rr", false}), 2);
-  EXPECT_EQ(alu({"sub.i64", "mixed", "rr", false}), 0.5);
-  EXPECT_EQ(alu({"add.i64", "address1", "mr", true}), 0.75);
-  EXPECT_EQ(table->find_hoisted({"add.i64", "address1", "mr", true})[Pipe::alu], 0.25);
+  const auto alu = [&](const Context& context) { return table->find(context)[Pipe::alu]; };
+  EXPECT_EQ(alu({"add.i64", "address1", "mr", LoopKind::none}), 1);
+  EXPECT_EQ(alu({"add.i64", "mixed", "mr", LoopKind::none}), 1.5);
+  EXPECT_EQ(alu({"add.i64", "address1", "rr", LoopKind::none}), 2);
+  EXPECT_EQ(alu({"sub.i64", "mixed", "rr", LoopKind::none}), 0.5);
+  EXPECT_EQ(alu({"add.i64", "address1", "mr", LoopKind::rolled}), 0.75);
+  EXPECT_EQ(table->find_hoisted({"add.i64", "address1", "mr", LoopKind::rolled})[Pipe::alu], 0.25);
 }
 
 TEST(CostTables, SayWhichLineIsWrong) {
@@ -102,15 +105,48 @@ TEST(CostTables, OfTheLibraryAreRead) {
     std::string used;
     const CostTable& table = table_of(target, used);
     EXPECT_EQ(used, target);
-    EXPECT_NEAR(table.find({"fma.f32", "other1", "rrr", false})[Pipe::fma], 1, 0.2) << target;
-    EXPECT_GT(table.find({"div.s32", "other1", "rr", false}).total(), 10) << target;
-    EXPECT_LT(table.find({"mul.wide.i32", "add1", "cr", false}).total(), 0.2) << target;
+    EXPECT_NEAR(table.find({"fma.f32", "other1", "rrr", LoopKind::none})[Pipe::fma], 1, 0.2) << target;
+    EXPECT_GT(table.find({"div.s32", "other1", "rr", LoopKind::none}).total(), 10) << target;
+    EXPECT_LT(table.find({"mul.wide.i32", "add1", "2r", LoopKind::none}).total(), 0.2) << target;
   }
   std::string used;
   table_of("sm_30", used);
   EXPECT_EQ(used, table_targets().front());
   table_of("sm_999", used);
   EXPECT_EQ(used, table_targets().back());
+}
+
+// |x| < 105615 for the usual angles: the other side is a slow path.
+TEST(SlowPaths, AreThoseOfLargeAngles) {
+  const auto module = ptx::parse(R"(.version 7.8
+.target sm_90
+.address_size 64
+.visible .entry sine(.param .f32 x)
+{
+.reg .pred %p<3>;
+.reg .f32 %f<3>;
+ld.param.f32 %f1, [x];
+abs.f32 %f2, %f1;
+setp.ltu.f32 %p1, %f2, 0f47CE4780;
+@%p1 bra SMALL;
+setp.eq.f32 %p2, %f2, 0f7F800000;
+@%p2 bra SMALL;
+abs.f32 %f2, %f1;
+SMALL:
+ret;
+}
+)",
+                                 "sine.ptx");
+  ASSERT_TRUE(module);
+  analysis::KernelCode code(*module, module->functions.front());
+  const auto cfg = analysis::build_cfg(code, "sine.ptx");
+  ASSERT_TRUE(cfg);
+  const std::vector<bool> slow = slow_paths(code, *cfg);
+  ASSERT_GE(slow.size(), 4u);
+  EXPECT_FALSE(slow[0]);
+  EXPECT_TRUE(slow[1]);
+  EXPECT_TRUE(slow[2]);
+  EXPECT_FALSE(slow[3]);
 }
 
 class MachineCode : public testing::Test {
@@ -151,24 +187,102 @@ TEST_F(MachineCode, HasALoopOfKnownInstructionsWithTheirLines) {
   EXPECT_GE(backward, 1);
 }
 
-// However often ptxas unrolls the loop, an iteration has one load and one store.
-TEST_F(MachineCode, GivesAnExecutionOfALineOneCopyOfIt) {
-  const auto kernels = read_machine_code(cubin_, "loop.cubin");
-  ASSERT_TRUE(kernels);
-  const auto module = ptx::parse(kLoop, "loop.ptx");
-  ASSERT_TRUE(module);
-  analysis::KernelCode code(*module, module->functions.front());
-  const auto cfg = analysis::build_cfg(code, "loop.ptx");
-  ASSERT_TRUE(cfg);
-  const KernelWork work = work_of(code, *cfg, kernels->at("scale"), 90);
-  ASSERT_EQ(work.each.size(), 13u);
-  EXPECT_DOUBLE_EQ(work.each[6].inside[Pipe::lsu], 1);
-  EXPECT_DOUBLE_EQ(work.each[8].inside[Pipe::lsu], 1);
-  EXPECT_DOUBLE_EQ(work.each[12].inside[Pipe::cbu], 1) << "the exit";
+// What ptxas makes of a kernel, placed in its PTX.
+class PlacedMachineCode : public testing::Test {
+ protected:
+  // False: there is no ptxas.
+  bool place(const std::string& ptx, const std::string& kernel) {
+    const auto cubin = assemble(ptx, "sm_90", {"-lineinfo"});
+    if (!cubin) return false;
+    auto kernels = read_machine_code(*cubin, "placed.cubin");
+    EXPECT_TRUE(kernels) << to_text(kernels.diagnostics());
+    auto module = ptx::parse(ptx, "placed.ptx");
+    EXPECT_TRUE(module) << to_text(module.diagnostics());
+    if (!kernels || !module || !kernels->contains(kernel)) return false;
+    machine_ = kernels->at(kernel);
+    module_ = std::make_unique<ptx::Module>(std::move(*module));
+    code_ = analysis::KernelCode(*module_, module_->functions.front());
+    auto cfg = analysis::build_cfg(code_, "placed.ptx");
+    EXPECT_TRUE(cfg) << to_text(cfg.diagnostics());
+    if (!cfg) return false;
+    cfg_ = std::move(*cfg);
+    work_ = work_of(code_, cfg_, machine_, 90);
+    return true;
+  }
+
+  double sum_of_all() const {
+    double sum = work_.once.total();
+    for (const MachineWork& one : work_.each) sum += one.total();
+    return sum;
+  }
+
+  std::unique_ptr<ptx::Module> module_;
+  MachineKernel machine_;
+  analysis::KernelCode code_;
+  analysis::Cfg cfg_;
+  KernelWork work_;
+};
+
+// The four stores of a piece of four iterations are those of the machine code's longest loop.
+TEST_F(PlacedMachineCode, OfALoopIsThatOfAnIterationInPieces) {
+  if (!place(kLoop, "scale")) GTEST_SKIP() << "there is no ptxas for sm_90";
+  EXPECT_DOUBLE_EQ(work_.lines[6].inside[Pipe::lsu], 1) << "a load, whatever is unrolled";
+  EXPECT_DOUBLE_EQ(work_.lines[8].inside[Pipe::lsu], 1);
   double iteration = 0;
-  for (std::size_t i = 4; i < 12; ++i) iteration += work.each[i].inside.total();
+  for (std::size_t i = 4; i < 12; ++i) iteration += work_.each[i].total();
   EXPECT_GE(iteration, 3) << "load, sum, store";
   EXPECT_LE(iteration, 8) << "no more than in PTX";
+  ASSERT_EQ(work_.loops.size(), 1u);
+  EXPECT_GE(work_.loops[0].entry.total(), 1) << "which piece comes next";
+  ASSERT_GE(work_.loops[0].pieces.size(), 2u);
+  EXPECT_EQ(work_.loops[0].pieces.front().iterations, 4);
+  EXPECT_EQ(work_.loops[0].pieces.front().machine.total(), 0);
+  EXPECT_EQ(work_.loops[0].pieces.back().iterations, 1);
+  EXPECT_GT(work_.loops[0].pieces.back().machine.total(), 0) << "its own count and branch";
+}
+
+// a[i] = a[i] / b[i] where i < n, else nothing: ptxas predicates the exit, and calls a subroutine for
+// subnormal numbers.
+constexpr const char* kQuotient = R"(.version 7.8
+.target sm_90
+.address_size 64
+.visible .entry quotient(.param .u64 a, .param .u64 b, .param .u32 n)
+{
+.reg .pred %p<2>;
+.reg .b32 %r<3>;
+.reg .f32 %f<4>;
+.reg .b64 %rd<8>;
+ld.param.u64 %rd1, [a];
+ld.param.u64 %rd2, [b];
+ld.param.u32 %r1, [n];
+mov.u32 %r2, %tid.x;
+setp.ge.u32 %p1, %r2, %r1;
+@%p1 bra DONE;
+cvta.to.global.u64 %rd3, %rd1;
+cvta.to.global.u64 %rd4, %rd2;
+mul.wide.u32 %rd5, %r2, 4;
+add.s64 %rd6, %rd3, %rd5;
+add.s64 %rd7, %rd4, %rd5;
+ld.global.f32 %f1, [%rd6];
+ld.global.f32 %f2, [%rd7];
+div.rn.f32 %f3, %f1, %f2;
+st.global.f32 [%rd6], %f3;
+DONE:
+ret;
+}
+)";
+
+TEST_F(PlacedMachineCode, IsAllOfItButSlowPaths) {
+  if (!place(kQuotient, "quotient")) GTEST_SKIP() << "there is no ptxas for sm_90";
+  double slow = 0;
+  for (const MachineBlock& block : flow_of(machine_, 90).blocks)
+    if (block.seldom) slow += block.end - block.first;
+  double subroutine = 0;
+  for (const MachineInstruction& one : machine_.instructions) subroutine += one.in_subroutine ? 1 : 0;
+  EXPECT_GE(slow, 2) << "the call and what passes the operands";
+  EXPECT_GE(subroutine, 20);
+  EXPECT_NEAR(sum_of_all(), static_cast<double>(machine_.instructions.size()) - slow - subroutine, 1e-9);
+  for (const MachineInstruction& one : machine_.instructions) EXPECT_EQ(one.in_subroutine, one.in_slow_path);
 }
 
 TEST_F(MachineCode, IsSafeToReadHoweverItIsDamaged) {

@@ -1,0 +1,15 @@
+// Parts of a kernel's PTX that its data are hardly ever in.
+#pragma once
+
+#include <vector>
+
+#include "analyzer/cfg/cfg.h"
+#include "analyzer/cfg/kernel_code.h"
+
+namespace warptime::machine {
+
+// By block of cfg: whether CUDA's mathematical functions get there for extraordinary arguments only, such as
+// the sine of an angle above 105615.
+std::vector<bool> slow_paths(const analysis::KernelCode& code, const analysis::Cfg& cfg);
+
+}  // namespace warptime::machine
