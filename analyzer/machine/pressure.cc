@@ -376,9 +376,9 @@ struct LiveSets {
 
 LiveSets live_sets(const analysis::Cfg& cfg, const LiveValues& values) {
   const std::size_t count = cfg.blocks.size();
-  const std::vector<ValueSet> none(count, ValueSet(values.count()));
-  LiveSets live{none, none};
-  std::vector<ValueSet> written = none;
+  const std::vector<ValueSet> empty(count, ValueSet(values.count()));
+  LiveSets live{empty, empty};
+  std::vector<ValueSet> written = empty;
   for (std::size_t b = 0; b < count; ++b) {
     for (std::uint32_t i = cfg.blocks[b].end; i-- > cfg.blocks[b].first;) {
       values.for_each_definition(i, [&](std::uint32_t value) {

@@ -84,8 +84,8 @@ InstructionRole classify(analysis::KernelFlow& flow, std::uint32_t block, std::u
   const bool reads = category == ptx::Category::load || category == ptx::Category::atomic;
   const bool writes = category == ptx::Category::store || category == ptx::Category::reduction;
   if (category == ptx::Category::async_copy)
-    return memory(flow, block, instruction, Kind::store, copied_from_memory(ins) ? 1 : 0, "asynchronous copy", naming,
-                  accesses);
+    return memory(flow, block, instruction, Kind::store, copied_from_memory(ins) ? 1 : 0, "asynchronous copy",
+                  naming, accesses);
   if ((!reads && !writes) || analysis::moves_slot(evaluator.operands(), ins)) return role;
   if (ins.info->is(ptx::texture | ptx::surface)) {
     // Device memory, through the texture units: there is no address that can be followed.

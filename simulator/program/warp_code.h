@@ -36,11 +36,11 @@ struct Condition {
 struct WarpNode {
   const Item* item = nullptr;
   std::optional<Condition> threads, then_threads, per_thread, address;
-  RangeExpression count;        // of instructions, of iterations; a `when`'s condition
-  std::string share_condition;  // of a `when: NAME != 0` where NAME has a share
-  bool negated = false;         // … or `NAME == 0`
+  RangeExpression count;              // of instructions, of iterations; a `when`'s condition
+  std::string share_condition;        // of a `when: NAME != 0` where NAME has a share
+  bool negated = false;               // … or `NAME == 0`
   bool atomic = false, copy = false;  // is_atomic, is_asynchronous_copy
-  int counter = -1;             // its slot
+  int counter = -1;                   // its slot
   std::vector<WarpNode> body, otherwise;
   // Of a repeat: whether the counter, or which threads are active, changes what its body executes.
   bool counter_matters = false, threads_matter = false;

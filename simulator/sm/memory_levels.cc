@@ -111,7 +111,7 @@ Result<MemoryLevels> memory_levels(const LaunchOnGpu& launch, CacheState caches)
   const WarpTotals& total = launch.warps->total;
   const double loads = std::max(total.load_sectors - total.atomic_sectors + total.copy_sectors, 0.0);
   const double stores = std::max(total.store_sectors - total.reduction_sectors - total.copy_sectors, 0.0);
-  const SmCounts counts = whole_of(run, total.machine.total() / static_cast<double>(active_sms));
+  const SmCounts counts = whole_of(run, total.instructions / static_cast<double>(active_sms));
   MemoryLevels levels;
   levels.shared_wavefronts = static_cast<double>(active_sms) * counts.shared_wavefronts;
   levels.shared_load_conflicts = static_cast<double>(active_sms) * counts.shared_load_conflicts;

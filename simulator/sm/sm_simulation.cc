@@ -189,7 +189,9 @@ class SmRunner {
     partitions_[warp.partition].free = start + slots;
     double done = start + slots;
     if (detail != nullptr && detail->chain) done = std::max(done, start + *detail->chain);
-    run_.counts.instructions += slots;
+    run_.counts.instructions += access == nullptr && std::holds_alternative<Instructions>(item.what)
+                                    ? static_cast<double>(warp.trace.instructions(step))
+                                    : 1;
     if (access != nullptr && !step.skipped) memory_access(warp, step, *access, start);
     if (detail != nullptr && !step.skipped)
       for (std::size_t i = 0; i < detail->on_chip.size(); ++i)

@@ -45,7 +45,7 @@ struct SmOptions {
 };
 
 struct SmCounts {
-  double instructions = 0;
+  double instructions = 0;                 // of the program, as WarpTotals::instructions
   double load_sectors = 0, load_hits = 0;  // of L1; hits are found there, or are on their way
   double store_sectors = 0, store_hits = 0;
   double atomic_sectors = 0;
