@@ -269,8 +269,9 @@ std::uint32_t WarpTrace::holding(const LaneExpression& condition, std::uint32_t 
   return result & threads;
 }
 
-bool WarpTrace::next(Step& step, std::int64_t patience) {
-  for (; patience > 0 && !frames_.empty(); --patience) {
+bool WarpTrace::next(Step& step, std::int64_t* patience) {
+  while (!frames_.empty()) {
+    if (patience != nullptr && --*patience < 0) break;
     Frame& frame = frames_.back();
     if (frame.next == frame.nodes->size()) {
       if (frame.repeat != nullptr && ++frame.iteration < frame.iterations) {

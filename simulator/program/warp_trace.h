@@ -74,9 +74,9 @@ class WarpTrace {
     std::uint32_t threads = 0;  // that execute it: a bit each
     bool skipped = false;       // a predicated instruction that no thread executes
   };
-  // False: the warp has ended. A warp that makes very many steps without an item of its own (an empty loop) ends after
-  // `patience` of them.
-  bool next(Step& step, std::int64_t patience = 1 << 20);
+  // False: the warp has ended. `patience`, if given, is how many items, iterations and ends of lists it may go through
+  // until it finds one, and becomes less; a warp ends where it has none left.
+  bool next(Step& step, std::int64_t* patience = nullptr);
 
   // Of the step that next() gave last.
   std::int64_t instructions(const Step& step) const;

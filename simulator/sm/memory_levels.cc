@@ -128,8 +128,7 @@ Result<MemoryLevels> memory_levels(const LaunchOnGpu& launch, CacheState caches)
   levels.l1_local_hits =
       local_hits + total.local_store_sectors * ratio(counts.local_store_hits, counts.local_store_sectors);
   levels.l2_reads = loads - levels.l1_load_hits + total.local_load_sectors - local_hits;
-  levels.l2_writes =
-      stores + total.local_store_sectors * ratio(counts.local_l2_writes, counts.local_store_sectors);
+  levels.l2_writes = stores + total.local_store_sectors;
   levels.unknown_share =
       ratio(run.counts.unknown_sectors,
             run.counts.load_sectors + run.counts.store_sectors + run.counts.atomic_sectors);

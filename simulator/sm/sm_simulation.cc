@@ -23,6 +23,7 @@ constexpr std::int64_t kKib = 1024;
 // Places of arrays: far enough from each other, and from what stands for unknown addresses.
 constexpr int kArrayShift = 36;                // in lines
 constexpr std::int64_t kStepsOfAccess = 20;    // items for each access of the budget
+constexpr std::int64_t kPatience = 5'000'000;  // items and iterations in all, those without effect too
 constexpr std::int64_t kLocalLines = 1 << 17;  // of a warp: 512 KiB a thread
 
 class SmRunner {
@@ -46,9 +47,9 @@ class SmRunner {
     next_block_ = options_.sm;
     places_for_blocks_.assign(static_cast<std::size_t>(options_.active_blocks), 0.0);
     while (Partition* partition = next_partition()) {
-      if (run_.accesses >= options_.most_accesses || ++steps_ >= most_steps) {
+      if (run_.accesses >= options_.most_accesses || ++steps_ >= most_steps || patience_ <= 0) {
         finish_cut();
-        return std::move(run_);
+        return run_;
       }
       const std::size_t warp = partition->ready.top().warp;
       partition->ready.pop();
@@ -58,9 +59,13 @@ class SmRunner {
         half_cycles_ = now_;
       }
     }
+    if (patience_ <= 0 || steps_ >= most_steps) {
+      finish_cut();
+      return run_;
+    }
     run_.complete = true;
     run_.cycles = end_;
-    return std::move(run_);
+    return run_;
   }
 
  private:
@@ -98,7 +103,7 @@ class SmRunner {
 
   // The one that issues next, with now_ at that time.
   Partition* next_partition() {
-    while (!places_for_blocks_.empty() && steps_ < kStepsOfAccess * options_.most_accesses) {
+    while (!places_for_blocks_.empty() && steps_ < kStepsOfAccess * options_.most_accesses && patience_ > 0) {
       const double time = places_for_blocks_.back();
       places_for_blocks_.pop_back();
       start_block(time);
@@ -160,7 +165,7 @@ class SmRunner {
   // Waits from `time` on until its next item can begin.
   void wait(std::size_t index, double time) {
     Warp& warp = *warps_[index];
-    if (!warp.trace.next(warp.step)) return end_warp(warp, index, time);
+    if (!warp.trace.next(warp.step, &patience_)) return end_warp(warp, index, time);
     const Item& item = *warp.step.node->item;
     if (detailed_) {
       if (item.detail)
@@ -305,7 +310,7 @@ class SmRunner {
       if (access.kind == ChipAccess::Kind::store) {
         run_.counts.local_store_sectors += 4;
         run_.counts.local_store_hits += hit ? 4 : 0;
-        if (!hit) run_.counts.local_l2_writes += 4;
+        from_l2(looked_up, 4);  // written through
       } else {
         run_.counts.local_load_sectors += 4;
         run_.counts.local_load_hits += hit ? 4 : 0;
@@ -439,6 +444,7 @@ class SmRunner {
   std::vector<LineSectors> made_;
   std::vector<double> places_for_blocks_;  // when places for blocks became free
   std::int64_t steps_ = 0;
+  std::int64_t patience_ = kPatience;
   double now_ = 0, end_ = 0, half_cycles_ = -1;
   SmCounts half_;
   SmRun run_;
@@ -460,7 +466,6 @@ void SmCounts::add(const SmCounts& other, double times) {
   shared_wavefronts += times * other.shared_wavefronts;
   shared_load_conflicts += times * other.shared_load_conflicts;
   shared_store_conflicts += times * other.shared_store_conflicts;
-  local_l2_writes += times * other.local_l2_writes;
   unknown_sectors += times * other.unknown_sectors;
   l2_reads += times * other.l2_reads;
   l2_writes += times * other.l2_writes;

@@ -51,7 +51,6 @@ struct SmCounts {
   double atomic_sectors = 0;
   double local_load_sectors = 0, local_load_hits = 0, local_store_sectors = 0, local_store_hits = 0;
   double shared_wavefronts = 0, shared_load_conflicts = 0, shared_store_conflicts = 0;
-  double local_l2_writes = 0;          // sectors of local memory that L1 does not have yet
   double unknown_sectors = 0;          // of accesses whose addresses are not known
   double l2_reads = 0, l2_writes = 0;  // sectors, atomics apart
   double first_reads = 0;              // of l2_reads: sectors that this SM has not read before

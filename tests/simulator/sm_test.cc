@@ -113,6 +113,18 @@ TEST(MemoryLevels, TooManyLinesForL1AreReadAgain) {
   EXPECT_EQ(levels.memory_read_bytes, kMib);
 }
 
+TEST(MemoryLevels, OfLoopsWithoutEndAreCut) {
+  for (const char* body : {"[]", "[{instructions: 1}]", "[{when: 0, then: [{instructions: 1}]}]"}) {
+    const std::string items = fmt::format(
+        "[{{repeat: 1000000000, body: [{{repeat: 1000000000, body: {}}}]}}, {{load: {{access: coalesced, "
+        "bytes: 4, "
+        "array: a, address: 4 * threadIdx.x}}}}]",
+        body);
+    const MemoryLevels levels = levels_of({items, {{1 << 20, 1, 1}, {1024, 1, 1}}});
+    EXPECT_LT(levels.simulated_share, 1) << body;
+  }
+}
+
 double footprint(const std::string& items, const LaunchSize& size) {
   const KernelProgram program = program_of("program: " + items);
   return LaunchFootprint(program, {}, size)
