@@ -18,18 +18,6 @@ std::int64_t apply(Operator op, std::int64_t a, std::int64_t b) {
       return static_cast<std::int64_t>(x - y);
     case Operator::multiply:
       return static_cast<std::int64_t>(x * y);
-    case Operator::less:
-      return a < b;
-    case Operator::less_equal:
-      return a <= b;
-    case Operator::greater:
-      return a > b;
-    case Operator::greater_equal:
-      return a >= b;
-    case Operator::equal:
-      return a == b;
-    case Operator::not_equal:
-      return a != b;
     case Operator::logical_and:
       return a != 0 && b != 0;
     case Operator::logical_or:
@@ -38,13 +26,7 @@ std::int64_t apply(Operator op, std::int64_t a, std::int64_t b) {
       return std::min(a, b);
     case Operator::maximum:
       return std::max(a, b);
-    case Operator::bit_and:
-      return a & b;
-    case Operator::bit_or:
-      return a | b;
-    case Operator::bit_xor:
-      return a ^ b;
-    default: {  // quotients and powers
+    default: {
       std::int64_t value = 0;
       return arithmetic::binary(op, a, b, value) == nullptr ? value : 0;
     }

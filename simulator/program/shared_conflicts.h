@@ -35,21 +35,27 @@ inline bool neighbours_share(std::span<const std::int64_t> addresses, std::uint3
   return true;
 }
 
+// How many lanes of an access shared memory serves at once, if they do not conflict; as shared_ways.
+inline std::size_t lanes_at_once(std::span<const std::int64_t> addresses, std::uint32_t active,
+                                 std::int64_t bytes, ChipAccess::Kind kind) {
+  const std::size_t lanes = bytes > 8 ? 8 : bytes > 4 ? 16 : 32;
+  const bool together = kind == ChipAccess::Kind::load && lanes < 32 &&
+                        (neighbours_share(addresses, active, 1) || neighbours_share(addresses, active, 2));
+  return together ? lanes * 2 : lanes;
+}
+
 // The ways of one warp's access: the cycles in which shared memory serves it (Nsight Compute's wavefronts).
 // addresses: in bytes, by lane. active: a bit for each lane that makes the access. bytes: per thread, 1 to
 // 16. 0 without active lanes. An atomic operation counts as a store: threads with one address are not told
 // apart.
 inline int shared_ways(std::span<const std::int64_t> addresses, std::uint32_t active, std::int64_t bytes,
                        ChipAccess::Kind kind) {
-  std::size_t lanes_at_once = bytes > 8 ? 8 : bytes > 4 ? 16 : 32;
-  if (kind == ChipAccess::Kind::load && lanes_at_once < 32 &&
-      (neighbours_share(addresses, active, 1) || neighbours_share(addresses, active, 2)))
-    lanes_at_once *= 2;
+  const std::size_t lanes = lanes_at_once(addresses, active, bytes, kind);
   constexpr std::size_t most_words = kSharedBanks * 2;  // of lanes at once, an unaligned word each
   int ways = 0;
-  for (std::size_t first = 0; first < 32; first += lanes_at_once) {
+  for (std::size_t first = 0; first < 32; first += lanes) {
     std::uint32_t rest = active >> first;
-    if (lanes_at_once < 32) rest &= (std::uint32_t{1} << lanes_at_once) - 1;
+    if (lanes < 32) rest &= (std::uint32_t{1} << lanes) - 1;
     if (rest == 0) continue;
     // The distinct words of each bank, as a list: `next` of a word, and the last word of each bank.
     std::array<std::int64_t, most_words> words;

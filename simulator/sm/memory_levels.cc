@@ -1,7 +1,6 @@
 #include "simulator/sm/memory_levels.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "simulator/program/joined_loads.h"
 #include "simulator/sm/launch_footprint.h"
@@ -15,7 +14,7 @@ namespace {
 constexpr double kL2InUse = 0.64;
 constexpr double kL2Dirty = 0.45;  // the most that waits to be written back: what stores alone leave
 constexpr double kL2Reused = 0.9;  // what is read again and again stays longer
-constexpr double kUnknownL2Bytes = 4 << 20;
+constexpr std::int64_t kUnknownL2Bytes = 4 << 20;
 
 // Blocks start in order, so that those that run at about the same time are neighbours. Of a stretch of blocks memory
 // gives what the blocks before it, as many as L2 holds the data of, have not accessed.
@@ -94,8 +93,7 @@ Result<MemoryLevels> memory_levels(const LaunchOnGpu& launch, CacheState caches)
   const std::int64_t active_blocks = std::max<std::int64_t>(launch.occupancy.active_blocks, 1);
   const std::int64_t threads = launch.size.block[0] * launch.size.block[1] * launch.size.block[2];
   const SmFigures figures = sm_figures(gpu, launch.occupancy, threads, active_sms);
-  const double l2 =
-      kL2InUse * static_cast<double>(gpu.l2_bytes.value_or(static_cast<std::int64_t>(kUnknownL2Bytes)));
+  const double l2 = kL2InUse * static_cast<double>(gpu.l2_bytes.value_or(kUnknownL2Bytes));
 
   const LaunchFootprint footprint(*launch.program, launch.values, launch.size);
   const Footprint whole = footprint.of_blocks(0, blocks);
@@ -113,7 +111,6 @@ Result<MemoryLevels> memory_levels(const LaunchOnGpu& launch, CacheState caches)
   const double stores = std::max(total.store_sectors - total.reduction_sectors - total.copy_sectors, 0.0);
   const SmCounts counts = whole_of(run, total.instructions / static_cast<double>(active_sms));
   MemoryLevels levels;
-  levels.shared_wavefronts = static_cast<double>(active_sms) * counts.shared_wavefronts;
   levels.shared_load_conflicts = static_cast<double>(active_sms) * counts.shared_load_conflicts;
   levels.shared_store_conflicts = static_cast<double>(active_sms) * counts.shared_store_conflicts;
   levels.cycles = run.cycles;

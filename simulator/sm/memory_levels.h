@@ -29,8 +29,8 @@ struct MemoryLevels {
   double l1_load_hits = 0, l1_store_hits = 0, l1_local_hits = 0;  // sectors
   double l2_reads = 0, l2_writes = 0;  // sectors that L1 asks for, or writes; atomics apart
   double l2_atomics = 0;               // sectors
-  // Cycles in which shared memory serves the warps' accesses, and those of them that conflicts of banks cost.
-  double shared_wavefronts = 0, shared_load_conflicts = 0, shared_store_conflicts = 0;
+  // Cycles that conflicts of shared memory's banks cost.
+  double shared_load_conflicts = 0, shared_store_conflicts = 0;
   double memory_read_bytes = 0, memory_written_bytes = 0;
   double cycles = 0;           // of an SM
   double unknown_share = 0;    // of the sectors of L1: their addresses are not known

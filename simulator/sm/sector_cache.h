@@ -24,7 +24,6 @@ class SectorCache {
   Line* find(std::int64_t address);
   // The same, or a new one, empty, in place of the oldest.
   Line& find_or_add(std::int64_t address);
-  std::size_t lines() const { return most_; }
 
  private:
   std::size_t slot_of(std::int64_t address) const;

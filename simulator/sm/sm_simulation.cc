@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
-#include <limits>
 #include <memory>
 #include <queue>
 #include <span>
@@ -41,25 +39,23 @@ class SmRunner {
   }
 
   SmRun run() {
-    const std::int64_t most_steps = kStepsOfAccess * options_.most_accesses;
-    run_.blocks =
-        options_.sm < launch_.blocks() ? (launch_.blocks() - options_.sm - 1) / options_.sms + 1 : 0;
     next_block_ = options_.sm;
     places_for_blocks_.assign(static_cast<std::size_t>(options_.active_blocks), 0.0);
     while (Partition* partition = next_partition()) {
-      if (run_.accesses >= options_.most_accesses || ++steps_ >= most_steps || patience_ <= 0) {
+      ++steps_;
+      if (run_.accesses >= options_.most_accesses || spent()) {
         finish_cut();
         return run_;
       }
       const std::size_t warp = partition->ready.top().warp;
       partition->ready.pop();
       execute(*warps_[warp], warp);
-      if (half_cycles_ < 0 && (run_.accesses >= options_.most_accesses / 2 || steps_ >= most_steps / 2)) {
+      if (half_cycles_ < 0 && (run_.accesses >= options_.most_accesses / 2 || steps_ >= most_steps_ / 2)) {
         half_ = run_.counts;
         half_cycles_ = now_;
       }
     }
-    if (patience_ <= 0 || steps_ >= most_steps) {
+    if (spent()) {
       finish_cut();
       return run_;
     }
@@ -71,7 +67,6 @@ class SmRunner {
  private:
   struct Block {
     std::int64_t running = 0;  // warps
-    std::int64_t waiting = 0;  // at the barrier
     std::vector<std::size_t> at_barrier;
     double barrier_time = 0;
   };
@@ -101,9 +96,11 @@ class SmRunner {
     std::priority_queue<Ready> ready;
   };
 
+  bool spent() const { return steps_ >= most_steps_ || patience_ <= 0; }
+
   // The one that issues next, with now_ at that time.
   Partition* next_partition() {
-    while (!places_for_blocks_.empty() && steps_ < kStepsOfAccess * options_.most_accesses && patience_ > 0) {
+    while (!places_for_blocks_.empty() && !spent()) {
       const double time = places_for_blocks_.back();
       places_for_blocks_.pop_back();
       start_block(time);
@@ -184,19 +181,14 @@ class SmRunner {
     const ItemDetail* detail = item.detail.get();
     const auto* access = std::get_if<MemoryAccess>(&item.what);
     const double start = now_;
-    double slots = 1;
-    if (item.machine)
-      slots = item.machine->total();
-    else if (access == nullptr)
-      slots = std::holds_alternative<Instructions>(item.what)
-                  ? static_cast<double>(warp.trace.instructions(step))
-                  : 0;
+    const auto* run = std::get_if<Instructions>(&item.what);
+    const double instructions = run != nullptr ? static_cast<double>(warp.trace.instructions(step)) : 1;
+    const bool issued = run != nullptr || access != nullptr;  // not so `calc`, which is cycles
+    const double slots = item.machine ? item.machine->total() : issued ? instructions : 0;
     partitions_[warp.partition].free = start + slots;
     double done = start + slots;
     if (detail != nullptr && detail->chain) done = std::max(done, start + *detail->chain);
-    run_.counts.instructions += access == nullptr && std::holds_alternative<Instructions>(item.what)
-                                    ? static_cast<double>(warp.trace.instructions(step))
-                                    : 1;
+    run_.counts.instructions += instructions;
     if (access != nullptr && !step.skipped) memory_access(warp, step, *access, start);
     if (detail != nullptr && !step.skipped)
       for (std::size_t i = 0; i < detail->on_chip.size(); ++i)
@@ -279,18 +271,14 @@ class SmRunner {
     LaneValues addresses;
     if (access.space == ChipAccess::Space::shared) {
       if (!warp.trace.chip_addresses(step, index, addresses)) {  // taken to have no conflicts
-        run_.counts.shared_wavefronts += 1;
         l1_free_ = std::max(start, l1_free_) + 1;
         return start;
       }
       const bool load = access.kind == ChipAccess::Kind::load;
       const int ways = shared_ways(addresses, step.threads, access.bytes, access.kind);
-      int least = access.bytes > 8 ? 4 : access.bytes > 4 ? 2 : 1;
-      if (load && least > 1 &&
-          (neighbours_share(addresses, step.threads, 1) || neighbours_share(addresses, step.threads, 2)))
-        least /= 2;
+      const auto least =
+          static_cast<int>(kLanes / lanes_at_once(addresses, step.threads, access.bytes, access.kind));
       const int conflicts = std::max(ways - least, 0);
-      run_.counts.shared_wavefronts += ways;
       (load ? run_.counts.shared_load_conflicts : run_.counts.shared_store_conflicts) += conflicts;
       const double served = std::max(start, l1_free_);
       l1_free_ = served + ways;
@@ -334,7 +322,6 @@ class SmRunner {
     const int count = std::popcount(sectors);
     run_.counts.store_sectors += count;
     run_.counts.store_hits += std::popcount(static_cast<unsigned>(sectors & (line.loaded | line.stored)));
-    run_.counts.l2_writes += count;
     line.loaded &= static_cast<std::uint8_t>(~sectors);  // the next load goes to L2
     line.stored |= sectors;
     from_l2(time, count);
@@ -362,11 +349,9 @@ class SmRunner {
   // When a sector is there that L1 does not have.
   double read_from_l2(std::int64_t address, int sector, double time, bool stored) {
     double there = from_l2(time, 1);
-    run_.counts.l2_reads += 1;
     std::uint8_t& read = read_[address];
     const auto bit = static_cast<std::uint8_t>(1 << sector);
     if ((read & bit) != 0) return there + (stored ? figures_.stored_latency : figures_.l2_latency);
-    run_.counts.first_reads += 1;
     if ((read & (3 << (sector & 2))) == 0) run_.counts.first_bytes += 2 * kSectorBytes;
     read |= bit;
     memory_debt_ += options_.from_memory;
@@ -376,8 +361,8 @@ class SmRunner {
     return memory_free_ + figures_.memory_latency;
   }
 
-  // Lines in place of those that are not known, spread as the pattern says over a region with an element for each thread
-  // of the launch, or over the footprint.
+  // Lines in place of those that are not known, spread as the pattern says over a region with an element for each
+  // thread of the launch.
   void make_lines(Warp& warp, const WarpTrace::Step& step, const MemoryAccess& access) {
     made_.clear();
     const std::int64_t bytes = std::max<std::int64_t>(1, access.bytes.value_or(4));
@@ -443,7 +428,7 @@ class SmRunner {
   std::unordered_map<std::int64_t, std::uint8_t> read_;  // sectors of lines that this SM has read
   std::vector<LineSectors> made_;
   std::vector<double> places_for_blocks_;  // when places for blocks became free
-  std::int64_t steps_ = 0;
+  std::int64_t steps_ = 0, most_steps_ = kStepsOfAccess * options_.most_accesses;
   std::int64_t patience_ = kPatience;
   double now_ = 0, end_ = 0, half_cycles_ = -1;
   SmCounts half_;
@@ -463,13 +448,9 @@ void SmCounts::add(const SmCounts& other, double times) {
   local_load_hits += times * other.local_load_hits;
   local_store_sectors += times * other.local_store_sectors;
   local_store_hits += times * other.local_store_hits;
-  shared_wavefronts += times * other.shared_wavefronts;
   shared_load_conflicts += times * other.shared_load_conflicts;
   shared_store_conflicts += times * other.shared_store_conflicts;
   unknown_sectors += times * other.unknown_sectors;
-  l2_reads += times * other.l2_reads;
-  l2_writes += times * other.l2_writes;
-  first_reads += times * other.first_reads;
   first_bytes += times * other.first_bytes;
 }
 
@@ -515,7 +496,7 @@ SmFigures sm_figures(const Gpu& gpu, const Occupancy& occupancy, std::int64_t th
   SmFigures figures;
   figures.l1_bytes = unified_l1_bytes(gpu.compute_capability) -
                      shared_configuration(gpu.compute_capability, occupancy, threads_per_block);
-  // Measured on an H100 (data/…); other GPUs have their own clocks and distances, which nobody has measured here.
+  // Cycles of an H100, by pointer chases; those of other GPUs differ, and are not known here.
   figures.l1_latency = 40;
   figures.shared_latency = 34;
   figures.l2_latency = 280;

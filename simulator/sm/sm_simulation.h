@@ -50,11 +50,10 @@ struct SmCounts {
   double store_sectors = 0, store_hits = 0;
   double atomic_sectors = 0;
   double local_load_sectors = 0, local_load_hits = 0, local_store_sectors = 0, local_store_hits = 0;
-  double shared_wavefronts = 0, shared_load_conflicts = 0, shared_store_conflicts = 0;
-  double unknown_sectors = 0;          // of accesses whose addresses are not known
-  double l2_reads = 0, l2_writes = 0;  // sectors, atomics apart
-  double first_reads = 0;              // of l2_reads: sectors that this SM has not read before
-  double first_bytes = 0;              // of these, in the pieces of 64 bytes that memory gives
+  double shared_load_conflicts = 0, shared_store_conflicts = 0;
+  double unknown_sectors = 0;  // of accesses whose addresses are not known
+  // That this SM has not read before, in the pieces of 64 bytes that memory gives.
+  double first_bytes = 0;
   void add(const SmCounts& other, double times);
 };
 
@@ -62,7 +61,6 @@ struct SmRun {
   SmCounts counts;       // of what was simulated
   SmCounts second_half;  // of the second half of it, where it is cut
   double cycles = 0, second_half_cycles = 0;
-  std::int64_t blocks = 0;  // of this SM in the launch
   std::int64_t accesses = 0;
   bool complete = false;  // all blocks of this SM ran to their ends
 };
