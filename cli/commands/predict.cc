@@ -62,7 +62,14 @@ CommandSyntax predict_syntax() {
          t_m_option(),
          {"calibration", "FILE", "read t_p and t_m by GPU from a calibration file", Names::input}}},
        {"The model",
-        {{"registers", "",
+        {{"caches", "warm|cold",
+          "for the extended model: what the caches hold when a launch begins: what the same launch left "
+          "there "
+          "(warm, the default), or nothing (cold)"},
+         {"machine", "",
+          "for the extended model: take the machine instructions that ptxas makes in place of an estimate; "
+          "needs a CUDA Toolkit"},
+         {"registers", "",
           "ask ptxas for the registers of each kernel, which limit the blocks on an SM; needs a CUDA "
           "Toolkit"},
          {"explain", "",
@@ -116,7 +123,9 @@ int run_plan(const Arguments& arguments, const Plan& plan, const PredictSettings
 
 int run_predict(const Arguments& arguments) {
   int status = done;
-  const auto input = read_predict_input(arguments, AnalyzeOptions::Machine::none, status);
+  const auto input = read_predict_input(
+      arguments,
+      arguments.has("machine") ? AnalyzeOptions::Machine::assembled : AnalyzeOptions::Machine::none, status);
   if (!input) return status;
   return run_plan(arguments, input->plan, input->settings, *input->loader);
 }

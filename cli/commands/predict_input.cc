@@ -36,7 +36,7 @@ Result<std::vector<CounterRow>> count_launches(const PredictInput& input, CacheS
   constexpr std::uint64_t kMostCounted = 100'000;
   const PredictSettings& settings = input.settings;
   PredictionOptions prediction = settings.prediction;
-  prediction.caches = caches;
+  prediction.model_options.caches = caches;
   const auto total = sweep_size(settings.gpus, settings.parameters);
   if (!total) return total.diagnostics();
   if (*total > kMostCounted)
@@ -88,6 +88,11 @@ std::unique_ptr<PredictInput> read_predict_input(const Arguments& arguments, Ana
     if (!parameters) return failed(wrong_input, parameters.diagnostics());
     settings.parameters = std::move(*parameters);
   }
+  if (machine == AnalyzeOptions::Machine::none && takes_whole_launches(settings.prediction))
+    machine = AnalyzeOptions::Machine::estimated;
+  const auto caches = read_caches(arguments, CacheState::warm);
+  if (!caches) return failed(wrong_command_line, caches.diagnostics());
+  settings.prediction.model_options.caches = *caches;
   const KernelLoading how{settings.compile,    arguments.has("skip-unsupported"), settings.gpus,
                           settings.parameters, arguments.has("registers"),        machine};
   input->loader = std::make_unique<KernelLoader>(loader_of(*launched, how));

@@ -22,6 +22,7 @@
 #include "simulator/plan/launch.h"
 #include "simulator/plan/plan.h"
 #include "simulator/program/schedule.h"
+#include "simulator/sm/launch_on_gpu.h"
 
 namespace warptime {
 
@@ -54,11 +55,13 @@ struct ModelLaunch {
   // A cache slot for what a session knows of the shape. Several shapes may share a slot.
   static constexpr std::size_t kShapeSlots = 16;
   std::size_t shape_slot = 0;
+  const LaunchOnGpu* whole = nullptr;  // for models that take whole launches
 };
 
 struct ModelOptions {
   // The maximum number of steps of one simulation; a model rejects a launch that takes more.
   std::uint64_t step_limit = 1'000'000'000;
+  CacheState caches = CacheState::warm;
 };
 
 // The state of a model in one thread. It may cache what it computed, in bounded memory.
@@ -72,6 +75,8 @@ class ModelSession {
   // `why`: a GPU or launch that the model rejects, a program that cannot be flattened, a time that overflows.
   // (Not a Result: sweeps call this ten million times a second.)
   virtual const TimeBreakdown* time(std::size_t number, const ModelLaunch& launch, Diagnostics& why) = 0;
+  // What to say of the last time(), with its row.
+  virtual std::span<const std::string> notes() const { return {}; }
 };
 
 // A row's launch as explanations need it.
@@ -135,6 +140,10 @@ class Model {
   virtual std::span<const TimePart> parts() const = 0;
   // Whether its times are t_p for each launch plus a rest that depends on t_m, so that both can be fitted.
   virtual bool has_constants() const { return false; }
+
+  // Whether times need ModelLaunch::whole. Otherwise a launch whose warps differ is the mean of the times that it would
+  // take with warps that are all like these or those.
+  virtual bool takes_whole_launches() const { return false; }
 
   // Why the model rejects this GPU; empty if it does not.
   virtual Diagnostics check(const Gpu& gpu) const;

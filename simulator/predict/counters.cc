@@ -8,6 +8,7 @@
 
 #include "simulator/gpu/occupancy.h"
 #include "simulator/program/walk.h"
+#include "simulator/sm/memory_levels.h"
 
 namespace warptime {
 namespace {
@@ -25,17 +26,17 @@ struct Counted {
 using Value = std::optional<double>;
 
 double loads_of(const Counted& of) {
-  const WarpTotals& total = of.work.warps.total;
+  const WarpTotals& total = of.work.whole->warps.total;
   return total.load_sectors - total.atomic_sectors + total.copy_sectors;
 }
 
 double stores_of(const Counted& of) {
-  const WarpTotals& total = of.work.warps.total;
+  const WarpTotals& total = of.work.whole->warps.total;
   return total.store_sectors - total.reduction_sectors - total.copy_sectors;
 }
 
 double sectors_of(const Counted& of) {
-  const WarpTotals& total = of.work.warps.total;
+  const WarpTotals& total = of.work.whole->warps.total;
   return total.load_sectors + total.store_sectors + total.local_load_sectors + total.local_store_sectors;
 }
 
@@ -54,7 +55,7 @@ using Compute = Value (*)(const Counted&);
 
 Value pipe_of(const Counted& of, Pipe pipe) {
   if (!of.machine_known) return std::nullopt;
-  return of.work.warps.total.machine[pipe];
+  return of.work.whole->warps.total.machine[pipe];
 }
 
 template <Pipe pipe>
@@ -73,8 +74,13 @@ struct Line {
 };
 
 constexpr std::array kLines = {
+    Line{{"gpu__time_duration.sum", "ns", "the kernel's time"},
+         [](const Counted& of) -> Value {
+           if (!of.levels) return std::nullopt;
+           return (of.levels->cycles / of.gpu.clock_mhz + launch_figures(of.gpu).empty_kernel_us) * 1000;
+         }},
     Line{{"smsp__inst_executed.sum", "inst", "instructions of warps"},
-         [](const Counted& of) -> Value { return of.work.warps.total.machine.total(); }},
+         [](const Counted& of) -> Value { return of.work.whole->warps.total.machine.total(); }},
     Line{{"sm__inst_executed_pipe_alu.sum", "inst", "on the ALU pipe"}, instructions_of<Pipe::alu>},
     Line{{"sm__inst_executed_pipe_fma.sum", "inst", "on the FMA pipes"}, instructions_of<Pipe::fma>},
     Line{{"sm__inst_executed_pipe_fp64.sum", "inst", "on the FP64 pipe"}, instructions_of<Pipe::fp64>},
@@ -85,12 +91,12 @@ constexpr std::array kLines = {
          instructions_of<Pipe::uniform>},
     Line{{"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "request", "global loads of warps"},
          [](const Counted& of) -> Value {
-           const WarpTotals& total = of.work.warps.total;
+           const WarpTotals& total = of.work.whole->warps.total;
            return total.loads - total.atomics + total.copies;
          }},
     Line{{"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", "request", "global stores of warps"},
          [](const Counted& of) -> Value {
-           const WarpTotals& total = of.work.warps.total;
+           const WarpTotals& total = of.work.whole->warps.total;
            return total.stores - total.reductions - total.copies;
          }},
     Line{{"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "sector", "sectors of global loads"},
@@ -100,9 +106,9 @@ constexpr std::array kLines = {
     Line{{"l1tex__t_sectors.sum", "sector", "sectors of L1"},
          [](const Counted& of) -> Value { return sectors_of(of); }},
     Line{{"l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", "sector", "… of loads of local memory"},
-         [](const Counted& of) -> Value { return of.work.warps.total.local_load_sectors; }},
+         [](const Counted& of) -> Value { return of.work.whole->warps.total.local_load_sectors; }},
     Line{{"l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", "sector", "… of stores to local memory"},
-         [](const Counted& of) -> Value { return of.work.warps.total.local_store_sectors; }},
+         [](const Counted& of) -> Value { return of.work.whole->warps.total.local_store_sectors; }},
     Line{{"l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum", "sector", "… of loads that L1 has"},
          level_of<&MemoryLevels::l1_load_hits>},
     Line{{"l1tex__t_sector_pipe_lsu_mem_global_op_ld_hit_rate.pct", "%", "of the sectors of loads"},
@@ -178,10 +184,6 @@ std::string kernel_of(const LaunchWork& work) {
   return from.kernel.empty() ? work.launch->step->launch->kernel : from.kernel;
 }
 
-std::array<std::int64_t, 3> array_of(const Dim3& size) {
-  return {size.x, size.y, size.z};
-}
-
 void add_notes(const MemoryLevels& levels, std::vector<std::string>& notes) {
   if (levels.simulated_share < 1)
     notes.push_back(
@@ -198,20 +200,10 @@ void add_notes(const MemoryLevels& levels, std::vector<std::string>& notes) {
 
 Result<LaunchCounters> counters_of(const LaunchWork& work, const Gpu& gpu, CacheState caches) {
   const KernelProgram& program = *work.launch->program->program;
-  KernelResources resources = with_shared_bytes(program.resources, work.shared_bytes);
-  const bool estimated = !resources.registers_per_thread && program.estimated_registers;
-  if (estimated) resources.registers_per_thread = program.estimated_registers;
-  Counted counted{
-      work, gpu, resources, occupancy(gpu, work.size.block.product(), resources), {}, has_machine(program)};
+  const WholeLaunch& whole = *work.whole;
+  Counted counted{work, gpu, whole.resources, whole.on_gpu.occupancy, {}, has_machine(program)};
   if (counted.occupancy.active_blocks > 0) {
-    auto levels = memory_levels({&program,
-                                 work.bindings,
-                                 {array_of(work.size.grid), array_of(work.size.block)},
-                                 work.shares,
-                                 &work.warps,
-                                 &gpu,
-                                 counted.occupancy},
-                                caches);
+    auto levels = memory_levels(whole.on_gpu, caches);
     if (!levels) return levels.diagnostics();
     counted.levels = *levels;
   }
@@ -224,20 +216,20 @@ Result<LaunchCounters> counters_of(const LaunchWork& work, const Gpu& gpu, Cache
     counters.notes.emplace_back(
         "the program has no machine instructions: instructions are those of PTX (`warptime analyze "
         "--machine`)");
-  if (work.warps.sampled)
+  if (work.whole->warps.sampled)
     counters.notes.emplace_back(
         "the warps of the launch are too many to look at each: a sample stands for them");
-  if (work.warps.threads_unknown)
+  if (work.whole->warps.threads_unknown)
     counters.notes.emplace_back(
         "which threads execute some of the kernel depends on arguments without a value: taken as all");
-  if (work.warps.sectors_unknown)
+  if (work.whole->warps.sectors_unknown)
     counters.notes.emplace_back(
         "some addresses are not known: their accesses have the sectors of their pattern");
   if (counted.levels) add_notes(*counted.levels, counters.notes);
-  if (estimated)
+  if (whole.registers_estimated)
     counters.notes.push_back(fmt::format("registers are estimated: {} (`--registers` asks ptxas)",
-                                         *resources.registers_per_thread));
-  if (!resources.registers_per_thread)
+                                         *whole.resources.registers_per_thread));
+  if (!whole.resources.registers_per_thread)
     counters.notes.emplace_back("registers are not known: they limit nothing (--registers)");
   return counters;
 }
@@ -260,7 +252,7 @@ Result<CounterRow> count(const PreparedPlan& plan, std::size_t gpu, const std::v
   const auto work = model.work(gpu, values, counted.row);
   if (!work) return work.diagnostics();
   for (const LaunchWork& one : *work) {
-    auto counters = counters_of(one, *plan.gpus[gpu].gpu, options.caches);
+    auto counters = counters_of(one, *plan.gpus[gpu].gpu, options.model_options.caches);
     if (!counters) return counters.diagnostics();
     counted.launches.push_back(std::move(*counters));
   }

@@ -1,5 +1,6 @@
 #include "simulator/predict/models.h"
 
+#include "simulator/model/extended/extended_model.h"
 #include "simulator/model/luo_suda/luo_suda_model.h"
 #include "simulator/model/puchala/puchala.h"
 
@@ -9,7 +10,8 @@ namespace {
 std::vector<const Model*>& registered() {
   static const PuchalaModel puchala;
   static const LuoSudaModel luo_suda;
-  static std::vector<const Model*> all = {&puchala, &luo_suda};
+  static const ExtendedModel extended;
+  static std::vector<const Model*> all = {&puchala, &luo_suda, &extended};
   return all;
 }
 

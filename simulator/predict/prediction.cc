@@ -281,6 +281,12 @@ Result<std::vector<Made>> for_each_row(const Plan& plan, const std::vector<const
 
 }  // namespace
 
+bool takes_whole_launches(const PredictionOptions& options) {
+  return options.model->takes_whole_launches() ||
+         std::any_of(options.beside.begin(), options.beside.end(),
+                     [](const Model* model) { return model->takes_whole_launches(); });
+}
+
 Result<std::uint64_t> sweep_size(const std::vector<const Gpu*>& gpus,
                                  const std::vector<NamedValues>& parameters) {
   std::uint64_t size = gpus.size();

@@ -16,7 +16,6 @@
 #include "simulator/predict/constants.h"
 #include "simulator/predict/models.h"
 #include "simulator/program/profile.h"
-#include "simulator/sm/memory_levels.h"
 
 namespace warptime {
 
@@ -74,10 +73,12 @@ struct PredictionOptions {
       assumed_ranges;  // of some of them: for the notes
   Profile profile;     // what counts where `assumed` says nothing
   ModelOptions model_options;
-  CacheState caches = CacheState::warm;  // of counters: what they hold when a launch begins
   bool all_warps =
       false;  // prepare to look at the warps of every launch, not only of those whose warps differ
 };
+
+// Whether its model, or one beside it, needs the warps of launches.
+bool takes_whole_launches(const PredictionOptions& options);
 
 // The number of rows of a sweep. Errors: a number that does not fit 64 bits.
 Result<std::uint64_t> sweep_size(const std::vector<const Gpu*>& gpus,

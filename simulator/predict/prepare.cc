@@ -216,7 +216,8 @@ class Preparation {
     prepared_.programs.push_back(
         std::make_unique<TimedProgram>(TimedProgram{program, durations_, used_names(*program)}));
     const TimedProgram* fresh = prepared_.programs.back().get();
-    if (WarpProgram warps(*fresh->program); options_.all_warps || warps.varies())
+    if (WarpProgram warps(*fresh->program);
+        options_.all_warps || takes_whole_launches(options_) || warps.varies())
       prepared_.warps.emplace(fresh, std::move(warps));
     return fresh;
   }

@@ -133,16 +133,16 @@ inline bool RowModel::add_time(const PreparedLaunch& launch, const TimeBreakdown
 // What few rows ask for: the best launch, the terms of the sum, other models beside.
 void RowModel::launch_and_more(const PreparedLaunch& launch, std::size_t index, std::int64_t times) {
   Launch shape = shape_of(launch, index);
-  const TimeBreakdown* time = &time_of(*session_, launch, index, shape);
+  const TimeBreakdown* time = &time_of_any(*session_, *options_.model, launch, index, shape);
   const auto number = static_cast<double>(times);
   if (options_.best_launch) {
     algorithm_3_us_ += number * time->total_us;
     if (launch.threads) {
       shape = best_shape(launch, index, shape, time->total_us);
-      time = &time_of(*session_, launch, index, shape);
+      time = &time_of_any(*session_, *options_.model, launch, index, shape);
     } else if (is_two_dimensional(last_[index].dimensions, launch)) {
       shape = best_block(launch, index, time->total_us);
-      time = &time_of(*session_, launch, index, shape);
+      time = &time_of_any(*session_, *options_.model, launch, index, shape);
     }
   }
   if (gpu_->block_shapes) note_other_shape(launch, index, shape);
@@ -208,10 +208,11 @@ Diagnostics RowModel::row(std::size_t gpu, const std::vector<std::int64_t>& valu
   if (!same_gpu) {
     start_row(row);
     more_than_times_ = options_.best_launch || terms_ != nullptr || work_ != nullptr || !beside_.empty() ||
-                       gpu_->block_shapes || gpu_->several_dimensions;
+                       gpu_->block_shapes || gpu_->several_dimensions ||
+                       options_.model->takes_whole_launches();
   }
   if (gpu_->differing_warps && noting_ && timed_.size() > kMostTimed) forget_variants();
-  if (gpu_->block_shapes || gpu_->differing_warps) row.notes = gpu_->notes;
+  if (gpu_->block_shapes || gpu_->differing_warps || takes_whole_launches(options_)) row.notes = gpu_->notes;
   for (std::size_t i = 0; i < values.size(); ++i) {
     slots_[i] = values[i];
     row.parameters[i].second = values[i];
@@ -330,17 +331,68 @@ void RowModel::add_work(const PreparedLaunch& launch, std::size_t index, const L
     known.times += times;
     return;
   }
+  one.whole = whole_launch(launch, index, shape);
+  work_->push_back(std::move(one));
+}
+
+const TimeBreakdown& RowModel::time_of_any(ModelSession& session, const Model& model,
+                                           const PreparedLaunch& launch, std::size_t index,
+                                           const Launch& shape) {
+  if (!model.takes_whole_launches()) return time_of(session, launch, index, shape);
+  prepare(launch, last_[index], shape);
+  ModelLaunch of = last_[index].model_launch;
+  of.shape = shape;
+  const auto whole = whole_launch(launch, index, shape);
+  of.whole = &whole->on_gpu;
+  const TimeBreakdown* time = session.time(index, of, why_);
+  if (time == nullptr) fail_time(*launch.step);
+  if (noting_)
+    for (const std::string& note : session.notes()) add_row_note(note);
+  return *time;
+}
+
+// Of the shape and values that were prepared last.
+std::shared_ptr<const WholeLaunch> RowModel::whole_launch(const PreparedLaunch& launch, std::size_t index,
+                                                          const Launch& shape) const {
+  const KernelProgram& program = *launch.program->program;
+  const GridAndBlock size = shape_with_dimensions(launch, index, shape);
+  auto whole = std::make_shared<WholeLaunch>();
+  LaunchOnGpu& on_gpu = whole->on_gpu;
+  on_gpu.program = &program;
+  on_gpu.values = bindings_of(launch, index);
+  on_gpu.size = {{size.grid.x, size.grid.y, size.grid.z}, {size.block.x, size.block.y, size.block.z}};
+  on_gpu.shares = shares_of(launch);
   WarpOptions options;
   options.sectors = options.machine = true;
-  one.bindings = bindings_of(launch, index);
-  one.shares = shares_of(launch);
-  auto warps = launch.warps->launch(one.bindings,
-                                    {{one.size.grid.x, one.size.grid.y, one.size.grid.z},
-                                     {one.size.block.x, one.size.block.y, one.size.block.z}},
-                                    one.shares, options);
+  auto warps = launch.warps->launch(on_gpu.values, on_gpu.size, on_gpu.shares, options);
   if (!warps) fail(*launch.step, warps.diagnostics());
-  one.warps = std::move(*warps);
-  work_->push_back(std::move(one));
+  whole->warps = std::move(*warps);
+  on_gpu.warps = &whole->warps;
+  on_gpu.gpu = gpu_->gpu;
+  whole->resources = with_shared_bytes(
+      program.resources, launch.shared ? std::optional(last_[index].shared_bytes) : std::nullopt);
+  whole->registers_estimated = !whole->resources.registers_per_thread && program.estimated_registers;
+  if (whole->registers_estimated) whole->resources.registers_per_thread = program.estimated_registers;
+  on_gpu.occupancy = occupancy(*gpu_->gpu, size.block.product(), whole->resources);
+  whole->array_bytes = array_bytes_of(launch);
+  on_gpu.array_bytes = &whole->array_bytes;
+  return whole;
+}
+
+// Of arguments that are `array` or `array + offset`.
+std::map<std::string, double> RowModel::array_bytes_of(const PreparedLaunch& launch) const {
+  std::map<std::string, double> found;
+  const Bindings known = bindings();
+  for (const auto& [argument, value] : launch.step->launch->data) {
+    for (const std::string& name : value.names()) {
+      for (const PlanArray& array : plan_.plan->arrays) {
+        if (array.name != name) continue;
+        if (const auto elements = evaluate_number(array.elements, known); elements && *elements > 0)
+          found[argument] = std::max(found[argument], *elements * bytes_of(array.type));
+      }
+    }
+  }
+  return found;
 }
 
 // Adds the row's parameters to the first message.
@@ -382,7 +434,7 @@ GridAndBlock RowModel::shape_with_dimensions(const PreparedLaunch& launch, std::
 
 void RowModel::add_term(const PreparedLaunch& launch, std::size_t index, const Launch& shape,
                         const TimeBreakdown& time, double times) {
-  if (launch.warps == nullptr || !terms_by_warps_)
+  if (launch.warps == nullptr || !terms_by_warps_ || options_.model->takes_whole_launches())
     return add_term(launch, *launch.program, index, shape, time, times);
   for (const WarpVariant& variant : variants_of(launch, index, shape).all) {
     ModelLaunch of = last_[index].model_launch;
@@ -620,7 +672,7 @@ Launch RowModel::best_shape(const PreparedLaunch& launch, std::size_t index, con
     if (candidate == chosen || !fits(gpu, candidate)) continue;
     double us = 0;
     try {
-      us = time_of(*session_, launch, index, candidate).total_us;
+      us = time_of_any(*session_, *options_.model, launch, index, candidate).total_us;
     } catch (Failed&) {
       continue;  // such as a block that does not fit the SM
     }
@@ -649,7 +701,7 @@ Launch RowModel::best_block(const PreparedLaunch& launch, std::size_t index, dou
       if (!candidate || last.dimensions == chosen) continue;
       double us = 0;
       try {
-        us = time_of(*session_, launch, index, *candidate).total_us;
+        us = time_of_any(*session_, *options_.model, launch, index, *candidate).total_us;
       } catch (Failed&) {
         continue;  // not one such block fits the SM, say
       }
@@ -702,7 +754,8 @@ void RowModel::find_active_blocks(const PreparedLaunch& launch, Last& last, cons
 void RowModel::times_beside(const PreparedLaunch& launch, std::size_t index, const Launch& shape,
                             double times) {
   for (std::size_t i = 0; i < beside_.size(); ++i) {
-    row_->beside_us[i] += times * time_of(*beside_[i], launch, index, shape).total_us;
+    row_->beside_us[i] +=
+        times * time_of_any(*beside_[i], *options_.beside[i], launch, index, shape).total_us;
   }
 }
 

@@ -25,6 +25,16 @@ struct LaunchTerm {
   std::optional<std::int64_t> shared_bytes;   // that the launch asks for
 };
 
+// A launch of a row with all its warps.
+struct WholeLaunch {
+  LaunchOnGpu on_gpu;  // points into this
+  LaunchWarps warps;   // with sectors and machine instructions
+  std::map<std::string, double>
+      array_bytes;  // by the kernel's argument, of the plan's array that it points to
+  KernelResources resources;
+  bool registers_estimated = false;
+};
+
 // What the warps of one launch of a row execute, and how often the row contains it.
 struct LaunchWork {
   const PreparedLaunch* launch = nullptr;
@@ -32,9 +42,7 @@ struct LaunchWork {
   std::vector<std::int64_t> values;  // of the program's names
   double times = 0;
   std::optional<std::int64_t> shared_bytes;  // that the launch asks for
-  Bindings bindings;                         // of all names that its program may use
-  Shares shares;
-  LaunchWarps warps;  // with sectors and machine instructions
+  std::shared_ptr<const WholeLaunch> whole;
 };
 
 // Computes rows. Not thread-safe; several may share a plan.
@@ -112,6 +120,12 @@ class RowModel {
     std::vector<WarpVariant> all;
     bool sampled = false, threads_unknown = false;
   };
+  // By a model that takes whole launches, too.
+  [[gnu::noinline]] const TimeBreakdown& time_of_any(ModelSession& session, const Model& model,
+                                                     const PreparedLaunch& launch, std::size_t index,
+                                                     const Launch& shape);
+  std::shared_ptr<const WholeLaunch> whole_launch(const PreparedLaunch& launch, std::size_t index,
+                                                  const Launch& shape) const;
   [[gnu::noinline]] const TimeBreakdown& time_of_variants(ModelSession& session, const PreparedLaunch& launch,
                                                           std::size_t index, const Launch& shape);
   const WarpVariants& variants_of(const PreparedLaunch& launch, std::size_t index, const Launch& shape);
@@ -127,6 +141,7 @@ class RowModel {
   void add_work(const PreparedLaunch& launch, std::size_t index, const Launch& shape, double times);
   Bindings bindings_of(const PreparedLaunch& launch, std::size_t index) const;
   Shares shares_of(const PreparedLaunch& launch) const;
+  std::map<std::string, double> array_bytes_of(const PreparedLaunch& launch) const;
   [[gnu::noinline]] void add_term(const PreparedLaunch& launch, std::size_t index, const Launch& shape,
                                   const TimeBreakdown& time, double times);
   void add_term(const PreparedLaunch& launch, const TimedProgram& program, std::size_t index,

@@ -1,28 +1,12 @@
 // What a launch asks of each level of memory: L1 of every SM, L2, device memory.
 #pragma once
 
-#include <cstdint>
-#include <optional>
+#include <array>
 
-#include "simulator/gpu/gpu.h"
-#include "simulator/gpu/occupancy.h"
-#include "simulator/program/kernel_program.h"
-#include "simulator/program/warps.h"
+#include "simulator/sm/launch_on_gpu.h"
+#include "simulator/sm/sm_simulation.h"
 
 namespace warptime {
-
-// What the caches hold when the launch begins: nothing, or what the same launch left there.
-enum class CacheState : std::uint8_t { cold, warm };
-
-struct LaunchOnGpu {
-  const KernelProgram* program = nullptr;
-  Bindings values;
-  LaunchSize size;
-  Shares shares;
-  const LaunchWarps* warps = nullptr;  // with sectors
-  const Gpu* gpu = nullptr;
-  Occupancy occupancy;
-};
 
 // Of the whole launch. Sectors are of 32 bytes.
 struct MemoryLevels {
@@ -32,11 +16,21 @@ struct MemoryLevels {
   // Cycles that conflicts of shared memory's banks cost.
   double shared_load_conflicts = 0, shared_store_conflicts = 0;
   double memory_read_bytes = 0, memory_written_bytes = 0;
-  double cycles = 0;           // of an SM
-  double unknown_share = 0;    // of the sectors of L1: their addresses are not known
-  double simulated_share = 1;  // of the accesses of the SM that was simulated
+  double cycles = 0;                     // of an SM
+  std::array<double, kSmWaits> waits{};  // they are the sum of these
+  double unknown_share = 0;              // of the sectors of L1: their addresses are not known
+  double simulated_share = 1;            // of the accesses of the SM that was simulated
   bool footprint_estimated = false;
+  bool dependences_known = false;  // the program says what its items need
 };
+
+// What launches take beside what the SMs do, in microseconds.
+struct LaunchFigures {
+  double empty_kernel_us = 0;  // of a kernel that does nothing, as profilers report it
+  double gap_us = 0;           // between the end of a kernel and the begin of the next in its stream
+  double host_us = 0;          // from one launch of the host to the next
+};
+LaunchFigures launch_figures(const Gpu& gpu);
 
 // One SM's blocks are simulated (sm_simulation.h), and stand for those of the others; what memory gives and takes is found
 // from the bytes that the blocks access that run at about the same time (launch_footprint.h). Errors: LaunchTrace's.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <memory>
 #include <queue>
 #include <span>
@@ -22,6 +23,17 @@ constexpr std::int64_t kKib = 1024;
 constexpr int kArrayShift = 36;                // in lines
 constexpr std::int64_t kStepsOfAccess = 20;    // items for each access of the budget
 constexpr std::int64_t kPatience = 5'000'000;  // items and iterations in all, those without effect too
+// Cycles that may be waited for in a queue until what is before it stops as well.
+constexpr double kQueue = 500;
+// L2 takes fewer sectors than it sends (`warptime measure --device`), and fewer yet that are not whole (development set).
+constexpr double kWriteSectors = 1.9, kPartialWrite = 2.2;
+// Of the memory: the cycles over which its use is averaged, and what a request waits for others at half its bandwidth.
+constexpr double kUseSpan = 1000, kCrowdCycles = 50, kMostUsed = 0.95;
+constexpr int kReadModifyWrite =
+    4;  // sectors of memory for one that was written in part: a pair is read and written
+constexpr double kKept =
+    0.5;  // of stored sectors that memory takes: where it is less, L2 puts parts together
+constexpr int kAtomicSectors = 3;  // that L2 could send in the time that it takes for a sector's atomics
 constexpr std::int64_t kLocalLines = 1 << 17;  // of a warp: 512 KiB a thread
 
 class SmRunner {
@@ -52,6 +64,7 @@ class SmRunner {
       execute(*warps_[warp], warp);
       if (half_cycles_ < 0 && (run_.accesses >= options_.most_accesses / 2 || steps_ >= most_steps_ / 2)) {
         half_ = run_.counts;
+        half_waits_ = run_.waits;
         half_cycles_ = now_;
       }
     }
@@ -60,11 +73,29 @@ class SmRunner {
       return run_;
     }
     run_.complete = true;
-    run_.cycles = end_;
+    ends({l1_free_, SmWait::on_chip});
+    ends({l2_free_, SmWait::l2});
+    ends({memory_free_, SmWait::memory});
+    last_wait_ = end_.because;
+    end_at(end_.time);
+    run_.cycles = now_;
     return run_;
   }
 
  private:
+  struct Completion {
+    double time = 0;
+    SmWait because = SmWait::latency;  // what took longest
+    void later(const Completion& other) {
+      if (other.time > time) *this = other;
+    }
+  };
+  struct Block;
+  struct AtomicLine {
+    const Block* block = nullptr;  // that accessed it last
+    bool shared = false;           // by several
+    double free = 0;
+  };
   struct Block {
     std::int64_t running = 0;  // warps
     std::vector<std::size_t> at_barrier;
@@ -76,9 +107,11 @@ class SmRunner {
     WarpTrace trace;
     std::shared_ptr<Block> block;
     std::size_t partition = 0;
-    std::vector<double> loads;  // when the last execution of each load completes, by its number
-    double all_loads = 0;       // when all have
-    WarpTrace::Step step;       // the next one
+    std::vector<Completion> loads;  // of the last execution of each load, by its number
+    Completion all_loads;           // of all of them
+    Completion copies;              // of asynchronous copies
+    SmWait waits_for = SmWait::issue;
+    WarpTrace::Step step;  // the next one
     std::uint64_t random = 0;
     std::int64_t local = 0;  // the first line of its local memory
   };
@@ -93,6 +126,7 @@ class SmRunner {
 
   struct Partition {
     double free = 0;
+    std::array<double, kPipes> pipes{};  // when each is free
     std::priority_queue<Ready> ready;
   };
 
@@ -107,18 +141,37 @@ class SmRunner {
       ++steps_;
     }
     Partition* next = nullptr;
+    double earliest = 0;
     for (Partition& partition : partitions_) {
       if (partition.ready.empty()) continue;
       const double time = std::max(partition.free, partition.ready.top().time);
-      if (next != nullptr && time >= now_) continue;
+      if (next != nullptr && time >= earliest) continue;
       next = &partition;
-      now_ = time;
+      earliest = time;
+    }
+    if (next != nullptr) {
+      const Ready& first = next->ready.top();
+      last_wait_ = next->free >= first.time ? SmWait::issue : warps_[first.warp]->waits_for;
+      end_at(earliest);
     }
     return next;
   }
 
+  // Nothing ends before.
+  void ends(const Completion& last) { end_.later(last); }
+  void end_at(double time) {
+    if (time > now_) run_.waits[static_cast<std::size_t>(last_wait_)] += time - now_;
+    now_ = std::max(now_, time);
+  }
+
   // Accesses of one array are of one region; without a name each access has its own.
   void place_arrays(const std::vector<TraceNode>& nodes) {
+    const auto stores_to = [&](const std::string& array) {
+      return std::count_if(nodes.begin(), nodes.end(), [&](const TraceNode& node) {
+        const auto* access = std::get_if<MemoryAccess>(&node.item->what);
+        return access != nullptr && access->kind == MemoryAccess::Kind::store && access->array == array;
+      });
+    };
     for (const TraceNode& node : nodes) {
       if (const auto* access = std::get_if<MemoryAccess>(&node.item->what)) {
         const std::string name =
@@ -126,6 +179,9 @@ class SmRunner {
         const auto [place, fresh] = places_.try_emplace(name, static_cast<std::int64_t>(places_.size() + 1));
         bases_.resize(std::max(bases_.size(), static_cast<std::size_t>(node.access) + 1));
         bases_[static_cast<std::size_t>(node.access)] = place->second << kArrayShift;
+        stores_together_.resize(bases_.size(), 1);
+        if (access->kind == MemoryAccess::Kind::store && !access->array.empty())
+          stores_together_[static_cast<std::size_t>(node.access)] = stores_to(access->array);
       }
       if (node.item->detail) detailed_ = true;
       most_loads_ = std::max(most_loads_, static_cast<std::size_t>(node.load) + 1);
@@ -136,6 +192,9 @@ class SmRunner {
 
   void start_block(double time) {
     if (next_block_ >= launch_.blocks()) return;
+    time = std::max(time, block_free_);
+    block_free_ = time + std::max(figures_.block_start_cycles,
+                                  static_cast<double>(warps_per_block_) * figures_.warp_start_cycles);
     auto block = std::make_shared<Block>();
     block->running = warps_per_block_;
     for (std::int64_t w = 0; w < warps_per_block_; ++w) {
@@ -150,29 +209,30 @@ class SmRunner {
       Warp& warp = *warps_[index];
       warp.block = block;
       warp.partition = static_cast<std::size_t>(started_++) % partitions_.size();
-      warp.loads.assign(most_loads_, 0);
+      warp.loads.assign(most_loads_, Completion{});
       // The next block's warps take the places of those that have ended.
       warp.local = (std::int64_t{1} << 60) + static_cast<std::int64_t>(index) * kLocalLines;
       warp.random = static_cast<std::uint64_t>(next_block_ * warps_per_block_ + w) * 0x9e3779b97f4a7c15U + 1;
-      wait(index, time);
+      wait(index, {time + static_cast<double>(w) * figures_.warp_start_cycles, SmWait::blocks});
     }
     next_block_ += options_.sms;
   }
 
   // Waits from `time` on until its next item can begin.
-  void wait(std::size_t index, double time) {
+  void wait(std::size_t index, Completion until) {
     Warp& warp = *warps_[index];
-    if (!warp.trace.next(warp.step, &patience_)) return end_warp(warp, index, time);
+    if (!warp.trace.next(warp.step, &patience_)) return end_warp(warp, index, until);
     const Item& item = *warp.step.node->item;
     if (detailed_) {
       if (item.detail)
         for (const int needed : item.detail->needs)
           if (static_cast<std::size_t>(needed) < warp.loads.size())
-            time = std::max(time, warp.loads[static_cast<std::size_t>(needed)]);
+            until.later(warp.loads[static_cast<std::size_t>(needed)]);
     } else if (warp.step.node->load == 0) {  // what it needs is not known: all
-      time = std::max(time, warp.all_loads);
+      until.later(warp.all_loads);
     }
-    partitions_[warp.partition].ready.push({time, order_++, index});
+    warp.waits_for = until.because;
+    partitions_[warp.partition].ready.push({until.time, order_++, index});
   }
 
   void execute(Warp& warp, std::size_t index) {
@@ -185,23 +245,34 @@ class SmRunner {
     const double instructions = run != nullptr ? static_cast<double>(warp.trace.instructions(step)) : 1;
     const bool issued = run != nullptr || access != nullptr;  // not so `calc`, which is cycles
     const double slots = item.machine ? item.machine->total() : issued ? instructions : 0;
-    partitions_[warp.partition].free = start + slots;
-    double done = start + slots;
-    if (detail != nullptr && detail->chain) done = std::max(done, start + *detail->chain);
+    Partition& partition = partitions_[warp.partition];
+    partition.free = start + slots;
+    Completion done{start + slots, SmWait::issue};
+    if (item.machine) {
+      for (std::size_t pipe = 0; pipe < kPipes; ++pipe) {
+        const double held = item.machine->by_pipe[pipe] * figures_.pipe_cycles[pipe];
+        if (held <= 0) continue;
+        partition.pipes[pipe] = std::max(partition.pipes[pipe], start) + held;
+        done.later({partition.pipes[pipe], SmWait::pipe});
+      }
+    }
+    if (detail != nullptr && detail->chain) done.later({start + *detail->chain, SmWait::chain});
     run_.counts.instructions += instructions;
     if (access != nullptr && !step.skipped) memory_access(warp, step, *access, start);
     if (detail != nullptr && !step.skipped)
       for (std::size_t i = 0; i < detail->on_chip.size(); ++i)
-        done = std::max(done, chip_access(warp, step, i, detail->on_chip[i], start));
-    end_ = std::max(end_, done);
+        done.later({chip_access(warp, step, i, detail->on_chip[i], start), SmWait::on_chip});
+    done.later({l1_free_ - kQueue, SmWait::on_chip});
+    ends(done);
     if (detail != nullptr && detail->barrier) return wait_at_barrier(warp, index, done);
     wait(index, done);
   }
 
-  void wait_at_barrier(Warp& warp, std::size_t index, double time) {
+  void wait_at_barrier(Warp& warp, std::size_t index, const Completion& arrived) {
     Block& block = *warp.block;
     block.at_barrier.push_back(index);
-    block.barrier_time = std::max(block.barrier_time, time);
+    barrier_free_ = std::max(barrier_free_, arrived.time) + figures_.barrier_warp_cycles;
+    block.barrier_time = std::max(block.barrier_time, barrier_free_ + figures_.barrier_latency);
     leave_barrier(block);
   }
 
@@ -209,13 +280,14 @@ class SmRunner {
     if (block.at_barrier.empty() || static_cast<std::int64_t>(block.at_barrier.size()) < block.running)
       return;
     const std::vector<std::size_t> warps = std::exchange(block.at_barrier, {});
-    for (const std::size_t warp : warps) wait(warp, block.barrier_time);
+    for (const std::size_t warp : warps) wait(warp, {block.barrier_time, SmWait::barrier});
     block.barrier_time = 0;
   }
 
-  void end_warp(const Warp& warp, std::size_t index, double time) {
-    time = std::max(time, warp.all_loads);
-    end_ = std::max(end_, time);
+  void end_warp(const Warp& warp, std::size_t index, Completion at) {
+    at.later(warp.all_loads);
+    const double time = at.time;
+    ends(at);
     const std::shared_ptr<Block> block = warp.block;
     --block->running;
     warps_[index].reset();
@@ -238,41 +310,91 @@ class SmRunner {
       lines = made_;
     }
     const bool atomic = is_atomic(access);
-    double done = start;
+    int touched = 0;
+    for (const LineSectors& line : lines) touched += std::popcount(line.sectors);
+    const std::int64_t together = stores_together_[static_cast<std::size_t>(step.node->access)];
+    const bool partial =
+        2 * std::popcount(step.threads) * access.bytes.value_or(4) * together < touched * kSectorBytes;
+    Completion done{start, SmWait::on_chip};
     for (const LineSectors& line : lines) {
-      const double looked_up = std::max(start, l1_free_);
-      l1_free_ = looked_up + 1;
+      const double looked_up = look_up(start);
       const int sectors = std::popcount(line.sectors);
       if (unknown) run_.counts.unknown_sectors += sectors;
       if (atomic) {
         run_.counts.atomic_sectors += sectors;
-        done = std::max(done, from_l2(looked_up, sectors) + figures_.l2_latency);
+        done.later(at_atomic(warp, line.line + base, sectors, same_address(step, access, lines), looked_up));
       } else if (is_asynchronous_copy(access)) {
         run_.counts.load_sectors += sectors;
         for (unsigned rest = line.sectors; rest != 0; rest &= rest - 1)
-          read_from_l2(line.line + base, std::countr_zero(rest), looked_up, false);
+          warp.copies.later(read_from_l2(line.line + base, std::countr_zero(rest), looked_up, false));
       } else if (access.kind == MemoryAccess::Kind::store) {
-        store(line.line + base, line.sectors, looked_up);
+        store(line.line + base, line.sectors, looked_up, partial);
       } else {
-        done = std::max(done, load(line.line + base, line.sectors, looked_up));
+        done.later(load(line.line + base, line.sectors, looked_up));
       }
     }
     if (step.node->load > 0) {
       warp.loads[static_cast<std::size_t>(step.node->load)] = done;
-      warp.all_loads = std::max(warp.all_loads, done);
+      warp.all_loads.later(done);
     }
+  }
+
+  // When L1 looks a line up that is asked for at `time`. What it passes on must not wait too long in L2's queue.
+  double look_up(double time) {
+    const double looked_up = std::max({time, l1_free_, l2_free_ - kQueue});
+    l1_free_ = looked_up + 1;
+    return looked_up;
+  }
+
+  // An address takes one thread's atomic after the other, of all SMs if blocks share it.
+  Completion at_atomic(const Warp& warp, std::int64_t address, int sectors, double threads, double time) {
+    AtomicLine& line = atomics_[address];
+    if (line.block != nullptr && line.block != warp.block.get()) line.shared = true;
+    line.block = warp.block.get();
+    Completion there = from_l2(time, sectors * kAtomicSectors);
+    const double sms = line.shared ? static_cast<double>(options_.active_sms) : 1;
+    line.free = std::max(line.free, there.time) + threads * figures_.atomic_thread_cycles * sms;
+    const Completion done{line.free, SmWait::atomic};
+    ends(done);
+    l2_free_ = std::max(l2_free_, line.free - kQueue);
+    there.later(done);
+    there.time += figures_.l2_latency;
+    return there;
+  }
+
+  // How many threads of the warp access one address, on average. Compilers let one thread do the work of all
+  // where all have the same address.
+  static double same_address(const WarpTrace::Step& step, const MemoryAccess& access,
+                             std::span<const LineSectors> lines) {
+    if (access.access == Access::uniform) return 1;
+    double bytes = 0;
+    for (const LineSectors& line : lines) bytes += kSectorBytes * std::popcount(line.sectors);
+    return std::max(1.0, std::popcount(step.threads) * static_cast<double>(access.bytes.value_or(4)) / bytes);
   }
 
   // Returns when its result is there. Local memory lies word by word side by side; the block's and the warp's are apart.
   double chip_access(Warp& warp, const WarpTrace::Step& step, std::size_t index, const ChipAccess& access,
                      double start) {
-    if (access.space == ChipAccess::Space::constant) return start;
-    ++run_.accesses;
     LaneValues addresses;
+    if (access.space == ChipAccess::Space::constant) {
+      if (!warp.trace.chip_addresses(step, index, addresses)) return start;
+      int different = 0;
+      for (unsigned rest = step.threads; rest != 0; ++different) {
+        const std::int64_t word = addresses[static_cast<std::size_t>(std::countr_zero(rest))] / 4;
+        for (unsigned others = rest; others != 0; others &= others - 1) {
+          const int lane = std::countr_zero(others);
+          if (addresses[static_cast<std::size_t>(lane)] / 4 == word) rest &= ~(1U << lane);
+        }
+      }
+      const double served = std::max(start, constant_free_);
+      constant_free_ = served + (different - 1) * figures_.constant_way_cycles;
+      return different > 1 ? constant_free_ + figures_.shared_latency : start;
+    }
+    ++run_.accesses;
     if (access.space == ChipAccess::Space::shared) {
       if (!warp.trace.chip_addresses(step, index, addresses)) {  // taken to have no conflicts
         l1_free_ = std::max(start, l1_free_) + 1;
-        return start;
+        return access.kind == ChipAccess::Kind::store ? start : l1_free_ - 1 + figures_.shared_latency;
       }
       const bool load = access.kind == ChipAccess::Kind::load;
       const int ways = shared_ways(addresses, step.threads, access.bytes, access.kind);
@@ -291,18 +413,17 @@ class SmRunner {
     double done = start;
     for (std::int64_t word = 0; word < words; ++word) {
       const std::int64_t line = warp.local + (offset / 4 + word) % kLocalLines;
-      const double looked_up = std::max(start, l1_free_);
-      l1_free_ = looked_up + 1;
+      const double looked_up = look_up(start);
       SectorCache::Line& found = l1_.find_or_add(line);
       const bool hit = found.loaded == 15;
       if (access.kind == ChipAccess::Kind::store) {
         run_.counts.local_store_sectors += 4;
         run_.counts.local_store_hits += hit ? 4 : 0;
-        from_l2(looked_up, 4);  // written through
+        from_l2(looked_up, 4 * kWriteSectors);  // written through
       } else {
         run_.counts.local_load_sectors += 4;
         run_.counts.local_load_hits += hit ? 4 : 0;
-        if (!hit) done = std::max(done, from_l2(looked_up, 4) + figures_.l2_latency);
+        if (!hit) done = std::max(done, from_l2(looked_up, 4).time + figures_.l2_latency);
         done = std::max(done, looked_up + figures_.l1_latency);
       }
       found.loaded = 15;
@@ -310,63 +431,98 @@ class SmRunner {
     return done;
   }
 
-  // When L2 can begin to send sectors that are asked for at `time`.
-  double from_l2(double time, int sectors) {
-    const double start = std::max(time, l2_free_);
-    l2_free_ = start + sectors * figures_.l2_sector_cycles;
-    return start;
+  // When L2 can begin to send sectors that are asked for at `time`, and what that waits for, if anything.
+  Completion from_l2(double time, double sectors) {
+    Completion begin{time, SmWait::latency};
+    begin.later({memory_free_ - kQueue, SmWait::memory});
+    begin.later({l2_free_, SmWait::l2});
+    l2_free_ = begin.time + sectors * figures_.l2_sector_cycles;
+    return begin;
   }
 
-  void store(std::int64_t address, std::uint8_t sectors, double time) {
+  // Returns for how long it waits for others, beside its turn.
+  double at_memory(double time, double sectors) {
+    const double held = sectors * figures_.memory_sector_cycles;
+    memory_busy_ = memory_busy_ * std::exp(-std::max(0.0, time - memory_seen_) / kUseSpan) + held;
+    memory_seen_ = std::max(memory_seen_, time);
+    memory_free_ = std::max(memory_free_, time) + held;
+    const double used = std::min(memory_busy_ / kUseSpan, kMostUsed);
+    return kCrowdCycles * used / (1 - used);
+  }
+
+  // partial: not all of the sectors' bytes.
+  void store(std::int64_t address, std::uint8_t sectors, double time, bool partial) {
     SectorCache::Line& line = l1_.find_or_add(address);
     const int count = std::popcount(sectors);
     run_.counts.store_sectors += count;
     run_.counts.store_hits += std::popcount(static_cast<unsigned>(sectors & (line.loaded | line.stored)));
     line.loaded &= static_cast<std::uint8_t>(~sectors);  // the next load goes to L2
     line.stored |= sectors;
-    from_l2(time, count);
+    const double there = from_l2(time, count * (partial ? kPartialWrite : 1) * kWriteSectors).time;
+    // Memory reads a sector that was written in part, with its neighbour, and takes both back.
+    at_memory(there,
+              count * options_.to_memory * (partial && options_.to_memory > kKept ? kReadModifyWrite : 1));
   }
 
-  double load(std::int64_t address, std::uint8_t sectors, double time) {
+  Completion load(std::int64_t address, std::uint8_t sectors, double time) {
     SectorCache::Line& line = l1_.find_or_add(address);
     const std::uint8_t hits = sectors & line.loaded, misses = sectors & ~line.loaded;
     run_.counts.load_sectors += std::popcount(sectors);
     run_.counts.load_hits += std::popcount(hits);
-    double done = time + figures_.l1_latency;
+    Completion done{time + figures_.l1_latency, SmWait::on_chip};
     for (unsigned rest = hits; rest != 0; rest &= rest - 1)
-      done = std::max(done, line.ready[std::countr_zero(rest)]);
+      done.later({line.ready[std::countr_zero(rest)], SmWait::latency});
     if (misses == 0) return done;
     for (unsigned rest = misses; rest != 0; rest &= rest - 1) {
       const int sector = std::countr_zero(rest);
-      const double there = read_from_l2(address, sector, time, (line.stored >> sector & 1) != 0);
+      const Completion there = read_from_l2(address, sector, time, (line.stored >> sector & 1) != 0);
       line.loaded |= static_cast<std::uint8_t>(1 << sector);
-      line.ready[sector] = there;
-      done = std::max(done, there);
+      line.ready[sector] = there.time;
+      done.later(there);
     }
     return done;
   }
 
   // When a sector is there that L1 does not have.
-  double read_from_l2(std::int64_t address, int sector, double time, bool stored) {
-    double there = from_l2(time, 1);
+  Completion read_from_l2(std::int64_t address, int sector, double time, bool stored) {
+    Completion there = from_l2(time, 1);
+    const double latency = stored ? figures_.stored_latency : figures_.l2_latency;
+    // What took longer: to get its turn, or the way.
+    const auto after = [&](double way) {
+      return Completion{there.time + way, there.time - time > way ? there.because : SmWait::latency};
+    };
     std::uint8_t& read = read_[address];
     const auto bit = static_cast<std::uint8_t>(1 << sector);
-    if ((read & bit) != 0) return there + (stored ? figures_.stored_latency : figures_.l2_latency);
-    if ((read & (3 << (sector & 2))) == 0) run_.counts.first_bytes += 2 * kSectorBytes;
+    if ((read & bit) != 0) return after(latency);
+    const bool first_of_pair = (read & (3 << (sector & 2))) == 0;
+    if (first_of_pair) run_.counts.first_bytes += 2 * kSectorBytes;
     read |= bit;
-    memory_debt_ += options_.from_memory;
-    if (memory_debt_ < 1) return there + figures_.l2_latency;
-    memory_debt_ -= 1;
-    memory_free_ = std::max(memory_free_, there) + figures_.memory_sector_cycles;
-    return memory_free_ + figures_.memory_latency;
+    if (first_of_pair) {
+      memory_debt_ += options_.from_memory;
+      memory_now_ = memory_debt_ >= 1;
+      if (memory_now_) memory_debt_ -= 1;
+    }
+    if (!memory_now_) return after(figures_.l2_latency);
+    const double crowd = at_memory(there.time, first_of_pair ? 2 : 0);
+    there.later({memory_free_, SmWait::memory});
+    return after(figures_.memory_latency + crowd);
   }
 
-  // Lines in place of those that are not known, spread as the pattern says over a region with an element for each
-  // thread of the launch.
+  // In lines; otherwise it has so many bytes.
+  std::int64_t region_of(const MemoryAccess& access, std::int64_t otherwise) const {
+    if (options_.array_bytes != nullptr) {
+      const auto known = options_.array_bytes->find(access.array);
+      if (known != options_.array_bytes->end()) otherwise = static_cast<std::int64_t>(known->second);
+    }
+    return std::max<std::int64_t>(1, otherwise / kLineBytes);
+  }
+
+  // Lines in place of those that are not known, spread as the pattern says over the array, or a region with
+  // an element for each thread of the launch.
   void make_lines(Warp& warp, const WarpTrace::Step& step, const MemoryAccess& access) {
     made_.clear();
     const std::int64_t bytes = std::max<std::int64_t>(1, access.bytes.value_or(4));
-    const std::int64_t region = std::max<std::int64_t>(1, threads_ * bytes / kLineBytes);  // in lines
+    const std::int64_t region = region_of(access, threads_ * bytes);
     const auto random = [&]() -> std::uint64_t {
       warp.random ^= warp.random << 13;  // Marsaglia's xorshift64 (2003)
       warp.random ^= warp.random >> 7;
@@ -409,6 +565,7 @@ class SmRunner {
     run_.second_half = run_.counts;
     run_.second_half.add(half_, -1);
     run_.second_half_cycles = now_ - half_cycles_;
+    for (std::size_t i = 0; i < kSmWaits; ++i) run_.second_half_waits[i] = run_.waits[i] - half_waits_[i];
   }
 
   const LaunchTrace& launch_;
@@ -416,13 +573,20 @@ class SmRunner {
   const SmOptions& options_;
   SectorCache l1_;
   std::vector<Partition> partitions_;
+  std::unordered_map<std::int64_t, AtomicLine> atomics_;
+  bool memory_now_ = false;  // memory has the pair of sectors that was asked for last
+  double memory_busy_ = 0, memory_seen_ = 0;
+  double constant_free_ = 0, barrier_free_ = 0, block_free_ = 0;
+  SmWait last_wait_ = SmWait::blocks;
+  std::array<double, kSmWaits> half_waits_{};
   double l1_free_ = 0, l2_free_ = 0, memory_free_ = 0, memory_debt_ = 0;
   std::vector<std::unique_ptr<Warp>> warps_;
   std::vector<std::size_t> free_;
   std::uint64_t order_ = 0;
   std::int64_t warps_per_block_ = 1, threads_ = 1, next_block_ = 0, started_ = 0;
   std::unordered_map<std::string, std::int64_t> places_;
-  std::vector<std::int64_t> bases_;  // by access
+  std::vector<std::int64_t> bases_;            // by access
+  std::vector<std::int64_t> stores_together_;  // by access: stores of the same list to the same array
   std::size_t most_loads_ = 1;
   bool detailed_ = false;                                // items say what they need
   std::unordered_map<std::int64_t, std::uint8_t> read_;  // sectors of lines that this SM has read
@@ -430,7 +594,8 @@ class SmRunner {
   std::vector<double> places_for_blocks_;  // when places for blocks became free
   std::int64_t steps_ = 0, most_steps_ = kStepsOfAccess * options_.most_accesses;
   std::int64_t patience_ = kPatience;
-  double now_ = 0, end_ = 0, half_cycles_ = -1;
+  double now_ = 0, half_cycles_ = -1;
+  Completion end_;
   SmCounts half_;
   SmRun run_;
 };
@@ -502,11 +667,29 @@ SmFigures sm_figures(const Gpu& gpu, const Occupancy& occupancy, std::int64_t th
   figures.l2_latency = 280;
   figures.memory_latency = 690;
   figures.stored_latency = 330;
+  const auto sms = static_cast<double>(std::max<std::int64_t>(active_sms, 1));
   constexpr double l2_bytes_per_cycle_of_sm = 64;
-  figures.l2_sector_cycles = kSectorBytes / l2_bytes_per_cycle_of_sm;
+  constexpr double l2_bytes_per_cycle_of_gpu = 4000;
+  figures.l2_sector_cycles =
+      kSectorBytes * std::max(1 / l2_bytes_per_cycle_of_sm, sms / l2_bytes_per_cycle_of_gpu);
+  constexpr double kOfPeak = 0.93;  // that reads reach
   const double bytes_per_cycle = gpu.memory_bandwidth_gb_s.value_or(500) * 1e3 / std::max(gpu.clock_mhz, 1.0);
-  figures.memory_sector_cycles =
-      kSectorBytes / (0.9 * bytes_per_cycle) * static_cast<double>(std::max<std::int64_t>(active_sms, 1));
+  figures.memory_sector_cycles = kSectorBytes / (kOfPeak * bytes_per_cycle) * sms;
+  const auto pipe = [&](Pipe of, double cycles) {
+    figures.pipe_cycles[static_cast<std::size_t>(of)] = cycles;
+  };
+  pipe(Pipe::alu, 2);
+  pipe(Pipe::fma, 1);
+  pipe(Pipe::fp64, 2);
+  pipe(Pipe::fp16, 1);
+  pipe(Pipe::xu, 8);
+  pipe(Pipe::uniform, 2);
+  figures.barrier_latency = 12.8;
+  figures.barrier_warp_cycles = 2;
+  figures.block_start_cycles = 6e-4 * gpu.clock_mhz * sms;
+  figures.warp_start_cycles = 8.6;
+  figures.atomic_thread_cycles = gpu.clock_mhz / 1370;
+  figures.constant_way_cycles = 4;
   return figures;
 }
 

@@ -3,11 +3,15 @@
 // other SMs are taken to do the same at the same time.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "simulator/gpu/gpu.h"
 #include "simulator/gpu/occupancy.h"
+#include "simulator/program/machine_work.h"
 #include "simulator/program/warp_trace.h"
 
 namespace warptime {
@@ -20,7 +24,31 @@ struct SmFigures {
   double l1_latency = 0, l2_latency = 0, memory_latency = 0, stored_latency = 0;
   // Cycles that one sector takes of this SM's share of L2's and of memory's bandwidth.
   double l2_sector_cycles = 0, memory_sector_cycles = 0;
+  // Cycles for which an instruction of a warp holds its pipe, of a partition.
+  std::array<double, kPipes> pipe_cycles{};
+  // Of a barrier: from the last arrival until its warps go on, and for which each arrival holds the SM's barrier unit.
+  double barrier_latency = 0, barrier_warp_cycles = 0;
+  // Between the starts of two blocks on this SM, and of two warps of a block.
+  double block_start_cycles = 0, warp_start_cycles = 0;
+  // For which an atomic of one thread holds its address, in L2.
+  double atomic_thread_cycles = 0;
+  double constant_way_cycles = 0;  // of each further address of a load of constants
 };
+
+// What the SM waits for, when no partition issues.
+enum class SmWait : std::uint8_t {
+  issue,    // nothing: a partition issues
+  pipe,     // a pipe that takes more than a cycle for an instruction of a warp
+  chain,    // a result of an instruction before
+  on_chip,  // L1, shared memory, constants
+  l2,       // L2's bandwidth
+  memory,   // the memory's bandwidth
+  latency,  // of L2 and memory: too few loads are under way
+  atomic,   // atomics on one address
+  barrier,  // the last warp of the block
+  blocks,   // the start of a block
+};
+inline constexpr std::size_t kSmWaits = 10;
 
 // L1 and shared memory together, by compute capability (CUDA C++ Programming Guide, 20.4 to 20.10).
 std::int64_t unified_l1_bytes(ComputeCapability compute_capability);
@@ -35,11 +63,14 @@ SmFigures sm_figures(const Gpu& gpu, const Occupancy& occupancy, std::int64_t th
                      std::int64_t active_sms);
 
 struct SmOptions {
-  std::int64_t active_blocks = 1;  // at once
-  std::int64_t sms = 1;            // of the GPU: block b runs on SM b % sms
-  std::int64_t sm = 0;             // this one
+  std::int64_t active_blocks = 1;                              // at once
+  std::int64_t sms = 1;                                        // of the GPU: block b runs on SM b % sms
+  std::int64_t sm = 0;                                         // this one
+  std::int64_t active_sms = 1;                                 // that have blocks
+  const std::map<std::string, double>* array_bytes = nullptr;  // by MemoryAccess::array, as far as known
   // The share of the sectors that miss L1 and that nobody on this SM has asked for before, which memory must give.
   double from_memory = 1;
+  double to_memory = 0;  // the share of the sectors that are stored that memory must take
   std::int64_t most_accesses =
       30'000;  // of warps that are simulated; what is left is taken to go on as before
 };
@@ -61,6 +92,7 @@ struct SmRun {
   SmCounts counts;       // of what was simulated
   SmCounts second_half;  // of the second half of it, where it is cut
   double cycles = 0, second_half_cycles = 0;
+  std::array<double, kSmWaits> waits{}, second_half_waits{};  // the cycles, by what the SM waited for
   std::int64_t accesses = 0;
   bool complete = false;  // all blocks of this SM ran to their ends
 };

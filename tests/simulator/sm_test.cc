@@ -4,6 +4,8 @@
 
 #include <list>
 #include <random>
+#include <tuple>
+#include <vector>
 
 #include "simulator/sm/launch_footprint.h"
 #include "simulator/sm/memory_levels.h"
@@ -80,6 +82,49 @@ TEST(MemoryLevels, OfACopyAreItsBytes) {
   EXPECT_EQ(warm.l2_reads, 4 * kMib / 32);
   EXPECT_EQ(warm.memory_read_bytes, 0);
   EXPECT_LT(warm.cycles, cold.cycles);
+}
+
+double sum_of(const MemoryLevels& levels) {
+  double sum = 0;
+  for (const double cycles : levels.waits) sum += cycles;
+  return sum;
+}
+
+double wait_of(const MemoryLevels& levels, SmWait wait) {
+  return levels.waits[static_cast<std::size_t>(wait)];
+}
+
+// An SM's cycles are those that it waited for something, or issued.
+TEST(MemoryLevels, SayWhatTheSmWaitsFor) {
+  const std::string address = "address: 4 * (blockIdx.x * 256 + threadIdx.x)";
+  const std::string load = "{load: {access: coalesced, bytes: 4, array: a, " + address + "}}";
+  const Case issues = {"[{repeat: 100, body: [{instructions: 40, machine: {fma: 40}}]}]", {{1320, 1, 1}, {256, 1, 1}}};
+  const Case fp64 = {"[{repeat: 100, body: [{instructions: 40, machine: {fp64: 40}}]}]", {{1320, 1, 1}, {256, 1, 1}}};
+  const Case chain = {"[{repeat: 100, body: [{instructions: 4, chain: 40}]}]", {{132, 1, 1}, {32, 1, 1}}};
+  const Case waits = {"[" + load + ", {instructions: 1, needs: [1]}]", {{132, 1, 1}, {32, 1, 1}}};
+  const Case barrier = {"[{repeat: 100, body: [{instructions: 1, barrier: true}]}]", {{132, 1, 1}, {1024, 1, 1}}};
+  for (const auto& [of, wait, least] : std::vector<std::tuple<Case, SmWait, double>>{
+           {issues, SmWait::issue, 0.8}, {fp64, SmWait::pipe, 0.4}, {chain, SmWait::chain, 0.8},
+           {waits, SmWait::latency, 0.8}, {barrier, SmWait::barrier, 0.8}}) {
+    const MemoryLevels levels = levels_of(of);
+    EXPECT_NEAR(sum_of(levels), levels.cycles, 1e-6 * levels.cycles) << of.items;
+    EXPECT_GT(wait_of(levels, wait), least * levels.cycles) << of.items;
+  }
+  // A pipe that takes two cycles for an instruction takes twice as long.
+  EXPECT_NEAR(levels_of(fp64).cycles / levels_of(issues).cycles, 2, 0.1);
+}
+
+// Atomics on one address go one after the other, over all SMs; those on addresses of their own do not.
+TEST(MemoryLevels, OfAtomicsDependOnTheirAddresses) {
+  const auto atomics = [](const std::string& access, const std::string& address) {
+    return levels_of({"[{load: {access: " + access + ", bytes: 4, array: a, address: \"" + address +
+                          "\", note: atomic}}, {instructions: 1, needs: [1]}]",
+                      {{1320, 1, 1}, {256, 1, 1}}});
+  };
+  const double one = atomics("uniform", "0").cycles;
+  const double own = atomics("coalesced", "4 * (blockIdx.x * 256 + threadIdx.x)").cycles;
+  EXPECT_GT(one, 1320 * 8 * 1.4);  // warps, 1.45 cycles each
+  EXPECT_LT(own, one / 4);
 }
 
 TEST(MemoryLevels, BeyondL2AreReadAndWrittenAnew) {

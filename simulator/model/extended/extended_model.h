@@ -1,0 +1,24 @@
+// The extended model: one SM's blocks of a launch are simulated (simulator/sm), with dependences, caches and shares of
+// bandwidth, and stand for those of the others. No constant belongs to a kernel; the figures are the GPU's.
+//
+//   kernel_us = (cycles of the SM) / clock + what an empty kernel takes
+//   time_us   = the longer of kernel_us + the gap between kernels, and the host's time for a launch
+#pragma once
+
+#include "simulator/model/model.h"
+
+namespace warptime {
+
+class ExtendedModel : public Model {
+ public:
+  std::string_view name() const override { return "extended"; }
+  std::string_view title() const override { return "extended"; }
+  std::span<const TimePart> parts() const override;
+  // It needs a launch's warps: time() below is an error.
+  bool takes_whole_launches() const override { return true; }
+  Result<TimeBreakdown> time(const Schedule& schedule, const ModelGpu& gpu,
+                             const ModelLaunch& launch) const override;
+  std::unique_ptr<ModelSession> session(const ModelOptions& options) const override;
+};
+
+}  // namespace warptime

@@ -1,0 +1,287 @@
+#include "simulator/program/scheduled_loads.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace warptime {
+namespace {
+
+using Operator = Expression::Operator;
+using Replacement = std::map<std::string, Expression, std::less<>>;
+
+// What ptxas 13 and NVVM do for sm_90, by the loops of tests/development.
+constexpr std::int64_t kMostUnrolled = 16;       // iterations of the source, by both together
+constexpr std::int64_t kMostInstructions = 60;   // of a body in PTX that ptxas unrolls
+constexpr std::int64_t kSmallInstructions = 12;  // of a body that both unroll
+constexpr std::int64_t kShortBranch = 12;        // instructions that become predicated
+constexpr std::size_t kMostItems = 400;          // of an unrolled body
+constexpr std::int64_t kMostInFlight = 16;  // loads that rise to the begin of a body: registers hold no more
+
+const MemoryAccess* global_access(const Item& item, MemoryAccess::Kind kind) {
+  const auto* access = std::get_if<MemoryAccess>(&item.what);
+  return access != nullptr && access->kind == kind ? access : nullptr;
+}
+
+bool is_load(const Item& item) {
+  return global_access(item, MemoryAccess::Kind::load) != nullptr;
+}
+
+bool is_nested(const Item& item) {
+  return std::holds_alternative<Repeat>(item.what) || std::holds_alternative<When>(item.what);
+}
+
+// Whether loads stay behind it.
+bool holds_loads(const Item& item) {
+  const auto* access = std::get_if<MemoryAccess>(&item.what);
+  return is_nested(item) || (item.detail && item.detail->barrier) ||
+         (access != nullptr && (access->kind == MemoryAccess::Kind::store || is_atomic(*access)));
+}
+
+std::int64_t instructions_of(const Item& item) {
+  const auto* run = std::get_if<Instructions>(&item.what);
+  if (run == nullptr) return 1;
+  return run->count.is_integer() ? run->count.integer_value() : kMostInstructions + 1;
+}
+
+// d of `n / d`, `n / d - 1`, …; nothing: there is none.
+std::optional<std::int64_t> divided_by(const Expression& count, Operator how) {
+  const auto& parts = count.operands();
+  if (count.op() == how && parts[1].is_integer()) return parts[1].integer_value();
+  if (count.op() == Operator::add || count.op() == Operator::subtract || count.op() == Operator::maximum) {
+    for (const Expression& part : parts)
+      if (const auto found = divided_by(part, how)) return found;
+  }
+  return std::nullopt;
+}
+
+class LoadScheduler {
+ public:
+  Items scheduled(const Items& items) {
+    Items result;
+    for (const Item& item : items) append(item, result);
+    raise_guarded(result);
+    return result;
+  }
+
+  // Gives all items the new numbers of the loads that they need.
+  void renumber() {
+    for (auto& [detail, of] : pending_) {
+      std::vector<int> needs;
+      for (const int needed : detail->needs) add_numbers(needed, of, needs);
+      std::sort(needs.begin(), needs.end());
+      needs.erase(std::unique(needs.begin(), needs.end()), needs.end());
+      detail->needs = std::move(needs);
+    }
+  }
+
+ private:
+  // Where an item stands: in which piece of which loop. Loop 0: in none that is unrolled.
+  struct Place {
+    int loop = 0, copy = 0;
+    int loads_before = 0;  // the number of the last load before it in the original program
+  };
+  struct Emitted {
+    Place place;
+    int number = 0;  // in the new program
+  };
+
+  void append(const Item& item, Items& to) {
+    const auto* repeat = std::get_if<Repeat>(&item.what);
+    if (repeat != nullptr) {
+      if (const std::int64_t times = unrolled(*repeat); times > 1)
+        return append_unrolled(item, *repeat, times, to);
+    }
+    to.push_back(copied(item, {}));
+    if (auto* when = std::get_if<When>(&to.back().what)) {
+      when->then_items = scheduled(when->then_items);
+      when->else_items = scheduled(when->else_items);
+    } else if (auto* inner = std::get_if<Repeat>(&to.back().what)) {
+      inner->body = scheduled(inner->body);
+    }
+  }
+
+  // A copy of the item, of which loads are counted, and details are to be renumbered.
+  Item copied(const Item& item, Place place) {
+    Item copy = item;
+    place.loads_before = original_loads_;
+    if (is_load(item)) emitted_[++original_loads_].push_back({place, ++loads_});
+    if (item.detail) {
+      auto detail = std::make_shared<ItemDetail>(*item.detail);
+      pending_.emplace_back(detail, place);
+      copy.detail = std::move(detail);
+    }
+    return copy;
+  }
+
+  static std::int64_t unrolled(const Repeat& repeat) {
+    std::int64_t instructions = 0;
+    std::int64_t loads = 0;
+    for (const Item& item : repeat.body) {
+      if (is_nested(item) || (item.detail && item.detail->barrier)) return 1;
+      loads += is_load(item) ? 1 : 0;
+      instructions += instructions_of(item);
+    }
+    if (loads == 0) return 1;
+    std::int64_t times = 1;
+    if (!repeat.unrolled.empty()) {
+      times = repeat.unrolled.front().iterations;
+    } else if (const auto already = divided_by(repeat.count, Operator::divide);
+               already && *already > 1 && *already < kMostUnrolled && instructions <= kMostInstructions) {
+      times = kMostUnrolled / *already;
+    } else if (divided_by(repeat.count, Operator::ceil_div) && instructions <= kSmallInstructions) {
+      times = kMostUnrolled;
+    }
+    return std::min<std::int64_t>(
+        std::min(times, std::max<std::int64_t>(kMostInFlight / loads, 1)),
+        static_cast<std::int64_t>(kMostItems / std::max<std::size_t>(repeat.body.size(), 1)));
+  }
+
+  // `times` iterations at once, and what is left of them.
+  void append_unrolled(const Item& item, const Repeat& repeat, std::int64_t times, Items& to) {
+    const auto with = [&](Operator op, const Expression& count) {
+      return Expression::make(op, {count, Expression(times)});
+    };
+    const auto counted = [&](const Expression& value) {
+      return repeat.counter.empty() ? Replacement() : Replacement{{repeat.counter, value}};
+    };
+    const auto counter = [&] { return Expression::name(repeat.counter); };
+    const int loop = ++loops_, first_load = original_loads_;
+    Item main = copied(item, {});
+    auto& pieces = std::get<Repeat>(main.what);
+    pieces.count = with(Operator::divide, repeat.count);
+    if (repeat.per_thread) pieces.per_thread = with(Operator::divide, *repeat.per_thread);
+    pieces.unrolled.clear();
+    pieces.body.clear();
+    if (!repeat.unrolled.empty()) {
+      Item beside{Instructions{0}};
+      beside.machine = std::make_shared<MachineWork>(repeat.unrolled.front().machine);
+      pieces.body.push_back(std::move(beside));
+    }
+    for (std::int64_t copy = 0; copy < times; ++copy) {
+      original_loads_ = first_load;
+      const Replacement at =
+          repeat.counter.empty()
+              ? Replacement()
+              : counted(Expression::make(Operator::add,
+                                         {Expression::make(Operator::multiply, {times, counter()}), copy}));
+      for (const Item& one : repeat.body)
+        pieces.body.push_back(substituted(copied(one, {loop, static_cast<int>(copy), 0}), at));
+    }
+    copies_[loop] = static_cast<int>(times);
+    first_loads_[loop] = {first_load, original_loads_};
+    raise_all(pieces.body);
+    to.push_back(std::move(main));
+
+    original_loads_ = first_load;
+    Item rest = item;
+    rest.machine = nullptr;
+    auto& left = std::get<Repeat>(rest.what);
+    left.count = with(Operator::modulo, repeat.count);
+    if (repeat.per_thread) left.per_thread = with(Operator::modulo, *repeat.per_thread);
+    left.unrolled.clear();
+    left.body.clear();
+    const Expression& all = repeat.per_thread ? *repeat.per_thread : repeat.count;
+    const Replacement behind =
+        repeat.counter.empty()
+            ? Replacement()
+            : counted(Expression::make(
+                  Operator::add,
+                  {Expression::make(Operator::multiply, {times, with(Operator::divide, all)}), counter()}));
+    for (const Item& one : repeat.body)
+      left.body.push_back(substituted(copied(one, {loop, static_cast<int>(times), 0}), behind));
+    to.push_back(std::move(rest));
+  }
+
+  static Item substituted(Item item, const Replacement& replacement) {
+    if (replacement.empty()) return item;
+    if (item.threads) item.threads = item.threads->substitute(replacement);
+    if (auto* run = std::get_if<Instructions>(&item.what)) run->count = run->count.substitute(replacement);
+    if (auto* access = std::get_if<MemoryAccess>(&item.what); access != nullptr && access->address)
+      access->address = access->address->substitute(replacement);
+    if (item.detail && !item.detail->on_chip.empty()) {
+      // copied() has made it, for this item alone
+      auto& detail = const_cast<ItemDetail&>(*item.detail);
+      for (ChipAccess& access : detail.on_chip)
+        if (access.address) access.address = access.address->substitute(replacement);
+    }
+    return item;
+  }
+
+  static void raise(Item& item, std::int64_t by) {
+    if (item.detail) {
+      const_cast<ItemDetail&>(*item.detail).rises = by;
+      return;
+    }
+    auto detail = std::make_shared<ItemDetail>();
+    detail->rises = by;
+    item.detail = std::move(detail);
+  }
+
+  // Of a loop's body that stores nothing: loads that need none of the body rise to its begin.
+  void raise_all(Items& body) const {
+    if (std::any_of(body.begin(), body.end(), holds_loads)) return;
+    std::int64_t before = 0;
+    for (Item& item : body) {
+      if (is_load(item) && (!item.detail || item.detail->needs.empty()))
+        raise(item, before);
+      else
+        ++before;
+    }
+  }
+
+  // A load behind a short branch of its own rises past what is before it, as far as it may.
+  static void raise_guarded(Items& items) {
+    for (std::size_t at = 0; at < items.size(); ++at) {
+      Item& item = items[at];
+      if (!is_load(item) || !item.threads || !item.shares.empty()) continue;
+      if (item.detail && (!item.detail->needs.empty() || item.detail->rises > 0)) continue;
+      std::int64_t rises = 0, run = 0;
+      for (std::size_t i = at; i-- > 0;) {
+        const Item& before = items[i];
+        if (holds_loads(before) || !before.shares.empty()) break;
+        if (is_load(before)) continue;
+        run = i + 1 < at && before.threads != items[i + 1].threads ? 0 : run;
+        run += instructions_of(before);
+        if (run > kShortBranch) break;
+        ++rises;
+      }
+      raise(item, rises);
+    }
+  }
+
+  void add_numbers(int original, const Place& of, std::vector<int>& needs) const {
+    const auto found = emitted_.find(original);
+    if (found == emitted_.end()) return;
+    const auto range = first_loads_.find(of.loop);
+    const bool inside = of.loop > 0 && range != first_loads_.end() && original > range->second.first &&
+                        original <= range->second.second;
+    int copy = of.copy;
+    if (inside && copy < copies_.at(of.loop) && original > of.loads_before)
+      copy = (copy + copies_.at(of.loop) - 1) % copies_.at(of.loop);  // of the iteration before
+    for (const Emitted& one : found->second)
+      if (!inside || (one.place.loop == of.loop && one.place.copy == copy)) needs.push_back(one.number);
+  }
+
+  int original_loads_ = 0, loads_ = 0, loops_ = 0;
+  std::map<int, std::vector<Emitted>> emitted_;  // by the number in the original program
+  std::map<int, std::pair<int, int>>
+      first_loads_;            // of a loop: the loads after the first number, to the second
+  std::map<int, int> copies_;  // of a loop
+  std::vector<std::pair<std::shared_ptr<ItemDetail>, Place>> pending_;
+};
+
+}  // namespace
+
+void schedule_loads(KernelProgram& program) {
+  LoadScheduler scheduler;
+  program.program = scheduler.scheduled(program.program);
+  scheduler.renumber();
+}
+
+}  // namespace warptime

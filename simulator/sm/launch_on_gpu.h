@@ -1,0 +1,29 @@
+// A launch with all its warps, on a GPU: what is simulated.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "simulator/gpu/gpu.h"
+#include "simulator/gpu/occupancy.h"
+#include "simulator/program/kernel_program.h"
+#include "simulator/program/warps.h"
+
+namespace warptime {
+
+// What the caches hold when the launch begins: nothing, or what the same launch left there.
+enum class CacheState : std::uint8_t { cold, warm };
+
+struct LaunchOnGpu {
+  const KernelProgram* program = nullptr;
+  Bindings values;
+  LaunchSize size;
+  Shares shares;
+  const LaunchWarps* warps = nullptr;  // with sectors and machine instructions
+  const Gpu* gpu = nullptr;
+  Occupancy occupancy;
+  const std::map<std::string, double>* array_bytes = nullptr;  // by MemoryAccess::array, as far as known
+};
+
+}  // namespace warptime

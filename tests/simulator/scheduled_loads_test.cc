@@ -1,0 +1,129 @@
+// Loops as ptxas unrolls them, and loads ahead of what does not need them.
+#include "simulator/program/scheduled_loads.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "simulator/program/warps.h"
+#include "test_files.h"
+
+namespace warptime {
+namespace {
+
+using test::program_of;
+
+// `[1 x4 …]`: the body of a repeat; L1+2: the first load, which rises past two items; c(1,2): a calculation that needs
+// these loads.
+std::string shown(const Items& items, int& loads) {
+  std::string text;
+  for (const Item& item : items) {
+    if (!text.empty()) text += ' ';
+    std::string needs;
+    if (item.detail)
+      for (const int needed : item.detail->needs) needs += fmt::format("{}{}", needs.empty() ? "" : ",", needed);
+    if (!needs.empty()) needs = "(" + needs + ")";
+    if (const auto* repeat = std::get_if<Repeat>(&item.what)) {
+      text += to_string(repeat->count) + "[" + shown(repeat->body, loads) + "]";
+    } else if (const auto* access = std::get_if<MemoryAccess>(&item.what)) {
+      text += access->kind == MemoryAccess::Kind::load ? fmt::format("L{}", ++loads) : "S";
+      if (item.detail && item.detail->rises > 0) text += fmt::format("+{}", item.detail->rises);
+      text += needs;
+    } else {
+      text += "c" + needs;
+    }
+  }
+  return text;
+}
+
+std::string scheduled(const std::string& items) {
+  KernelProgram program = program_of("program:\n" + items);
+  schedule_loads(program);
+  int loads = 0;
+  return shown(program.program, loads);
+}
+
+const std::string load = "{load: {access: coalesced, bytes: 4, sectors: 4, address: 4 * threadIdx.x + 128 * i, array: a}}";
+std::string loop(const std::string& count, const std::string& more, const std::string& body) {
+  return fmt::format("  - {{repeat: \"{}\", counter: i{}, body: [{}]}}\n", count, more, body);
+}
+std::string calc(const std::string& more, int instructions = 4) {
+  return fmt::format("{{instructions: {}{}}}", instructions, more);
+}
+
+TEST(ScheduledLoads, OfAnUnrolledLoopAreInFlightTogether) {
+  const std::string body = load + ", " + calc(", needs: [1]");
+  EXPECT_EQ(scheduled(loop("n", ", unrolled: [{iterations: 2}]", body)),
+            "n / 2[c L1+1 c(1) L2+2 c(2)] n % 2[L3 c(3)]");
+  // What the PTX has unrolled by four is unrolled four times more, where the body is small.
+  EXPECT_EQ(scheduled(loop("n / 4", "", body)).substr(0, 30), "n / 4 / 4[L1 c(1) L2+1 c(2) L3");
+  EXPECT_EQ(scheduled(loop("n / 4", "", load + ", " + calc(", needs: [1]", 80))), "n / 4[L1 c(1)]");
+  EXPECT_EQ(scheduled(loop("n", "", body)), "n[L1 c(1)]");
+}
+
+TEST(ScheduledLoads, StayBehindStoresAndBarriers) {
+  const std::string store = "{store: {access: coalesced, bytes: 4, sectors: 4, address: 4 * threadIdx.x, array: b}}";
+  const std::string twice = ", unrolled: [{iterations: 2}]";
+  EXPECT_EQ(scheduled(loop("n", twice, load + ", " + calc(", needs: [1]") + ", " + store)),
+            "n / 2[c L1 c(1) S L2 c(2) S] n % 2[L3 c(3) S]");
+  EXPECT_EQ(scheduled(loop("n", twice, load + ", " + calc(", needs: [1], barrier: true"))), "n[L1 c(1)]");
+}
+
+TEST(ScheduledLoads, NeedWhatTheIterationBeforeHasLoaded) {
+  // A chain: each load needs the one of the iteration before.
+  const std::string chain =
+      "{load: {access: uniform, bytes: 4, sectors: 1, array: a}, needs: [1]}, " + calc("");
+  EXPECT_EQ(scheduled(loop("n", ", unrolled: [{iterations: 3}]", chain)),
+            "n / 3[c L1(3) c L2(1) c L3(2) c] n % 3[L4(4) c]");
+  // What comes after the loop needs the last of them, whichever that is.
+  EXPECT_EQ(scheduled(loop("n", ", unrolled: [{iterations: 2}]", load) + "  - " + calc(", needs: [1]") + "\n"),
+            "n / 2[c L1+1 L2+1] n % 2[L3] c(1,2,3)");
+}
+
+TEST(ScheduledLoads, RisePastShortBranches) {
+  const std::string guarded = "threads: threadIdx.x + {} < n";
+  std::string items;
+  for (int k = 0; k < 3; ++k) {
+    const std::string threads = fmt::format(fmt::runtime(guarded), k);
+    items += "  - {instructions: 3, " + threads + "}\n  - " + load.substr(0, load.size() - 1) + ", " + threads + "}\n" +
+             fmt::format("  - {{instructions: 1, {}, needs: [{}]}}\n", threads, k + 1);
+  }
+  KernelProgram program = program_of("parameters: {n: argument 0}\nprogram:\n" + items);
+  schedule_loads(program);
+  int loads = 0;
+  EXPECT_EQ(shown(program.program, loads), "c L1+1 c(1) c L2+3 c(2) c L3+5 c(3)");
+}
+
+// What warps execute and access stays the same.
+TEST(ScheduledLoads, AreTheSameWork) {
+  const std::string body = load + ", {instructions: 3, on_chip: [{load: shared, bytes: 4, address: 4 * i}]}, " +
+                           calc(", needs: [1]") +
+                           ", {store: {access: coalesced, bytes: 4, sectors: 4, address: 4 * threadIdx.x * i, array: b}, "
+                           "threads: threadIdx.x > i}";
+  for (const int pieces : {2, 3, 4, 8}) {
+    for (int n = 0; n < 20; ++n) {
+      const std::string items = fmt::format(
+          "program:\n  - {{repeat: 20, per_thread: \"{} + threadIdx.x % 7\", counter: i, unrolled: [{{iterations: {}}}], "
+          "body: [{}]}}\n",
+          n, pieces, body);
+      const KernelProgram before = program_of(items);
+      KernelProgram after = before;
+      schedule_loads(after);
+      WarpOptions options;
+      options.sectors = true;
+      const LaunchSize size{{3, 1, 1}, {96, 1, 1}};
+      const auto was = WarpProgram(before).launch({}, size, {}, options);
+      const auto is = WarpProgram(after).launch({}, size, {}, options);
+      ASSERT_TRUE(was && is);
+      EXPECT_EQ(is->total.instructions, was->total.instructions) << pieces << ' ' << n;
+      EXPECT_EQ(is->total.loads, was->total.loads);
+      EXPECT_EQ(is->total.stores, was->total.stores);
+      EXPECT_EQ(is->total.load_sectors, was->total.load_sectors);
+      EXPECT_EQ(is->total.store_sectors, was->total.store_sectors);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace warptime
