@@ -174,8 +174,14 @@ std::vector<KernelProgram> programs_of(const Analysis& analysis) {
 
 std::string emit_text(const Analysis& analysis, Emit what) {
   if (what == Emit::ptx) return analysis.source->ptx;
-  if (what == Emit::program) return to_yaml(programs_of(analysis));
   std::string out;
+  if (what == Emit::program) {
+    for (const auto& kernel : analysis.kernels) {
+      if (!out.empty()) out += "---\n";
+      append_yaml(kernel.program, out);
+    }
+    return out;
+  }
   for (const auto& kernel : analysis.kernels) {
     if (!out.empty()) out += "\n";
     switch (what) {

@@ -71,13 +71,12 @@ void Parameters::declare_in(KernelProgram& program) {
     if (!is_integer_argument(i)) continue;
     parameters.push_back({argument_name(i, 0), argument_description(i)});
   }
-  KernelProgram used;
-  used.program = program.program;
+  const auto names = used_names(program);
   const auto declared = [&](const std::string& name) {
     return std::any_of(parameters.begin(), parameters.end(), [&](const auto& p) { return p.name == name; });
   };
   for (auto& asked : asked_for_) parameters.push_back(std::move(asked));
-  for (const auto& name : parameter_names(used)) {
+  for (const auto& name : names) {
     if (declared(name)) continue;
     parameters.push_back(
         {name, name.find('.') != std::string::npos ? "launch dimension" : "a part of a kernel argument"});

@@ -10,6 +10,18 @@ namespace {
 
 using E = Expression;
 
+// All programs share the names of threads and launches.
+const E& special_expression(Special which) {
+  constexpr auto kinds = static_cast<std::size_t>(Special::other);
+  static const auto& expressions = *new std::vector<E>([] {
+    std::vector<E> made;
+    for (std::size_t i = 0; i < kinds; ++i)
+      made.push_back(E::permanent_name(special_name(static_cast<Special>(i))));
+    return made;
+  }());
+  return expressions[static_cast<std::size_t>(which)];
+}
+
 class Writer {
  public:
   Writer(SymbolicExprs& exprs, const Naming& naming, int most_parts)
@@ -36,7 +48,7 @@ class Writer {
   std::optional<E> binary(E::Operator op, ExprId a, ExprId b) {
     auto x = write(a), y = write(b);
     if (!x || !y) return std::nullopt;
-    return E::make(op, {std::move(*x), std::move(*y)});
+    return E::make(op, std::move(*x), std::move(*y));
   }
 
   std::optional<E> write_node(ExprId id) {
@@ -49,7 +61,9 @@ class Writer {
       case SymbolicOp::special: {
         const auto which = static_cast<Special>(node.a);
         const bool dimension = (node.dependence & on_launch) != 0;
-        return named(dimension || naming_.threads_too || naming_.of_threads ? special_name(which) : "");
+        if (which != Special::other && (dimension || naming_.threads_too || naming_.of_threads))
+          return special_expression(which);
+        return named("");
       }
       case SymbolicOp::counter:
         return named(naming_.counter ? naming_.counter(node.a) : "");
@@ -72,7 +86,7 @@ class Writer {
         for (const auto& t : exprs_.terms(id)) {
           auto part = write(t.atom);
           if (!part) return std::nullopt;
-          all = all ? E::make(E::Operator::multiply, {*all, *part}) : *part;
+          all = all ? E::make(E::Operator::multiply, std::move(*all), std::move(*part)) : std::move(*part);
         }
         return all;
       }
@@ -112,7 +126,7 @@ class Writer {
       }
       case SymbolicOp::power_of_two: {
         auto e = write(node.a);
-        return e ? std::optional(E::make(E::Operator::power, {E(2), *e})) : std::nullopt;
+        return e ? std::optional(E::make(E::Operator::power, E(2), std::move(*e))) : std::nullopt;
       }
       case SymbolicOp::log2_floor: {
         auto a = write(node.a);
@@ -150,7 +164,7 @@ class Writer {
       return E(exprs_[side].number + whole);
     auto written = write(side);
     if (!written || !may_wrap(side)) return written;
-    return E::make(E::Operator::modulo, {std::move(*written), E(whole)});
+    return E::make(E::Operator::modulo, std::move(*written), E(whole));
   }
   bool may_wrap(ExprId side) {
     return naming_.of_threads && (exprs_[side].dependence & (on_thread | on_block | on_counter)) != 0 &&
@@ -161,7 +175,7 @@ class Writer {
     if (!may_wrap(node.a) && !may_wrap(node.b)) return comparison(op, flipped, node);
     auto a = unsigned_side(node.a), b = unsigned_side(node.b);
     if (!a || !b) return std::nullopt;
-    return E::make(op, {std::move(*a), std::move(*b)});
+    return E::make(op, std::move(*a), std::move(*b));
   }
 
   // `k < L - 1` rather than `L - 1 > k`: the simpler side first, a number last.
@@ -194,7 +208,7 @@ class Writer {
     if (wraps(a) || wraps(b)) {
       auto x = in_32_bits(a), y = in_32_bits(b);
       if (!x || !y) return std::nullopt;
-      return E::make(op, {std::move(*x), std::move(*y)});
+      return E::make(op, std::move(*x), std::move(*y));
     }
     if (weight(b) < weight(a)) return binary(flipped, b, a);
     return binary(op, a, b);
@@ -267,7 +281,7 @@ class Writer {
         auto x = write(node.a), d = write(node.b);
         if (!x || !d) continue;
         if (node.op == SymbolicOp::truncated_divide) assumed.division_of_not_negative = true;
-        parts.push_back({multiple, E::make(E::Operator::modulo, {*x, *d})});
+        parts.push_back({multiple, E::make(E::Operator::modulo, std::move(*x), std::move(*d))});
         id = rest;
         return true;
       }
@@ -284,28 +298,29 @@ class Writer {
     for (const auto& t : terms) {
       auto part = write(t.atom);
       if (!part) return std::nullopt;
-      parts.push_back({t.coefficient, *part});
+      parts.push_back({t.coefficient, std::move(*part)});
     }
     // What is added comes before what is subtracted.
     std::stable_partition(parts.begin(), parts.end(), [](const Part& p) { return p.coefficient > 0; });
     std::optional<E> all;
-    const auto scaled = [](std::int64_t c, const E& e) {
-      return c == 1 ? e : E::make(E::Operator::multiply, {E(c), e});
+    const auto scaled = [](std::int64_t c, E e) {
+      return c == 1 ? e : E::make(E::Operator::multiply, E(c), std::move(e));
     };
     if (number > 0 && (parts.empty() || parts[0].coefficient < 0)) all = E(number);
     const bool number_done = all.has_value();
-    for (const auto& [c, e] : parts) {
+    for (auto& [c, e] : parts) {
       if (c == INT64_MIN) return std::nullopt;
       if (!all)
-        all = c > 0 ? scaled(c, e) : E::make(E::Operator::negate, {scaled(-c, e)});
+        all = c > 0 ? scaled(c, std::move(e)) : E::make(E::Operator::negate, {scaled(-c, std::move(e))});
       else
-        all = E::make(c > 0 ? E::Operator::add : E::Operator::subtract, {*all, scaled(c > 0 ? c : -c, e)});
+        all = E::make(c > 0 ? E::Operator::add : E::Operator::subtract, std::move(*all),
+                      scaled(c > 0 ? c : -c, std::move(e)));
     }
     if (!all) return E(number);
     if (number_done || number == 0) return all;
     if (number == INT64_MIN) return std::nullopt;
-    return E::make(number > 0 ? E::Operator::add : E::Operator::subtract,
-                   {*all, E(number > 0 ? number : -number)});
+    return E::make(number > 0 ? E::Operator::add : E::Operator::subtract, std::move(*all),
+                   E(number > 0 ? number : -number));
   }
 
   SymbolicExprs& exprs_;

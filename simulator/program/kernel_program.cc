@@ -1,11 +1,13 @@
 #include "simulator/program/kernel_program.h"
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cassert>
 #include <charconv>
+#include <iterator>
 
 #include "simulator/program/walk.h"
 
@@ -51,7 +53,8 @@ std::string to_string(const LineSet& lines) {
   std::string text;
   for (const auto& [first, last] : lines.ranges()) {
     if (!text.empty()) text += ",";
-    text += first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last);
+    fmt::format_to(std::back_inserter(text), FMT_COMPILE("{}"), first);
+    if (first != last) fmt::format_to(std::back_inserter(text), FMT_COMPILE("-{}"), last);
   }
   return text;
 }

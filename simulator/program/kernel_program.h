@@ -206,6 +206,7 @@ Result<std::vector<KernelProgram>> read_kernel_programs(std::string_view text, c
 // What read_kernel_programs reads back to an equal value; several programs are several YAML documents.
 std::string to_yaml(const KernelProgram& program);
 std::string to_yaml(const std::vector<KernelProgram>& programs);
+void append_yaml(const KernelProgram& program, std::string& out);
 std::string to_json(const std::vector<KernelProgram>& programs);  // an object for one, an array for several
 
 }  // namespace warptime

@@ -1,6 +1,9 @@
 // Kernel programs -> YAML and JSON.
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
+#include <concepts>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "simulator/program/kernel_program.h"
@@ -33,10 +36,13 @@ void for_each_resource(const KernelProgram& program, Function function) {
   figure("min_blocks_per_sm", resources.min_blocks_per_sm);
 }
 
+// Writes straight to the end of one text: programs are long, and their parts short.
 class YamlWriter {
  public:
-  std::string write(const KernelProgram& program) {
-    line(0, fmt::format("warptime: {}", KernelProgram::format_version));
+  explicit YamlWriter(std::string& out) : out_(out) {}
+
+  void write(const KernelProgram& program) {
+    put("warptime: ", KernelProgram::format_version, '\n');
     const Provenance& from = program.provenance;
     text_field("kernel", from.kernel);
     text_field("symbol", from.symbol);
@@ -46,199 +52,241 @@ class YamlWriter {
     text_field("flags", from.flags);
     text_field("description", program.description);
     parameters(program.parameters);
-    if (!program.arrays.empty()) line(0, "arrays:");
+    if (!program.arrays.empty()) put("arrays:\n");
     for (const Array& array : program.arrays)
-      line(2, fmt::format("{}: {}", yaml::scalar(array.name), yaml::scalar(array.description)));
+      put("  ", Scalar{array.name}, ": ", Scalar{array.description}, '\n');
     assumptions(program.assumptions);
-    if (!program.not_modelled.empty()) line(0, "not_modelled:");
-    for (const auto& text : program.not_modelled) line(2, fmt::format("- {}", yaml::scalar(text)));
-    if (program.instructions_modelled && program.instructions_total) {
-      line(0, fmt::format("coverage: {{modelled: {}, instructions: {}}}", *program.instructions_modelled,
-                          *program.instructions_total));
-    }
+    if (!program.not_modelled.empty()) put("not_modelled:\n");
+    for (const auto& text : program.not_modelled) put("  - ", Scalar{text}, '\n');
+    if (program.instructions_modelled && program.instructions_total)
+      put("coverage: {modelled: ", *program.instructions_modelled,
+          ", instructions: ", *program.instructions_total, "}\n");
     if (program.resources || program.estimated_registers) resources(program);
     if (program.block_shape) {
       const auto& [x, y, z] = *program.block_shape;
-      line(0, fmt::format("block: [{}, {}, {}]", x, y, z));
+      put("block: [", x, ", ", y, ", ", z, "]\n");
     }
     items(0, "program", program.program);
-    return std::move(out_);
   }
 
  private:
-  void line(int indent, std::string_view text) {
-    out_.append(static_cast<std::size_t>(indent), ' ');
-    out_ += text;
-    out_ += '\n';
+  struct Scalar {
+    std::string_view text;
+    bool in_flow = false;
+  };
+  struct Formula {  // an expression as a scalar
+    const Expression& expression;
+    bool in_flow = true;
+  };
+  struct Indent {
+    int width;
+  };
+
+  template <class... Parts>
+  void put(const Parts&... parts) {
+    (put_one(parts), ...);
   }
+  void put_one(std::string_view text) { out_ += text; }
+  void put_one(char c) { out_ += c; }
+  void put_one(Indent indent) { out_.append(static_cast<std::size_t>(indent.width), ' '); }
+  void put_one(const Scalar& scalar) { yaml::append_scalar(out_, scalar.text, scalar.in_flow); }
+  void put_one(const Formula& formula) {
+    const auto begin = out_.size();
+    append_text(formula.expression, out_);
+    yaml::make_scalar(out_, begin, formula.in_flow);
+  }
+  void put_one(std::integral auto number) {
+    fmt::format_to(std::back_inserter(out_), FMT_COMPILE("{}"), number);
+  }
+  void put_one(double number) { fmt::format_to(std::back_inserter(out_), "{}", number); }
 
   void text_field(std::string_view key, const std::string& text) {
-    if (!text.empty()) line(0, fmt::format("{}: {}", key, yaml::scalar(text)));
+    if (!text.empty()) put(key, ": ", Scalar{text}, '\n');
   }
 
   void parameters(const std::vector<Parameter>& parameters) {
     if (parameters.empty()) return;
-    line(0, "parameters:");
+    put("parameters:\n");
     for (const Parameter& parameter : parameters) {
+      put("  ", Scalar{parameter.name}, ": ");
       if (parameter.share) {
-        const std::string at = parameter.ptx_line > 0 ? fmt::format("ptx: {}, ", parameter.ptx_line) : "";
-        line(2, fmt::format("{}: {{share: {}, {}description: {}}}", yaml::scalar(parameter.name),
-                            *parameter.share, at, yaml::scalar(parameter.description, true)));
-        continue;
+        put("{share: ", *parameter.share, ", ");
+        if (parameter.ptx_line > 0) put("ptx: ", parameter.ptx_line, ", ");
+        put("description: ", Scalar{parameter.description, true}, "}\n");
+      } else {
+        put(Scalar{parameter.description}, '\n');
       }
-      line(2, fmt::format("{}: {}", yaml::scalar(parameter.name), yaml::scalar(parameter.description)));
     }
   }
 
   void assumptions(const std::vector<Assumption>& assumptions) {
     if (assumptions.empty()) return;
-    line(0, "assumptions:");
+    put("assumptions:\n");
     for (const Assumption& assumption : assumptions) {
-      std::string fields;
-      if (assumption.line > 0) fields += fmt::format("line: {}, ", assumption.line);
-      if (assumption.ptx_line > 0) fields += fmt::format("ptx: {}, ", assumption.ptx_line);
-      line(2, fields.empty() ? fmt::format("- {}", yaml::scalar(assumption.text))
-                             : fmt::format("- {{{}text: {}}}", fields, yaml::scalar(assumption.text, true)));
+      const bool has_place = assumption.line > 0 || assumption.ptx_line > 0;
+      put("  - ", has_place ? "{" : "");
+      if (assumption.line > 0) put("line: ", assumption.line, ", ");
+      if (assumption.ptx_line > 0) put("ptx: ", assumption.ptx_line, ", ");
+      put(has_place ? "text: " : "", Scalar{assumption.text, has_place}, has_place ? "}\n" : "\n");
     }
   }
 
   void resources(const KernelProgram& program) {
-    std::string fields;
+    put("resources: {");
+    std::string_view separator;
     for_each_resource(program, [&](std::string_view key, std::int64_t value) {
-      fields += fmt::format("{}{}: {}", fields.empty() ? "" : ", ", key, value);
-      if (key == "registers" && has_estimate(program)) fields += ", registers_estimated: true";
+      put(separator, key, ": ", value);
+      if (key == "registers" && has_estimate(program)) put(", registers_estimated: true");
+      separator = ", ";
     });
     if (program.resources && program.resources->dynamic_shared_unknown)
-      fields += fmt::format("{}dynamic_shared_bytes: unknown", fields.empty() ? "" : ", ");
-    line(0, fmt::format("resources: {{{}}}", fields));
+      put(separator, "dynamic_shared_bytes: unknown");
+    put("}\n");
   }
 
   void items(int indent, std::string_view key, const Items& items) {
-    if (items.empty()) return line(indent, fmt::format("{}: []", key));
-    line(indent, fmt::format("{}:", key));
+    put(Indent{indent}, key, items.empty() ? ": []\n" : ":\n");
     for (const Item& item : items) write_item(indent + 2, item);
   }
 
   void write_item(int indent, const Item& item) {
     const int inner = indent + 2;
-    const auto begin = [&](std::string_view kind, const std::string& value) {
-      line(indent, fmt::format("- {}: {}", kind, value));
-    };
-    const auto places = [&] {
-      if (!item.lines.empty()) line(inner, fmt::format("lines: {}", to_string(item.lines)));
-      if (!item.ptx.empty()) line(inner, fmt::format("ptx: {}", to_string(item.ptx)));
-      for (const auto& [key, value] : who(item)) line(inner, fmt::format("{}: {}", key, value));
-    };
-    // A period is one line, with the lines that it came from behind it.
-    const auto period = [&](std::string_view kind, const std::string& value,
-                            const std::string& value_in_flow) {
-      const auto threads = who(item);
-      if (item.lines.empty() && item.ptx.empty() && threads.empty()) return begin(kind, value);
-      std::string from;
-      if (!item.lines.empty()) from += fmt::format(", lines: {}", yaml::scalar(to_string(item.lines), true));
-      if (!item.ptx.empty()) from += fmt::format(", ptx: {}", yaml::scalar(to_string(item.ptx), true));
-      for (const auto& [key, text] : threads) from += fmt::format(", {}: {}", key, text);
-      line(indent, fmt::format("- {{{}: {}{}}}", kind, value_in_flow, from));
-    };
     if (const auto* calculation = std::get_if<Calculation>(&item.what)) {
-      period("calc", expression(calculation->cycles), expression(calculation->cycles, true));
+      period(indent, item, "calc", [&](bool in_flow) { put(Formula{calculation->cycles, in_flow}); });
     } else if (const auto* instructions = std::get_if<Instructions>(&item.what)) {
-      period("instructions", expression(instructions->count), expression(instructions->count, true));
+      period(indent, item, "instructions", [&](bool in_flow) { put(Formula{instructions->count, in_flow}); });
     } else if (const auto* access = std::get_if<MemoryAccess>(&item.what)) {
-      period(access->kind == MemoryAccess::Kind::load ? "load" : "store", memory(*access),
-             memory(*access, true));
+      period(indent, item, access->kind == MemoryAccess::Kind::load ? "load" : "store",
+             [&](bool in_flow) { memory(*access, in_flow); });
     } else if (const auto* repeat = std::get_if<Repeat>(&item.what)) {
-      begin("repeat", expression(repeat->count));
-      if (!repeat->counter.empty()) line(inner, fmt::format("counter: {}", yaml::scalar(repeat->counter)));
-      if (repeat->per_thread) line(inner, fmt::format("per_thread: {}", expression(*repeat->per_thread)));
-      if (!repeat->unrolled.empty()) line(inner, fmt::format("unrolled: {}", unrolled(repeat->unrolled)));
-      places();
+      put(Indent{indent}, "- repeat: ", Formula{repeat->count, false}, '\n');
+      if (!repeat->counter.empty()) put(Indent{inner}, "counter: ", Scalar{repeat->counter}, '\n');
+      if (repeat->per_thread) put(Indent{inner}, "per_thread: ", Formula{*repeat->per_thread, false}, '\n');
+      if (!repeat->unrolled.empty()) {
+        put(Indent{inner}, "unrolled: ");
+        unrolled(repeat->unrolled);
+        put('\n');
+      }
+      places(inner, item);
       items(inner, "body", repeat->body);
     } else if (const auto* when = std::get_if<When>(&item.what)) {
-      begin("when", expression(when->condition));
-      if (when->then_threads) line(inner, fmt::format("then_threads: {}", expression(*when->then_threads)));
-      places();
+      put(Indent{indent}, "- when: ", Formula{when->condition, false}, '\n');
+      if (when->then_threads) put(Indent{inner}, "then_threads: ", Formula{*when->then_threads, false}, '\n');
+      places(inner, item);
       if (!when->then_items.empty() || when->else_items.empty()) items(inner, "then", when->then_items);
       if (!when->else_items.empty()) items(inner, "else", when->else_items);
     }
   }
 
-  // Which threads and warps execute the item.
-  static std::vector<std::pair<std::string_view, std::string>> who(const Item& item) {
-    std::vector<std::pair<std::string_view, std::string>> keys;
-    if (item.threads) keys.emplace_back("threads", expression(*item.threads, true));
-    if (item.predicated) keys.emplace_back("predicated", "true");
-    if (!item.shares.empty()) keys.emplace_back("shares", fmt::format("[{}]", fmt::join(item.shares, ", ")));
-    if (item.machine) keys.emplace_back("machine", machine(*item.machine));
-    if (item.detail) add_detail(*item.detail, keys);
-    return keys;
+  // Where an item with others nested in it comes from, and who executes it: a line each.
+  void places(int indent, const Item& item) {
+    if (!item.lines.empty()) put(Indent{indent}, "lines: ", to_string(item.lines), '\n');
+    if (!item.ptx.empty()) put(Indent{indent}, "ptx: ", to_string(item.ptx), '\n');
+    who(
+        item, [&](std::string_view key) { put(Indent{indent}, key, ": "); }, [&] { put('\n'); });
   }
 
-  static void add_detail(const ItemDetail& detail,
-                         std::vector<std::pair<std::string_view, std::string>>& keys) {
-    if (!detail.needs.empty()) keys.emplace_back("needs", fmt::format("[{}]", fmt::join(detail.needs, ", ")));
-    if (detail.rises != 0) keys.emplace_back("rises", fmt::format("{}", detail.rises));
-    if (detail.chain) keys.emplace_back("chain", fmt::format("{}", *detail.chain));
-    if (!detail.on_chip.empty()) {
-      std::string text;
-      for (const ChipAccess& access : detail.on_chip) {
-        const auto kind = static_cast<std::size_t>(access.kind),
-                   space = static_cast<std::size_t>(access.space);
-        text += fmt::format("{}{{{}: {}, bytes: {}", text.empty() ? "" : ", ", kChipAccessKinds[kind],
-                            kChipSpaces[space], access.bytes);
-        if (access.address) text += fmt::format(", address: {}", expression(*access.address, true));
-        text += "}";
-      }
-      keys.emplace_back("on_chip", "[" + text + "]");
+  // A period is one line, with the lines that it came from behind it.
+  template <class Value>
+  void period(int indent, const Item& item, std::string_view kind, Value value) {
+    put(Indent{indent}, "- ");
+    const bool all = !item.threads && !item.predicated && item.shares.empty() && !item.machine &&
+                     (!item.detail || item.detail->empty());
+    if (item.lines.empty() && item.ptx.empty() && all) {
+      put(kind, ": ");
+      value(false);
+      put('\n');
+      return;
     }
-    if (detail.barrier) keys.emplace_back("barrier", "true");
+    put('{', kind, ": ");
+    value(true);
+    if (!item.lines.empty()) put(", lines: ", Scalar{to_string(item.lines), true});
+    if (!item.ptx.empty()) put(", ptx: ", Scalar{to_string(item.ptx), true});
+    who(
+        item, [&](std::string_view key) { put(", ", key, ": "); }, [] {});
+    put("}\n");
   }
 
-  static std::string machine(const MachineWork& work) {
-    std::string text;
-    for (std::size_t i = 0; i < kPipes; ++i)
-      if (work.by_pipe[i] > 0)
-        text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", to_string(static_cast<Pipe>(i)),
-                            work.by_pipe[i]);
-    return "{" + text + "}";
+  // Which threads and warps execute the item: begin(key), the value, end().
+  template <class Begin, class End>
+  void who(const Item& item, Begin begin, End end) {
+    if (item.threads) begin("threads"), put(Formula{*item.threads}), end();
+    if (item.predicated) begin("predicated"), put("true"), end();
+    if (!item.shares.empty()) begin("shares"), list(item.shares), end();
+    if (item.machine) begin("machine"), machine(*item.machine), end();
+    if (!item.detail) return;
+    const ItemDetail& detail = *item.detail;
+    if (!detail.needs.empty()) begin("needs"), list(detail.needs), end();
+    if (detail.rises != 0) begin("rises"), put(detail.rises), end();
+    if (detail.chain) begin("chain"), put(*detail.chain), end();
+    if (!detail.on_chip.empty()) begin("on_chip"), on_chip(detail.on_chip), end();
+    if (detail.barrier) begin("barrier"), put("true"), end();
   }
 
-  static std::string unrolled(const std::vector<UnrolledPiece>& pieces) {
-    std::string text;
+  template <class T>
+  void list(const std::vector<T>& values) {
+    put('[');
+    for (std::size_t i = 0; i < values.size(); ++i) put(i == 0 ? "" : ", ", values[i]);
+    put(']');
+  }
+
+  void on_chip(const std::vector<ChipAccess>& accesses) {
+    std::string_view separator = "[";
+    for (const ChipAccess& access : accesses) {
+      const auto kind = static_cast<std::size_t>(access.kind), space = static_cast<std::size_t>(access.space);
+      put(separator, '{', kChipAccessKinds[kind], ": ", kChipSpaces[space], ", bytes: ", access.bytes);
+      if (access.address) put(", address: ", Formula{*access.address});
+      put('}');
+      separator = ", ";
+    }
+    put(']');
+  }
+
+  void machine(const MachineWork& work) {
+    put('{');
+    std::string_view separator;
+    for (std::size_t i = 0; i < kPipes; ++i) {
+      if (!(work.by_pipe[i] > 0)) continue;
+      put(separator, to_string(static_cast<Pipe>(i)), ": ", work.by_pipe[i]);
+      separator = ", ";
+    }
+    put('}');
+  }
+
+  void unrolled(const std::vector<UnrolledPiece>& pieces) {
+    std::string_view separator = "[";
     for (const UnrolledPiece& piece : pieces) {
-      text += fmt::format("{}{{iterations: {}", text.empty() ? "" : ", ", piece.iterations);
-      if (piece.machine.total() > 0) text += ", machine: " + machine(piece.machine);
-      text += "}";
+      put(separator, "{iterations: ", piece.iterations);
+      if (piece.machine.total() > 0) put(", machine: "), machine(piece.machine);
+      put('}');
+      separator = ", ";
     }
-    return "[" + text + "]";
+    put(']');
   }
 
-  static std::string expression(const Expression& e, bool in_flow = false) {
-    return yaml::scalar(to_string(e), in_flow);
-  }
-
-  static std::string memory(const MemoryAccess& access, bool in_flow = false) {
+  void memory(const MemoryAccess& access, bool in_flow) {
     const bool only_cycles = access.cycles && !access.access && !access.bytes && !access.sectors &&
                              access.stride.empty() && !access.footprint && !access.address &&
                              access.array.empty() && access.note.empty();
-    if (only_cycles) return expression(*access.cycles, in_flow);
-    std::string fields;
-    const auto field = [&fields](std::string_view key, const std::string& value) {
-      fields += fmt::format("{}{}: {}", fields.empty() ? "" : ", ", key, value);
+    if (only_cycles) return put(Formula{*access.cycles, in_flow});
+    std::string_view separator = "{";
+    const auto field = [&](std::string_view key, const auto& value) {
+      put(separator, key, ": ", value);
+      separator = ", ";
     };
-    if (access.access) field("access", std::string(to_string(*access.access)));
-    if (access.cycles) field("cycles", expression(*access.cycles, true));
-    if (access.bytes) field("bytes", fmt::format("{}", *access.bytes));
-    if (access.sectors) field("sectors", fmt::format("{}", *access.sectors));
-    if (!access.stride.empty()) field("stride", yaml::scalar(access.stride, true));
-    if (access.footprint) field("footprint", expression(*access.footprint, true));
-    if (access.address) field("address", expression(*access.address, true));
-    if (!access.array.empty()) field("array", yaml::scalar(access.array, true));
-    if (!access.note.empty()) field("note", yaml::scalar(access.note, true));
-    return fmt::format("{{{}}}", fields);
+    if (access.access) field("access", to_string(*access.access));
+    if (access.cycles) field("cycles", Formula{*access.cycles});
+    if (access.bytes) field("bytes", *access.bytes);
+    if (access.sectors) field("sectors", *access.sectors);
+    if (!access.stride.empty()) field("stride", Scalar{access.stride, true});
+    if (access.footprint) field("footprint", Formula{*access.footprint});
+    if (access.address) field("address", Formula{*access.address});
+    if (!access.array.empty()) field("array", Scalar{access.array, true});
+    if (!access.note.empty()) field("note", Scalar{access.note, true});
+    put(separator == "{" ? "{}" : "}");
   }
 
-  std::string out_;
+  std::string& out_;
 };
 
 using Json = nlohmann::ordered_json;
@@ -384,15 +432,21 @@ std::string dump(const Json& json) {
 
 }  // namespace
 
+void append_yaml(const KernelProgram& program, std::string& out) {
+  YamlWriter(out).write(program);
+}
+
 std::string to_yaml(const KernelProgram& program) {
-  return YamlWriter().write(program);
+  std::string text;
+  append_yaml(program, text);
+  return text;
 }
 
 std::string to_yaml(const std::vector<KernelProgram>& programs) {
   std::string text;
   for (const KernelProgram& program : programs) {
     if (!text.empty()) text += "---\n";
-    text += to_yaml(program);
+    append_yaml(program, text);
   }
   return text;
 }

@@ -321,53 +321,86 @@ namespace {
 bool means_something_else(std::string_view text) {
   static constexpr std::array<std::string_view, 11> kWords = {"~",  "null", "true", "false", "yes", "no",
                                                               "on", "off",  "y",    "n",     "nan"};
-  std::string lower(text);
-  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  constexpr std::size_t longest = 5;
+  if (text.size() > longest) return false;
   // `N` and `Y` are names of parameters that nobody takes for a truth value any more.
   if (text == "N" || text == "Y" || text == "n" || text == "y") return false;
+  std::string lower(text);
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   return std::find(kWords.begin(), kWords.end(), lower) != kWords.end();
 }
 
+// Where a character stops a scalar from being plain.
+enum Unsafe : std::uint8_t { everywhere = 1, in_flow_only = 2, in_front = 4 };
+
+constexpr std::array<std::uint8_t, 256> unsafe_characters() {
+  std::array<std::uint8_t, 256> unsafe{};
+  for (std::size_t c = 0; c < unsafe.size(); ++c)
+    if (c < 0x20 || c >= 0x7F) unsafe[c] = everywhere;
+  for (const char c : std::string_view(",[]{}:#?\"'")) unsafe[static_cast<unsigned char>(c)] |= in_flow_only;
+  for (const char c : std::string_view("!&*-?|>@`\"'%#,[]{}:=.<"))
+    unsafe[static_cast<unsigned char>(c)] |= in_front;
+  return unsafe;
+}
+
 bool plain_is_safe(std::string_view text, bool in_flow) {
-  if (text.empty() || text.front() == ' ' || text.back() == ' ' || means_something_else(text)) return false;
-  if (std::strchr("!&*-?|>@`\"'%#,[]{}:=.<", text.front()) != nullptr) {
+  static constexpr auto kUnsafe = unsafe_characters();
+  const auto unsafe = [](char c) { return kUnsafe[static_cast<unsigned char>(c)]; };
+  if (text.empty() || text.front() == ' ' || text.back() == ' ' || text.back() == ':') return false;
+  if ((unsafe(text.front()) & in_front) != 0) {
     const bool negative_or_fraction = (text.front() == '-' || text.front() == '.') && text.size() > 1 &&
                                       text[1] != ' ' && text[1] != '-' && text[1] != '.';
     if (!negative_or_fraction) return false;
   }
-  if (text.back() == ':' || text.find(": ") != std::string_view::npos ||
-      text.find(" #") != std::string_view::npos) {
+  std::uint8_t any = 0;
+  for (const char c : text) any |= unsafe(c);
+  if ((any & everywhere) != 0 || (in_flow && (any & in_flow_only) != 0)) return false;
+  if ((any & in_flow_only) != 0 &&
+      (text.find(": ") != std::string_view::npos || text.find(" #") != std::string_view::npos))
     return false;
-  }
+  return !means_something_else(text);
+}
+
+void append_quoted(std::string& out, std::string_view text) {
+  out += '"';
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte >= 0x7F) return false;
-    if (in_flow && std::strchr(",[]{}:#?\"'", c) != nullptr) return false;
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\t') {
+      out += "\\t";
+    } else if (byte < 0x20 || byte == 0x7F) {
+      out += fmt::format("\\x{:02x}", byte);
+    } else {
+      out += c;
+    }
   }
-  return true;
+  out += '"';
 }
 
 }  // namespace
 
+void append_scalar(std::string& out, std::string_view text, bool in_flow) {
+  if (plain_is_safe(text, in_flow))
+    out += text;
+  else
+    append_quoted(out, text);
+}
+
+void make_scalar(std::string& out, std::size_t begin, bool in_flow) {
+  if (plain_is_safe(std::string_view(out).substr(begin), in_flow)) return;
+  const auto text = out.substr(begin);
+  out.resize(begin);
+  append_quoted(out, text);
+}
+
 std::string scalar(std::string_view text, bool in_flow) {
-  if (plain_is_safe(text, in_flow)) return std::string(text);
-  std::string quoted = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      quoted += '\\';
-      quoted += c;
-    } else if (c == '\n') {
-      quoted += "\\n";
-    } else if (c == '\t') {
-      quoted += "\\t";
-    } else if (byte < 0x20 || byte == 0x7F) {
-      quoted += fmt::format("\\x{:02x}", byte);
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + "\"";
+  std::string out;
+  append_scalar(out, text, in_flow);
+  return out;
 }
 
 void check_version(Reader& reader, const Fields& fields, int newest) {

@@ -80,6 +80,10 @@ std::string list_of(const std::vector<std::string>& names);
 // A scalar as the writers write it: plain if possible, otherwise in double quotes. in_flow: inside { } or [
 // ].
 std::string scalar(std::string_view text, bool in_flow = false);
+// The same at the end of `out`.
+void append_scalar(std::string& out, std::string_view text, bool in_flow = false);
+// Makes what stands in `out` from `begin` on a scalar: in double quotes where it has to be.
+void make_scalar(std::string& out, std::size_t begin, bool in_flow = false);
 
 // Checks `warptime: 1`; errors: not a number, newer than `newest`.
 void check_version(Reader& reader, const Fields& fields, int newest);

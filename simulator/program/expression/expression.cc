@@ -1,102 +1,116 @@
 #include "simulator/program/expression/expression.h"
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <memory>
+#include <new>
 
 #include "simulator/base/integer_math.h"
 #include "simulator/program/expression/node.h"
 
 namespace warptime {
 
-namespace {
+// ---- nodes
 
-std::shared_ptr<const Expression::Node> leaf(Expression::Operator op, std::int64_t integer, double decimal,
-                                             std::string name) {
-  auto node = std::make_shared<Expression::Node>();
+Expression::Node* Expression::new_node(Operator op, std::size_t bytes_behind) {
+  static_assert(sizeof(Node) % alignof(std::string) == 0 && sizeof(Node) % alignof(Expression) == 0);
+  auto* node = new (::operator new(sizeof(Node) + bytes_behind)) Node;
   node->op = op;
-  node->integer = integer;
-  node->decimal = decimal;
-  node->name = std::move(name);
   return node;
 }
 
-}  // namespace
-
-namespace {
-
-// Programs are full of small numbers: those are made once.
-const std::shared_ptr<const Expression::Node>& small_number(std::int64_t value) {
-  constexpr std::int64_t most = 1024;
-  static const std::vector<std::shared_ptr<const Expression::Node>> numbers = [] {
-    std::vector<std::shared_ptr<const Expression::Node>> list;
-    for (std::int64_t i = 0; i <= most; ++i) list.push_back(leaf(Expression::Operator::integer, i, 0, {}));
-    return list;
-  }();
-  static const std::shared_ptr<const Expression::Node> none;
-  return value >= 0 && value <= most ? numbers[static_cast<std::size_t>(value)] : none;
+Expression::Node* Expression::new_name(std::string name) {
+  assert(is_name(name));
+  auto* node = new_node(Operator::name, sizeof(std::string));
+  new (node + 1) std::string(std::move(name));
+  return node;
 }
 
-}  // namespace
+void Expression::destroy(const Node* node) {
+  if (node->op == Operator::name)
+    reinterpret_cast<const std::string*>(node + 1)->~basic_string();
+  else
+    std::destroy_n(reinterpret_cast<const Expression*>(node + 1), node->operand_count);
+  node->~Node();
+  ::operator delete(const_cast<Node*>(node));
+}
 
-Expression::Expression(std::int64_t value) : node_(small_number(value)) {
-  if (!node_) node_ = leaf(Operator::integer, value, 0, {});
+// Programs are full of small numbers: those are made once.
+const Expression::Node* Expression::permanent_number(std::int64_t value) {
+  constexpr std::int64_t most = 1024;
+  static const std::vector<Node>& numbers = []() -> auto& {
+    auto& list = *new std::vector<Node>(static_cast<std::size_t>(most + 1));
+    for (std::int64_t i = 0; i <= most; ++i) {
+      Node& node = list[static_cast<std::size_t>(i)];
+      node.permanent = true;
+      node.integer = i;
+    }
+    return list;
+  }
+  ();
+  return value >= 0 && value <= most ? &numbers[static_cast<std::size_t>(value)] : nullptr;
+}
+
+Expression::Expression(std::int64_t value) : node_(permanent_number(value)) {
+  if (node_ != nullptr) return;
+  auto* node = new_node(Operator::integer, 0);
+  node->integer = value;
+  node_ = node;
 }
 
 Expression Expression::decimal(double value) {
   assert(std::isfinite(value));
-  return Expression(leaf(Operator::decimal, 0, value, {}));
+  auto* node = new_node(Operator::decimal, 0);
+  node->decimal = value;
+  return Expression(node);
 }
 
 Expression Expression::name(std::string name) {
-  assert(is_name(name));
-  return Expression(leaf(Operator::name, 0, 0, std::move(name)));
+  return Expression(new_name(std::move(name)));
 }
 
-Expression Expression::make(Operator op, std::vector<Expression> operands) {
+Expression Expression::permanent_name(std::string name) {
+  auto* node = new_name(std::move(name));
+  node->permanent = true;
+  return Expression(node);
+}
+
+Expression Expression::make(Operator op, std::span<const Expression> operands) {
   assert(operands_allowed(op, operands.size()));
-  auto node = std::make_shared<Node>();
-  node->op = op;
+  auto* node = new_node(op, operands.size() * sizeof(Expression));
+  node->operand_count = static_cast<std::uint32_t>(operands.size());
+  std::uninitialized_copy(operands.begin(), operands.end(), reinterpret_cast<Expression*>(node + 1));
   for (const Expression& operand : operands) {
     node->depth = std::max(node->depth, operand.node_->depth + 1);
     if (__builtin_add_overflow(node->size, operand.node_->size, &node->size)) node->size = kSaturated;
   }
-  node->operands = std::move(operands);
-  return Expression(std::move(node));
+  return Expression(node);
 }
 
-Expression::Operator Expression::op() const {
-  return node_->op;
-}
-
-std::int64_t Expression::integer_value() const {
-  assert(op() == Operator::integer);
-  return node_->integer;
-}
-
-double Expression::decimal_value() const {
-  assert(op() == Operator::decimal);
-  return node_->decimal;
+Expression Expression::make(Operator op, Expression a, Expression b) {
+  assert(operands_allowed(op, 2));
+  auto* node = new_node(op, 2 * sizeof(Expression));
+  node->operand_count = 2;
+  node->depth = std::max(a.depth(), b.depth()) + 1;
+  node->size = 1;
+  if (__builtin_add_overflow(node->size, a.size(), &node->size) ||
+      __builtin_add_overflow(node->size, b.size(), &node->size))
+    node->size = kSaturated;
+  auto* operands = reinterpret_cast<Expression*>(node + 1);
+  new (operands) Expression(std::move(a));
+  new (operands + 1) Expression(std::move(b));
+  return Expression(node);
 }
 
 const std::string& Expression::name_text() const {
   assert(op() == Operator::name);
-  return node_->name;
-}
-
-const std::vector<Expression>& Expression::operands() const {
-  return node_->operands;
-}
-
-std::uint32_t Expression::depth() const {
-  return node_->depth;
-}
-
-std::uint64_t Expression::size() const {
-  return node_->size;
+  return *reinterpret_cast<const std::string*>(node_ + 1);
 }
 
 std::vector<std::string> Expression::names() const {
@@ -106,15 +120,15 @@ std::vector<std::string> Expression::names() const {
 }
 
 void Expression::collect_names(std::vector<std::string>& into) const {
-  if (op() == Operator::name && std::find(into.begin(), into.end(), node_->name) == into.end()) {
-    into.push_back(node_->name);
+  if (op() == Operator::name && std::find(into.begin(), into.end(), name_text()) == into.end()) {
+    into.push_back(name_text());
   }
   for (const Expression& operand : operands()) operand.collect_names(into);
 }
 
 Expression Expression::substitute(const std::map<std::string, Expression, std::less<>>& replacements) const {
   if (op() == Operator::name) {
-    const auto found = replacements.find(node_->name);
+    const auto found = replacements.find(name_text());
     return found == replacements.end() ? *this : found->second;
   }
   if (operands().empty()) return *this;
@@ -130,8 +144,19 @@ Expression Expression::substitute(const std::map<std::string, Expression, std::l
 
 bool operator==(const Expression& a, const Expression& b) {
   if (a.node_ == b.node_) return true;
-  return a.op() == b.op() && a.node_->integer == b.node_->integer && a.node_->decimal == b.node_->decimal &&
-         a.node_->name == b.node_->name && a.operands() == b.operands();
+  if (a.op() != b.op() || a.node_->size != b.node_->size) return false;
+  switch (a.op()) {
+    case Expression::Operator::integer:
+      return a.node_->integer == b.node_->integer;
+    case Expression::Operator::decimal:
+      return a.node_->decimal == b.node_->decimal;
+    case Expression::Operator::name:
+      return a.name_text() == b.name_text();
+    default: {
+      const auto x = a.operands(), y = b.operands();
+      return std::equal(x.begin(), x.end(), y.begin(), y.end());
+    }
+  }
 }
 
 bool is_name(std::string_view text) {
@@ -263,10 +288,10 @@ void print(const Expression& e, int at_least, std::string& out) {
   const bool parentheses = binding_of(e) < at_least;
   if (parentheses) out += '(';
   const OperatorText op = operator_of(e.op());
-  const auto& operands = e.operands();
+  const auto operands = e.operands();
   switch (e.op()) {
     case Operator::integer:
-      out += fmt::format("{}", e.integer_value());
+      fmt::format_to(std::back_inserter(out), FMT_COMPILE("{}"), e.integer_value());
       break;
     case Operator::decimal:
       out += decimal_text(e.decimal_value());
@@ -302,7 +327,9 @@ void print(const Expression& e, int at_least, std::string& out) {
       break;
     default:
       print(operands[0], op.binding, out);
-      out += fmt::format(" {} ", op.text);
+      out += ' ';
+      out += op.text;
+      out += ' ';
       print(operands[1], op.binding + 1, out);
       break;
   }
@@ -311,9 +338,13 @@ void print(const Expression& e, int at_least, std::string& out) {
 
 }  // namespace
 
+void append_text(const Expression& expression, std::string& out) {
+  print(expression, kOr, out);
+}
+
 std::string to_string(const Expression& expression) {
   std::string out;
-  print(expression, kOr, out);
+  append_text(expression, out);
   return out;
 }
 

@@ -12,11 +12,15 @@
 // `blockDim.x`.
 #pragma once
 
+#include <atomic>
+#include <cassert>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
-#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "simulator/base/diagnostic.h"
@@ -38,28 +42,54 @@ class Expression {
     bit_and, bit_or, bit_xor,                          // two
   };
   // clang-format on
-  struct Node;
 
   Expression() : Expression(0) {}
   Expression(std::int64_t value);                                          // NOLINT: implicit on purpose
   Expression(int value) : Expression(static_cast<std::int64_t>(value)) {}  // NOLINT
+  Expression(const Expression& other) noexcept : node_(other.node_) { retain(node_); }
+  Expression(Expression&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
+  Expression& operator=(const Expression& other) noexcept {
+    retain(other.node_);
+    release(std::exchange(node_, other.node_));
+    return *this;
+  }
+  Expression& operator=(Expression&& other) noexcept {
+    std::swap(node_, other.node_);
+    return *this;
+  }
+  ~Expression() { release(node_); }
   static Expression decimal(double value);
   static Expression name(std::string name);
-  static Expression make(Operator op, std::vector<Expression> operands);
+  static Expression make(Operator op, std::span<const Expression> operands);
+  static Expression make(Operator op, std::initializer_list<Expression> operands) {
+    return make(op, std::span(operands.begin(), operands.size()));
+  }
+  static Expression make(Operator op, Expression a, Expression b);
+  // A name that is never freed: for those that many programs share, so that threads do not contend for the count of
+  // its users.
+  static Expression permanent_name(std::string name);
 
   // Errors: a Diagnostic with `column` set inside `text` (no file, line 1). Parentheses may be nested 200
   // deep, and the tree be 1000 deep.
   static Result<Expression> parse(std::string_view text);
 
-  Operator op() const;
-  std::int64_t integer_value() const;               // Operator::integer only
-  double decimal_value() const;                     // Operator::decimal only
-  const std::string& name_text() const;             // Operator::name only
-  const std::vector<Expression>& operands() const;  // empty for leaves
+  Operator op() const { return node_->op; }
+  std::int64_t integer_value() const {  // Operator::integer only
+    assert(op() == Operator::integer);
+    return node_->integer;
+  }
+  double decimal_value() const {  // Operator::decimal only
+    assert(op() == Operator::decimal);
+    return node_->decimal;
+  }
+  const std::string& name_text() const;          // Operator::name only
+  std::span<const Expression> operands() const;  // empty for leaves
 
   bool is_integer() const { return op() == Operator::integer; }
-  std::uint32_t depth() const;  // of the tree; a leaf has 1
-  std::uint64_t size() const;   // nodes of the tree, shared ones counted each time; saturates
+  std::uint32_t depth() const { return node_->depth; }  // of the tree; a leaf has 1
+  std::uint64_t size() const {
+    return node_->size;
+  }  // nodes of the tree, shared ones counted each time; saturates
   // The parameters it uses, in order of first appearance, each once.
   std::vector<std::string> names() const;
   void collect_names(std::vector<std::string>& into) const;
@@ -68,15 +98,45 @@ class Expression {
   friend bool operator==(const Expression& a, const Expression& b);  // the same tree
 
  private:
-  explicit Expression(std::shared_ptr<const Node> node) : node_(std::move(node)) {}
-  std::shared_ptr<const Node> node_;
+  // Programs hold many: a node is one block of memory, with its operands, or its name, right behind it.
+  struct Node {
+    mutable std::atomic<std::uint32_t> users = 1;  // Expressions that point to it
+    bool permanent = false;  // shared by all threads, never freed, and its users not counted
+    Operator op = Operator::integer;
+    std::uint32_t operand_count = 0;
+    std::uint32_t depth = 1;
+    std::uint64_t size = 1;
+    union {
+      std::int64_t integer = 0;
+      double decimal;
+    };
+  };
+  explicit Expression(const Node* node) : node_(node) {}  // takes over the count of one user
+  static Node* new_node(Operator op, std::size_t bytes_behind);
+  static Node* new_name(std::string name);
+  static void destroy(const Node* node);
+  static const Node* permanent_number(std::int64_t value);  // null: it has none
+  static void retain(const Node* node) {
+    if (node != nullptr && !node->permanent) node->users.fetch_add(1, std::memory_order_relaxed);
+  }
+  static void release(const Node* node) {
+    if (node == nullptr || node->permanent) return;
+    if (node->users.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy(node);
+  }
+
+  const Node* node_;  // null only where it was moved from
 };
+
+inline std::span<const Expression> Expression::operands() const {
+  return {reinterpret_cast<const Expression*>(node_ + 1), node_->operand_count};
+}
 
 // Whether `text` is a valid name in an expression.
 bool is_name(std::string_view text);
 
 // Minimal parentheses, spaces around binary operators: `K / 4`, `2 * (K - 1)`. parse(to_string(e)) == e.
 std::string to_string(const Expression& expression);
+void append_text(const Expression& expression, std::string& out);  // the same at the end of `out`
 
 // Errors: an unbound name (says which), a tree deeper than 10,000 or larger than 1,000,000 nodes, overflow of
 // 64 bits, division by zero, log2 of a number below 1, a decimal that is not a whole number, as a count.
