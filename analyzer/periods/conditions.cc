@@ -24,9 +24,11 @@ Conditions::Conditions(analysis::KernelFlow& flow, const Parameters& parameters,
     return it == parameter_names_.end() ? std::string() : it->second;
   };
   threads_ = naming_;
+  threads_.written = &written_of_threads_;
   threads_.of_threads = true;
   threads_.counter = [this](auto loop) { return counters_.mention(loop); };
   reading_ = naming_;
+  naming_.written = &written_;
   reading_.threads_too = true;
   reading_.counter = [](auto) { return std::string("counter"); };
 }

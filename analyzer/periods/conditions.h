@@ -69,6 +69,7 @@ class Conditions {
   analysis::Naming naming_;   // for expressions
   analysis::Naming reading_;  // for texts
   analysis::Naming threads_;  // for conditions over threads
+  analysis::WrittenExprs written_, written_of_threads_;
   std::map<analysis::ExprId, std::string> parameter_names_;
   std::vector<analysis::PathCondition> path_;
 };

@@ -19,7 +19,7 @@ void Facts::add_fact(ExprId id) {
   // What was learnt long ago, many branches up, is forgotten.
   if (not_negative_.size() >= max_facts) not_negative_.erase(not_negative_.begin());
   not_negative_.push_back(id);
-  simplified_.clear();
+  simplified_.reset();
 }
 
 void Facts::assume(ExprId condition, bool holds) {
@@ -194,10 +194,11 @@ bool Facts::prove(ExprId id, int depth) const {
 
 ExprId Facts::simplify(ExprId id) const {
   if (exprs_->is_constant(id) || (*exprs_)[id].depth > max_simplified_nesting) return id;
-  if (const auto* known = simplified_.find(id)) return *known;
+  if (!simplified_) simplified_ = std::make_shared<ExprMemo>();
+  if (const auto* known = simplified_->find(id)) return *known;
   const auto result = simplify_node(id);
-  if (simplified_.size() >= max_simplified) simplified_.clear();
-  simplified_.set(id, result);
+  if (simplified_->size() >= max_simplified) simplified_->clear();
+  simplified_->set(id, result);
   return result;
 }
 

@@ -1,6 +1,7 @@
 // Facts that hold on a path, and what follows from them.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "analyzer/symbolic/symbolic_exprs.h"
@@ -11,12 +12,6 @@ namespace warptime::analysis {
 class Facts {
  public:
   explicit Facts(SymbolicExprs& exprs) : exprs_(&exprs) {}
-  Facts(const Facts& other) : exprs_(other.exprs_), not_negative_(other.not_negative_) {}
-  Facts& operator=(const Facts& other) {
-    not_negative_ = other.not_negative_;
-    simplified_.clear();
-    return *this;
-  }
   // Learns from a condition that holds, or that does not.
   void assume(ExprId condition, bool holds);
   // Whether `id` is known to be at least 0; false: unknown.
@@ -33,8 +28,9 @@ class Facts {
   void add_fact(ExprId id);
   SymbolicExprs* exprs_;
   std::vector<ExprId> not_negative_;
-  mutable int steps_ = 0;        // of the current proof
-  mutable ExprMemo simplified_;  // by the present facts
+  mutable int steps_ = 0;  // of the current proof
+  // By the present facts: copies share it until they learn more. Null: nothing yet.
+  mutable std::shared_ptr<ExprMemo> simplified_;
 };
 
 }  // namespace warptime::analysis

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 #include "analyzer/symbolic/facts.h"
 
@@ -22,6 +23,8 @@ const E& special_expression(Special which) {
   return expressions[static_cast<std::size_t>(which)];
 }
 
+constexpr int most_nesting = 200;
+
 class Writer {
  public:
   Writer(SymbolicExprs& exprs, const Naming& naming, int most_parts)
@@ -30,16 +33,44 @@ class Writer {
   Assumptions assumed;
 
   std::optional<E> write(ExprId id) {
-    if (++depth_ > 200 || ++steps_ > most_parts_) {
+    if (naming_.written == nullptr || !is_kept(id)) return write_anew(id);
+    if (const auto* known = naming_.written->find(id)) {
+      steps_ += known->parts;
+      deepest_ = std::max(deepest_, depth_ + known->height);
+      if (depth_ + known->height > most_nesting || steps_ > most_parts_) return std::nullopt;
+      assumed.add(known->assumed);
+      return known->expression;
+    }
+    const auto assumed_before = std::exchange(assumed, {});
+    const auto deepest_before = std::exchange(deepest_, depth_);
+    const auto steps_before = steps_, bits_before = bits_written_;
+    auto result = write_anew(id);
+    if (result && bits_written_ == bits_before)
+      naming_.written->set(id, {*result, steps_ - steps_before, deepest_ - depth_, assumed});
+    assumed.add(assumed_before);
+    deepest_ = std::max(deepest_, deepest_before);
+    return result;
+  }
+
+ private:
+  std::optional<E> write_anew(ExprId id) {
+    if (++depth_ > most_nesting || ++steps_ > most_parts_) {
       --depth_;
       return std::nullopt;
     }
+    deepest_ = std::max(deepest_, depth_);
     auto result = write_node(id);
     --depth_;
     return result;
   }
 
- private:
+  // Counters have their names for a while only.
+  bool is_kept(ExprId id) const {
+    const auto node = exprs_[id];
+    if ((node.dependence & on_counter) != 0) return false;
+    return node.op == SymbolicOp::argument || node.op >= SymbolicOp::sum;
+  }
+
   std::optional<E> named(std::string name) {
     if (name.empty()) return naming_.threads_too ? std::optional(E::name("data")) : std::nullopt;
     return E::name(std::move(name));
@@ -138,6 +169,7 @@ class Writer {
 
   // Of indices. What mixes the bits of a number again and again, as random numbers and hashes do, is meant to wrap.
   std::optional<E> of_bits(E::Operator op, const SymbolicExprs::Node& node) {
+    ++bits_written_;
     if (!naming_.of_threads || ++bits_within_bits_ > 2 || scaled_bits(node.a) || scaled_bits(node.b) ||
         wraps(node.a) || wraps(node.b))
       return named("");
@@ -147,8 +179,7 @@ class Writer {
   }
   bool scaled_bits(ExprId side) {
     constexpr std::int64_t few = 64;
-    std::vector<Term> terms;
-    exprs_.linear_terms(side, terms);
+    const auto terms = exprs_.linear_terms(side);
     return std::any_of(terms.begin(), terms.end(), [&](const Term& t) {
       const auto op = exprs_[t.atom].op;
       const bool bits = op == SymbolicOp::bit_and || op == SymbolicOp::bit_or || op == SymbolicOp::bit_xor;
@@ -219,8 +250,7 @@ class Writer {
     constexpr std::int64_t large = std::int64_t{1} << 28;
     if (!naming_.of_threads || (exprs_[side].dependence & (on_thread | on_block | on_counter)) == 0)
       return false;
-    std::vector<Term> terms;
-    exprs_.linear_terms(side, terms);
+    const auto terms = exprs_.linear_terms(side);
     return std::any_of(terms.begin(), terms.end(),
                        [](const Term& t) { return t.coefficient >= large || t.coefficient <= -large; });
   }
@@ -238,8 +268,7 @@ class Writer {
   std::optional<E> quotient(const SymbolicExprs::Node& node) {
     const auto less = exprs_.subtract(node.a, exprs_.add(node.b, exprs_.constant(-1)));
     const auto parts = [&](ExprId v) {
-      std::vector<Term> terms;
-      return (exprs_.linear_terms(v, terms) != 0 ? 1 : 0) + terms.size();
+      return (exprs_.number_of(v) != 0 ? 1 : 0) + exprs_.linear_terms(v).size();
     };
     if (parts(less) < parts(node.a) && parts(less) > 0) return binary(E::Operator::ceil_div, less, node.b);
     return binary(E::Operator::divide, node.a, node.b);
@@ -250,21 +279,19 @@ class Writer {
     E expression;
   };
 
+  static bool is_quotient(SymbolicOp op) {
+    return op == SymbolicOp::floor_divide || op == SymbolicOp::truncated_divide;
+  }
+
   // Finds m·x - m·d·(x / d), takes it out of the sum, and writes it as m·(x % d).
   bool take_modulo(ExprId& id, std::vector<Part>& parts) {
-    std::vector<Term> terms;
-    const auto number = exprs_.linear_terms(id, terms);
+    const auto terms = exprs_.linear_terms(id);
+    const auto number = exprs_.number_of(id);
     for (const auto& t : terms) {
-      std::vector<ExprId> atoms{t.atom};
-      if (exprs_[t.atom].op == SymbolicOp::product) {
-        atoms.clear();
-        for (const auto& f : exprs_.terms(t.atom)) atoms.push_back(f.atom);
-      }
-      for (const auto atom : atoms) {
+      const auto atoms = exprs_.parts(t.atom);
+      for (const auto& [atom, power] : atoms) {
         const auto node = exprs_[atom];
-        if ((node.op != SymbolicOp::floor_divide && node.op != SymbolicOp::truncated_divide) ||
-            t.coefficient == INT64_MIN)
-          continue;
+        if (!is_quotient(node.op) || t.coefficient == INT64_MIN) continue;
         std::int64_t multiple = 0;
         if (exprs_.is_constant(node.b) && atoms.size() == 1) {
           if (t.coefficient % exprs_[node.b].number != 0) continue;
@@ -275,9 +302,8 @@ class Writer {
         if (multiple == 0) continue;
         const auto remainder = exprs_.subtract(node.a, exprs_.multiply(node.b, atom));
         const auto rest = exprs_.subtract(id, exprs_.scale(remainder, multiple));
-        std::vector<Term> after;
-        const auto left = exprs_.linear_terms(rest, after);
-        if (after.size() + (left != 0) >= terms.size() + (number != 0)) continue;
+        if (exprs_.linear_terms(rest).size() + (exprs_.number_of(rest) != 0) >= terms.size() + (number != 0))
+          continue;
         auto x = write(node.a), d = write(node.b);
         if (!x || !d) continue;
         if (node.op == SymbolicOp::truncated_divide) assumed.division_of_not_negative = true;
@@ -293,8 +319,9 @@ class Writer {
     std::vector<Part> parts;
     while (take_modulo(id, parts)) {
     }
-    std::vector<Term> terms;
-    const auto number = exprs_.linear_terms(id, terms);
+    const auto terms = exprs_.linear_terms(id);
+    const auto number = exprs_.number_of(id);
+    parts.reserve(parts.size() + terms.size());
     for (const auto& t : terms) {
       auto part = write(t.atom);
       if (!part) return std::nullopt;
@@ -326,9 +353,11 @@ class Writer {
   SymbolicExprs& exprs_;
   const Naming& naming_;
   int depth_ = 0;
+  int deepest_ = 0;  // depth_ of the deepest part so far
   int steps_ = 0;
   int most_parts_;
   int bits_within_bits_ = 0;
+  int bits_written_ = 0;  // times that of_bits() was asked: what it answers depends on what is around it
 };
 
 }  // namespace

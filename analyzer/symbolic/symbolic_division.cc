@@ -103,11 +103,11 @@ std::optional<ExprId> SymbolicExprs::exact_quotient(ExprId a, ExprId b) {
   auto &all = scratch_all.list, &quotient = scratch_quotient.list;
   if (linear_terms(a, all) != 0 || nodes_[b].op == SymbolicOp::sum) return std::nullopt;
   for (const auto& t : all) {
-    std::vector<ExprId> atoms, divisors;
+    Factors atoms, divisors;
     factors(t.atom, atoms);
     factors(b, divisors);
     for (const auto d : divisors) {
-      const auto it = std::find(atoms.begin(), atoms.end(), d);
+      auto* const it = std::find(atoms.begin(), atoms.end(), d);
       if (it == atoms.end()) return std::nullopt;
       atoms.erase(it);
     }

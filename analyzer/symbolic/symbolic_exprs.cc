@@ -1,12 +1,13 @@
 #include "analyzer/symbolic/symbolic_exprs.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace warptime::analysis {
 namespace {
 
 constexpr std::size_t max_terms = 32;  // a longer polynomial says nothing to a reader, and costs
-constexpr std::size_t max_factors = 6;
 constexpr std::uint16_t max_nesting =
     200;  // deeper expressions become opaque: recursion over them stays shallow
 
@@ -22,10 +23,46 @@ std::uint8_t known_dependence(const SymbolicExprs::Node& node) {
 
 }  // namespace
 
-SymbolicExprs::SymbolicExprs() : index_(512, 0) {
-  nodes_.reserve(256);
-  hashes_.reserve(256);
+namespace {
+
+constexpr std::size_t first_index_size = 512;
+
+}  // namespace
+
+// Kernels are analysed one after the other, and their tables are as large: each thread uses the last kernel's again.
+struct SymbolicExprs::Tables {
+  std::vector<Node> nodes;
+  std::vector<std::uint32_t> hashes;
+  std::vector<Term> terms;
+  std::vector<ExprId> index;
+};
+
+SymbolicExprs::Tables& SymbolicExprs::spare_tables() {
+  thread_local Tables tables;
+  return tables;
+}
+
+SymbolicExprs::SymbolicExprs() {
+  auto& spare = spare_tables();
+  nodes_ = std::exchange(spare.nodes, {});
+  hashes_ = std::exchange(spare.hashes, {});
+  terms_ = std::exchange(spare.terms, {});
+  index_ = std::exchange(spare.index, {});
+  index_.assign(first_index_size, 0);
   intern({.op = SymbolicOp::constant});
+}
+
+SymbolicExprs::~SymbolicExprs() {
+  constexpr std::size_t most_kept = 1 << 16;
+  if (nodes_.size() > most_kept || nodes_.capacity() == 0) return;
+  nodes_.clear();
+  hashes_.clear();
+  terms_.clear();
+  auto& spare = spare_tables();
+  spare.nodes = std::move(nodes_);
+  spare.hashes = std::move(hashes_);
+  spare.terms = std::move(terms_);
+  spare.index = std::move(index_);
 }
 
 void SymbolicExprs::grow_index() {
@@ -142,7 +179,8 @@ std::int64_t SymbolicExprs::linear_terms(ExprId id, std::vector<Term>& into) con
 }
 
 ExprId SymbolicExprs::from_linear(std::int64_t number, std::vector<Term>& list) {
-  std::sort(list.begin(), list.end(), [](const Term& x, const Term& y) { return x.atom < y.atom; });
+  const auto before = [](const Term& x, const Term& y) { return x.atom < y.atom; };
+  if (!std::is_sorted(list.begin(), list.end(), before)) std::sort(list.begin(), list.end(), before);
   std::size_t out = 0;
   for (std::size_t i = 0; i < list.size();) {
     Term sum = list[i++];
@@ -151,7 +189,10 @@ ExprId SymbolicExprs::from_linear(std::int64_t number, std::vector<Term>& list) 
         return opaque(on_data | on_thread);
     if (sum.coefficient != 0) list[out++] = sum;
   }
-  list.resize(out);
+  return from_sorted(number, std::span(list).first(out));
+}
+
+ExprId SymbolicExprs::from_sorted(std::int64_t number, std::span<const Term> list) {
   if (list.empty()) return constant(number);
   if (number == 0 && list.size() == 1 && list[0].coefficient == 1) return list[0].atom;
   if (list.size() > max_terms) {
@@ -164,15 +205,62 @@ ExprId SymbolicExprs::from_linear(std::int64_t number, std::vector<Term>& list) 
   return too_deep ? opaque(on_data | on_thread) : intern({.op = SymbolicOp::sum, .number = number}, list);
 }
 
+std::int64_t SymbolicExprs::linear_span(ExprId id, Term& single, std::span<const Term>& terms) const {
+  const auto& node = nodes_[id];
+  if (node.op == SymbolicOp::constant) {
+    terms = {};
+    return node.number;
+  }
+  if (node.op == SymbolicOp::sum) {
+    terms = term_span(id);
+    return node.number;
+  }
+  single = {id, 1};
+  terms = {&single, 1};
+  return 0;
+}
+
+std::optional<ExprId> SymbolicExprs::add_scaled(ExprId a, ExprId b, std::int64_t sign) {
+  Term single_a, single_b;
+  std::span<const Term> x, y;
+  const auto p = linear_span(a, single_a, x), q = linear_span(b, single_b, y);
+  std::int64_t number = 0;
+  if (__builtin_mul_overflow(q, sign, &number) || __builtin_add_overflow(p, number, &number))
+    return std::nullopt;
+  std::array<Term, 2 * max_terms> list;  // not initialised: a sum has max_terms at most
+  auto* out = list.data();
+  auto i = x.begin(), j = y.begin();
+  while (i != x.end() || j != y.end()) {
+    if (j == y.end() || (i != x.end() && i->atom < j->atom)) {
+      *out++ = *i++;
+      continue;
+    }
+    Term term{j->atom, 0};
+    if (__builtin_mul_overflow(j->coefficient, sign, &term.coefficient)) return std::nullopt;
+    if (i != x.end() && i->atom == j->atom) {
+      if (__builtin_add_overflow(i->coefficient, term.coefficient, &term.coefficient)) return std::nullopt;
+      ++i;
+    }
+    ++j;
+    if (term.coefficient != 0) *out++ = term;
+  }
+  return from_sorted(number, std::span<const Term>(list.data(), out));
+}
+
 ExprId SymbolicExprs::add(ExprId a, ExprId b) {
   if (a == 0) return b;
   if (b == 0) return a;
-  Scratch scratch(*this);
+  if (const auto sum = add_scaled(a, b, 1)) return *sum;
   std::int64_t number = 0;
-  const auto x = linear_terms(a, scratch.list);
-  const auto y = linear_terms(b, scratch.list);
-  if (__builtin_add_overflow(x, y, &number)) return opaque_of({a, b});
-  return from_linear(number, scratch.list);
+  const bool number_overflows = __builtin_add_overflow(number_of(a), number_of(b), &number);
+  return number_overflows ? opaque_of({a, b}) : opaque(on_data | on_thread);
+}
+
+ExprId SymbolicExprs::subtract(ExprId a, ExprId b) {
+  if (b == 0) return a;
+  if (a == b) return 0;
+  const auto difference = add_scaled(a, b, -1);
+  return difference ? *difference : add(a, scale(b, -1));
 }
 
 ExprId SymbolicExprs::scale(ExprId a, std::int64_t factor) {
@@ -183,10 +271,10 @@ ExprId SymbolicExprs::scale(ExprId a, std::int64_t factor) {
   for (auto& t : scratch.list)
     overflow = __builtin_mul_overflow(t.coefficient, factor, &t.coefficient) || overflow;
   if (overflow) return opaque_of({a});
-  return from_linear(number, scratch.list);
+  return factor == 0 ? 0 : from_sorted(number, scratch.list);
 }
 
-void SymbolicExprs::factors(ExprId atom, std::vector<ExprId>& into) const {
+void SymbolicExprs::factors(ExprId atom, Factors& into) const {
   if (nodes_[atom].op == SymbolicOp::product) {
     for (const auto& t : term_span(atom)) into.push_back(t.atom);
   } else {
@@ -194,8 +282,8 @@ void SymbolicExprs::factors(ExprId atom, std::vector<ExprId>& into) const {
   }
 }
 
-ExprId SymbolicExprs::product_of(std::vector<ExprId>& atoms) {
-  if (atoms.size() == 1) return atoms[0];
+ExprId SymbolicExprs::product_of(Factors& atoms) {
+  if (atoms.size() == 1) return *atoms.begin();
   std::sort(atoms.begin(), atoms.end());
   Scratch scratch(*this);
   for (const auto atom : atoms) scratch.list.push_back({atom, 1});
@@ -222,7 +310,7 @@ ExprId SymbolicExprs::multiply(ExprId a, ExprId b) {
   }
   for (const auto& s : x)
     for (const auto& t : y) {
-      std::vector<ExprId> atoms;
+      Factors atoms;
       factors(s.atom, atoms);
       factors(t.atom, atoms);
       if (atoms.size() > max_factors) return opaque_of({a, b});

@@ -5,12 +5,15 @@
 // operator, and facts decide it.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace warptime::analysis {
@@ -130,37 +133,68 @@ class ExprMemo {
  public:
   const ExprId* find(ExprId id) const {
     if (many_.empty()) {
-      for (const auto& [key, value] : few_)
-        if (key == id) return &value;
+      for (std::size_t i = 0; i < size_; ++i)
+        if (few_[i].key == id) return &few_[i].value;
       return nullptr;
     }
-    const auto it = many_.find(id);
-    return it == many_.end() ? nullptr : &it->second;
+    const auto& entry = many_[place_of(id)];
+    return entry.key == id ? &entry.value : nullptr;
   }
   void set(ExprId id, ExprId value) {
-    if (many_.empty() && few_.size() < most_few) {
-      few_.emplace_back(id, value);
-      return;
+    if (many_.empty()) {
+      if (size_ < most_few) {
+        few_[size_++] = {id, value};
+        return;
+      }
+      grow();
+    } else if (size_ * 2 >= many_.size()) {
+      grow();
     }
-    if (many_.empty()) many_.insert(few_.begin(), few_.end());
-    many_[id] = value;
+    insert({id, value});
   }
-  std::size_t size() const { return many_.empty() ? few_.size() : many_.size(); }
+  std::size_t size() const { return size_; }
   void clear() {
-    few_.clear();
+    size_ = 0;
     many_.clear();
   }
 
  private:
   static constexpr std::size_t most_few = 16;
-  std::vector<std::pair<ExprId, ExprId>> few_;
-  std::unordered_map<ExprId, ExprId> many_;
+  static constexpr ExprId free_place = UINT32_MAX;
+  struct Entry {
+    ExprId key = free_place, value = 0;
+  };
+  std::size_t place_of(ExprId id) const {
+    const auto mask = many_.size() - 1;
+    auto at = (id * std::size_t{0x9e3779b1}) & mask;
+    while (many_[at].key != free_place && many_[at].key != id) at = (at + 1) & mask;
+    return at;
+  }
+  void insert(Entry entry) {
+    auto& place = many_[place_of(entry.key)];
+    size_ += place.key == free_place ? 1 : 0;
+    place = entry;
+  }
+  void grow() {
+    auto old = std::exchange(many_, std::vector<Entry>(many_.empty() ? 4 * most_few : 2 * many_.size()));
+    if (old.empty()) old.assign(few_.begin(), few_.begin() + static_cast<std::ptrdiff_t>(size_));
+    size_ = 0;
+    for (const Entry& entry : old)
+      if (entry.key != free_place) insert(entry);
+  }
+
+  std::array<Entry, most_few> few_;
+  std::vector<Entry> many_;  // open addressing, where few_ is too short
+  std::size_t size_ = 0;
 };
 
 // Owns all symbolic expressions of one kernel, simplifies them as they are made, and gives each an id.
 class SymbolicExprs {
  public:
   SymbolicExprs();  // id 0, which unused operands of a node hold, is the constant 0
+  ~SymbolicExprs();
+  SymbolicExprs(const SymbolicExprs&) = delete;
+  SymbolicExprs& operator=(const SymbolicExprs&) = delete;
 
   struct Node {
     SymbolicOp op = SymbolicOp::constant;
@@ -183,7 +217,7 @@ class SymbolicExprs {
   ExprId opaque(std::uint8_t dependence);  // a new one each time
 
   ExprId add(ExprId a, ExprId b);
-  ExprId subtract(ExprId a, ExprId b) { return add(a, scale(b, -1)); }
+  ExprId subtract(ExprId a, ExprId b);
   ExprId scale(ExprId a, std::int64_t factor);
   ExprId multiply(ExprId a, ExprId b);
   ExprId floor_divide(ExprId a, ExprId b);
@@ -216,6 +250,16 @@ class SymbolicExprs {
 
   // Any expression as number + Σ coefficient · atom. Appends the terms, returns the number.
   std::int64_t linear_terms(ExprId id, std::vector<Term>& terms) const;
+  // The same without a copy of the terms, and the number alone.
+  TermList linear_terms(ExprId id) const {
+    const auto op = nodes_[id].op;
+    if (op == SymbolicOp::sum) return terms(id);
+    return op == SymbolicOp::constant ? TermList(terms_, 0, 0) : TermList({id, 1});
+  }
+  std::int64_t number_of(ExprId id) const {
+    const auto op = nodes_[id].op;
+    return op == SymbolicOp::constant || op == SymbolicOp::sum ? nodes_[id].number : 0;
+  }
   // `id` as coefficient · atom + rest, where neither contains `atom`. False where it is not linear in `atom`.
   bool split_linear(ExprId id, ExprId atom, ExprId& coefficient, ExprId& rest);
 
@@ -228,6 +272,7 @@ class SymbolicExprs {
   std::size_t size() const { return nodes_.size(); }
 
  private:
+  static constexpr std::size_t max_factors = 6;  // of a product
   // The replacement of an expression of these parts that is too large, or overflows.
   ExprId opaque_of(std::initializer_list<ExprId> parts);
   std::span<const Term> term_span(ExprId id) const {
@@ -235,14 +280,34 @@ class SymbolicExprs {
   }
   ExprId intern(const Node& node, std::span<const Term> terms = {});
   ExprId make(SymbolicOp op, ExprId a, ExprId b = 0, ExprId c = 0);
+  // number + Σ terms. from_sorted: terms in the order of their atoms, each once, none with coefficient 0.
   ExprId from_linear(std::int64_t number, std::vector<Term>& terms);
+  ExprId from_sorted(std::int64_t number, std::span<const Term> terms);
+  // The terms of `id` without a copy; `single` holds that of an atom.
+  std::int64_t linear_span(ExprId id, Term& single, std::span<const Term>& terms) const;
+  // a + sign · b; nothing where a number overflows.
+  std::optional<ExprId> add_scaled(ExprId a, ExprId b, std::int64_t sign);
   ExprId floor_divide_by_number(ExprId a, ExprId b);
   std::optional<ExprId> exact_quotient(ExprId a, ExprId b);
   std::optional<ExprId> power_divisor(ExprId a) const;
   std::optional<ExprId> reciprocal_division(ExprId a, std::int64_t power);
   bool is_multiple(ExprId id, ExprId of);  // by a whole number
-  ExprId product_of(std::vector<ExprId>& atoms);
-  void factors(ExprId atom, std::vector<ExprId>& into) const;
+  // The atoms of one product, or of two that are multiplied.
+  class Factors {
+   public:
+    void push_back(ExprId atom) { atoms_[size_++] = atom; }
+    void erase(ExprId* at) { std::move(at + 1, end(), at), --size_; }
+    ExprId* begin() { return atoms_.data(); }
+    ExprId* end() { return atoms_.data() + size_; }
+    std::size_t size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+
+   private:
+    std::array<ExprId, 2 * max_factors> atoms_;  // not initialised beyond size_
+    std::size_t size_ = 0;
+  };
+  ExprId product_of(Factors& atoms);
+  void factors(ExprId atom, Factors& into) const;
   // A borrowed list of terms: making expressions needs many short lists.
   class Scratch {
    public:
@@ -262,6 +327,8 @@ class SymbolicExprs {
    private:
     const SymbolicExprs& exprs_;
   };
+  struct Tables;
+  static Tables& spare_tables();
   struct Rewriting;
   ExprId rewrite_part(ExprId id, Rewriting& rewriting, int depth);
   bool any_leaf_part(ExprId id, const std::function<bool(ExprId)>& predicate, ExprMemo& memo) const;

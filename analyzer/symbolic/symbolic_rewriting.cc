@@ -22,9 +22,9 @@ bool SymbolicExprs::split_linear(ExprId id, ExprId atom, ExprId& coefficient, Ex
       coefficient = add(coefficient, constant(t.coefficient));
       continue;
     }
-    std::vector<ExprId> atoms;
+    Factors atoms;
     factors(t.atom, atoms);
-    const auto it = std::find(atoms.begin(), atoms.end(), atom);
+    auto* const it = std::find(atoms.begin(), atoms.end(), atom);
     if (it == atoms.end()) {
       if (holds(t.atom)) return false;
       rest = add(rest, scale(t.atom, t.coefficient));

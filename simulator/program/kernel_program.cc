@@ -16,16 +16,22 @@ namespace warptime {
 void LineSet::add(int first, int last) {
   assert(first >= 1 && first <= last);
   // Lines come in order, mostly.
-  if (ranges_.empty() || first - 1 > ranges_.back().second) {
-    ranges_.emplace_back(first, last);
+  Range& back = several_ ? several_->back() : only_;
+  if (back.first == 0) {
+    back = {first, last};
     return;
   }
-  if (first >= ranges_.back().first) {
-    ranges_.back().second = std::max(ranges_.back().second, last);
+  if (first >= back.first && first - 1 <= back.second) {
+    back.second = std::max(back.second, last);
     return;
   }
-  std::vector<std::pair<int, int>> merged;
-  for (const auto& range : ranges_) {
+  if (!several_) several_ = std::make_unique<std::vector<Range>>(1, only_);
+  if (first - 1 > several_->back().second) {
+    several_->emplace_back(first, last);
+    return;
+  }
+  std::vector<Range> merged;
+  for (const auto& range : *several_) {
     if (range.second < first - 1) {
       merged.push_back(range);
     } else if (range.first - 1 <= last) {  // overlaps or touches
@@ -34,19 +40,28 @@ void LineSet::add(int first, int last) {
     }
   }
   merged.emplace_back(first, last);
-  for (const auto& range : ranges_) {
+  for (const auto& range : *several_) {
     if (range.first - 1 > last) merged.push_back(range);
   }
-  ranges_ = std::move(merged);
+  if (merged.size() > 1) {
+    *several_ = std::move(merged);
+  } else {
+    only_ = merged.front();
+    several_.reset();
+  }
 }
 
 void LineSet::add(const LineSet& other) {
-  for (const auto& [first, last] : other.ranges_) add(first, last);
+  for (const auto& [first, last] : other.ranges()) add(first, last);
+}
+
+bool operator==(const LineSet& a, const LineSet& b) {
+  return std::ranges::equal(a.ranges(), b.ranges());
 }
 
 bool LineSet::contains(int line) const {
-  return std::any_of(ranges_.begin(), ranges_.end(),
-                     [line](const auto& range) { return range.first <= line && line <= range.second; });
+  return std::ranges::any_of(
+      ranges(), [line](const auto& range) { return range.first <= line && line <= range.second; });
 }
 
 std::string to_string(const LineSet& lines) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -24,16 +25,38 @@ namespace warptime {
 // Closed ranges of 1-based line numbers, sorted and disjoint: "5-7,12".
 class LineSet {
  public:
+  using Range = std::pair<int, int>;  // first, last
+  LineSet() = default;
+  LineSet(const LineSet& other) : only_(other.only_), several_(copy_of(other.several_)) {}
+  LineSet(LineSet&& other) noexcept = default;
+  LineSet& operator=(const LineSet& other) {
+    only_ = other.only_;
+    several_ = copy_of(other.several_);
+    return *this;
+  }
+  LineSet& operator=(LineSet&& other) noexcept = default;
+  ~LineSet() = default;
+
   void add(int line) { add(line, line); }
   void add(int first, int last);
   void add(const LineSet& other);
-  bool empty() const { return ranges_.empty(); }
+  bool empty() const { return ranges().empty(); }
   bool contains(int line) const;
-  const std::vector<std::pair<int, int>>& ranges() const { return ranges_; }
-  friend bool operator==(const LineSet&, const LineSet&) = default;
+  std::span<const Range> ranges() const {
+    if (several_) return *several_;
+    return {&only_, only_.first == 0 ? std::size_t{0} : std::size_t{1}};
+  }
+  friend bool operator==(const LineSet& a, const LineSet& b);
 
  private:
-  std::vector<std::pair<int, int>> ranges_;
+  using Several = std::unique_ptr<std::vector<Range>>;
+  static Several copy_of(const Several& from) {
+    return from ? std::make_unique<std::vector<Range>>(*from) : nullptr;
+  }
+
+  // Items of programs have one range most often, which needs no list.
+  Range only_ = {0, 0};  // first 0: none
+  Several several_;
 };
 std::string to_string(const LineSet& lines);
 Result<LineSet> parse_line_set(std::string_view text);

@@ -87,9 +87,8 @@ class Expression {
 
   bool is_integer() const { return op() == Operator::integer; }
   std::uint32_t depth() const { return node_->depth; }  // of the tree; a leaf has 1
-  std::uint64_t size() const {
-    return node_->size;
-  }  // nodes of the tree, shared ones counted each time; saturates
+  // The nodes of the tree, shared ones counted each time; saturates.
+  std::uint64_t size() const { return node_->size; }
   // The parameters it uses, in order of first appearance, each once.
   std::vector<std::string> names() const;
   void collect_names(std::vector<std::string>& into) const;
