@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 
+#include "analyzer/cfg/slow_paths.h"
 #include "analyzer/compile/targets.h"
 #include "analyzer/machine/kernel_work.h"
-#include "analyzer/machine/slow_paths.h"
 #include "simulator/base/csv.h"
 #include "simulator/base/embedded.h"
 

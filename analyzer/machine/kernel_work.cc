@@ -6,8 +6,8 @@
 #include <set>
 #include <string_view>
 
+#include "analyzer/cfg/slow_paths.h"
 #include "analyzer/machine/machine_flow.h"
-#include "analyzer/machine/slow_paths.h"
 #include "analyzer/ptx/opcodes.h"
 
 namespace warptime::machine {

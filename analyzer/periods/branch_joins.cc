@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
+#include "analyzer/cfg/slow_paths.h"
 #include "analyzer/periods/items.h"
 #include "simulator/program/walk.h"
 
@@ -82,14 +85,22 @@ void BranchJoins::append_both(std::uint32_t last, ExprId guard, Items taken, Ite
   periods::append(items, std::move(taken));
 }
 
-// The slow path of sine, cosine and tangent, for angles beyond 10^5 (Payne and Hanek's reduction, with the digits of 2/π in
-// a table): few programs have such angles. Arrays have names only in programs with detail.
-static bool reduces_huge_angles(const Items& items) {
-  bool found = false;
-  for_each_access(items, [&](const MemoryAccess& access) {
-    found = found || access.array.starts_with("__cudart_i2opi");
+// Whether a side begins on a path that CUDA's mathematical functions take for extraordinary arguments only. Items know
+// their instructions only in programs with detail.
+bool BranchJoins::is_slow_path(const Items& side) {
+  std::optional<std::uint32_t> first;
+  for_each_item(side, [&](const Item& item) {
+    if (!first && item.detail && !item.detail->made_of.empty()) first = item.detail->made_of.front();
   });
-  return found;
+  if (!first) return false;
+  if (slow_.empty()) {
+    const auto blocks = analysis::slow_paths(flow_.code, flow_.cfg);
+    slow_.resize(flow_.code.function().instructions.size());
+    for (std::size_t b = 0; b < blocks.size(); ++b)
+      std::fill(slow_.begin() + flow_.cfg.blocks[b].first, slow_.begin() + flow_.cfg.blocks[b].end,
+                blocks[b]);
+  }
+  return slow_[*first];
 }
 
 // Which threads execute the sides; where data decide, which share of the warps.
@@ -105,7 +116,7 @@ void BranchJoins::restrict_sides(std::uint32_t last, ExprId guard, Items& taken,
   }
   const auto share = [&](Items& side, const char* what, const char* which) {
     if (side.empty()) return;
-    const double taken_by = reduces_huge_angles(side) ? 0 : 1;
+    const double taken_by = is_slow_path(side) ? 0 : 1;
     restrict_to_share(
         side, parameters_.ask_for_share(
                   fmt::format("{}_at_{}", what, notes_.place_for_name(last)),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "analyzer/periods/conditions.h"
 #include "analyzer/periods/flow.h"
@@ -32,6 +33,7 @@ class BranchJoins {
   bool append_when(std::uint32_t last, analysis::ExprId guard, Items& taken, Items& other, Items& items);
   void emit_when(Expression condition, Items then_items, Items else_items, std::uint32_t last, Items& items);
   int ptx_line(std::uint32_t instruction) const;
+  bool is_slow_path(const Items& side);
   void restrict_sides(std::uint32_t last, analysis::ExprId guard, Items& taken, Items& other);
   void append_both(std::uint32_t last, analysis::ExprId guard, Items taken, Items other, bool at_end,
                    Items& items);
@@ -41,6 +43,7 @@ class BranchJoins {
   Parameters& parameters_;
   Conditions& conditions_;
   Notes& notes_;
+  std::vector<bool> slow_;  // by instruction; empty: not asked for yet
 };
 
 }  // namespace warptime::periods

@@ -26,18 +26,29 @@ struct Counted {
 using Value = std::optional<double>;
 
 double loads_of(const Counted& of) {
+  if (of.levels) return of.levels->l1_loads;
   const WarpTotals& total = of.work.whole->warps.total;
   return total.load_sectors - total.atomic_sectors + total.copy_sectors;
 }
 
 double stores_of(const Counted& of) {
+  if (of.levels) return of.levels->l1_stores;
   const WarpTotals& total = of.work.whole->warps.total;
   return total.store_sectors - total.reduction_sectors - total.copy_sectors;
 }
 
+double local_loads_of(const Counted& of) {
+  return of.levels ? of.levels->l1_local_loads : of.work.whole->warps.total.local_load_sectors;
+}
+
+double local_stores_of(const Counted& of) {
+  return of.levels ? of.levels->l1_local_stores : of.work.whole->warps.total.local_store_sectors;
+}
+
 double sectors_of(const Counted& of) {
   const WarpTotals& total = of.work.whole->warps.total;
-  return total.load_sectors + total.store_sectors + total.local_load_sectors + total.local_store_sectors;
+  const double atomics = of.levels ? of.levels->l2_atomics : total.atomic_sectors + total.reduction_sectors;
+  return loads_of(of) + stores_of(of) + atomics + local_loads_of(of) + local_stores_of(of);
 }
 
 Value percent(double part, double whole) {
@@ -106,9 +117,9 @@ constexpr std::array kLines = {
     Line{{"l1tex__t_sectors.sum", "sector", "sectors of L1"},
          [](const Counted& of) -> Value { return sectors_of(of); }},
     Line{{"l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", "sector", "… of loads of local memory"},
-         [](const Counted& of) -> Value { return of.work.whole->warps.total.local_load_sectors; }},
+         [](const Counted& of) -> Value { return local_loads_of(of); }},
     Line{{"l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", "sector", "… of stores to local memory"},
-         [](const Counted& of) -> Value { return of.work.whole->warps.total.local_store_sectors; }},
+         [](const Counted& of) -> Value { return local_stores_of(of); }},
     Line{{"l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum", "sector", "… of loads that L1 has"},
          level_of<&MemoryLevels::l1_load_hits>},
     Line{{"l1tex__t_sector_pipe_lsu_mem_global_op_ld_hit_rate.pct", "%", "of the sectors of loads"},
@@ -193,9 +204,12 @@ void add_notes(const MemoryLevels& levels, std::vector<std::string>& notes) {
   if (levels.unknown_share > 0.005)
     notes.push_back(
         fmt::format("{:.0f}% of the sectors have addresses that are not known: they are spread as their "
-                    "patterns say, over an "
-                    "element for each thread",
+                    "patterns say, over the array, or over an element for each thread",
                     100 * levels.unknown_share));
+  if (levels.footprint_estimated)
+    notes.emplace_back(
+        "bytes of memory are estimated: where an address or a loop's range is not known, an element for each "
+        "thread is counted");
 }
 
 Result<LaunchCounters> counters_of(const LaunchWork& work, const Gpu& gpu, CacheState caches) {

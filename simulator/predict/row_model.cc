@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "simulator/gpu/occupancy.h"
+#include "simulator/predict/array_places.h"
 
 namespace warptime {
 namespace {
@@ -374,25 +375,10 @@ std::shared_ptr<const WholeLaunch> RowModel::whole_launch(const PreparedLaunch& 
   whole->registers_estimated = !whole->resources.registers_per_thread && program.estimated_registers;
   if (whole->registers_estimated) whole->resources.registers_per_thread = program.estimated_registers;
   on_gpu.occupancy = occupancy(*gpu_->gpu, size.block.product(), whole->resources);
-  whole->array_bytes = array_bytes_of(launch);
-  on_gpu.array_bytes = &whole->array_bytes;
+  Bindings names = on_gpu.values;
+  for (const auto& [name, value] : bindings()) names.insert_or_assign(name, value);
+  on_gpu.places = array_places(*plan_.plan, *launch.step->launch, names);
   return whole;
-}
-
-// Of arguments that are `array` or `array + offset`.
-std::map<std::string, double> RowModel::array_bytes_of(const PreparedLaunch& launch) const {
-  std::map<std::string, double> found;
-  const Bindings known = bindings();
-  for (const auto& [argument, value] : launch.step->launch->data) {
-    for (const std::string& name : value.names()) {
-      for (const PlanArray& array : plan_.plan->arrays) {
-        if (array.name != name) continue;
-        if (const auto elements = evaluate_number(array.elements, known); elements && *elements > 0)
-          found[argument] = std::max(found[argument], *elements * bytes_of(array.type));
-      }
-    }
-  }
-  return found;
 }
 
 // Adds the row's parameters to the first message.

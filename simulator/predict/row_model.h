@@ -141,7 +141,6 @@ class RowModel {
   void add_work(const PreparedLaunch& launch, std::size_t index, const Launch& shape, double times);
   Bindings bindings_of(const PreparedLaunch& launch, std::size_t index) const;
   Shares shares_of(const PreparedLaunch& launch) const;
-  std::map<std::string, double> array_bytes_of(const PreparedLaunch& launch) const;
   [[gnu::noinline]] void add_term(const PreparedLaunch& launch, std::size_t index, const Launch& shape,
                                   const TimeBreakdown& time, double times);
   void add_term(const PreparedLaunch& launch, const TimedProgram& program, std::size_t index,

@@ -108,7 +108,10 @@ class LaunchTraceMaker {
   TraceNode node(const Item& item) {
     TraceNode node;
     node.item = &item;
-    if (item.threads) node.threads = expression(*item.threads);
+    if (item.threads) {
+      node.threads = expression(*item.threads);
+      node.condition = condition(*item.threads);
+    }
     for (const std::string& share : item.shares) node.share *= share_of(share);
     if (item.detail)
       for (const ChipAccess& access : item.detail->on_chip)
@@ -124,7 +127,9 @@ class LaunchTraceMaker {
       if (repeat->per_thread) node.per_thread = known(expression(*repeat->per_thread));
       node.counter = static_cast<int>(trace_.slots_++);
       counters_.emplace_back(repeat->counter, node.counter);
+      conditions_.clear();  // the same names are of other counters in other repeats
       node.body = nodes(repeat->body);
+      conditions_.clear();
       counters_.pop_back();
     } else if (const auto* when = std::get_if<When>(&item.what)) {
       decide(*when, item, node);
@@ -132,6 +137,16 @@ class LaunchTraceMaker {
       node.otherwise = nodes(when->else_items);
     }
     return node;
+  }
+
+  // Items side by side mostly have the same condition.
+  int condition(const Expression& threads) {
+    constexpr std::size_t looked_at = 8;
+    for (std::size_t back = 1; back <= std::min(looked_at, conditions_.size()); ++back)
+      if (const auto& known = conditions_[conditions_.size() - back]; known.first == threads)
+        return known.second;
+    conditions_.emplace_back(threads, trace_.conditions_);
+    return trace_.conditions_++;
   }
 
   void decide(const When& when, const Item& item, TraceNode& node) {
@@ -216,6 +231,7 @@ class LaunchTraceMaker {
   Shares shares_;
   LaunchTrace trace_;
   std::vector<std::pair<std::string, int>> counters_;
+  std::vector<std::pair<Expression, int>> conditions_;
   int loads_ = 0;
   Diagnostics wrong_;
 };
@@ -243,6 +259,7 @@ WarpTrace::WarpTrace(const LaunchTrace& launch, std::int64_t block, std::int64_t
     slots_.own[3][lane] = static_cast<std::int64_t>(lane);
   }
   known_.resize(static_cast<std::size_t>(launch.accesses_));
+  holding_.resize(static_cast<std::size_t>(launch.conditions_));
   random_ = static_cast<std::uint64_t>(block) * 0x9e3779b97f4a7c15U + static_cast<std::uint64_t>(warp) + 1;
   frames_.push_back({&launch.nodes_, 0, active});
 }
@@ -269,6 +286,16 @@ std::uint32_t WarpTrace::holding(const LaneExpression& condition, std::uint32_t 
   return result & threads;
 }
 
+std::uint32_t WarpTrace::threads_of(const TraceNode& node) {
+  Holding& holding = holding_[static_cast<std::size_t>(node.condition)];
+  const bool of_counters = node.threads->uses_from(kFirstCounterSlot);
+  if (holding.since == 0 || (of_counters && holding.since != changes_)) {
+    holding.threads = this->holding(*node.threads, ~std::uint32_t{0});
+    holding.since = changes_;
+  }
+  return holding.threads;
+}
+
 bool WarpTrace::next(Step& step, std::int64_t* patience) {
   while (!frames_.empty()) {
     if (patience != nullptr && --*patience < 0) break;
@@ -276,6 +303,7 @@ bool WarpTrace::next(Step& step, std::int64_t* patience) {
     if (frame.next == frame.nodes->size()) {
       if (frame.repeat != nullptr && ++frame.iteration < frame.iterations) {
         slots_.shared[static_cast<std::size_t>(frame.repeat->counter)] = frame.iteration;
+        ++changes_;
         frame.next = 0;
         if (frame.trips >= 0) {
           const LaneValues& trips = trips_[static_cast<std::size_t>(frame.trips)];
@@ -293,7 +321,7 @@ bool WarpTrace::next(Step& step, std::int64_t* patience) {
     }
     const TraceNode& node = (*frame.nodes)[frame.next++];
     std::uint32_t threads = frame.threads;
-    if (node.threads) threads = holding(*node.threads, threads);
+    if (node.threads) threads &= threads_of(node);
     const bool executed = threads != 0 && draw(node.share);
     if (!executed && !node.item->predicated) continue;
     step = {&node, threads, !executed};
@@ -340,6 +368,7 @@ void WarpTrace::enter(const TraceNode& node, std::uint32_t threads) {
     body.iterations = node.count.shared_value(slots_);
   }
   slots_.shared[static_cast<std::size_t>(node.counter)] = 0;
+  ++changes_;
   if (body.iterations > 0 && !node.body.empty())
     frames_.push_back(body);
   else if (body.trips >= 0)

@@ -30,6 +30,7 @@ struct TraceNode {
   int load = 0;     // a load's number, from 1, as ItemDetail::needs has it
   int access = -1;  // numbers loads and stores, from 0
   std::optional<LaneExpression> threads, then_threads, per_thread;
+  int condition = -1;    // numbers different `threads`, from 0
   LaneExpression count;  // of instructions, of iterations; a `when`'s condition
   // An address is the sum of these: what counters do not change, what threads share, and the rest.
   bool address_known = false;
@@ -59,7 +60,7 @@ class LaunchTrace {
   friend class LaunchTraceMaker;
   LaunchSize size_;
   std::vector<TraceNode> nodes_;
-  int accesses_ = 0;
+  int accesses_ = 0, conditions_ = 0;
   std::size_t slots_ = 0;
 };
 
@@ -102,7 +103,12 @@ class WarpTrace {
     std::int64_t phase = -1;  // of the shared part within a line
     std::vector<LineSectors> lines;
   };
+  struct Holding {  // the threads of which a condition holds
+    std::uint32_t threads = 0;
+    std::uint64_t since = 0;  // what changes_ was; 0: it was not evaluated yet
+  };
   void enter(const TraceNode& node, std::uint32_t threads);
+  std::uint32_t threads_of(const TraceNode& node);
   bool draw(double share);
   std::uint32_t holding(const LaneExpression& condition, std::uint32_t threads) const;
 
@@ -111,6 +117,8 @@ class WarpTrace {
   std::vector<Frame> frames_;
   std::vector<LaneValues> trips_;
   std::vector<Known> known_;
+  std::vector<Holding> holding_;  // by condition
+  std::uint64_t changes_ = 1;     // of counters, so far
   std::vector<LineSectors> moved_;
   std::uint64_t random_ = 0;
 };

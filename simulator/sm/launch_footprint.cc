@@ -100,8 +100,9 @@ double union_of(std::vector<Runs> runs, double grain) {
 
 class Collector {
  public:
-  Collector(const Bindings& values, const LaunchSize& size, std::int64_t first, std::int64_t count)
-      : values_(values), size_(size) {
+  Collector(const Bindings& values, const LaunchSize& size, const ArrayPlaces& places, std::int64_t first,
+            std::int64_t count)
+      : values_(values), size_(size), places_(places) {
     counts_.fill(1);
     // Whole rows, or whole planes, where the blocks are more than part of one.
     const std::int64_t row = size.grid[0], plane = size.grid[0] * size.grid[1], last = first + count - 1;
@@ -172,17 +173,27 @@ class Collector {
   void add(const MemoryAccess& access) {
     const std::int64_t bytes = std::max<std::int64_t>(1, access.bytes.value_or(4));
     ++accesses_;
-    ArrayRuns& array = arrays_[access.array.empty() ? "#" + std::to_string(accesses_) : "." + access.array];
+    const auto place = places_.find(access.array);
+    ArrayRuns& array = arrays_[place != places_.end() ? "@" + std::to_string(place->second.allocation)
+                               : access.array.empty() ? "#" + std::to_string(accesses_)
+                                                      : "." + access.array];
+    const double begin = place != places_.end() ? static_cast<double>(place->second.offset) : 0;
     Runs runs;
     const ValueRange address = access.address ? value(*access.address) : ValueRange::unknown();
     if (!address.known && is_atomic(access)) return;  // counters, which L2 holds
     if (address.known) {
       runs = runs_of(address, counts_, bytes);
+      runs.low += begin;
+      runs.high += begin;
     } else {  // an element for each thread
       footprint_.estimated = true;
       double threads = 1;
       for (std::size_t d = 0; d < 3; ++d) threads *= static_cast<double>(counts_[d] * size_.block[d]);
-      runs.run = runs.high = threads * static_cast<double>(bytes);
+      runs.run = threads * static_cast<double>(bytes);
+      if (place != places_.end() && place->second.bytes)
+        runs.run = std::min(runs.run, static_cast<double>(*place->second.bytes));
+      runs.low = begin;
+      runs.high = begin + runs.run;
     }
     const bool both = is_atomic(access);
     const bool copy = is_asynchronous_copy(access);
@@ -222,6 +233,7 @@ class Collector {
 
   const Bindings& values_;
   const LaunchSize& size_;
+  const ArrayPlaces& places_;
   std::array<std::int64_t, 3> begin_{};
   DimensionCounts counts_{};
   std::vector<std::pair<std::string, ValueRange>> counters_;
@@ -232,11 +244,12 @@ class Collector {
 
 }  // namespace
 
-LaunchFootprint::LaunchFootprint(const KernelProgram& program, const Bindings& values, const LaunchSize& size)
-    : program_(program), values_(values), size_(size) {}
+LaunchFootprint::LaunchFootprint(const KernelProgram& program, const Bindings& values, const LaunchSize& size,
+                                 ArrayPlaces places)
+    : program_(program), values_(values), size_(size), places_(std::move(places)) {}
 
 Footprint LaunchFootprint::of_blocks(std::int64_t first, std::int64_t count) const {
-  Collector collector(values_, size_, first, std::max<std::int64_t>(count, 1));
+  Collector collector(values_, size_, places_, first, std::max<std::int64_t>(count, 1));
   collector.walk(program_.program);
   return collector.finish();
 }

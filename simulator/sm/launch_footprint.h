@@ -7,6 +7,7 @@
 
 #include "simulator/program/kernel_program.h"
 #include "simulator/program/warps.h"
+#include "simulator/sm/array_places.h"
 
 namespace warptime {
 
@@ -20,7 +21,8 @@ struct Footprint {
 class LaunchFootprint {
  public:
   // `program` must outlive it.
-  LaunchFootprint(const KernelProgram& program, const Bindings& values, const LaunchSize& size);
+  LaunchFootprint(const KernelProgram& program, const Bindings& values, const LaunchSize& size,
+                  ArrayPlaces places = {});
 
   // Of blocks `first` to `first + count - 1`, in launch order.
   Footprint of_blocks(std::int64_t first, std::int64_t count) const;
@@ -29,6 +31,7 @@ class LaunchFootprint {
   const KernelProgram& program_;
   const Bindings& values_;
   LaunchSize size_;
+  ArrayPlaces places_;
 };
 
 }  // namespace warptime

@@ -2,13 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <string>
 
 #include "simulator/gpu/gpu.h"
 #include "simulator/gpu/occupancy.h"
 #include "simulator/program/kernel_program.h"
 #include "simulator/program/warps.h"
+#include "simulator/sm/array_places.h"
 
 namespace warptime {
 
@@ -23,7 +22,7 @@ struct LaunchOnGpu {
   const LaunchWarps* warps = nullptr;  // with sectors and machine instructions
   const Gpu* gpu = nullptr;
   Occupancy occupancy;
-  const std::map<std::string, double>* array_bytes = nullptr;  // by MemoryAccess::array, as far as known
+  ArrayPlaces places = {};
 };
 
 }  // namespace warptime

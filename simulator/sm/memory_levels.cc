@@ -6,6 +6,7 @@
 #include "simulator/program/scheduled_loads.h"
 #include "simulator/program/walk.h"
 #include "simulator/sm/launch_footprint.h"
+#include "simulator/sm/request_coalescing.h"
 #include "simulator/sm/sm_simulation.h"
 
 namespace warptime {
@@ -81,6 +82,26 @@ SmCounts whole_of(const SmRun& run, double instructions) {
   return counts;
 }
 
+// What reaches L2 of the reads of all SMs, as a share: those of neighbours are joined as far as the SMs keep
+// step. They do in the first wave of blocks; later blocks start wherever there is room, so that neighbours
+// seldom run side by side.
+double share_of_reads(const LaunchTrace& trace, const SmFigures& figures, const SmOptions& options,
+                      const Gpu& gpu, const LaunchFootprint& footprint) {
+  // Of what could be joined: in the first wave, and in later ones (fit data/development).
+  constexpr double in_step = 0.9, later = 0.2;
+  constexpr double worth_while = 0.97;
+  const std::int64_t together = sms_with_joined_reads(gpu), blocks = trace.blocks();
+  if (together < 2) return 1;
+  const std::int64_t first = std::min(options.sm, blocks - 1), count = std::min(together, blocks - first);
+  double apart = 0;
+  for (std::int64_t b = first; b < first + count; ++b) apart += footprint.of_blocks(b, 1).read_bytes;
+  if (footprint.of_blocks(first, count).read_bytes >= worth_while * apart) return 1;
+  const double joined = 1 - share_of_joined_reads(trace, figures, options, together);
+  const double waves =
+      std::max(1.0, static_cast<double>(blocks) / static_cast<double>(options.sms * options.active_blocks));
+  return 1 - joined * (in_step + later * (waves - 1)) / waves;
+}
+
 double ratio(double part, double whole) {
   return whole > 0 ? std::clamp(part / whole, 0.0, 1.0) : 0;
 }
@@ -105,7 +126,7 @@ Result<MemoryLevels> memory_levels(const LaunchOnGpu& launch, CacheState caches)
   SmFigures figures = sm_figures(gpu, launch.occupancy, threads, active_sms);
   const double l2 = kL2InUse * static_cast<double>(gpu.l2_bytes.value_or(kUnknownL2Bytes));
 
-  const LaunchFootprint footprint(*launch.program, launch.values, launch.size);
+  const LaunchFootprint footprint(*launch.program, launch.values, launch.size, launch.places);
   const Footprint whole = footprint.of_blocks(0, blocks);
   const bool stays = caches == CacheState::warm && whole.all_bytes <= l2;
 
@@ -115,25 +136,39 @@ Result<MemoryLevels> memory_levels(const LaunchOnGpu& launch, CacheState caches)
   options.sm = active_sms / 3;  // not the one with the first block, which often has a border
   options.from_memory = stays ? 0 : 1;
   options.active_sms = active_sms;
-  options.array_bytes = launch.array_bytes;
+  options.places = &launch.places;
   const SmRun run = run_sm(*trace, figures, options);
+  const double joined_reads = share_of_reads(*trace, figures, options, gpu, footprint);
 
   const WarpTotals& total = launch.warps->total;
-  const double loads = std::max(total.load_sectors - total.atomic_sectors + total.copy_sectors, 0.0);
-  const double stores = std::max(total.store_sectors - total.reduction_sectors - total.copy_sectors, 0.0);
   const SmCounts counts = whole_of(run, total.instructions / static_cast<double>(active_sms));
+  // Where addresses are not known, their patterns' sectors are what each warp would access if all of them lay
+  // in different ones.
+  const auto spread = [](double sectors, double of_patterns) {
+    return of_patterns > 0 ? sectors / of_patterns : 1;
+  };
+  const double loads = std::max(total.load_sectors - total.atomic_sectors + total.copy_sectors, 0.0) *
+                       spread(counts.load_sectors, counts.load_pattern_sectors);
+  const double stores = std::max(total.store_sectors - total.reduction_sectors - total.copy_sectors, 0.0) *
+                        spread(counts.store_sectors, counts.store_pattern_sectors);
   MemoryLevels levels;
+  levels.l1_loads = loads;
+  levels.l1_stores = stores;
+  levels.l1_local_loads = total.local_load_sectors;
+  levels.l1_local_stores = total.local_store_sectors;
   levels.shared_load_conflicts = static_cast<double>(active_sms) * counts.shared_load_conflicts;
   levels.shared_store_conflicts = static_cast<double>(active_sms) * counts.shared_store_conflicts;
-  levels.l2_atomics = total.atomic_sectors + total.reduction_sectors;
+  levels.l2_atomics = (total.atomic_sectors + total.reduction_sectors) *
+                      spread(counts.atomic_sectors, counts.atomic_pattern_sectors);
   levels.l1_load_hits = loads * ratio(counts.load_hits, counts.load_sectors);
   levels.l1_store_hits = stores * ratio(counts.store_hits, counts.store_sectors);
   const double local_hits =
       total.local_load_sectors * ratio(counts.local_load_hits, counts.local_load_sectors);
   levels.l1_local_hits =
       local_hits + total.local_store_sectors * ratio(counts.local_store_hits, counts.local_store_sectors);
-  levels.l2_reads = loads - levels.l1_load_hits + total.local_load_sectors - local_hits;
-  levels.l2_writes = stores + total.local_store_sectors;
+  levels.l2_reads = joined_reads * (loads - levels.l1_load_hits) + total.local_load_sectors - local_hits;
+  levels.l2_writes =
+      stores * (1 - ratio(counts.merged_sectors, counts.store_sectors)) + total.local_store_sectors;
   levels.unknown_share =
       ratio(run.counts.unknown_sectors,
             run.counts.load_sectors + run.counts.store_sectors + run.counts.atomic_sectors);
@@ -157,7 +192,7 @@ Result<MemoryLevels> memory_levels(const LaunchOnGpu& launch, CacheState caches)
   levels.memory_written_bytes = std::max(0.0, written - held);
 
   // Once more for the time, now that it is known what memory gives and takes.
-  options.active_sms = active_sms;
+  options.reads_at_l2 = joined_reads;
   options.sm = 0;
   const double first = static_cast<double>(active_sms) * counts.first_bytes;
   options.from_memory = ratio(levels.memory_read_bytes, first);

@@ -10,9 +10,11 @@ namespace warptime {
 
 // Of the whole launch. Sectors are of 32 bytes.
 struct MemoryLevels {
+  double l1_loads = 0, l1_stores = 0;  // sectors of global memory, without atomics
+  double l1_local_loads = 0, l1_local_stores = 0;
   double l1_load_hits = 0, l1_store_hits = 0, l1_local_hits = 0;  // sectors
   double l2_reads = 0, l2_writes = 0;  // sectors that L1 asks for, or writes; atomics apart
-  double l2_atomics = 0;               // sectors
+  double l2_atomics = 0;               // sectors, of L1 too
   // Cycles that conflicts of shared memory's banks cost.
   double shared_load_conflicts = 0, shared_store_conflicts = 0;
   double memory_read_bytes = 0, memory_written_bytes = 0;

@@ -18,7 +18,8 @@ class SectorCache {
     std::uint8_t loaded = 0;   // sectors that a load finds: a bit each
     std::uint8_t stored = 0;   // sectors that a store finds
     std::uint32_t newer = 0, older = 0;
-    double ready[4] = {0, 0, 0, 0};  // when each loaded sector is there
+    double ready[4] = {0, 0, 0, 0};   // when each loaded sector is there
+    double leaves[4] = {0, 0, 0, 0};  // when what was stored to a part of each sector leaves for L2
   };
   // The line, now the newest; nullptr: it is not in the cache.
   Line* find(std::int64_t address);
@@ -34,6 +35,25 @@ class SectorCache {
   std::size_t most_;
   std::vector<Line> lines_;           // [0]: the ends of the list
   std::vector<std::uint32_t> slots_;  // a hash table of indices into lines_; 0: empty
+};
+
+// Which sectors of lines have been seen: a map from lines to four bits that only grows.
+class SectorMap {
+ public:
+  SectorMap() : slots_(1 << 10) {}
+  // The line's sectors, a bit each; valid until the next call.
+  std::uint8_t& operator[](std::int64_t line);
+
+ private:
+  struct Slot {
+    std::int64_t line = 0;
+    std::uint8_t sectors = 0;
+    bool used = false;
+  };
+  Slot& slot_of(std::int64_t line);
+
+  std::vector<Slot> slots_;  // a power of two of them, at most half of them used
+  std::size_t used_ = 0;
 };
 
 }  // namespace warptime

@@ -20,9 +20,9 @@ namespace {
 constexpr std::int64_t kKib = 1024;
 
 // Places of arrays: far enough from each other, and from what stands for unknown addresses.
-constexpr int kArrayShift = 36;                // in lines
-constexpr std::int64_t kStepsOfAccess = 20;    // items for each access of the budget
-constexpr std::int64_t kPatience = 5'000'000;  // items and iterations in all, those without effect too
+constexpr int kArrayShift = 36;              // in lines
+constexpr std::int64_t kStepsOfAccess = 20;  // items for each access of the budget
+constexpr std::int64_t kPatience = 160;      // the same with iterations, and with what has no effect
 // Cycles that may be waited for in a queue until what is before it stops as well.
 constexpr double kQueue = 500;
 // L2 takes fewer sectors than it sends (`warptime measure --device`), and fewer yet that are not whole (development set).
@@ -51,35 +51,8 @@ class SmRunner {
   }
 
   SmRun run() {
-    next_block_ = options_.sm;
-    places_for_blocks_.assign(static_cast<std::size_t>(options_.active_blocks), 0.0);
-    while (Partition* partition = next_partition()) {
-      ++steps_;
-      if (run_.accesses >= options_.most_accesses || spent()) {
-        finish_cut();
-        return run_;
-      }
-      const std::size_t warp = partition->ready.top().warp;
-      partition->ready.pop();
-      execute(*warps_[warp], warp);
-      if (half_cycles_ < 0 && (run_.accesses >= options_.most_accesses / 2 || steps_ >= most_steps_ / 2)) {
-        half_ = run_.counts;
-        half_waits_ = run_.waits;
-        half_cycles_ = now_;
-      }
-    }
-    if (spent()) {
-      finish_cut();
-      return run_;
-    }
-    run_.complete = true;
-    ends({l1_free_, SmWait::on_chip});
-    ends({l2_free_, SmWait::l2});
-    ends({memory_free_, SmWait::memory});
-    last_wait_ = end_.because;
-    end_at(end_.time);
-    run_.cycles = now_;
-    return run_;
+    simulate();
+    return std::move(run_);
   }
 
  private:
@@ -113,6 +86,7 @@ class SmRunner {
     SmWait waits_for = SmWait::issue;
     WarpTrace::Step step;  // the next one
     std::uint64_t random = 0;
+    std::int64_t wave = 0;   // how many blocks its SM had started before its block
     std::int64_t local = 0;  // the first line of its local memory
   };
   struct Ready {
@@ -124,11 +98,41 @@ class SmRunner {
     }
   };
 
+  // Where an array lies, in lines of 128 bytes.
+  struct Region {
+    std::int64_t base = 0, lines = 0;  // 0: it is not known how many
+  };
+
   struct Partition {
     double free = 0;
     std::array<double, kPipes> pipes{};  // when each is free
     std::priority_queue<Ready> ready;
   };
+
+  void simulate() {
+    next_block_ = options_.sm;
+    places_for_blocks_.assign(static_cast<std::size_t>(options_.active_blocks), 0.0);
+    while (Partition* partition = next_partition()) {
+      ++steps_;
+      if (run_.accesses >= options_.most_accesses || spent()) return finish_cut();
+      const std::size_t warp = partition->ready.top().warp;
+      partition->ready.pop();
+      execute(*warps_[warp], warp);
+      if (half_cycles_ < 0 && (run_.accesses >= options_.most_accesses / 2 || steps_ >= most_steps_ / 2)) {
+        half_ = run_.counts;
+        half_waits_ = run_.waits;
+        half_cycles_ = now_;
+      }
+    }
+    if (spent()) return finish_cut();
+    run_.complete = true;
+    ends({l1_free_, SmWait::on_chip});
+    ends({l2_free_, SmWait::l2});
+    ends({memory_free_, SmWait::memory});
+    last_wait_ = end_.because;
+    end_at(end_.time);
+    run_.cycles = now_;
+  }
 
   bool spent() const { return steps_ >= most_steps_ || patience_ <= 0; }
 
@@ -164,7 +168,8 @@ class SmRunner {
     now_ = std::max(now_, time);
   }
 
-  // Accesses of one array are of one region; without a name each access has its own.
+  // Accesses of one array are of one region, and those of arrays that are the same allocation; without a name
+  // each access has its own.
   void place_arrays(const std::vector<TraceNode>& nodes) {
     const auto stores_to = [&](const std::string& array) {
       return std::count_if(nodes.begin(), nodes.end(), [&](const TraceNode& node) {
@@ -174,12 +179,19 @@ class SmRunner {
     };
     for (const TraceNode& node : nodes) {
       if (const auto* access = std::get_if<MemoryAccess>(&node.item->what)) {
-        const std::string name =
-            access->array.empty() ? "#" + std::to_string(node.access) : "." + access->array;
+        std::string name = access->array.empty() ? "#" + std::to_string(node.access) : "." + access->array;
+        Region region;
+        if (options_.places != nullptr)
+          if (const auto known = options_.places->find(access->array); known != options_.places->end()) {
+            name = "@" + std::to_string(known->second.allocation);
+            region.base = known->second.offset / kLineBytes;
+            region.lines = known->second.bytes.value_or(0) / kLineBytes;
+          }
         const auto [place, fresh] = places_.try_emplace(name, static_cast<std::int64_t>(places_.size() + 1));
-        bases_.resize(std::max(bases_.size(), static_cast<std::size_t>(node.access) + 1));
-        bases_[static_cast<std::size_t>(node.access)] = place->second << kArrayShift;
-        stores_together_.resize(bases_.size(), 1);
+        regions_.resize(std::max(regions_.size(), static_cast<std::size_t>(node.access) + 1));
+        region.base += place->second << kArrayShift;
+        regions_[static_cast<std::size_t>(node.access)] = region;
+        stores_together_.resize(regions_.size(), 1);
         if (access->kind == MemoryAccess::Kind::store && !access->array.empty())
           stores_together_[static_cast<std::size_t>(node.access)] = stores_to(access->array);
       }
@@ -208,6 +220,7 @@ class SmRunner {
       warps_[index] = std::make_unique<Warp>(launch_, next_block_, w);
       Warp& warp = *warps_[index];
       warp.block = block;
+      warp.wave = next_block_ / options_.sms;
       warp.partition = static_cast<std::size_t>(started_++) % partitions_.size();
       warp.loads.assign(most_loads_, Completion{});
       // The next block's warps take the places of those that have ended.
@@ -304,17 +317,19 @@ class SmRunner {
     ++run_.accesses;
     std::span<const LineSectors> lines = warp.trace.lines(step);
     const bool unknown = lines.empty();
-    const std::int64_t base = bases_[static_cast<std::size_t>(step.node->access)];
+    const std::int64_t base = regions_[static_cast<std::size_t>(step.node->access)].base;
     if (unknown) {
       make_lines(warp, step, access);
       lines = made_;
     }
     const bool atomic = is_atomic(access);
-    int touched = 0;
-    for (const LineSectors& line : lines) touched += std::popcount(line.sectors);
+    std::int64_t sectors_of_all = 0;
+    for (const LineSectors& line : lines) sectors_of_all += std::popcount(line.sectors);
+    count_pattern(access, unknown ? sectors_of_pattern(access, step.threads) : sectors_of_all);
+    const std::int64_t bytes_of_all = std::popcount(step.threads) * access.bytes.value_or(4);
+    const bool fills_sectors = bytes_of_all >= sectors_of_all * kSectorBytes;
     const std::int64_t together = stores_together_[static_cast<std::size_t>(step.node->access)];
-    const bool partial =
-        2 * std::popcount(step.threads) * access.bytes.value_or(4) * together < touched * kSectorBytes;
+    const bool partial = 2 * bytes_of_all * together < sectors_of_all * kSectorBytes;
     Completion done{start, SmWait::on_chip};
     for (const LineSectors& line : lines) {
       const double looked_up = look_up(start);
@@ -325,18 +340,53 @@ class SmRunner {
         done.later(at_atomic(warp, line.line + base, sectors, same_address(step, access, lines), looked_up));
       } else if (is_asynchronous_copy(access)) {
         run_.counts.load_sectors += sectors;
+        if (options_.keep_reads) asked_.push_back({line.line + base, line.sectors});
         for (unsigned rest = line.sectors; rest != 0; rest &= rest - 1)
           warp.copies.later(read_from_l2(line.line + base, std::countr_zero(rest), looked_up, false));
       } else if (access.kind == MemoryAccess::Kind::store) {
-        store(line.line + base, line.sectors, looked_up, partial);
+        store(line.line + base, line.sectors, looked_up, fills_sectors, partial);
       } else {
         done.later(load(line.line + base, line.sectors, looked_up));
       }
     }
+    if (options_.keep_reads)
+      keep_read(warp, start, std::max(done.time, is_asynchronous_copy(access) ? warp.copies.time : 0.0));
     if (step.node->load > 0) {
       warp.loads[static_cast<std::size_t>(step.node->load)] = done;
       warp.all_loads.later(done);
     }
+  }
+
+  // What the access has asked L2 for. Blocks that start in the same wave on all SMs keep step.
+  void keep_read(const Warp& warp, double start, double done) {
+    if (asked_.empty()) return;
+    const auto mix = [](std::uint64_t hash, std::uint64_t value) {
+      hash = (hash ^ value) * 0x9e3779b97f4a7c15U;
+      return hash ^ hash >> 29;
+    };
+    L2Read read{mix(0, static_cast<std::uint64_t>(warp.wave)), start, done - start};
+    for (const LineSectors& line : asked_) {
+      read.key = mix(mix(read.key, static_cast<std::uint64_t>(line.line)), line.sectors);
+      ++read.lines;
+      read.sectors += std::popcount(line.sectors);
+    }
+    asked_.clear();
+    run_.reads.push_back(read);
+  }
+
+  // As WarpTotals has it.
+  static std::int64_t sectors_of_pattern(const MemoryAccess& access, std::uint32_t threads) {
+    const std::int64_t all = std::popcount(threads) *
+                             ((std::max<std::int64_t>(access.bytes.value_or(4), 1) - 1) / kSectorBytes + 1);
+    return std::min(access.sectors.value_or(all), all);
+  }
+
+  void count_pattern(const MemoryAccess& access, std::int64_t sectors) {
+    SmCounts& counts = run_.counts;
+    const bool load = access.kind == MemoryAccess::Kind::load || is_asynchronous_copy(access);
+    (is_atomic(access) ? counts.atomic_pattern_sectors
+     : load            ? counts.load_pattern_sectors
+                       : counts.store_pattern_sectors) += static_cast<double>(sectors);
   }
 
   // When L1 looks a line up that is asked for at `time`. What it passes on must not wait too long in L2's queue.
@@ -450,18 +500,31 @@ class SmRunner {
     return kCrowdCycles * used / (1 - used);
   }
 
-  // partial: not all of the sectors' bytes.
-  void store(std::int64_t address, std::uint8_t sectors, double time, bool partial) {
+  // A store to part of a sector waits a while for others that fill more of it; L2 sees them as one. partial: it stores
+  // less than half of the sectors' bytes, and so do those behind it.
+  void store(std::int64_t address, std::uint8_t sectors, double time, bool fills_sectors, bool partial) {
     SectorCache::Line& line = l1_.find_or_add(address);
     const int count = std::popcount(sectors);
     run_.counts.store_sectors += count;
-    run_.counts.store_hits += std::popcount(static_cast<unsigned>(sectors & (line.loaded | line.stored)));
+    // They are hits wherever L1 has the line, whichever sectors of it (data/development: `copy<char>`).
+    if (line.stored != 0 || line.loaded != 0) run_.counts.store_hits += count;
     line.loaded &= static_cast<std::uint8_t>(~sectors);  // the next load goes to L2
     line.stored |= sectors;
-    const double there = from_l2(time, count * (partial ? kPartialWrite : 1) * kWriteSectors).time;
+    int merged = 0;
+    if (!fills_sectors)
+      for (unsigned rest = sectors; rest != 0; rest &= rest - 1) {
+        double& leaves = line.leaves[std::countr_zero(rest)];
+        if (time < leaves)
+          ++merged;
+        else
+          leaves = time + figures_.store_wait;
+      }
+    run_.counts.merged_sectors += merged;
+    const int written = count - merged;
+    const double there = from_l2(time, written * (partial ? kPartialWrite : 1) * kWriteSectors).time;
     // Memory reads a sector that was written in part, with its neighbour, and takes both back.
     at_memory(there,
-              count * options_.to_memory * (partial && options_.to_memory > kKept ? kReadModifyWrite : 1));
+              written * options_.to_memory * (partial && options_.to_memory > kKept ? kReadModifyWrite : 1));
   }
 
   Completion load(std::int64_t address, std::uint8_t sectors, double time) {
@@ -473,6 +536,7 @@ class SmRunner {
     for (unsigned rest = hits; rest != 0; rest &= rest - 1)
       done.later({line.ready[std::countr_zero(rest)], SmWait::latency});
     if (misses == 0) return done;
+    if (options_.keep_reads) asked_.push_back({address, misses});
     for (unsigned rest = misses; rest != 0; rest &= rest - 1) {
       const int sector = std::countr_zero(rest);
       const Completion there = read_from_l2(address, sector, time, (line.stored >> sector & 1) != 0);
@@ -485,7 +549,7 @@ class SmRunner {
 
   // When a sector is there that L1 does not have.
   Completion read_from_l2(std::int64_t address, int sector, double time, bool stored) {
-    Completion there = from_l2(time, 1);
+    Completion there = from_l2(time, options_.reads_at_l2);
     const double latency = stored ? figures_.stored_latency : figures_.l2_latency;
     // What took longer: to get its turn, or the way.
     const auto after = [&](double way) {
@@ -508,21 +572,13 @@ class SmRunner {
     return after(figures_.memory_latency + crowd);
   }
 
-  // In lines; otherwise it has so many bytes.
-  std::int64_t region_of(const MemoryAccess& access, std::int64_t otherwise) const {
-    if (options_.array_bytes != nullptr) {
-      const auto known = options_.array_bytes->find(access.array);
-      if (known != options_.array_bytes->end()) otherwise = static_cast<std::int64_t>(known->second);
-    }
-    return std::max<std::int64_t>(1, otherwise / kLineBytes);
-  }
-
-  // Lines in place of those that are not known, spread as the pattern says over the array, or a region with
-  // an element for each thread of the launch.
+  // Lines in place of those that are not known, spread as the pattern says over the array; over a region with
+  // an element for each thread of the launch where the array's size is not known.
   void make_lines(Warp& warp, const WarpTrace::Step& step, const MemoryAccess& access) {
     made_.clear();
     const std::int64_t bytes = std::max<std::int64_t>(1, access.bytes.value_or(4));
-    const std::int64_t region = region_of(access, threads_ * bytes);
+    std::int64_t region = regions_[static_cast<std::size_t>(step.node->access)].lines;
+    if (region == 0) region = std::max<std::int64_t>(1, threads_ * bytes / kLineBytes);
     const auto random = [&]() -> std::uint64_t {
       warp.random ^= warp.random << 13;  // Marsaglia's xorshift64 (2003)
       warp.random ^= warp.random >> 7;
@@ -531,6 +587,14 @@ class SmRunner {
     };
     const int threads = std::popcount(step.threads);
     const Access pattern = access.access.value_or(Access::coalesced);
+    if (pattern == Access::scattered && is_atomic(access)) {
+      const auto elements = static_cast<std::uint64_t>(region * kLineBytes / bytes);
+      constexpr int half = kLanes / 2;
+      for (int left = threads; left > 0; left -= half)
+        make_atomics(std::min(left, half), bytes,
+                     [&] { return static_cast<std::int64_t>(random() % elements); });
+      return;
+    }
     if (pattern == Access::scattered) {
       for (int i = 0; i < threads; ++i)
         made_.push_back({static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(region)),
@@ -560,6 +624,28 @@ class SmRunner {
                        static_cast<std::uint8_t>(left >= 4 ? 15 : (1 << left) - 1)});
   }
 
+  // Of half a warp, whose threads access the elements that `draw` gives. Those of one sector are one access,
+  // but for threads with the same element: they take turns (data/development: `count_global`,
+  // `add_to_centres`).
+  template <class Draw>
+  void make_atomics(int threads, std::int64_t bytes, Draw draw) {
+    std::array<std::int64_t, kLanes> elements{};
+    const auto end = elements.begin() + threads;
+    std::generate(elements.begin(), end, draw);
+    std::sort(elements.begin(), end);
+    std::int64_t sector = -1;
+    std::ptrdiff_t turns = 0;
+    for (auto at = elements.begin(); at != end;) {
+      const auto next = std::upper_bound(at, end, *at);
+      const std::int64_t of = *at * bytes / kSectorBytes;
+      if (of != sector) turns = 0;
+      sector = of;
+      for (; turns < next - at; ++turns)
+        made_.push_back({sector / 4, static_cast<std::uint8_t>(1U << (sector & 3))});
+      at = next;
+    }
+  }
+
   void finish_cut() {
     run_.cycles = now_;
     run_.second_half = run_.counts;
@@ -585,15 +671,15 @@ class SmRunner {
   std::uint64_t order_ = 0;
   std::int64_t warps_per_block_ = 1, threads_ = 1, next_block_ = 0, started_ = 0;
   std::unordered_map<std::string, std::int64_t> places_;
-  std::vector<std::int64_t> bases_;            // by access
+  std::vector<Region> regions_;                // by access
   std::vector<std::int64_t> stores_together_;  // by access: stores of the same list to the same array
   std::size_t most_loads_ = 1;
-  bool detailed_ = false;                                // items say what they need
-  std::unordered_map<std::int64_t, std::uint8_t> read_;  // sectors of lines that this SM has read
-  std::vector<LineSectors> made_;
+  bool detailed_ = false;  // items say what they need
+  SectorMap read_;         // what this SM has read
+  std::vector<LineSectors> made_, asked_;
   std::vector<double> places_for_blocks_;  // when places for blocks became free
   std::int64_t steps_ = 0, most_steps_ = kStepsOfAccess * options_.most_accesses;
-  std::int64_t patience_ = kPatience;
+  std::int64_t patience_ = kPatience * options_.most_accesses;
   double now_ = 0, half_cycles_ = -1;
   Completion end_;
   SmCounts half_;
@@ -608,6 +694,7 @@ void SmCounts::add(const SmCounts& other, double times) {
   load_hits += times * other.load_hits;
   store_sectors += times * other.store_sectors;
   store_hits += times * other.store_hits;
+  merged_sectors += times * other.merged_sectors;
   atomic_sectors += times * other.atomic_sectors;
   local_load_sectors += times * other.local_load_sectors;
   local_load_hits += times * other.local_load_hits;
@@ -615,6 +702,9 @@ void SmCounts::add(const SmCounts& other, double times) {
   local_store_hits += times * other.local_store_hits;
   shared_load_conflicts += times * other.shared_load_conflicts;
   shared_store_conflicts += times * other.shared_store_conflicts;
+  load_pattern_sectors += times * other.load_pattern_sectors;
+  store_pattern_sectors += times * other.store_pattern_sectors;
+  atomic_pattern_sectors += times * other.atomic_pattern_sectors;
   unknown_sectors += times * other.unknown_sectors;
   first_bytes += times * other.first_bytes;
 }
@@ -667,6 +757,7 @@ SmFigures sm_figures(const Gpu& gpu, const Occupancy& occupancy, std::int64_t th
   figures.l2_latency = 280;
   figures.memory_latency = 690;
   figures.stored_latency = 330;
+  figures.store_wait = 20;  // fits what stores of single words write to L2 (data/development)
   const auto sms = static_cast<double>(std::max<std::int64_t>(active_sms, 1));
   constexpr double l2_bytes_per_cycle_of_sm = 64;
   constexpr double l2_bytes_per_cycle_of_gpu = 4000;

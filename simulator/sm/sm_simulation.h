@@ -5,14 +5,13 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
-#include <string>
 #include <vector>
 
 #include "simulator/gpu/gpu.h"
 #include "simulator/gpu/occupancy.h"
 #include "simulator/program/machine_work.h"
 #include "simulator/program/warp_trace.h"
+#include "simulator/sm/array_places.h"
 
 namespace warptime {
 
@@ -22,6 +21,7 @@ struct SmFigures {
   // Cycles from the issue of a load to its use: where L1 has it, L2, memory, and where a thread has just stored it.
   double shared_latency = 0;  // of a load from shared memory without conflicts
   double l1_latency = 0, l2_latency = 0, memory_latency = 0, stored_latency = 0;
+  double store_wait = 0;  // cycles that a store to part of a sector waits for others to the same sector
   // Cycles that one sector takes of this SM's share of L2's and of memory's bandwidth.
   double l2_sector_cycles = 0, memory_sector_cycles = 0;
   // Cycles for which an instruction of a warp holds its pipe, of a partition.
@@ -63,14 +63,16 @@ SmFigures sm_figures(const Gpu& gpu, const Occupancy& occupancy, std::int64_t th
                      std::int64_t active_sms);
 
 struct SmOptions {
-  std::int64_t active_blocks = 1;                              // at once
-  std::int64_t sms = 1;                                        // of the GPU: block b runs on SM b % sms
-  std::int64_t sm = 0;                                         // this one
-  std::int64_t active_sms = 1;                                 // that have blocks
-  const std::map<std::string, double>* array_bytes = nullptr;  // by MemoryAccess::array, as far as known
+  std::int64_t active_blocks = 1;       // at once
+  std::int64_t sms = 1;                 // of the GPU: block b runs on SM b % sms
+  std::int64_t sm = 0;                  // this one
+  std::int64_t active_sms = 1;          // that have blocks
+  bool keep_reads = false;              // for SmRun::reads
+  const ArrayPlaces* places = nullptr;  // none: each array is an allocation of its own
   // The share of the sectors that miss L1 and that nobody on this SM has asked for before, which memory must give.
   double from_memory = 1;
-  double to_memory = 0;  // the share of the sectors that are stored that memory must take
+  double reads_at_l2 = 1;  // the share of the reads that reaches L2: those of neighbours are joined
+  double to_memory = 0;    // the share of the sectors that are stored that memory must take
   std::int64_t most_accesses =
       30'000;  // of warps that are simulated; what is left is taken to go on as before
 };
@@ -78,14 +80,23 @@ struct SmOptions {
 struct SmCounts {
   double instructions = 0;                 // of the program, as WarpTotals::instructions
   double load_sectors = 0, load_hits = 0;  // of L1; hits are found there, or are on their way
-  double store_sectors = 0, store_hits = 0;
+  double store_sectors = 0, store_hits = 0, merged_sectors = 0;  // merged: with others, before they leave L1
   double atomic_sectors = 0;
   double local_load_sectors = 0, local_load_hits = 0, local_store_sectors = 0, local_store_hits = 0;
   double shared_load_conflicts = 0, shared_store_conflicts = 0;
+  // The same as if each address that is not known lay in a sector of its own, as far as the pattern says.
+  double load_pattern_sectors = 0, store_pattern_sectors = 0, atomic_pattern_sectors = 0;
   double unknown_sectors = 0;  // of accesses whose addresses are not known
   // That this SM has not read before, in the pieces of 64 bytes that memory gives.
   double first_bytes = 0;
   void add(const SmCounts& other, double times);
+};
+
+// What one instruction of a warp asks L2 for.
+struct L2Read {
+  std::uint64_t key = 0;  // the same for what asks for the same, by blocks that start in the same wave
+  double time = 0, latency = 0;
+  int lines = 0, sectors = 0;
 };
 
 struct SmRun {
@@ -95,6 +106,7 @@ struct SmRun {
   std::array<double, kSmWaits> waits{}, second_half_waits{};  // the cycles, by what the SM waited for
   std::int64_t accesses = 0;
   bool complete = false;  // all blocks of this SM ran to their ends
+  std::vector<L2Read> reads;
 };
 
 SmRun run_sm(const LaunchTrace& launch, const SmFigures& figures, const SmOptions& options);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "analyzer/cfg/cfg.h"
+#include "analyzer/cfg/slow_paths.h"
 #include "analyzer/compile/ptxas.h"
 #include "analyzer/machine/context.h"
 #include "analyzer/machine/cost_table.h"
@@ -13,7 +14,6 @@
 #include "analyzer/machine/line_table.h"
 #include "analyzer/machine/machine_code.h"
 #include "analyzer/machine/machine_flow.h"
-#include "analyzer/machine/slow_paths.h"
 #include "analyzer/ptx/module.h"
 
 namespace warptime::machine {

@@ -22,7 +22,8 @@ std::string shown(const Items& items, int& loads) {
     if (!text.empty()) text += ' ';
     std::string needs;
     if (item.detail)
-      for (const int needed : item.detail->needs) needs += fmt::format("{}{}", needs.empty() ? "" : ",", needed);
+      for (const int needed : item.detail->needs)
+        needs += fmt::format("{}{}", needs.empty() ? "" : ",", needed);
     if (!needs.empty()) needs = "(" + needs + ")";
     if (const auto* repeat = std::get_if<Repeat>(&item.what)) {
       text += to_string(repeat->count) + "[" + shown(repeat->body, loads) + "]";
@@ -44,7 +45,8 @@ std::string scheduled(const std::string& items) {
   return shown(program.program, loads);
 }
 
-const std::string load = "{load: {access: coalesced, bytes: 4, sectors: 4, address: 4 * threadIdx.x + 128 * i, array: a}}";
+const std::string load =
+    "{load: {access: coalesced, bytes: 4, sectors: 4, address: 4 * threadIdx.x + 128 * i, array: a}}";
 std::string loop(const std::string& count, const std::string& more, const std::string& body) {
   return fmt::format("  - {{repeat: \"{}\", counter: i{}, body: [{}]}}\n", count, more, body);
 }
@@ -63,7 +65,8 @@ TEST(ScheduledLoads, OfAnUnrolledLoopAreInFlightTogether) {
 }
 
 TEST(ScheduledLoads, StayBehindStoresAndBarriers) {
-  const std::string store = "{store: {access: coalesced, bytes: 4, sectors: 4, address: 4 * threadIdx.x, array: b}}";
+  const std::string store =
+      "{store: {access: coalesced, bytes: 4, sectors: 4, address: 4 * threadIdx.x, array: b}}";
   const std::string twice = ", unrolled: [{iterations: 2}]";
   EXPECT_EQ(scheduled(loop("n", twice, load + ", " + calc(", needs: [1]") + ", " + store)),
             "n / 2[c L1 c(1) S L2 c(2) S] n % 2[L3 c(3) S]");
@@ -77,8 +80,9 @@ TEST(ScheduledLoads, NeedWhatTheIterationBeforeHasLoaded) {
   EXPECT_EQ(scheduled(loop("n", ", unrolled: [{iterations: 3}]", chain)),
             "n / 3[c L1(3) c L2(1) c L3(2) c] n % 3[L4(4) c]");
   // What comes after the loop needs the last of them, whichever that is.
-  EXPECT_EQ(scheduled(loop("n", ", unrolled: [{iterations: 2}]", load) + "  - " + calc(", needs: [1]") + "\n"),
-            "n / 2[c L1+1 L2+1] n % 2[L3] c(1,2,3)");
+  EXPECT_EQ(
+      scheduled(loop("n", ", unrolled: [{iterations: 2}]", load) + "  - " + calc(", needs: [1]") + "\n"),
+      "n / 2[c L1+1 L2+1] n % 2[L3] c(1,2,3)");
 }
 
 TEST(ScheduledLoads, RisePastShortBranches) {
@@ -86,8 +90,8 @@ TEST(ScheduledLoads, RisePastShortBranches) {
   std::string items;
   for (int k = 0; k < 3; ++k) {
     const std::string threads = fmt::format(fmt::runtime(guarded), k);
-    items += "  - {instructions: 3, " + threads + "}\n  - " + load.substr(0, load.size() - 1) + ", " + threads + "}\n" +
-             fmt::format("  - {{instructions: 1, {}, needs: [{}]}}\n", threads, k + 1);
+    items += "  - {instructions: 3, " + threads + "}\n  - " + load.substr(0, load.size() - 1) + ", " +
+             threads + "}\n" + fmt::format("  - {{instructions: 1, {}, needs: [{}]}}\n", threads, k + 1);
   }
   KernelProgram program = program_of("parameters: {n: argument 0}\nprogram:\n" + items);
   schedule_loads(program);
@@ -97,14 +101,16 @@ TEST(ScheduledLoads, RisePastShortBranches) {
 
 // What warps execute and access stays the same.
 TEST(ScheduledLoads, AreTheSameWork) {
-  const std::string body = load + ", {instructions: 3, on_chip: [{load: shared, bytes: 4, address: 4 * i}]}, " +
-                           calc(", needs: [1]") +
-                           ", {store: {access: coalesced, bytes: 4, sectors: 4, address: 4 * threadIdx.x * i, array: b}, "
-                           "threads: threadIdx.x > i}";
+  const std::string body =
+      load + ", {instructions: 3, on_chip: [{load: shared, bytes: 4, address: 4 * i}]}, " +
+      calc(", needs: [1]") +
+      ", {store: {access: coalesced, bytes: 4, sectors: 4, address: 4 * threadIdx.x * i, array: b}, "
+      "threads: threadIdx.x > i}";
   for (const int pieces : {2, 3, 4, 8}) {
     for (int n = 0; n < 20; ++n) {
       const std::string items = fmt::format(
-          "program:\n  - {{repeat: 20, per_thread: \"{} + threadIdx.x % 7\", counter: i, unrolled: [{{iterations: {}}}], "
+          "program:\n  - {{repeat: 20, per_thread: \"{} + threadIdx.x % 7\", counter: i, unrolled: "
+          "[{{iterations: {}}}], "
           "body: [{}]}}\n",
           n, pieces, body);
       const KernelProgram before = program_of(items);

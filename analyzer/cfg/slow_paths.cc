@@ -1,4 +1,4 @@
-#include "analyzer/machine/slow_paths.h"
+#include "analyzer/cfg/slow_paths.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 
 #include "analyzer/ptx/opcodes.h"
 
-namespace warptime::machine {
+namespace warptime::analysis {
 namespace {
 
 using ptx::Operand;
@@ -25,11 +25,11 @@ bool is_limit(const Operand& operand) {
 
 class SlowPaths {
  public:
-  SlowPaths(const analysis::KernelCode& code, const analysis::Cfg& cfg)
+  SlowPaths(const KernelCode& code, const Cfg& cfg)
       : function_(code.function()), operands_(code.operands()), cfg_(cfg), slow_(cfg.blocks.size(), false) {}
 
   std::vector<bool> find() {
-    for (const analysis::Block& block : cfg_.blocks) look_at(block);
+    for (const Block& block : cfg_.blocks) look_at(block);
     return std::move(slow_);
   }
 
@@ -39,7 +39,7 @@ class SlowPaths {
   }
 
   // `setp.ltu.f32 p, |x|, 105615; @p bra fast`: the other side, or the first with `ge`.
-  void look_at(const analysis::Block& block) {
+  void look_at(const Block& block) {
     if (block.end == block.first || block.successors.size() != 2) return;
     const ptx::Instruction& branch = function_.instructions[block.end - 1];
     if (branch.guard == ptx::no_index) return;
@@ -67,14 +67,14 @@ class SlowPaths {
 
   const ptx::Function& function_;
   const std::vector<Operand>& operands_;
-  const analysis::Cfg& cfg_;
+  const Cfg& cfg_;
   std::vector<bool> slow_;
 };
 
 }  // namespace
 
-std::vector<bool> slow_paths(const analysis::KernelCode& code, const analysis::Cfg& cfg) {
+std::vector<bool> slow_paths(const KernelCode& code, const Cfg& cfg) {
   return SlowPaths(code, cfg).find();
 }
 
-}  // namespace warptime::machine
+}  // namespace warptime::analysis

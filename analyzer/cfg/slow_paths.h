@@ -6,10 +6,10 @@
 #include "analyzer/cfg/cfg.h"
 #include "analyzer/cfg/kernel_code.h"
 
-namespace warptime::machine {
+namespace warptime::analysis {
 
 // By block of cfg: whether CUDA's mathematical functions get there for extraordinary arguments only, such as
 // the sine of an angle above 105615.
-std::vector<bool> slow_paths(const analysis::KernelCode& code, const analysis::Cfg& cfg);
+std::vector<bool> slow_paths(const KernelCode& code, const Cfg& cfg);
 
-}  // namespace warptime::machine
+}  // namespace warptime::analysis
