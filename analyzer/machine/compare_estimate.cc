@@ -18,11 +18,11 @@
 #include <vector>
 
 #include "analyzer/cfg/cfg.h"
+#include "analyzer/cfg/slow_paths.h"
 #include "analyzer/compile/ptxas.h"
 #include "analyzer/compile/targets.h"
 #include "analyzer/machine/cost_table.h"
 #include "analyzer/machine/kernel_work.h"
-#include "analyzer/machine/slow_paths.h"
 #include "analyzer/ptx/opcodes.h"
 
 namespace warptime::machine {

@@ -104,7 +104,7 @@ std::string_view reader_kind(const Instruction& reader) {
 // What a branch over few instructions skips, ptxas predicates.
 constexpr std::uint32_t kFewInstructions = 8;
 // Of a body that ptxas unrolls.
-constexpr std::uint32_t kLongestUnrolled = 48;
+constexpr std::uint32_t kLongestUnrolled = 48, kLongestWithBarrier = 64;
 
 class Uses {
  public:
@@ -131,15 +131,19 @@ class Uses {
   }
 
   LoopKind kind_of(std::uint32_t loop) const {
-    std::uint32_t size = 0;
+    std::uint32_t size = 0, longest = kLongestUnrolled;
     for (const std::uint32_t b : cfg_.loops[loop].blocks) {
       if (cfg_.blocks[b].loop != loop) return LoopKind::outer;
       size += cfg_.blocks[b].end - cfg_.blocks[b].first;
-      for (std::uint32_t i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i)
-        if (hinders_unrolling(function_.instructions[i])) return LoopKind::rolled;
+      for (std::uint32_t i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i) {
+        if (function_.instructions[i].opcode.starts_with("bar.sync")) longest = kLongestWithBarrier;
+        if (hinders_unrolling(function_.instructions[i], cfg_.loops[loop].blocks.size()))
+          return LoopKind::rolled;
+      }
     }
     const bool simple = cfg_.loops[loop].exits.size() == 1 && cfg_.loops[loop].latches.size() == 1;
-    const bool unrolled = simple && size <= kLongestUnrolled && !is_kept(loop) && has_constant_step(loop);
+    const bool unrolled = simple && size <= longest && !is_kept_rolled(module_, function_, cfg_, loop) &&
+                          has_constant_step(loop);
     return unrolled ? LoopKind::unrolled : LoopKind::rolled;
   }
 
@@ -206,25 +210,17 @@ class Uses {
     return several ? text + "+phi" : text;
   }
 
-  static bool hinders_unrolling(const Instruction& instruction) {
+  static bool hinders_unrolling(const Instruction& instruction, std::size_t blocks) {
     constexpr std::array<std::string_view, 9> words = {"div",  "rem", "call", "bar", "barrier",
                                                        "sqrt", "rcp", "atom", "red"};
+    if (blocks <= 2 && instruction.opcode.starts_with("bar.sync")) return false;
     return is_one_of(ptx::first_word(instruction.opcode), words) &&
            instruction.opcode.find("approx") == std::string_view::npos;
   }
 
-  // `.pragma "nounroll";` behind the label: the compiler has unrolled it, and this is the rest.
-  bool is_kept(std::uint32_t loop) const {
-    const std::uint32_t first = cfg_.blocks[cfg_.loops[loop].header].first;
-    if (first == 0 || first >= function_.instructions.size()) return false;
-    const std::uint32_t from = function_.instructions[first - 1].offset,
-                        to = function_.instructions[first].offset;
-    return from < to && module_.text.substr(from, to - from).find("nounroll") != std::string_view::npos;
-  }
-
   // Whether the condition of the branch back compares with a register that a constant is added to.
   bool has_constant_step(std::uint32_t loop) const {
-    const analysis::Block& latch = cfg_.blocks[cfg_.loops[loop].latches.front()];
+    const analysis::Block& latch = cfg_.blocks[last_block_of(cfg_, loop)];
     if (latch.end == latch.first || function_.instructions[latch.end - 1].guard == ptx::no_index)
       return false;
     const std::uint32_t guard = operands_[function_.instructions[latch.end - 1].guard].symbol;
@@ -376,6 +372,23 @@ class Uses {
 };
 
 }  // namespace
+
+std::uint32_t last_block_of(const analysis::Cfg& cfg, std::uint32_t loop) {
+  const std::uint32_t latch = cfg.loops[loop].latches.front();
+  const analysis::Block& block = cfg.blocks[latch];
+  const bool only_branches = block.end - block.first == 1 && block.successors.size() == 1 &&
+                             block.predecessors.size() == 1 && latch != cfg.loops[loop].header;
+  return only_branches ? block.predecessors.front() : latch;
+}
+
+bool is_kept_rolled(const ptx::Module& module, const ptx::Function& function, const analysis::Cfg& cfg,
+                    std::uint32_t loop) {
+  const std::uint32_t first = cfg.blocks[cfg.loops[loop].header].first;
+  if (first == 0 || first >= function.instructions.size()) return false;
+  const std::uint32_t from = function.instructions[first - 1].offset,
+                      to = function.instructions[first].offset;
+  return from < to && module.text.substr(from, to - from).find("nounroll") != std::string_view::npos;
+}
 
 Context entry_context(const analysis::Cfg& cfg) {
   const std::size_t blocks = cfg.blocks.size();

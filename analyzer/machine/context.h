@@ -38,6 +38,13 @@ struct Context {
 
 // Of what a kernel executes once that belongs to no instruction, by its size.
 Context entry_context(const analysis::Cfg& cfg);
+// Whether `.pragma "nounroll";` stands behind the loop's label: the compiler has unrolled it, and this is the
+// rest.
+bool is_kept_rolled(const ptx::Module& module, const ptx::Function& function, const analysis::Cfg& cfg,
+                    std::uint32_t loop);
+// Of a loop with one latch: the block that decides whether it goes on. That is the latch, or the block before
+// a latch that only branches back.
+std::uint32_t last_block_of(const analysis::Cfg& cfg, std::uint32_t loop);
 // By loop of cfg.
 std::vector<LoopKind> loop_kinds(const analysis::KernelCode& code, const analysis::Cfg& cfg);
 // By instruction of code.function(). cfg: of that code.

@@ -8,6 +8,7 @@
 #include "analyzer/cfg/slow_paths.h"
 #include "analyzer/compile/targets.h"
 #include "analyzer/machine/kernel_work.h"
+#include "analyzer/machine/lowering.h"
 #include "simulator/base/csv.h"
 #include "simulator/base/embedded.h"
 
@@ -67,10 +68,6 @@ const MachineWork& CostTable::find(const Context& context) const {
   return find(context, suffix_of(context.loop));
 }
 
-const MachineWork& CostTable::find_hoisted(const Context& context) const {
-  return find(context, hoisted_suffix);
-}
-
 const MachineWork& CostTable::find(const Context& context, std::string_view where) const {
   const std::string use = context.use + std::string(where), any = "*" + std::string(where);
   for (const std::string& key :
@@ -95,7 +92,10 @@ const CostTable& table_of(std::string_view target, std::string& used) {
     for (std::size_t i = 0; i < machine_tables_count; ++i) {
       const EmbeddedFile& file = machine_tables[i];
       auto table = CostTable::read(file.text, std::string(file.name));
-      if (table) read.emplace(file.name.substr(0, file.name.find('.')), std::move(*table));
+      if (!table) continue;
+      const std::string_view of = file.name.substr(0, file.name.find('.'));
+      table->target = number_of(of);
+      read.emplace(of, std::move(*table));
     }
     return read;
   }();
@@ -107,23 +107,8 @@ const CostTable& table_of(std::string_view target, std::string& used) {
 }
 
 Estimate estimate(const analysis::KernelCode& code, const analysis::Cfg& cfg, const CostTable& table) {
-  Estimate made;
-  made.once = table.find(entry_context(cfg));
-  made.once[Pipe::cbu] += 1;  // EXIT
-  made.loops.resize(cfg.loops.size());
-  made.each.resize(code.function().instructions.size());
-  const auto contexts = contexts_of(code, cfg);
-  const auto slow = slow_paths(code, cfg);
-  for (std::uint32_t b = 0; b < cfg.blocks.size(); ++b) {
-    const analysis::Block& block = cfg.blocks[b];
-    if (slow[b]) continue;
-    for (std::uint32_t i = block.first; i < block.end && i < contexts.size(); ++i) {
-      made.each[i] = table.find(contexts[i]);
-      if (block.loop != analysis::none && !code.silent(i))
-        made.loops[block.loop].entry.add(table.find_hoisted(contexts[i]));
-    }
-  }
-  return made;
+  return lower(code, cfg, contexts_of(code, cfg), slow_paths(code, cfg), loop_kinds(code, cfg), table,
+               table.target);
 }
 
 Estimate counted(const analysis::KernelCode& code, const analysis::Cfg& cfg, const MachineKernel& kernel,

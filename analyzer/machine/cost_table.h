@@ -1,5 +1,6 @@
 // How many machine instructions PTX instructions become, on average, by context: measured on what ptxas makes
-// of real code. A file in tables/ for each target, which warptime_make_machine_table writes.
+// of real code, for what the rules of lowering.h do not decide. A file in tables/ for each target, which
+// warptime_make_machine_table writes.
 //
 //   # operation,use,operands,samples,<pipe>,…            machine instructions on each pipe; "*": any
 //   add.i64,address1,mp,2210,0.012,0.994,…
@@ -7,8 +8,7 @@
 //   add.i64,*,*,9042,…
 //   *,*,*,120000,…
 //
-// Of an instruction in a loop, the use has the kind of the loop behind it (`@outer`, `@rolled`, `@unrolled`),
-// and a second line with `@hoisted` has what ptxas executes before the loop.
+// Of an instruction in a loop, the use has the kind of the loop behind it (`@outer`, `@rolled`, `@unrolled`).
 #pragma once
 
 #include <map>
@@ -32,8 +32,8 @@ class CostTable {
   // What an execution costs. That of the line that fits best: the context's own, else that of its operation
   // and operands, of its operation, of all. A line that says what the next one says is left out.
   const MachineWork& find(const Context& context) const;
-  // What is executed before the loop that the context is in.
-  const MachineWork& find_hoisted(const Context& context) const;
+
+  int target = 90;  // of sm_90
 
  private:
   const MachineWork& find(const Context& context, std::string_view where) const;
@@ -47,7 +47,6 @@ const CostTable& table_of(std::string_view target, std::string& used);
 
 // What a table has behind the use of an instruction in such a loop: `@rolled`.
 std::string_view suffix_of(LoopKind loop);
-inline constexpr std::string_view hoisted_suffix = "@hoisted";
 
 struct Estimate {
   std::vector<MachineWork> each;  // of an execution, by instruction of the code's function

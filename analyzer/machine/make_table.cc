@@ -128,8 +128,6 @@ void add_kernel(const ptx::Module& module, const ptx::Function& function, const 
     if (slow[b]) continue;
     for (std::uint32_t i = block.first; i < block.end; ++i) {
       table.add(contexts[i], suffix_of(contexts[i].loop), made.lines[i].inside, weight);
-      if (contexts[i].loop != LoopKind::none)
-        table.add(contexts[i], hoisted_suffix, made.lines[i].hoisted, weight);
     }
   }
   table.add(entry_context(*cfg), "", made.unknown, weight);

@@ -74,12 +74,113 @@ TEST(Contexts, SayWhatBecomesOfAResultAndWhereOperandsComeFrom) {
   EXPECT_EQ(found[12].loop, LoopKind::none);
 }
 
+// A kernel whose lines say how many machine instructions they become for sm_90.
+constexpr const char* kRules = R"(.version 7.8
+.target sm_90
+.address_size 64
+.visible .entry rules(.param .u64 a, .param .u32 n)
+{
+.reg .pred %p<4>;
+.reg .b32 %r<24>;
+.reg .f32 %f<9>;
+.reg .f64 %fd<4>;
+.reg .b64 %rd<9>;
+.shared .align 4 .b8 tile[1024];
+ld.param.u64 %rd1, [a];             // 0
+ld.param.u32 %r1, [n];              // 0
+cvta.to.global.u64 %rd2, %rd1;      // 0
+mov.u32 %r2, %tid.x;                // 0
+setp.ge.s32 %p1, %r2, %r1;          // 3 with S2R and the parameter's ULDC
+@%p1 bra END;                       // 1 @EXIT
+mul.wide.s32 %rd3, %r2, 4;          // 0
+add.s64 %rd4, %rd2, %rd3;           // 2 IMAD.WIDE with the parameter's LDC
+add.s64 %rd5, %rd4, 64;             // 0 an offset
+ld.global.u32 %r3, [%rd5];          // 2 with the descriptor's ULDC
+mul.lo.s32 %r4, %r3, %r2;           // 0
+add.s32 %r5, %r4, %r3;              // 1 IMAD
+shl.b32 %r6, %r5, 3;                // 0
+add.s32 %r7, %r6, %r2;              // 1 LEA
+add.s32 %r8, %r7, %r3;              // 0
+add.s32 %r9, %r8, %r5;              // 1 IADD3 of three
+shl.b32 %r10, %r9, 5;               // 0
+shr.u32 %r11, %r9, 27;              // 0
+or.b32 %r12, %r10, %r11;            // 1 a rotation
+and.b32 %r13, %r12, %r3;            // 0
+xor.b32 %r14, %r13, %r9;            // 1 LOP3 of three
+and.b32 %r15, %r14, 1;              // 0
+setp.eq.s32 %p2, %r15, 0;           // 1 LOP3 with a predicate
+@!%p2 bra JOIN;                     // 2 predicated
+add.s32 %r23, %r14, 1;              // 0
+st.global.u32 [%rd4], %r23;         // 0
+JOIN:
+mov.u32 %r16, tile;                 // 0
+shl.b32 %r17, %r2, 4;               // 0
+add.s32 %r18, %r16, %r17;           // 4 LEA with UMOV, S2UR, ULEA
+ld.shared.f32 %f1, [%r18];          // 1 LDS.128
+ld.shared.f32 %f2, [%r18+4];        // 0
+ld.shared.f32 %f3, [%r18+8];        // 0
+ld.shared.f32 %f4, [%r18+12];       // 0
+mul.f32 %f5, %f1, %f2;              // 0
+sub.f32 %f6, %f3, %f5;              // 1 FFMA
+fma.rn.f32 %f7, %f6, 0f3F000000, 0f40400000;  // 2 with one of its constants
+neg.f32 %f8, %f4;                   // 0
+add.f32 %f7, %f7, %f8;              // 1
+cvt.f64.f32 %fd1, %f7;              // 1
+add.f64 %fd2, %fd1, 0d3FE123456789ABCD;  // 3 with the halves of its constant
+div.s32 %r19, %r14, %r3;            // 24
+div.s32 %r20, %r9, %r3;             // 13 the reciprocal is known
+add.s32 %r21, %r19, %r20;           // 1
+st.global.u32 [%rd4+4], %r21;       // 1
+st.global.f64 [%rd4+8], %fd2;       // 1
+mul.lo.s32 %r22, %r21, %r21;        // 0 nothing reads it
+END:
+ret;                                // 0
+}
+)";
+
+TEST(Estimates, FollowWhatPtxasDoes) {
+  const auto module = ptx::parse(kRules, "rules.ptx");
+  ASSERT_TRUE(module) << to_text(module.diagnostics());
+  analysis::KernelCode code(*module, module->functions.front());
+  const auto cfg = analysis::build_cfg(code, "rules.ptx");
+  ASSERT_TRUE(cfg);
+  std::string used;
+  const Estimate made = estimate(code, *cfg, table_of("sm_90", used));
+  const auto& instructions = code.function().instructions;
+  ASSERT_EQ(made.each.size(), instructions.size());
+  for (std::size_t i = 0; i < instructions.size(); ++i) {
+    const std::string_view rest = module->text.substr(instructions[i].offset);
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    const int expected = std::stoi(std::string(line.substr(line.find("//") + 2)));
+    EXPECT_DOUBLE_EQ(made.each[i].total(), expected) << line;
+  }
+  EXPECT_EQ(made.once.total(), 2);  // LDC R1, EXIT
+}
+
+TEST(Estimates, OfLoopsThatPtxasUnrollsAreInPieces) {
+  const auto module = ptx::parse(kLoop, "loop.ptx");
+  ASSERT_TRUE(module);
+  analysis::KernelCode code(*module, module->functions.front());
+  const auto cfg = analysis::build_cfg(code, "loop.ptx");
+  ASSERT_TRUE(cfg);
+  std::string used;
+  const Estimate made = estimate(code, *cfg, table_of("sm_90", used));
+  ASSERT_EQ(made.loops.size(), 1u);
+  const auto& pieces = made.loops.front().pieces;
+  ASSERT_EQ(pieces.size(), 3u);
+  EXPECT_EQ(pieces.front().machine.total(), 0);
+  // The branch and its comparison, of which each iteration has a share.
+  const auto share = static_cast<double>(pieces.front().iterations);
+  EXPECT_DOUBLE_EQ(made.each[10].total(), 1 / share);
+  EXPECT_DOUBLE_EQ(made.each[11].total(), 1 / share);
+  EXPECT_DOUBLE_EQ(pieces.back().machine.total(), 2 - 2 / share);
+}
+
 TEST(CostTables, FindTheLineThatFitsBest) {
   const std::string zeros = ",0,0,0,0,0,0,0,0,0,0,0";
   const auto table = CostTable::read("# a comment\n*,*,*,9,0.5" + zeros + "\nadd.i64,*,*,5,2" + zeros +
                                          "\nadd.i64,*,mr,4,1.5" + zeros + "\nadd.i64,address1,mr,3,1" +
-                                         zeros + "\nadd.i64,address1@rolled,mr,2,0.75" + zeros +
-                                         "\n*,*@hoisted,*,2,0.25" + zeros + "\n",
+                                         zeros + "\nadd.i64,address1@rolled,mr,2,0.75" + zeros + "\n",
                                      "table.csv");
   ASSERT_TRUE(table) << to_text(table.diagnostics());
   const auto alu = [&](const Context& context) { return table->find(context)[Pipe::alu]; };
@@ -88,7 +189,6 @@ TEST(CostTables, FindTheLineThatFitsBest) {
   EXPECT_EQ(alu({"add.i64", "address1", "rr", LoopKind::none}), 2);
   EXPECT_EQ(alu({"sub.i64", "mixed", "rr", LoopKind::none}), 0.5);
   EXPECT_EQ(alu({"add.i64", "address1", "mr", LoopKind::rolled}), 0.75);
-  EXPECT_EQ(table->find_hoisted({"add.i64", "address1", "mr", LoopKind::rolled})[Pipe::alu], 0.25);
 }
 
 TEST(CostTables, SayWhichLineIsWrong) {

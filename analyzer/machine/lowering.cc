@@ -1,0 +1,1646 @@
+#include "analyzer/machine/lowering.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "analyzer/ptx/opcodes.h"
+
+namespace warptime::machine {
+namespace {
+
+using analysis::none;
+using ptx::Category;
+using ptx::Instruction;
+using ptx::no_index;
+using ptx::Operand;
+using Kind = ptx::Operand::Kind;
+
+constexpr double kMostPredicated = 8;  // machine instructions that ptxas predicates, not branches over
+constexpr std::int64_t kLongestOffset = 1 << 23;                         // bytes: of an access
+constexpr int kUnrolledTimes = 4;                                        // iterations
+constexpr std::int64_t kMostUnrolledWhole = 3000;                        // instructions
+constexpr double kMostUnrolledWork = 43, kMostUnrolledWithBarrier = 58;  // machine instructions
+constexpr double kUnrolledEntry = 6;  // instructions that decide which copies are executed
+
+MachineWork work_of(Pipe pipe, double count = 1) {
+  MachineWork work;
+  work[pipe] = count;
+  return work;
+}
+
+// Machine instructions of operations that do not depend on what is around them, measured on kernels that have
+// nothing else. The first line whose words an opcode has counts.
+struct FixedCost {
+  std::string_view operation;  // its first words
+  std::string_view type;       // its end
+  Pipe pipe;
+  double count;
+};
+constexpr std::array<FixedCost, 79> kFixedCosts = {{
+    {"rcp.approx.ftz", "f32", Pipe::xu, 1},
+    {"rcp.approx.ftz", "f64", Pipe::xu, 2},
+    {"rsqrt.approx.ftz", "f32", Pipe::xu, 1},
+    {"sqrt.approx.ftz", "f32", Pipe::xu, 1},
+    {"ex2.approx.ftz", "f32", Pipe::xu, 1},
+    {"lg2.approx.ftz", "f32", Pipe::xu, 1},
+    {"tanh.approx", "f32", Pipe::xu, 1},
+    {"sin.approx", "f32", Pipe::xu, 2},
+    {"cos.approx", "f32", Pipe::xu, 2},
+    {"div.approx.ftz", "f32", Pipe::xu, 2},
+    {"abs", "s32", Pipe::alu, 1},
+    {"neg", "s32", Pipe::alu, 1},
+    {"neg", "s64", Pipe::alu, 2},
+    {"min", "s16", Pipe::alu, 1},
+    {"min", "u16", Pipe::alu, 1},
+    {"max", "s16", Pipe::alu, 1},
+    {"max", "u16", Pipe::alu, 1},
+    {"min", "s64", Pipe::alu, 4},
+    {"min", "u64", Pipe::alu, 4},
+    {"max", "s64", Pipe::alu, 4},
+    {"max", "u64", Pipe::alu, 4},
+    {"bfe", "32", Pipe::alu, 2},
+    {"brev", "b32", Pipe::xu, 1},
+    {"brev", "b64", Pipe::xu, 2},
+    {"popc", "b32", Pipe::xu, 1},
+    {"popc", "b64", Pipe::xu, 3},
+    {"clz", "b32", Pipe::xu, 2},
+    {"clz", "b64", Pipe::xu, 6},
+    {"bfind", "32", Pipe::xu, 1},
+    {"prmt", "b32", Pipe::alu, 1},
+    {"shf", "b32", Pipe::alu, 1},
+    {"sad", "32", Pipe::alu, 1},
+    {"lop3", "b32", Pipe::alu, 1},
+    {"mul.lo", "s16", Pipe::fma, 1},
+    {"mul.lo", "u16", Pipe::fma, 1},
+    {"bfi", "b32", Pipe::alu, 1.5},
+    {"mul.lo", "s64", Pipe::fma, 4},
+    {"mul.lo", "u64", Pipe::fma, 4},
+    {"mad.lo", "s64", Pipe::fma, 4},
+    {"mad.lo", "u64", Pipe::fma, 4},
+    {"mul.hi", "u64", Pipe::fma, 7},
+    {"mul.hi", "s64", Pipe::fma, 17},
+    {"add", "16", Pipe::alu, 1},
+    {"sub", "16", Pipe::alu, 1},
+    {"and", "b16", Pipe::alu, 1},
+    {"or", "b16", Pipe::alu, 1},
+    {"xor", "b16", Pipe::alu, 1},
+    {"setp", "s16", Pipe::alu, 1},
+    {"setp", "u16", Pipe::alu, 1},
+    {"shl", "b64", Pipe::alu, 2},
+    {"shr", "64", Pipe::alu, 2},
+    {"cvt.rn.f32", "s32", Pipe::xu, 1},
+    {"cvt.rn.f32", "u32", Pipe::xu, 1},
+    {"cvt.rn.f32", "s64", Pipe::xu, 1},
+    {"cvt.rn.f32", "u64", Pipe::xu, 1},
+    {"cvt.rn.f32", "f64", Pipe::xu, 1},
+    {"cvt.f64", "f32", Pipe::xu, 1},
+    {"cvt.rn.f64", "32", Pipe::xu, 1},
+    {"cvt.rn.f64", "64", Pipe::xu, 1},
+    {"cvt.f32", "f16", Pipe::fp16, 1},
+    {"cvt.rzi.s32", "f32", Pipe::xu, 1},
+    {"cvt.rzi.u32", "f32", Pipe::xu, 1},
+    {"cvt.rni.s32", "f32", Pipe::xu, 1},
+    {"cvt.rmi.s32", "f32", Pipe::xu, 1},
+    {"cvt.rzi.s32", "f64", Pipe::xu, 1},
+    {"cvt.rzi.s64", "f32", Pipe::xu, 1},
+    {"cvt.rzi.s64", "f64", Pipe::xu, 1},
+    {"cvt.rmi.f32", "f32", Pipe::xu, 1},
+    {"cvt.rpi.f32", "f32", Pipe::xu, 1},
+    {"cvt.rni.f32", "f32", Pipe::xu, 1},
+    {"cvt.rzi.f32", "f32", Pipe::xu, 1},
+    {"cvt.s32", "s8", Pipe::alu, 1},
+    {"cvt.s32", "s16", Pipe::alu, 1},
+    {"cvt.u64", "u16", Pipe::alu, 1},
+    {"red.global", "", Pipe::lsu, 1},
+    {"cp.async.cg.shared.global", "", Pipe::lsu, 4},
+    {"cp.async.ca.shared.global", "", Pipe::lsu, 4},
+    {"atom.shared.add", "f32", Pipe::lsu, 7},
+    {"atom.shared.add", "f64", Pipe::lsu, 8},
+}};
+// The same of operations that are on several pipes.
+struct LongCost {
+  std::string_view operation;
+  std::string_view type;
+  Pipe pipe;     // of its main part
+  double main;   // machine instructions there
+  double other;  // of integers and comparisons
+};
+constexpr std::array<LongCost, 18> kLongCosts = {{
+    {"rcp.rn", "f32", Pipe::fma, 4, 6},
+    {"rcp.rn", "f64", Pipe::fp64, 6, 5},
+    {"rcp.approx", "f32", Pipe::fma, 5, 3},
+    {"sqrt.rn", "f32", Pipe::fma, 6, 4},
+    {"sqrt.rn", "f64", Pipe::fp64, 11, 7},
+    {"sqrt.approx", "f32", Pipe::fma, 3, 1},
+    {"rsqrt.approx", "f64", Pipe::fp64, 6, 8},
+    {"rsqrt.approx", "f32", Pipe::fma, 3, 1},
+    {"ex2.approx", "f32", Pipe::fma, 2, 2},
+    {"lg2.approx", "f32", Pipe::fma, 2, 2},
+    {"div.rn", "f32", Pipe::fma, 6, 4},
+    {"div.full.ftz", "f32", Pipe::fma, 3, 3},
+    {"div.full", "f32", Pipe::fma, 4, 4},
+    {"div.approx", "f32", Pipe::fma, 3, 2},
+    {"div.rn", "f64", Pipe::fp64, 8, 8},
+    {"min", "f64", Pipe::fp64, 2, 5},
+    {"max", "f64", Pipe::fp64, 2, 5},
+    {"abs", "s64", Pipe::alu, 4, 1},
+}};
+// Quotients and remainders of integers: the first by a divisor, another by the same one, and another of the
+// same dividend, too.
+struct DivisionCost {
+  std::string_view operation;
+  std::string_view type;
+  double first, again, both;
+};
+constexpr std::array<DivisionCost, 8> kDivisionCosts = {{
+    {"div", "s32", 24, 13, 8},
+    {"div", "u32", 18, 10, 4},
+    {"rem", "s32", 22, 11, 8},
+    {"rem", "u32", 17, 9, 4},
+    {"div", "s64", 88, 88, 84},
+    {"div", "u64", 72, 72, 68},
+    {"rem", "s64", 82, 82, 84},
+    {"rem", "u64", 68, 68, 68},
+}};
+
+// Whether an opcode has these first words, and this end.
+bool is_of(std::string_view opcode, std::string_view operation, std::string_view type) {
+  return opcode.starts_with(operation) && opcode.ends_with(type) &&
+         (opcode.size() == operation.size() || opcode[operation.size()] == '.');
+}
+
+// How an instruction reads a register.
+struct Use {
+  std::uint32_t instruction = 0;
+  std::uint32_t operand = 0;
+  bool as_address = false;
+};
+
+class Lowering {
+ public:
+  Lowering(const analysis::KernelCode& code, const analysis::Cfg& cfg, const std::vector<Context>& contexts,
+           const std::vector<bool>& slow, const std::vector<LoopKind>& loops, const CostTable& table,
+           int target)
+      : function_(code.function()),
+        operands_(code.operands()),
+        code_(code),
+        cfg_(cfg),
+        contexts_(contexts),
+        slow_(slow),
+        loops_(loops),
+        table_(table),
+        target_(target) {
+    made_.each.resize(function_.instructions.size());
+    made_.loops.resize(cfg.loops.size());
+  }
+
+  Estimate lower() {
+    note_definitions();
+    note_live();
+    note_varying();
+    predicated_.assign(cfg_.blocks.size(), false);
+    is_of_nvcc_ = code_.module().text.substr(0, 300).find("NVVM") != std::string_view::npos;
+    note_narrow();
+    for (std::uint32_t i = 0; i < function_.instructions.size(); ++i)
+      calls_ = calls_ || (live_[i] && !code_.silent(i) && is_call(function_.instructions[i]));
+    note_folded();
+    note_folded();
+    note_wide_loads();
+    lower_blocks();  // to see how long they are
+    note_predicated();
+    made_in_.clear();
+    made_.each.assign(function_.instructions.size(), {});
+    made_.loops.assign(cfg_.loops.size(), {});
+    lower_blocks();
+    made_.once[Pipe::cbu] += 1;                     // EXIT
+    if (target_ >= 90) made_.once[Pipe::adu] += 1;  // LDC R1, the stack
+    if (target_ < 90) made_.once[Pipe::fma] += 1;   // MOV R1
+    for (std::uint32_t loop = 0; loop < cfg_.loops.size(); ++loop) lower_loop(loop);
+    move_predicated();
+    return std::move(made_);
+  }
+
+ private:
+  // ---- who defines and reads what
+
+  static std::uint32_t destinations(const Instruction& one) {
+    return std::min<std::uint32_t>(one.info != nullptr ? one.info->destinations : 1, one.operand_count);
+  }
+
+  template <typename Visit>
+  void visit_registers(const Operand& operand, bool in_address, const Visit& visit) const {
+    if (operand.kind == Kind::reg && operand.symbol < uses_.size()) visit(operand.symbol, in_address);
+    const bool address = in_address || operand.kind == Kind::address;
+    for (std::uint32_t p = 0; p < operand.part_count; ++p)
+      visit_registers(operands_[operand.first_part + p], address, visit);
+  }
+
+  void note_definitions() {
+    uses_.resize(function_.registers.size());
+    definitions_.resize(function_.registers.size());
+    block_of_.assign(function_.instructions.size(), none);
+    for (std::uint32_t b = 0; b < cfg_.blocks.size(); ++b) {
+      if (slow_[b] || !cfg_.blocks[b].reachable) continue;
+      for (std::uint32_t i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i) block_of_[i] = b;
+    }
+    for (std::uint32_t i = 0; i < function_.instructions.size(); ++i) {
+      if (block_of_[i] == none) continue;
+      const Instruction& one = function_.instructions[i];
+      const std::uint32_t written = destinations(one);
+      for (std::uint32_t o = 0; o < one.operand_count; ++o)
+        visit_registers(operands_[one.first_operand + o], false, [&](std::uint32_t reg, bool in_address) {
+          if (o < written && !in_address) definitions_[reg].push_back(i);
+        });
+    }
+  }
+
+  bool has_effect(const Instruction& one) const {
+    if (one.info == nullptr) return true;
+    if (one.info->is(ptx::of_other_threads) || ptx::has_part(one.opcode, "volatile")) return true;
+    return one.info->category != Category::arithmetic && one.info->category != Category::move &&
+           one.info->category != Category::load;
+  }
+
+  void note_live() {
+    live_.assign(function_.instructions.size(), false);
+    std::vector<std::uint32_t> work;
+    const auto mark = [&](std::uint32_t i) {
+      if (!live_[i]) live_[i] = true, work.push_back(i);
+    };
+    for (std::uint32_t i = 0; i < function_.instructions.size(); ++i)
+      if (block_of_[i] != none && has_effect(function_.instructions[i])) mark(i);
+    while (!work.empty()) {
+      const std::uint32_t i = work.back();
+      work.pop_back();
+      const Instruction& one = function_.instructions[i];
+      const std::uint32_t written = destinations(one);
+      const auto read = [&](std::uint32_t reg, std::uint32_t operand, bool in_address) {
+        uses_[reg].push_back({i, operand, in_address});
+        for (const std::uint32_t made : definitions_[reg]) mark(made);
+      };
+      const bool accumulates = one.info != nullptr && one.info->is(ptx::accumulates);
+      for (std::uint32_t o = 0; o < one.operand_count; ++o)
+        visit_registers(operands_[one.first_operand + o], false, [&](std::uint32_t reg, bool in_address) {
+          if (o >= written || in_address || accumulates) read(reg, o, in_address);
+        });
+      if (one.guard != no_index)
+        visit_registers(operands_[one.guard], false,
+                        [&](std::uint32_t reg, bool) { read(reg, no_index, false); });
+    }
+  }
+
+  const Operand& operand(std::uint32_t i, std::uint32_t o) const {
+    return operands_[function_.instructions[i].first_operand + o];
+  }
+  std::string_view opcode(std::uint32_t i) const { return function_.instructions[i].opcode; }
+  std::string_view first(std::uint32_t i) const { return ptx::first_word(opcode(i)); }
+  bool is_guarded(std::uint32_t i) const { return function_.instructions[i].guard != no_index; }
+
+  // The instruction that alone defines what operand `o` reads; no_index: none or several.
+  std::uint32_t definition(std::uint32_t i, std::uint32_t o) const {
+    if (o >= function_.instructions[i].operand_count) return no_index;
+    return definition_of(operand(i, o));
+  }
+  std::uint32_t definition_of(const Operand& read) const {
+    if (read.kind != Kind::reg || read.symbol >= definitions_.size()) return no_index;
+    if (definitions_[read.symbol].size() != 1) return no_index;
+    const std::uint32_t made = definitions_[read.symbol].front();
+    return is_guarded(made) ? no_index : made;
+  }
+  std::uint32_t result_of(std::uint32_t i) const {
+    const Instruction& one = function_.instructions[i];
+    if (one.operand_count == 0 || destinations(one) == 0) return no_index;
+    const Operand& to = operands_[one.first_operand];
+    return to.kind == Kind::reg && to.symbol < uses_.size() ? to.symbol : no_index;
+  }
+  // Whether its result is only its own.
+  bool is_only_definition(std::uint32_t i) const {
+    const std::uint32_t to = result_of(i);
+    return to != no_index && definitions_[to].size() == 1 && !is_guarded(i);
+  }
+  template <typename Test>
+  bool all_uses(std::uint32_t i, const Test& test) const {
+    const std::uint32_t to = result_of(i);
+    return to != no_index && !uses_[to].empty() && std::all_of(uses_[to].begin(), uses_[to].end(), test);
+  }
+  std::size_t use_count(std::uint32_t i) const {
+    const std::uint32_t to = result_of(i);
+    return to == no_index ? 0 : uses_[to].size();
+  }
+
+  bool is_constant(const Operand& read) const { return constant_of(read) != nullptr; }
+  // Through moves.
+  const Operand* constant_of(const Operand& read, int steps = 0) const {
+    if (read.kind == Kind::integer || read.kind == Kind::floating) return &read;
+    const std::uint32_t made = definition_of(read);
+    if (made == no_index || steps > 4 || first(made) != "mov" ||
+        function_.instructions[made].operand_count != 2)
+      return nullptr;
+    return constant_of(operand(made, 1), steps + 1);
+  }
+  bool is_zero(const Operand& read) const {
+    const Operand* constant = constant_of(read);
+    return constant != nullptr && constant->value == 0;
+  }
+
+  bool is_integer(std::uint32_t i, std::string_view width) const {
+    const std::string_view all = opcode(i);
+    if (!all.ends_with(width) || all.size() <= width.size()) return false;
+    const char type = all[all.size() - width.size() - 1];
+    return type == 's' || type == 'u' || type == 'b';
+  }
+  bool is_sum(std::uint32_t i, std::string_view width) const {
+    return (first(i) == "add" || first(i) == "sub") && is_integer(i, width);
+  }
+
+  // ---- what differs between the threads of a warp
+
+  void note_varying() {
+    varying_.assign(uses_.size(), false);
+    std::vector<std::uint32_t> work;
+    const auto mark_results = [&](std::uint32_t i) {
+      const Instruction& one = function_.instructions[i];
+      for (std::uint32_t o = 0; o < destinations(one); ++o)
+        visit_registers(operands_[one.first_operand + o], false, [&](std::uint32_t reg, bool in_address) {
+          if (!in_address && !varying_[reg]) varying_[reg] = true, work.push_back(reg);
+        });
+    };
+    for (std::uint32_t i = 0; i < function_.instructions.size(); ++i)
+      if (live_[i] && is_source_of_varying(function_.instructions[i])) mark_results(i);
+    while (!work.empty()) {
+      const std::uint32_t reg = work.back();
+      work.pop_back();
+      for (const Use& use : uses_[reg]) mark_results(use.instruction);
+    }
+  }
+
+  bool is_source_of_varying(const Instruction& one) const {
+    if (one.info == nullptr || one.info->is(ptx::of_other_threads)) return true;
+    if (one.info->category == Category::load) return ptx::space_of(one.opcode) != ptx::StateSpace::param;
+    if (one.info->category == Category::atomic || one.info->category == Category::call) return true;
+    for (std::uint32_t o = 0; o < one.operand_count; ++o) {
+      const Operand& read = operands_[one.first_operand + o];
+      if (read.kind == Kind::special && (read.text.starts_with("%tid") || read.text.starts_with("%lane") ||
+                                         read.text.starts_with("%clock")))
+        return true;
+    }
+    return false;
+  }
+
+  bool is_varying(const Operand& read) const {
+    return read.kind == Kind::reg && read.symbol < varying_.size() && varying_[read.symbol];
+  }
+
+  // ---- branches
+
+  std::uint32_t branch_of(std::uint32_t b) const {
+    const analysis::Block& block = cfg_.blocks[b];
+    if (block.end == block.first) return no_index;
+    const Instruction& last = function_.instructions[block.end - 1];
+    return last.info != nullptr && last.info->category == Category::branch ? block.end - 1 : no_index;
+  }
+
+  // Nothing but the kernel's end.
+  bool is_end(std::uint32_t b) const {
+    const analysis::Block& block = cfg_.blocks[b];
+    if (block.end == block.first) return b == cfg_.exit();
+    const Instruction& last = function_.instructions[block.end - 1];
+    return block.end - block.first == 1 && last.info != nullptr && last.info->category == Category::exit;
+  }
+
+  // Whether a block can be predicated: without calls, barriers and long operations.
+  bool is_simple(std::uint32_t b) const {
+    for (std::uint32_t i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i) {
+      const Instruction& one = function_.instructions[i];
+      if (!live_[i] || code_.silent(i)) continue;
+      if (one.info == nullptr || one.info->is(ptx::slow)) return false;
+      const Category category = one.info->category;
+      if (category == Category::barrier || category == Category::call || category == Category::exit)
+        return false;
+    }
+    return true;
+  }
+  double work_of_block(std::uint32_t b) const {
+    double work = 0;
+    for (std::uint32_t i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i) work += made_.each[i].total();
+    return work;
+  }
+
+  // Where a block leads that only branches.
+  std::uint32_t through(std::uint32_t b) const {
+    return is_only_branch(b) ? cfg_.blocks[b].successors[0] : b;
+  }
+  bool is_only_branch(std::uint32_t b) const {
+    const analysis::Block& block = cfg_.blocks[b];
+    return block.end - block.first == 1 && branch_of(b) != no_index && !is_guarded(block.first) &&
+           block.successors.size() == 1;
+  }
+
+  bool has_one_entry(std::uint32_t b, std::uint32_t from) const {
+    return cfg_.blocks[b].predecessors.size() == 1 && cfg_.blocks[b].predecessors.front() == from;
+  }
+
+  // Short branches are predicated: `if (p) x`, and `if (p) x else y`.
+  void note_predicated() {
+    for (std::uint32_t b = 0; b < cfg_.blocks.size(); ++b) {
+      const analysis::Block& block = cfg_.blocks[b];
+      if (block_is_dead(b) || block.successors.size() != 2 || branch_of(b) == no_index) continue;
+      const std::uint32_t taken = through(block.successors[0]), next = through(block.successors[1]);
+      const auto skips = [&](std::uint32_t body, std::uint32_t to) {
+        return has_one_entry(body, b) && cfg_.blocks[body].successors.size() == 1 &&
+               cfg_.blocks[body].successors[0] == to && cfg_.blocks[body].loop == block.loop &&
+               is_simple(body) && work_of_block(body) <= kMostPredicated;
+      };
+      if (is_end(taken)) continue;
+      if (skips(next, taken)) {
+        predicated_[b] = true;
+        short_.insert(next);
+      } else if (skips(taken, next)) {
+        predicated_[b] = true;
+        short_.insert(taken);
+      } else if (cfg_.blocks[next].successors.size() == 1 && cfg_.blocks[taken].successors.size() == 1 &&
+                 cfg_.blocks[next].successors[0] == cfg_.blocks[taken].successors[0] &&
+                 skips(next, cfg_.blocks[next].successors[0]) &&
+                 skips(taken, cfg_.blocks[taken].successors[0])) {
+        predicated_[b] = true;
+        short_.insert(next), short_.insert(taken);
+      }
+    }
+  }
+  bool block_is_dead(std::uint32_t b) const { return slow_[b] || !cfg_.blocks[b].reachable; }
+
+  // ---- what becomes part of other instructions
+
+  void note_folded() {
+    folded_.resize(function_.instructions.size());
+    std::vector<std::uint8_t> absorbed(function_.instructions.size());
+    absorbs_.swap(absorbed);
+    absorbs_.assign(function_.instructions.size(), 0);
+    for (std::uint32_t i = 0; i < function_.instructions.size(); ++i)
+      if (live_[i]) folded_[i] = folds(i);
+  }
+
+  // Takes one operand in for each of the readers of `i`; at most `most` for each.
+  bool absorb_in_all(std::uint32_t i, int most = 1) {
+    const std::uint32_t to = result_of(i);
+    for (const Use& use : uses_[to])
+      if (absorbs_[use.instruction] >= most) return false;
+    for (const Use& use : uses_[to]) ++absorbs_[use.instruction];
+    return true;
+  }
+
+  // Whether halves of a register are taken apart for what cannot select them, as half-precision can.
+  bool takes_halves(std::uint32_t i) const {
+    const Operand& parts = operand(i, 0);
+    if (opcode(i) != "mov.b32" || parts.kind != Kind::vector) return opcode(i) == "mov.b32";
+    for (std::uint32_t p = 0; p < parts.part_count; ++p) {
+      const Operand& part = operands_[parts.first_part + p];
+      if (part.kind != Kind::reg || part.symbol >= uses_.size()) continue;
+      for (const Use& use : uses_[part.symbol])
+        if (opcode(use.instruction).find("f16") == std::string_view::npos ||
+            opcode(use.instruction).find("bf16") != std::string_view::npos)
+          return true;
+    }
+    return false;
+  }
+
+  bool folds(std::uint32_t i) {
+    const std::string_view name = first(i), all = opcode(i);
+    const Instruction& one = function_.instructions[i];
+    if (code_.silent(i)) return true;
+    if (all.starts_with("ld.param") || name == "cvta") return true;
+    if (!is_only_definition(i)) {
+      // Registers of a pair, and the pair.
+      return name == "mov" && one.operand_count == 2 && !is_guarded(i) &&
+             (operand(i, 0).kind == Kind::vector || operand(i, 1).kind == Kind::vector) && !takes_halves(i);
+    }
+    if (name == "mov") {
+      const Kind kind = one.operand_count == 2 ? operand(i, 1).kind : Kind::text;
+      if (kind == Kind::vector && all == "mov.b32") return false;
+      return kind == Kind::integer || kind == Kind::floating || kind == Kind::reg || kind == Kind::vector ||
+             kind == Kind::symbol || kind == Kind::sum || kind == Kind::special;
+    }
+    if ((name == "neg" || name == "abs") && (all.ends_with(".f32") || all.ends_with(".f64")))
+      return all_uses(i, [&](const Use& use) {
+        const Instruction& reader = function_.instructions[use.instruction];
+        return reader.info != nullptr && reader.info->category == Category::arithmetic &&
+               (reader.opcode.ends_with(".f32") || reader.opcode.ends_with(".f64"));
+      });
+    if (name == "mul" && (all == "mul.f32" || all == "mul.ftz.f32" || all == "mul.f64")) {
+      const std::string_view type = all.substr(all.size() - 4);
+      return all_uses(i,
+                      [&](const Use& use) {
+                        const std::string_view reader = opcode(use.instruction);
+                        return (reader.starts_with("add.") || reader.starts_with("sub.")) &&
+                               reader.ends_with(type) && !ptx::has_part(reader, "rn");
+                      }) &&
+             absorb_in_all(i);
+    }
+    if (all.starts_with("mul.wide") && !is_only_place(i))
+      return all_uses(i,
+                      [&](const Use& use) {
+                        return opcode(use.instruction).starts_with("add.") && is_sum(use.instruction, "64");
+                      }) &&
+             absorb_in_all(i);
+    if (takes_half(i)) return true;
+    if ((name == "or" || name == "add") && all.ends_with("64") && joins_halves(i)) return true;
+    if (is_stride(i)) return true;
+    if (is_sum(i, "64") && is_address_offset(i)) return true;
+    if (adds_constant_place(i)) return true;
+    if (is_sum(i, "64") && function_.instructions[i].operand_count == 3 && is_zero(operand(i, 2)))
+      return true;
+    if (name == "shl" && is_integer(i, "64") && one.operand_count == 3 && is_constant(operand(i, 2)))
+      return all_uses(i,
+                      [&](const Use& use) {
+                        return opcode(use.instruction).starts_with("add.") && is_sum(use.instruction, "64");
+                      }) &&
+             absorb_in_all(i);
+    if (all == "cvt.s64.s32")
+      return all_uses(i, [&](const Use& use) {
+        return block_of_[use.instruction] == block_of_[i] &&
+               (is_sum(use.instruction, "64") ||
+                (first(use.instruction) == "shl" && is_integer(use.instruction, "64") &&
+                 feeds_sum(use.instruction)));
+      });
+    if (all == "cvt.u64.u32" || all == "cvt.u32.u64" || all == "cvt.s32.s64" || all == "cvt.u32.u32")
+      return true;
+    if (rotated_by(i) != no_index || fills_zeros(i)) return true;
+    if (is_product(i) && has_upper_half(i)) return true;
+    if (name == "selp" && selects_result(i)) return true;
+    if (is_product(i)) {
+      return all_uses(i,
+                      [&](const Use& use) {
+                        if (is_stride(use.instruction) || !is_sum(use.instruction, "32")) return false;
+                        return first(use.instruction) == "add" || use.operand == 1 ||
+                               is_constant(operand(i, 2));
+                      }) &&
+             absorb_in_all(i);
+    }
+    if ((name == "shl" || name == "shr") && is_integer(i, "32") && one.operand_count == 3 &&
+        is_constant(operand(i, 2)))
+      return all_uses(i,
+                      [&](const Use& use) {
+                        if (is_stride(use.instruction) || !is_sum(use.instruction, "32")) return false;
+                        return first(use.instruction) == "add" || name == "shl";
+                      }) &&
+             (name == "shl" || use_count(i) == 1) && absorb_in_all(i);
+    if (all.starts_with("mul.hi") && is_integer(i, "32"))
+      return use_count(i) == 1 &&
+             all_uses(i, [&](const Use& use) { return opcode(use.instruction).starts_with("add.s32"); }) &&
+             absorb_in_all(i);
+    if (is_sum(i, "32") && folds_into_extremum(i)) return true;
+    if ((name == "min" || name == "max") && is_integer(i, "32")) return folds_into_extremum(i);
+    if (is_sum(i, "32")) return folds_sum(i);
+    if (is_logic(i)) return folds_logic(i);
+    if (name == "and" || name == "or" || name == "xor" || name == "not") {
+      if (all.ends_with(".pred")) return true;
+    }
+    return false;
+  }
+
+  // The sum of two shifts that is a rotation, of which `i` is one shift; no_index: none.
+  std::uint32_t rotated_by(std::uint32_t i) const {
+    if ((first(i) != "shl" && first(i) != "shr") || use_count(i) != 1) return no_index;
+    const std::uint32_t reader = uses_[result_of(i)].front().instruction;
+    return is_rotation(reader) ? reader : no_index;
+  }
+  bool is_rotation(std::uint32_t i) const {
+    const std::string_view name = first(i);
+    if ((name != "or" && name != "add" && name != "xor") || function_.instructions[i].operand_count != 3)
+      return false;
+    std::uint32_t left = definition(i, 1), right = definition(i, 2);
+    if (left == no_index || right == no_index) return false;
+    if (first(left) == "shr") std::swap(left, right);
+    if (first(left) != "shl" || first(right) != "shr" || ptx::has_part(opcode(right), "s32") ||
+        ptx::has_part(opcode(right), "s64"))
+      return false;
+    const Operand *up = constant_of(operand(left, 2)), *down = constant_of(operand(right, 2));
+    if (up == nullptr || down == nullptr) return false;
+    const std::uint64_t width = opcode(left).ends_with("64") ? 64 : 32;
+    return operand(left, 1).symbol == operand(right, 1).symbol && up->value + down->value == width &&
+           use_count(left) == 1 && use_count(right) == 1;
+  }
+
+  // One of the two registers of a value of 64 bits.
+  bool takes_half(std::uint32_t i) const {
+    if (!opcode(i).ends_with("64") || function_.instructions[i].operand_count != 3) return false;
+    const Operand* by = constant_of(operand(i, 2));
+    if (by == nullptr) return false;
+    if (first(i) == "shr") return by->value == 32 && !opcode(i).ends_with("s64");
+    return (first(i) == "shl" && by->value == 32) || (first(i) == "and" && by->value == 0xffffffffu);
+  }
+  // The upper bits of a value are joined to what has zeros in their place: LEA.HI.
+  bool fills_zeros(std::uint32_t i) {
+    if (!opcode(i).starts_with("shr.u32") || use_count(i) != 1) return false;
+    const Use use = uses_[result_of(i)].front();
+    const Operand* by = constant_of(operand(i, 2));
+    if (opcode(use.instruction) != "or.b32" || by == nullptr || by->value > 31) return false;
+    return zero_bits_of(operand(use.instruction, 3 - use.operand), 0) >= 32 - static_cast<int>(by->value);
+  }
+
+  bool joins_halves(std::uint32_t i) const {
+    if (function_.instructions[i].operand_count != 3) return false;
+    for (std::uint32_t o = 1; o < 3; ++o) {
+      const std::uint32_t upper = definition(i, o), lower = definition(i, 3 - o);
+      if (upper != no_index && first(upper) == "shl" && takes_half(upper) && is_extended(lower)) return true;
+    }
+    return false;
+  }
+
+  // A sum that leads from one address to the next. nvcc adds to the address instead, which is the instruction
+  // that would compute it anyway; clang's PTX is estimated as nvcc's.
+  bool is_stride(std::uint32_t i) const {
+    if (is_of_nvcc_ || first(i) != "add" || !is_sum(i, "32") || !is_only_definition(i)) return false;
+    const bool only_addresses = all_uses(i, [&](const Use& use) {
+      return opcode(use.instruction).starts_with("mul.wide") || is_sum(use.instruction, "32");
+    });
+    if (!only_addresses) return false;
+    bool scaled = false;
+    for (const Use& use : uses_[result_of(i)])
+      scaled = scaled || opcode(use.instruction).starts_with("mul.wide");
+    if (!scaled) return false;
+    for (std::uint32_t o = 1; o < 3; ++o) {
+      const Operand& from = operand(i, o);
+      if (from.kind != Kind::reg || from.symbol >= uses_.size()) continue;
+      for (const Use& use : uses_[from.symbol])
+        if (use.instruction < i && opcode(use.instruction).starts_with("mul.wide") &&
+            block_of_[use.instruction] == block_of_[i])
+          return true;
+    }
+    return false;
+  }
+  bool is_extended(std::uint32_t i) const {
+    return i != no_index && (takes_half(i) || opcode(i) == "cvt.u64.u32");
+  }
+
+  // Both halves of a product are one instruction.
+  bool has_upper_half(std::uint32_t i) const {
+    const Operand& left = operand(i, 1);
+    if (left.kind != Kind::reg || left.symbol >= uses_.size()) return false;
+    for (const Use& use : uses_[left.symbol]) {
+      if (opcode(use.instruction) != "mul.hi.u32" || block_of_[use.instruction] != block_of_[i]) continue;
+      const Operand &a = operand(i, 2), &b = operand(use.instruction, 3 - use.operand);
+      const Operand *x = constant_of(a), *y = constant_of(b);
+      if (x != nullptr && y != nullptr &&
+          static_cast<std::uint32_t>(x->value) == static_cast<std::uint32_t>(y->value))
+        return true;
+      if (x == nullptr && y == nullptr && a.kind == Kind::reg && a.symbol == b.symbol) return true;
+    }
+    return false;
+  }
+
+  // `selp x + 1, x`: the sum is predicated.
+  bool selects_result(std::uint32_t i) const {
+    if (!opcode(i).ends_with("32") || function_.instructions[i].operand_count != 4) return false;
+    for (std::uint32_t o = 1; o < 3; ++o) {
+      const std::uint32_t made = definition(i, o);
+      const Operand& other = operand(i, 3 - o);
+      if (made == no_index || use_count(made) != 1 || other.kind != Kind::reg ||
+          block_of_[made] != block_of_[i])
+        continue;
+      const Instruction& from = function_.instructions[made];
+      if (from.info == nullptr || from.info->category != Category::arithmetic || from.info->is(ptx::slow))
+        continue;
+      if (!is_sum(made, "32") && !is_logic(made)) continue;
+      for (std::uint32_t p = 1; p < from.operand_count; ++p)
+        if (operand(made, p).kind == Kind::reg && operand(made, p).symbol == other.symbol) return true;
+    }
+    return false;
+  }
+
+  bool is_product(std::uint32_t i) const { return opcode(i).starts_with("mul.lo") && is_integer(i, "32"); }
+  bool feeds_sum(std::uint32_t i) const {
+    return all_uses(i, [&](const Use& use) { return is_sum(use.instruction, "64"); });
+  }
+  bool is_logic(std::uint32_t i) const {
+    const std::string_view name = first(i);
+    return (name == "and" || name == "or" || name == "xor" || name == "not") && opcode(i).ends_with(".b32");
+  }
+
+  // A constant that is added to what only accesses read.
+  bool is_address_offset(std::uint32_t i) const {
+    if (first(i) != "add" || function_.instructions[i].operand_count != 3) return false;
+    const Operand* offset = constant_of(operand(i, 2));
+    if (offset == nullptr || std::abs(static_cast<std::int64_t>(offset->value)) >= kLongestOffset)
+      return false;
+    return all_uses(i, [&](const Use& use) {
+      return use.as_address || (is_sum(use.instruction, "64") && is_only_definition(use.instruction) &&
+                                is_address_offset(use.instruction));
+    });
+  }
+
+  // Whether its readers vanish, so that it does not.
+  bool is_only_place(std::uint32_t i) const {
+    return all_uses(i, [&](const Use& use) { return adds_constant_place(use.instruction); });
+  }
+
+  // Registers of 64 bits whose upper half nothing needs: addresses of constant, local and shared memory.
+  void note_narrow() {
+    narrow_.assign(uses_.size(), false);
+    for (std::uint32_t reg = 0; reg < uses_.size(); ++reg)
+      narrow_[reg] = ptx::type_bytes(function_.registers[reg].type) == 8 && !uses_[reg].empty();
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (std::uint32_t reg = static_cast<std::uint32_t>(uses_.size()); reg-- > 0;) {  // readers come later
+        if (!narrow_[reg]) continue;
+        const auto& uses = uses_[reg];
+        narrow_[reg] =
+            std::all_of(uses.begin(), uses.end(), [&](const Use& use) { return is_narrow_use(use); });
+        changed = changed || !narrow_[reg];
+      }
+    }
+  }
+  bool is_narrow_use(const Use& use) const {
+    if (use.as_address) {
+      const auto space = ptx::space_of(opcode(use.instruction));
+      return space == ptx::StateSpace::constant || space == ptx::StateSpace::local ||
+             space == ptx::StateSpace::shared;
+    }
+    const std::string_view name = first(use.instruction);
+    const bool keeps_lower = opcode(use.instruction).starts_with("mul.lo") || name == "add" ||
+                             name == "sub" || name == "and" || name == "shl" || name == "mov";
+    const std::uint32_t to = result_of(use.instruction);
+    return keeps_lower && to != no_index && narrow_[to];
+  }
+  bool is_narrow(std::uint32_t i) const {
+    const std::uint32_t to = result_of(i);
+    return to != no_index && narrow_[to];
+  }
+  // What is added to the place of a constant array is the offset of its loads.
+  bool adds_constant_place(std::uint32_t i) const {
+    if (!is_sum(i, "64") || !is_narrow(i)) return false;
+    for (std::uint32_t o = 1; o < 3; ++o) {
+      const std::uint32_t leaf = leaf_of(operand(i, o));
+      if (leaf != no_index && first(leaf) == "mov" && !is_shared(operand(leaf, 1)) &&
+          operand(leaf, 1).kind != Kind::special)
+        return true;
+    }
+    return false;
+  }
+
+  // One of three summands.
+  bool folds_sum(std::uint32_t i) {
+    if (use_count(i) != 1 || absorbs_[i] != 0) return false;
+    const Use use = uses_[result_of(i)].front();
+    if (!is_sum(use.instruction, "32") || !is_only_definition(use.instruction)) return false;
+    if (block_of_[use.instruction] != block_of_[i] || absorbs_[use.instruction] != 0) return false;
+    int constants = 0;
+    for (const auto& [which, o] : {std::pair{i, 1u}, {i, 2u}, {use.instruction, 1u}, {use.instruction, 2u}})
+      constants += is_constant(operand(which, o)) ? 1 : 0;
+    if (constants > 1) return false;
+    // What is yet to fold into the reader.
+    const std::uint32_t other = definition(use.instruction, 3 - use.operand);
+    if (other != no_index && live_[other] && folded_[other] && !is_leaf(other)) return false;
+    ++absorbs_[use.instruction];
+    return true;
+  }
+
+  // The least or greatest of three, or of a sum and another, is one instruction since Hopper.
+  bool folds_into_extremum(std::uint32_t i) {
+    if (target_ < 90 || use_count(i) != 1 || absorbs_[i] != 0) return false;
+    const Use use = uses_[result_of(i)].front();
+    const std::string_view name = first(use.instruction);
+    if ((name != "min" && name != "max") || !is_integer(use.instruction, "32")) return false;
+    if (block_of_[use.instruction] != block_of_[i] || absorbs_[use.instruction] != 0) return false;
+    if (!is_sum(i, "32") && opcode(i) != opcode(use.instruction)) return false;
+    ++absorbs_[use.instruction];
+    return true;
+  }
+
+  bool folds_logic(std::uint32_t i) {
+    if (is_rotation(i)) return false;
+    // A test of bits: LOP3 with a predicate as its result.
+    if (first(i) == "and" && use_count(i) == 1) {
+      const Use use = uses_[result_of(i)].front();
+      if (first(use.instruction) == "setp" && is_integer(use.instruction, "32") &&
+          (ptx::has_part(opcode(use.instruction), "eq") || ptx::has_part(opcode(use.instruction), "ne")) &&
+          is_zero(operand(use.instruction, 2)))
+        return true;
+    }
+    if (use_count(i) != 1)
+      return first(i) == "not" && all_uses(i, [&](const Use& use) { return is_logic(use.instruction); });
+    const Use use = uses_[result_of(i)].front();
+    if (!is_logic(use.instruction) || !is_only_definition(use.instruction)) return false;
+    if (absorbs_[use.instruction] != 0 || absorbs_[i] != 0) return false;
+    if (first(i) == "not") return true;
+    const Instruction& reader = function_.instructions[use.instruction];
+    const bool constant_here = is_constant(operand(i, 2));
+    const bool constant_there = reader.operand_count == 3 && is_constant(operand(use.instruction, 2));
+    if (constant_here && constant_there) return false;
+    ++absorbs_[use.instruction];
+    return true;
+  }
+
+  // ---- values that are made where they are needed: parameters, constants, special registers
+
+  bool is_leaf(std::uint32_t i) const {
+    const std::string_view all = opcode(i);
+    if (all.starts_with("ld.param")) return true;
+    if (first(i) == "cvta") return true;
+    if (first(i) != "mov" || function_.instructions[i].operand_count != 2) return false;
+    const Kind kind = operand(i, 1).kind;
+    return kind == Kind::special || kind == Kind::symbol || kind == Kind::sum;
+  }
+
+  // The leaf that an operand is, through copies: its instruction.
+  std::uint32_t leaf_of(const Operand& read, int steps = 0) const {
+    const std::uint32_t made = definition_of(read);
+    if (made == no_index || steps > 6) return no_index;
+    if (opcode(made).starts_with("ld.param")) return made;
+    const bool copies = (first(made) == "mov" || first(made) == "cvta" || opcode(made) == "cvt.u64.u32") &&
+                        function_.instructions[made].operand_count == 2;
+    if (!copies) return no_index;
+    const Operand& source = operand(made, 1);
+    if (source.kind == Kind::special || source.kind == Kind::symbol || source.kind == Kind::sum) return made;
+    return leaf_of(source, steps + 1);
+  }
+
+  // Charges what makes a value, unless a dominating block has it: in `b`, or before the outermost loop.
+  void demand(const std::string& key, std::uint32_t b, std::uint32_t i, const MachineWork& work) {
+    // What is predicated is part of the block that branches.
+    if (short_.contains(b)) b = cfg_.blocks[b].predecessors.front();
+    std::vector<std::uint32_t>& places = made_in_[key];
+    for (const std::uint32_t place : places)
+      if (cfg_.dominates(place, b)) return;
+    std::uint32_t loop = cfg_.blocks[b].loop;
+    if (loop == none) {
+      places.push_back(b);
+      made_.each[i].add(work);
+      return;
+    }
+    while (cfg_.loops[loop].parent != none) loop = cfg_.loops[loop].parent;
+    places.push_back(cfg_.loops[loop].header);
+    made_.loops[loop].entry.add(work);
+  }
+
+  void demand_leaf(std::uint32_t leaf, std::uint32_t b, std::uint32_t i) {
+    if (opcode(leaf).starts_with("ld.param")) {
+      if (target_ < 90) return;
+      const bool wide = ptx::access_bytes(opcode(leaf)) >= 8;
+      demand("p" + std::string(function_.instructions[leaf].operand_count > 1 ? operand(leaf, 1).text : ""),
+             b, i, work_of(wide ? Pipe::adu : Pipe::uniform));
+      return;
+    }
+    const Operand& source = operand(leaf, 1);
+    if (source.kind == Kind::special) {
+      const bool constant = source.text.find("ntid") != std::string_view::npos ||
+                            source.text.find("nctaid") != std::string_view::npos;
+      if (constant && target_ < 90) return;
+      demand(std::string(source.text), b, i, work_of(constant ? Pipe::uniform : Pipe::lsu));
+      return;
+    }
+    demand_symbol(source, b, i);
+  }
+
+  void demand_symbol(const Operand& source, std::uint32_t b, std::uint32_t i) {
+    const bool shared = is_shared(source);
+    if (!shared) return demand("s" + std::string(source.text), b, i, work_of(Pipe::adu));
+    if (target_ < 90) return;
+    // The address of the block's shared memory in its cluster's.
+    demand("shared", b, i, work_of(Pipe::uniform));
+    demand("s" + std::string(source.text), b, i, work_of(Pipe::uniform, 2));
+  }
+
+  bool is_shared(const Operand& source) const {
+    const Operand& base = source.part_count > 0 ? operands_[source.first_part] : source;
+    if (base.kind != Kind::symbol) return false;
+    if (base.referent == Operand::Referent::module_variable && base.value < code_.module().variables.size())
+      return code_.module().variables[base.value].space == ptx::StateSpace::shared;
+    if (base.referent == Operand::Referent::function_variable && base.value < function_.variables.size())
+      return function_.variables[base.value].space == ptx::StateSpace::shared;
+    return false;
+  }
+
+  // A constant that the instruction cannot hold.
+  void demand_constant(const Operand& read, std::uint32_t b, std::uint32_t i) {
+    const Operand* constant = constant_of(read);
+    if (constant == nullptr || constant->value == 0) return;
+    const bool wide = opcode(i).ends_with("64");
+    if (wide && cfg_.blocks[b].loop != none) return made_.each[i].add(work_of(Pipe::uniform, 2));
+    demand("c" + std::string(constant->text), b, i, work_of(Pipe::fma, wide ? 2 : 1));
+  }
+
+  // All leaves that the instruction reads itself, or what folded into it.
+  void demand_operands(std::uint32_t i, std::uint32_t b, std::uint32_t at, int depth) {
+    const Instruction& one = function_.instructions[i];
+    const std::uint32_t written = destinations(one);
+    const auto read = [&](const auto& self, const Operand& operand, bool in_address) -> void {
+      if (operand.kind == Kind::reg) {
+        if (const std::uint32_t leaf = leaf_of(operand); leaf != no_index) {
+          demand_leaf(leaf, b, at);
+        } else if (const std::uint32_t made = definition_of(operand);
+                   made != no_index && folded_[made] && depth < 8) {
+          demand_operands(made, b, at, depth + 1);
+        }
+      }
+      if (operand.kind == Kind::symbol && in_address && is_shared(operand)) demand_symbol(operand, b, at);
+      if (operand.kind == Kind::special) demand_special(operand, b, at);
+      for (std::uint32_t p = 0; p < operand.part_count; ++p)
+        self(self, operands_[operand.first_part + p], in_address || operand.kind == Kind::address);
+    };
+    for (std::uint32_t o = written; o < one.operand_count; ++o)
+      read(read, operands_[one.first_operand + o], false);
+  }
+
+  void demand_special(const Operand& source, std::uint32_t b, std::uint32_t i) {
+    demand(std::string(source.text), b, i, work_of(Pipe::lsu));
+  }
+
+  // ---- the work of an instruction
+
+  void lower_blocks() {
+    for (std::uint32_t b = 0; b < cfg_.blocks.size(); ++b)
+      if (!block_is_dead(b)) lower_block(b);
+  }
+
+  void lower_block(std::uint32_t b) {
+    for (std::uint32_t i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i) {
+      if (code_.silent(i) || !live_[i]) continue;
+      if (folded_[i]) continue;
+      const Instruction& one = function_.instructions[i];
+      if (is_exit(one) && !is_guarded(i)) continue;
+      const std::optional<MachineWork> work = rule(i, b);
+      made_.each[i].add(work ? *work : mean(i));
+      if (!is_call(one)) demand_operands(i, b, i, 0);
+      demand_constants(i, b);
+      if (target_ < 90) demand_beside_constant(i, b);
+      if (target_ >= 80 && is_global(one)) demand_descriptor(i);
+    }
+  }
+
+  // Before Hopper a parameter is an operand in constant memory; an instruction has one such operand or one
+  // constant.
+  void demand_beside_constant(std::uint32_t i, std::uint32_t b) {
+    const Operand* constant = nullptr;
+    std::uint32_t parameter = no_index;
+    const Instruction& one = function_.instructions[i];
+    if (one.info == nullptr || one.info->category != Category::arithmetic) return;
+    for (std::uint32_t o = 1; o < one.operand_count; ++o) {
+      const Operand& read = operand(i, o);
+      const std::uint32_t made = definition(i, o);
+      if (const Operand* found = constant_of(read)) constant = found;
+      if (made != no_index && folded_[made] && opcode(made).starts_with("mul.wide"))
+        constant = constant_of(operand(made, 2));
+      if (const std::uint32_t leaf = leaf_of(read); leaf != no_index && opcode(leaf).starts_with("ld.param"))
+        parameter = leaf;
+    }
+    if (constant == nullptr || parameter == no_index || constant->value == 0) return;
+    if (is_sum(i, "64"))
+      demand("c" + std::string(constant->text), b, i, work_of(Pipe::fma));
+    else
+      demand("p" + std::string(operand(parameter, 1).text), b, i, work_of(Pipe::alu));
+  }
+
+  // Where functions are called, it is not kept in uniform registers.
+  void demand_descriptor(std::uint32_t i) {
+    if (!made_in_.contains("descriptor")) demand("descriptor", block_of_[i], i, work_of(Pipe::uniform));
+    if (calls_) made_.each[i][Pipe::uniform] += 2;
+  }
+
+  static bool is_exit(const Instruction& one) {
+    return one.info != nullptr && one.info->category == Category::exit;
+  }
+  static bool is_call(const Instruction& one) {
+    return one.info != nullptr && one.info->category == Category::call;
+  }
+  static bool is_global(const Instruction& one) {
+    const auto space = ptx::space_of(one.opcode);
+    return space == ptx::StateSpace::global || space == ptx::StateSpace::generic;
+  }
+
+  // What the table says, without the parameters, which are counted where they are needed.
+  MachineWork mean(std::uint32_t i) const {
+    Context context = contexts_[i];
+    if (target_ >= 90) std::replace(context.operands.begin(), context.operands.end(), 'p', 'q');
+    return table_.find(context);
+  }
+
+  std::optional<MachineWork> rule(std::uint32_t i, std::uint32_t b) {
+    const Instruction& one = function_.instructions[i];
+    const std::string_view name = first(i), all = one.opcode;
+    if (one.info == nullptr) return std::nullopt;
+    if (is_rotation(i)) {
+      const bool swaps = all.ends_with("64") && constant_of(operand(definition(i, 1), 2))->value == 32;
+      return work_of(Pipe::alu, swaps ? 0 : all.ends_with("64") ? 2 : 1);
+    }
+    if (all == "mov.b32" && (operand(i, 0).kind == Kind::vector || operand(i, 1).kind == Kind::vector))
+      return work_of(Pipe::alu);
+    if (name == "mov" && one.operand_count == 2) return move_rule(i, b);
+    if (name == "div" || name == "rem")
+      if (const auto work = division_rule(i, b)) return work;
+    if (name == "atom" && all.find("global") != std::string_view::npos) return atomic_rule(i);
+    if (one.info->category == Category::branch) return branch_rule(i, b);
+    if (one.info->category == Category::load || one.info->category == Category::store) return access_rule(i);
+    if (name == "add" || name == "sub" || name == "mul" || name == "fma" || name == "mad") {
+      const auto work = sum_rule(i);
+      return work ? work : fixed_rule(all);
+    }
+    if (name == "setp" && !all.ends_with("16")) {
+      if (all.ends_with("64") && !all.ends_with("f64")) return work_of(Pipe::alu, 2);
+      if (all.ends_with(".f64")) return work_of(Pipe::fp64);
+      if (all.ends_with("32")) return work_of(Pipe::alu);
+    }
+    if (name == "selp") return work_of(Pipe::alu, all.ends_with("64") ? 2 : 1);
+    if (is_logic(i)) return work_of(Pipe::alu);
+    if ((name == "and" || name == "or" || name == "xor" || name == "not") && all.ends_with(".b64"))
+      return work_of(Pipe::alu, is_narrow(i) || masks_lower_half(i) ? 1 : 2);
+    if ((name == "shl" || name == "shr") && one.operand_count == 3) {
+      if (all.ends_with("32")) return work_of(Pipe::alu);
+      if (all.ends_with("64") && is_constant(operand(i, 2)))
+        return work_of(Pipe::alu, name == "shl" && is_narrow(i) ? 1 : 2);
+    }
+    if ((name == "min" || name == "max") && all.ends_with("32")) return work_of(Pipe::alu);
+    if (all == "cvt.s64.s32") return work_of(Pipe::alu);
+    if (name == "shfl") return work_of(Pipe::lsu);
+    return fixed_rule(all);
+  }
+
+  static std::optional<MachineWork> fixed_rule(std::string_view all) {
+    for (const FixedCost& cost : kFixedCosts)
+      if (is_of(all, cost.operation, cost.type)) return work_of(cost.pipe, cost.count);
+    for (const LongCost& cost : kLongCosts) {
+      if (!is_of(all, cost.operation, cost.type)) continue;
+      MachineWork work = work_of(cost.pipe, cost.main);
+      work[Pipe::alu] += cost.other;
+      return work;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<MachineWork> division_rule(std::uint32_t i, std::uint32_t b) {
+    const Operand& divisor = operand(i, 2);
+    const bool constant = is_constant(divisor);
+    for (const DivisionCost& cost : kDivisionCosts) {
+      if (!is_of(opcode(i), cost.operation, cost.type)) continue;
+      double count = constant ? cost.first - 6 : cost.first;
+      if (divisor.kind == Kind::reg) {
+        if (known(fmt::format("{} {}", divisor.symbol, cost.type), b)) count = cost.again;
+        if (known(fmt::format("{} {} {}", divisor.symbol, operand(i, 1).symbol, cost.type), b))
+          count = cost.both;
+      }
+      MachineWork work = work_of(Pipe::alu, count / 2 - 1);
+      work[Pipe::fma] += count - count / 2;
+      work[Pipe::xu] += 1;
+      return work;
+    }
+    return std::nullopt;
+  }
+  // Whether a dominating block has it; from now on it has.
+  bool known(const std::string& key, std::uint32_t b) {
+    std::vector<std::uint32_t>& places = made_in_[key];
+    for (const std::uint32_t place : places)
+      if (cfg_.dominates(place, b)) return true;
+    places.push_back(b);
+    return false;
+  }
+
+  // Of atomics of global memory. Where all threads of a warp add to one address, one does it for them.
+  std::optional<MachineWork> atomic_rule(std::uint32_t i) {
+    const Instruction& one = function_.instructions[i];
+    const bool unused = use_count(i) == 0;
+    const bool adds_integers = ptx::has_part(one.opcode, "add") && is_integer(i, "32");
+    bool one_address = adds_integers;
+    visit_registers(operand(i, 1), true,
+                    [&](std::uint32_t reg, bool) { one_address = one_address && !varying_[reg]; });
+    if (!one_address) return work_of(Pipe::lsu);
+    MachineWork work = work_of(Pipe::lsu, 2);
+    work[Pipe::alu] += unused ? 4 : 8;
+    return work;
+  }
+
+  // To a register that has several definitions: where paths meet.
+  std::optional<MachineWork> move_rule(std::uint32_t i, std::uint32_t b) {
+    const Operand &to = operand(i, 0), &from = operand(i, 1);
+    if (to.kind != Kind::reg || to.symbol >= uses_.size() || to.symbol == from.symbol) return std::nullopt;
+    if (opcode(i).ends_with("pred")) return std::nullopt;
+    const bool wide = opcode(i).ends_with("64") && !narrow_[to.symbol];
+    if (const Operand* constant = constant_of(from)) {
+      // Of copies of one constant for several paths, the first is enough.
+      if (known(fmt::format("{} = {}", to.symbol, constant->text), b)) return MachineWork();
+      if (constant->value == 0) return work_of(Pipe::alu, 1);
+      return work_of(Pipe::fma, wide ? 2 : 1);
+    }
+    if (from.kind != Kind::reg || from.symbol >= uses_.size()) return std::nullopt;
+    return shares_register(i, b) ? MachineWork() : work_of(Pipe::fma, wide ? 2 : 1);
+  }
+
+  // Whether what is moved can be in the same register from the beginning.
+  bool shares_register(std::uint32_t i, std::uint32_t b) const {
+    const std::uint32_t to = operand(i, 0).symbol, from = operand(i, 1).symbol;
+    if (definitions_[from].size() != 1) return false;
+    const std::uint32_t made = definitions_[from].front();
+    if (block_of_[made] != b) return uses_[from].size() == 1;
+    for (const Use& use : uses_[from])
+      if (use.instruction > i || use.instruction < made || block_of_[use.instruction] != b) return false;
+    for (const Use& use : uses_[to])
+      if (use.instruction > made && use.instruction < i) return false;
+    return true;
+  }
+
+  bool masks_lower_half(std::uint32_t i) const {
+    if (first(i) != "and" || function_.instructions[i].operand_count != 3) return false;
+    const Operand* mask = constant_of(operand(i, 2));
+    return mask != nullptr && mask->value <= 0xffffffffu;
+  }
+
+  std::optional<MachineWork> sum_rule(std::uint32_t i) {
+    const std::string_view name = first(i), all = opcode(i);
+    if (all.ends_with(".f32")) return work_of(Pipe::fma);
+    if (all.ends_with(".f64")) return work_of(Pipe::fp64);
+    if (all.ends_with("16") || all.ends_with("16x2") || name == "fma") return std::nullopt;
+    if (all.starts_with("mul.wide") || all.starts_with("mad.wide")) return work_of(Pipe::fma);
+    if (is_sum(i, "64")) {
+      if (ptx::has_part(all, "cc")) return std::nullopt;
+      for (std::uint32_t o = 1; o < 3; ++o) {
+        const std::uint32_t made = definition(i, o);
+        // What is added to it is extended to a pair of registers.
+        if (made != no_index && folded_[made] && opcode(made).starts_with("mul.wide"))
+          return work_of(Pipe::fma, is_extended(definition(i, 3 - o)) ? 2.5 : 1);
+      }
+      return work_of(Pipe::alu, is_narrow(i) ? 1 : 2);
+    }
+    if (is_sum(i, "32") && !ptx::has_part(all, "cc"))
+      return work_of(absorbs_[i] != 0 ? Pipe::fma : Pipe::alu);
+    if (all.starts_with("mul.lo") && (is_integer(i, "32") || is_narrow(i))) return work_of(Pipe::fma);
+    if (all.starts_with("mad.lo") && is_integer(i, "32") && !ptx::has_part(all, "cc"))
+      return work_of(Pipe::fma);
+    if (all.starts_with("mul.hi") && is_integer(i, "32")) return work_of(Pipe::fma);
+    return std::nullopt;
+  }
+
+  std::optional<MachineWork> access_rule(std::uint32_t i) {
+    const auto space = ptx::space_of(opcode(i));
+    if (one_of_wide(i)) return MachineWork();
+    if (space == ptx::StateSpace::global || space == ptx::StateSpace::shared ||
+        space == ptx::StateSpace::local || space == ptx::StateSpace::generic ||
+        space == ptx::StateSpace::constant)
+      if (first(i) == "ld" || first(i) == "st")
+        return work_of(space == ptx::StateSpace::constant ? Pipe::uniform : Pipe::lsu, 1 + packed_parts(i));
+    return std::nullopt;
+  }
+  // Bytes and halves of words that are loaded or stored together are taken apart, or put together.
+  double packed_parts(std::uint32_t i) const {
+    const std::string_view all = opcode(i);
+    const bool four = ptx::has_part(all, "v4"), two = ptx::has_part(all, "v2");
+    if (!four && !two) return 0;
+    const double parts = four ? 4 : 2;
+    if (all.ends_with("8")) return first(i) == "ld" ? parts : parts - 1;
+    if (all.ends_with("16")) return first(i) == "ld" ? parts / 2 : parts / 2;
+    return 0;
+  }
+  bool one_of_wide(std::uint32_t i) const { return i < in_wide_.size() && in_wide_[i]; }
+
+  void demand_constants(std::uint32_t i, std::uint32_t b) {
+    const std::string_view name = first(i), all = opcode(i);
+    const Instruction& one = function_.instructions[i];
+    const bool floating = all.ends_with(".f32") || all.ends_with(".f64");
+    if (name == "st") {
+      for (std::uint32_t o = 1; o < one.operand_count; ++o) {
+        const Operand& value = operand(i, o);
+        if (value.kind == Kind::vector) {
+          for (std::uint32_t p = 0; p < value.part_count; ++p)
+            demand_constant(operands_[value.first_part + p], b, i);
+        } else {
+          demand_constant(value, b, i);
+        }
+      }
+      return;
+    }
+    if ((name == "atom" || name == "red") && one.operand_count > 1) {
+      for (std::uint32_t o = destinations(one); o < one.operand_count; ++o)
+        demand_constant(operand(i, o), b, i);
+      return;
+    }
+    if (!(floating || name == "mad" || name == "selp" || name == "mul")) return;
+    int constants = 0;
+    for (std::uint32_t o = 1; o < one.operand_count; ++o) {
+      const Operand* constant = constant_of(operand(i, o));
+      if (constant == nullptr) continue;
+      const bool too_long = all.ends_with(".f64") && (constant->value & 0xffffffffu) != 0;
+      if (constants > 0 || too_long || all.starts_with("mul.hi.s")) demand_constant(*constant, b, i);
+      if (!too_long && constant->value != 0) ++constants;
+    }
+  }
+
+  // ---- branches
+
+  std::optional<MachineWork> branch_rule(std::uint32_t i, std::uint32_t b) {
+    const analysis::Block& block = cfg_.blocks[b];
+    if (opcode(i).starts_with("brx")) return std::nullopt;
+    if (!is_guarded(i)) {
+      // Where a short branch is predicated, the branch around its other side is, too.
+      if (short_.contains(b) || is_only_branch(b)) return MachineWork();
+      if (block.successors.size() == 1 && is_end(block.successors[0])) return MachineWork();
+      const bool next = block.successors.size() == 1 && cfg_.blocks[block.successors[0]].first == block.end;
+      return next ? MachineWork() : work_of(Pipe::cbu);
+    }
+    if (predicated_[b]) return MachineWork();
+    MachineWork work = work_of(Pipe::cbu);
+    if (block.successors.size() != 2) return work;
+    const std::uint32_t taken = through(block.successors[0]), next = through(block.successors[1]);
+    const bool back =
+        cfg_.blocks[taken].first <= i || (next != block.successors[1] && cfg_.blocks[next].first <= i);
+    if (back || is_end(block.successors[0]) || is_end(block.successors[1])) return work;
+    if (converges(b) && is_varying(operands_[function_.instructions[i].guard]) &&
+        !known(fmt::format("join {}", block.post_dominator), b))
+      work[Pipe::cbu] += 2;
+    return work;
+  }
+
+  // Whether its threads meet again before the end.
+  bool converges(std::uint32_t b) const {
+    const std::uint32_t join = cfg_.blocks[b].post_dominator;
+    return join != none && !is_end(join) && !leaves_loop(b);
+  }
+  bool leaves_loop(std::uint32_t b) const {
+    const std::uint32_t loop = cfg_.blocks[b].loop;
+    if (loop == none) return false;
+    for (const std::uint32_t to : cfg_.blocks[b].successors)
+      if (!cfg_.contains(loop, to)) return true;
+    return false;
+  }
+
+  // ---- loads that are joined
+
+  // Of shared and local memory, whose addresses ptxas knows: neighbours with the same base are one load of up
+  // to 16 bytes, where they are aligned.
+  void note_wide_loads() {
+    in_wide_.assign(function_.instructions.size(), false);
+    for (std::uint32_t b = 0; b < cfg_.blocks.size(); ++b) {
+      if (block_is_dead(b)) continue;
+      std::map<std::pair<std::uint32_t, int>, std::map<std::int64_t, std::uint32_t>>
+          groups;  // by base and bytes
+      for (std::uint32_t i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i) {
+        if (!live_[i]) continue;
+        if (ends_group(i)) {
+          for (const auto& [key, loads] : groups) join(key.first, key.second, loads);
+          groups.clear();
+        }
+        const int bytes = ptx::access_bytes(opcode(i));
+        if (!is_joinable_load(i) || bytes < 4 || bytes > 8) continue;
+        const bool stores = first(i) == "st";
+        const Operand& address = operand(i, stores ? 0 : 1);
+        const Operand& base = operands_[address.first_part];
+        const std::uint32_t key = base.kind == Kind::reg
+                                      ? base.symbol
+                                      : 0x80000000u + static_cast<std::uint32_t>(base.value & 0xffff);
+        const bool constant = ptx::space_of(opcode(i)) == ptx::StateSpace::constant;
+        groups[{key, constant     ? -bytes
+                     : is_copy(i) ? stores ? 10'008 : 20'008
+                                  : bytes}]
+            .try_emplace(static_cast<std::int64_t>(address.value), i);
+      }
+      for (const auto& [key, loads] : groups) join(key.first, key.second, loads);
+    }
+  }
+
+  bool is_joinable_load(std::uint32_t i) const {
+    const bool loads = first(i) == "ld", copies = first(i) == "st" && is_copy(i);
+    if ((!loads && !copies) || is_guarded(i) || ptx::has_part(opcode(i), "volatile") ||
+        function_.instructions[i].operand_count != 2)
+      return false;
+    const auto space = ptx::space_of(opcode(i));
+    if (space != ptx::StateSpace::shared && space != ptx::StateSpace::local &&
+        space != ptx::StateSpace::constant && !is_copy(i))
+      return false;
+    const Operand& address = operand(i, loads ? 1 : 0);
+    return operand(i, loads ? 0 : 1).kind == Kind::reg && address.kind == Kind::address &&
+           address.part_count == 1 &&
+           (operands_[address.first_part].kind == Kind::reg ||
+            operands_[address.first_part].kind == Kind::symbol);
+  }
+
+  // Of a copied structure, such as float4, which clang copies in pieces, and nvcc at once.
+  bool is_copy(std::uint32_t i) const {
+    return !is_of_nvcc_ && ptx::space_of(opcode(i)) == ptx::StateSpace::global && opcode(i).ends_with("u64");
+  }
+
+  // Loads do not pass it.
+  bool ends_group(std::uint32_t i) const {
+    const Instruction& one = function_.instructions[i];
+    if (one.info == nullptr || one.info->category == Category::barrier ||
+        one.info->category == Category::call)
+      return true;
+    const auto space = ptx::space_of(one.opcode);
+    const bool writes = one.info->category == Category::store || one.info->category == Category::atomic ||
+                        one.info->category == Category::async_copy;
+    return writes && space != ptx::StateSpace::global;
+  }
+
+  void join(std::uint32_t base, int bytes, const std::map<std::int64_t, std::uint32_t>& loads) {
+    if (loads.size() < 2) return;
+    const std::int64_t most = bytes < 0 ? 8 : 16;  // of constants
+    const bool copies = bytes > 10'000;            // taken to be aligned
+    bytes = std::abs(bytes) % 10'000;
+    const std::int64_t aligned =
+        base >= 0x80000000u || copies ? 16 : std::int64_t{1} << std::min(4, zero_bits(base, 0));
+    for (auto at = loads.begin(); at != loads.end();) {
+      std::int64_t width = most;
+      for (; width > bytes; width /= 2)
+        if (aligned >= width && at->first % width == 0 && has_all(loads, at->first, bytes, width)) break;
+      for (std::int64_t next = at->first + bytes; next < at->first + width; next += bytes)
+        in_wide_[loads.at(next)] = true;
+      const std::int64_t end = at->first + width;
+      while (at != loads.end() && at->first < end) ++at;
+    }
+  }
+  static bool has_all(const std::map<std::int64_t, std::uint32_t>& loads, std::int64_t from, int bytes,
+                      std::int64_t width) {
+    for (std::int64_t at = from; at < from + width; at += bytes)
+      if (!loads.contains(at)) return false;
+    return true;
+  }
+
+  // How many of the lowest bits of an address are zero. Where variables lie in shared memory is for ptxas to
+  // choose.
+  int zero_bits(std::uint32_t reg, int depth) {
+    constexpr int all = 16;
+    if (depth > 12) return 0;
+    if (const auto known = zero_bits_.find(reg); known != zero_bits_.end()) return known->second;
+    zero_bits_[reg] = all;  // of a counter: what it begins with and what is added decide
+    int least = definitions_[reg].empty() ? 0 : all;
+    for (const std::uint32_t made : definitions_[reg])
+      least = std::min(least, zero_bits_of_result(made, depth));
+    zero_bits_[reg] = least;
+    return least;
+  }
+  int zero_bits_of(const Operand& read, int depth) {
+    if (read.kind == Kind::integer) return read.value == 0 ? 16 : std::min(16, std::countr_zero(read.value));
+    if (read.kind == Kind::symbol) return 4;
+    if (read.kind == Kind::sum) return std::min(4, read.value == 0 ? 16 : std::countr_zero(read.value));
+    if (read.kind == Kind::reg && read.symbol < definitions_.size()) return zero_bits(read.symbol, depth + 1);
+    return 0;
+  }
+  int zero_bits_of_result(std::uint32_t i, int depth) {
+    const std::string_view name = first(i);
+    const std::uint32_t count = function_.instructions[i].operand_count;
+    const auto of = [&](std::uint32_t o) { return zero_bits_of(operand(i, o), depth); };
+    if (is_guarded(i)) return 0;
+    if ((name == "mov" || name == "cvta" || name == "cvt") && count == 2) return of(1);
+    if ((name == "add" || name == "sub" || name == "or" || name == "xor") && count == 3)
+      return std::min(of(1), of(2));
+    if (name == "and" && count == 3) return std::max(of(1), of(2));
+    if (name == "shl" && count == 3) {
+      const Operand* by = constant_of(operand(i, 2));
+      return by == nullptr
+                 ? of(1)
+                 : std::min<int>(16, of(1) + static_cast<int>(std::min<std::uint64_t>(16, by->value)));
+    }
+    if (name == "mul" && count == 3) return std::min(16, of(1) + of(2));
+    if (name == "mad" && count == 4) return std::min({16, of(1) + of(2), of(3)});
+    return 0;
+  }
+
+  // What is predicated is executed wherever its branch is.
+  void move_predicated() {
+    for (std::uint32_t b = cfg_.blocks.size(); b-- > 0;) {
+      if (!short_.contains(b) || block_is_dead(b)) continue;
+      const std::uint32_t from = cfg_.blocks[b].predecessors.front();
+      const std::uint32_t branch = branch_of(from);
+      if (branch == no_index) continue;
+      for (std::uint32_t i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i) {
+        made_.each[branch].add(made_.each[i]);
+        made_.each[i] = {};
+      }
+    }
+  }
+
+  // ---- loops
+
+  // A register that one instruction in the loop adds a constant to.
+  struct Counter {
+    std::uint32_t sum = no_index;  // instruction
+    std::int64_t step = 0;
+  };
+  std::optional<Counter> counter_of(std::uint32_t reg, std::uint32_t loop) const {
+    Counter found;
+    for (const std::uint32_t made : definitions_[reg]) {
+      if (!is_inside(made, loop)) continue;
+      const std::uint32_t sum = first(made) == "mov" ? definition(made, 1) : made;
+      if (sum == no_index || found.sum != no_index || first(sum) != "add" || is_guarded(sum) ||
+          function_.instructions[sum].operand_count != 3)
+        return std::nullopt;
+      const Operand* step = constant_of(operand(sum, 2));
+      if (step == nullptr || step->kind != Kind::integer || operand(sum, 1).symbol != reg)
+        return std::nullopt;
+      found = {sum, static_cast<std::int64_t>(step->value)};
+    }
+    if (found.sum == no_index) return std::nullopt;
+    return found;
+  }
+  bool is_inside(std::uint32_t i, std::uint32_t loop) const {
+    return block_of_[i] != none && cfg_.contains(loop, block_of_[i]);
+  }
+
+  // The comparison that decides whether a loop with one exit goes on.
+  std::uint32_t condition_of(std::uint32_t loop) const {
+    const analysis::Loop& of = cfg_.loops[loop];
+    if (of.exits.size() != 1 || of.latches.size() != 1) return no_index;
+    const std::uint32_t last = last_block_of(cfg_, loop);
+    if (of.exits.front().from != last) return no_index;
+    const std::uint32_t branch = branch_of(last);
+    if (branch == no_index || !is_guarded(branch)) return no_index;
+    const std::uint32_t setp = definition_of(operands_[function_.instructions[branch].guard]);
+    return setp != no_index && first(setp) == "setp" && is_inside(setp, loop) ? setp : no_index;
+  }
+
+  // How many iterations a loop has, where constants tell.
+  std::optional<std::int64_t> constant_iterations(std::uint32_t loop) const {
+    const std::uint32_t setp = condition_of(loop);
+    if (setp == no_index || function_.instructions[setp].operand_count != 3) return std::nullopt;
+    const Operand* bound = constant_of(operand(setp, 2));
+    const Operand& counted = operand(setp, 1);
+    if (bound == nullptr || bound->kind != Kind::integer || counted.kind != Kind::reg) return std::nullopt;
+    // What is compared is the counter, before or after the sum.
+    std::uint32_t reg = counted.symbol;
+    const std::uint32_t sum = definition_of(counted);
+    const bool after = sum != no_index && first(sum) == "add";
+    if (after) reg = operand(sum, 1).kind == Kind::reg ? operand(sum, 1).symbol : no_index;
+    if (reg == no_index || reg >= definitions_.size()) return std::nullopt;
+    const auto counter = counter_of(reg, loop);
+    if (!counter || counter->step == 0) return std::nullopt;
+    const Operand* begin = nullptr;
+    for (const std::uint32_t made : definitions_[reg]) {
+      if (is_inside(made, loop)) continue;
+      if (begin != nullptr || first(made) != "mov" || is_guarded(made)) return std::nullopt;
+      begin = constant_of(operand(made, 1));
+      if (begin == nullptr) return std::nullopt;
+    }
+    if (begin == nullptr) return std::nullopt;
+    const std::int64_t distance =
+        static_cast<std::int64_t>(bound->value) - static_cast<std::int64_t>(begin->value);
+    const std::int64_t iterations = distance / counter->step;
+    if (iterations < 1 || iterations > 100'000) return std::nullopt;
+    return iterations;
+  }
+
+  std::uint32_t size_of(std::uint32_t loop) const {
+    std::uint32_t size = 0;
+    for (const std::uint32_t b : cfg_.loops[loop].blocks)
+      for (std::uint32_t i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i)
+        size += live_[i] && !folded_[i] && !code_.silent(i) ? 1 : 0;
+    return size;
+  }
+
+  bool is_innermost(std::uint32_t loop) const {
+    return std::none_of(cfg_.loops.begin(), cfg_.loops.end(),
+                        [&](const analysis::Loop& other) { return other.parent == loop; });
+  }
+
+  // Whether it accesses constant or local memory, at places that are constants once it is unrolled.
+  bool indexes_arrays(std::uint32_t loop) const {
+    for (const std::uint32_t b : cfg_.loops[loop].blocks)
+      for (std::uint32_t i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i) {
+        const auto space = ptx::space_of(opcode(i));
+        const bool accesses = first(i) == "ld" || first(i) == "st";
+        if (accesses && (space == ptx::StateSpace::constant || space == ptx::StateSpace::local)) return true;
+      }
+    return false;
+  }
+
+  // How many iterations the longest piece has; 1: it is not unrolled.
+  std::int64_t unrolled_times(std::uint32_t loop) const {
+    if (!is_innermost(loop) || is_kept_rolled(code_.module(), function_, cfg_, loop)) return 1;
+    const auto iterations = constant_iterations(loop);
+    if (iterations && *iterations * size_of(loop) <= kMostUnrolledWhole && indexes_arrays(loop))
+      return *iterations;
+    if (loops_[loop] != LoopKind::unrolled) return 1;
+    double work = 0;
+    bool barrier = false;
+    for (const std::uint32_t b : cfg_.loops[loop].blocks) {
+      work += work_of_block(b);
+      for (std::uint32_t i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i)
+        barrier = barrier || opcode(i).starts_with("bar.sync");
+    }
+    if (work > (barrier ? kMostUnrolledWithBarrier : kMostUnrolledWork)) return 1;
+    // What clang did not unroll nvcc does, before ptxas does.
+    const bool twice = !is_of_nvcc_ && !barrier && !is_unrolled_by_compiler(loop);
+    return twice ? kUnrolledTimes * kUnrolledTimes : kUnrolledTimes;
+  }
+
+  // The rest of the iterations then is a loop behind it.
+  bool is_unrolled_by_compiler(std::uint32_t loop) const {
+    std::uint32_t next = none;
+    for (std::uint32_t other = 0; other < cfg_.loops.size(); ++other) {
+      if (cfg_.loops[other].parent != cfg_.loops[loop].parent) continue;
+      if (cfg_.loops[other].header <= cfg_.loops[loop].header) continue;
+      if (next == none || cfg_.loops[other].header < cfg_.loops[next].header) next = other;
+    }
+    return next != none && is_kept_rolled(code_.module(), function_, cfg_, next);
+  }
+
+  void lower_loop(std::uint32_t loop) {
+    const analysis::Loop& of = cfg_.loops[loop];
+    if (block_is_dead(of.header)) return;
+    const std::int64_t times = unrolled_times(loop);
+    if (times > 1) unroll(loop, times);
+    // Threads that leave it at different times wait for each other.
+    bool waits = false;
+    for (const analysis::Loop::Exit& exit : of.exits) {
+      const std::uint32_t branch = branch_of(exit.from);
+      if (branch == no_index || !is_guarded(branch) || is_end(exit.to)) continue;
+      waits = waits || is_varying(operands_[function_.instructions[branch].guard]);
+    }
+    if (waits) made_.loops[loop].entry[Pipe::cbu] += 2;
+  }
+
+  // The copies of the body share one branch, and counters that only addresses, sums and the condition read.
+  void unroll(std::uint32_t loop, std::int64_t times) {
+    const bool whole = constant_iterations(loop) == times;
+    const double share = whole ? 0 : 1 / static_cast<double>(times);
+    const std::uint32_t condition = condition_of(loop);
+    if (condition == no_index) return;
+    std::set<std::uint32_t> shared = {branch_of(last_block_of(cfg_, loop)), condition};
+    for (const std::uint32_t b : cfg_.loops[loop].blocks) {
+      for (std::uint32_t i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i) {
+        if (!live_[i]) continue;
+        const std::uint32_t to = result_of(i);
+        if (to == no_index) continue;
+        if (whole && first(i) == "add" && is_constant(operand(i, 2)) && operand(i, 1).kind == Kind::reg &&
+            operand(i, 1).symbol < uses_.size() && counter_of(operand(i, 1).symbol, loop))
+          shared.insert(i);
+        if (const auto counter = counter_of(to, loop); counter && is_shared_counter(to, counter->sum, loop)) {
+          shared.insert(counter->sum);
+          shared.insert(i);
+        }
+      }
+    }
+    MachineWork control;
+    for (const std::uint32_t i : shared) {
+      control.add(made_.each[i]);
+      MachineWork less;
+      less.add(made_.each[i], share);
+      made_.each[i] = less;
+    }
+    if (whole) {
+      made_.loops[loop].pieces = {{times, {}}};
+      return;
+    }
+    made_.loops[loop].entry[Pipe::alu] += kUnrolledEntry;
+    MachineWork beside, last;
+    beside.add(control, 1 - 2 * share);
+    last.add(control, 1 - share);
+    made_.loops[loop].pieces = {{times, {}}, {2, beside}, {1, last}};
+    if (times > kUnrolledTimes) {
+      MachineWork of_four;
+      of_four.add(control, 1 - 4 * share);
+      made_.loops[loop].pieces = {{times, {}}, {4, of_four}, {1, last}};
+    }
+  }
+
+  bool is_shared_counter(std::uint32_t reg, std::uint32_t sum, std::uint32_t loop) const {
+    const auto fits = [&](const Use& use) {
+      if (use.as_address || use.instruction == sum || !is_inside(use.instruction, loop)) return true;
+      const std::string_view name = first(use.instruction);
+      return name == "setp" || name == "mov" || is_sum(use.instruction, "32") ||
+             is_sum(use.instruction, "64");
+    };
+    const std::uint32_t next = result_of(sum);
+    return std::all_of(uses_[reg].begin(), uses_[reg].end(), fits) &&
+           (next == no_index || next == reg || std::all_of(uses_[next].begin(), uses_[next].end(), fits));
+  }
+
+  const ptx::Function& function_;
+  const std::vector<Operand>& operands_;
+  const analysis::KernelCode& code_;
+  const analysis::Cfg& cfg_;
+  const std::vector<Context>& contexts_;
+  const std::vector<bool>& slow_;
+  const std::vector<LoopKind>& loops_;
+  const CostTable& table_;
+  const int target_;
+  Estimate made_;
+  std::vector<std::vector<std::uint32_t>> definitions_;        // by register: instructions
+  std::vector<std::vector<Use>> uses_;                         // by register: of live instructions
+  std::vector<std::uint32_t> block_of_;                        // by instruction
+  std::vector<bool> live_;                                     // by instruction: something depends on it
+  std::vector<bool> varying_;                                  // by register: may differ between threads
+  std::vector<bool> predicated_;                               // by block: its branch vanishes
+  std::set<std::uint32_t> short_;                              // blocks that are predicated
+  std::vector<bool> folded_;                                   // by instruction: part of its readers
+  std::vector<std::uint8_t> absorbs_;                          // by instruction: how many became part of it
+  bool is_of_nvcc_ = false;                                    // who made the PTX
+  bool calls_ = false;                                         // functions
+  std::vector<bool> narrow_;                                   // by register: its upper half is not needed
+  std::map<std::uint32_t, int> zero_bits_;                     // by register
+  std::vector<bool> in_wide_;                                  // by instruction: part of a wider load
+  std::map<std::string, std::vector<std::uint32_t>> made_in_;  // leaves: the blocks that have them
+};
+
+}  // namespace
+
+Estimate lower(const analysis::KernelCode& code, const analysis::Cfg& cfg,
+               const std::vector<Context>& contexts, const std::vector<bool>& slow,
+               const std::vector<LoopKind>& loops, const CostTable& table, int target) {
+  return Lowering(code, cfg, contexts, slow, loops, table, target).lower();
+}
+
+}  // namespace warptime::machine

@@ -1,0 +1,21 @@
+// What ptxas makes of each PTX instruction where that can be told without it: which instructions become part
+// of others, vanish, or are executed once before a loop. It follows the uses of each register, as an
+// instruction selector does: a product that only feeds sums becomes part of them (IMAD), a sum that only
+// feeds addresses becomes their offset. What no rule decides has the mean of a CostTable.
+#pragma once
+
+#include <vector>
+
+#include "analyzer/cfg/cfg.h"
+#include "analyzer/cfg/kernel_code.h"
+#include "analyzer/machine/context.h"
+#include "analyzer/machine/cost_table.h"
+
+namespace warptime::machine {
+
+// target: 90 of sm_90. `contexts` and `slow` are by instruction and by block of the code.
+Estimate lower(const analysis::KernelCode& code, const analysis::Cfg& cfg,
+               const std::vector<Context>& contexts, const std::vector<bool>& slow,
+               const std::vector<LoopKind>& loops, const CostTable& table, int target);
+
+}  // namespace warptime::machine
