@@ -884,9 +884,8 @@ class Lowering {
   void demand_leaf(std::uint32_t leaf, std::uint32_t b, std::uint32_t i) {
     if (opcode(leaf).starts_with("ld.param")) {
       if (target_ < 90) return;
-      const bool wide = ptx::access_bytes(opcode(leaf)) >= 8;
       demand("p" + std::string(function_.instructions[leaf].operand_count > 1 ? operand(leaf, 1).text : ""),
-             b, i, work_of(wide ? Pipe::adu : Pipe::uniform));
+             b, i, work_of(Pipe::adu));
       return;
     }
     const Operand& source = operand(leaf, 1);
@@ -894,7 +893,7 @@ class Lowering {
       const bool constant = source.text.find("ntid") != std::string_view::npos ||
                             source.text.find("nctaid") != std::string_view::npos;
       if (constant && target_ < 90) return;
-      demand(std::string(source.text), b, i, work_of(constant ? Pipe::uniform : Pipe::lsu));
+      demand(std::string(source.text), b, i, work_of(constant ? Pipe::adu : Pipe::lsu));
       return;
     }
     demand_symbol(source, b, i);
@@ -905,7 +904,7 @@ class Lowering {
     if (!shared) return demand("s" + std::string(source.text), b, i, work_of(Pipe::adu));
     if (target_ < 90) return;
     // The address of the block's shared memory in its cluster's.
-    demand("shared", b, i, work_of(Pipe::uniform));
+    demand("shared", b, i, work_of(Pipe::adu));
     demand("s" + std::string(source.text), b, i, work_of(Pipe::uniform, 2));
   }
 
@@ -1001,7 +1000,7 @@ class Lowering {
 
   // Where functions are called, it is not kept in uniform registers.
   void demand_descriptor(std::uint32_t i) {
-    if (!made_in_.contains("descriptor")) demand("descriptor", block_of_[i], i, work_of(Pipe::uniform));
+    if (!made_in_.contains("descriptor")) demand("descriptor", block_of_[i], i, work_of(Pipe::adu));
     if (calls_) made_.each[i][Pipe::uniform] += 2;
   }
 
@@ -1069,7 +1068,9 @@ class Lowering {
     for (const LongCost& cost : kLongCosts) {
       if (!is_of(all, cost.operation, cost.type)) continue;
       MachineWork work = work_of(cost.pipe, cost.main);
-      work[Pipe::alu] += cost.other;
+      const bool approximates = !cost.operation.starts_with("m") && cost.operation != "abs";
+      work[Pipe::alu] += approximates ? cost.other - 1 : cost.other;
+      work[Pipe::xu] += approximates ? 1 : 0;
       return work;
     }
     return std::nullopt;
@@ -1086,9 +1087,11 @@ class Lowering {
         if (known(fmt::format("{} {} {}", divisor.symbol, operand(i, 1).symbol, cost.type), b))
           count = cost.both;
       }
-      MachineWork work = work_of(Pipe::alu, count / 2 - 1);
+      // The reciprocal of the divisor, and two conversions.
+      const double special = count == cost.first ? 3 : 0;
+      MachineWork work = work_of(Pipe::alu, count / 2 - special);
       work[Pipe::fma] += count - count / 2;
-      work[Pipe::xu] += 1;
+      work[Pipe::xu] += special;
       return work;
     }
     return std::nullopt;
@@ -1183,7 +1186,7 @@ class Lowering {
         space == ptx::StateSpace::local || space == ptx::StateSpace::generic ||
         space == ptx::StateSpace::constant)
       if (first(i) == "ld" || first(i) == "st")
-        return work_of(space == ptx::StateSpace::constant ? Pipe::uniform : Pipe::lsu, 1 + packed_parts(i));
+        return work_of(space == ptx::StateSpace::constant ? Pipe::adu : Pipe::lsu, 1 + packed_parts(i));
     return std::nullopt;
   }
   // Bytes and halves of words that are loaded or stored together are taken apart, or put together.
