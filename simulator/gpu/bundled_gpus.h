@@ -16,6 +16,13 @@ struct BundledFigure {
   double value;
 };
 
+struct BundledTiming {
+  std::size_t index;  // into timing_figures()
+  double value;
+  double spread;  // negative: not known
+  std::string_view date, source;
+};
+
 struct BundledGpu {
   std::string_view name, title, description;
   int major, minor;  // of the compute capability
@@ -24,6 +31,7 @@ struct BundledGpu {
   std::span<const std::pair<std::string_view, std::string_view>> sources;  // Gpu::sources
   std::span<const BundledFigure> luo_suda_figures;
   const LuoSudaClasses* luo_suda;  // class_cycles; null: the file has no such figures
+  std::span<const BundledTiming> timing;
 };
 
 std::span<const BundledGpu> bundled_gpus();

@@ -32,6 +32,14 @@ Gpu made(const BundledGpu& bundled) {
       (*gpu.luo_suda).*luo_suda_figures()[figure.index].member = figure.value;
     gpu.luo_suda->class_cycles = *bundled.luo_suda;
   }
+  for (const BundledTiming& timing : bundled.timing) {
+    const TimingFigure& figure = timing_figures()[timing.index];
+    gpu.timing.*figure.member = timing.value;
+    TimingOrigin& origin = gpu.timing_origins[std::string(figure.name)];
+    origin.source = timing.source;
+    origin.date = timing.date;
+    if (timing.spread >= 0) origin.spread = timing.spread;
+  }
   return gpu;
 }
 

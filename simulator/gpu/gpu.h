@@ -14,6 +14,7 @@
 //     store: {uniform: 100, coalesced: 100, strided: 100, scattered: 100}
 //     source: "…"
 //   luo_suda: …                        # optional: luo_suda_figures.h
+//   timing: …                          # optional: timing_figures.h
 #pragma once
 
 #include <cstdint>
@@ -25,6 +26,7 @@
 #include <vector>
 
 #include "simulator/gpu/luo_suda_figures.h"
+#include "simulator/gpu/timing_figures.h"
 #include "simulator/program/schedule.h"
 
 namespace warptime {
@@ -59,8 +61,10 @@ struct Gpu {
   double t_p_us = 0;
   double t_m_cycles = 0;
   MemoryDurations durations;
-  bool validated = false;                      // whether its t_p and t_m come from measurements of this GPU
-  std::optional<LuoSudaFigures> luo_suda;      // for the second model; absent: the figures are borrowed
+  bool validated = false;                  // whether its t_p and t_m come from measurements of this GPU
+  std::optional<LuoSudaFigures> luo_suda;  // for the second model; absent: the figures are borrowed
+  TimingFigures timing;                    // those that its file has, or with_nearest_timing() gave it
+  TimingOrigins timing_origins;
   std::map<std::string, std::string> sources;  // field name as in the file -> where the figure comes from
 
   // Rounded down: 48 cores are one. 0 for fewer than 32 cores: see check_core_packages.
@@ -87,7 +91,8 @@ std::span<const GpuFigure> gpu_figures();
 Result<Gpu> read_gpu(std::string_view text, const std::string& file);
 
 // `gpu` with one figure changed, its source "set on the command line"; the result is not validated. `name` is
-// that of gpu_figures() or its short form (clock, t_p, t_m), or "luo_suda." with one of luo_suda_figures().
+// that of gpu_figures() or its short form (clock, t_p, t_m), "luo_suda." with one of luo_suda_figures(), or
+// "timing." with one of timing_figures().
 // Errors: an unknown name (the hint is the nearest one), a value that a file could not have either.
 Result<Gpu> with_figure(Gpu gpu, std::string_view name, double value);
 
@@ -113,5 +118,11 @@ class GpuCatalogue {
   void add(Gpu gpu);
   std::vector<Gpu> gpus_;
 };
+
+// `gpu` with the timing figures that it does not have from the catalogue's GPU of the nearest architecture that
+// has them itself (of the same major compute capability, if there is one), in proportion to what
+// TimingFigure::Scaling says. A figure stays absent where no GPU has it, or where one of the two has not the
+// figure that it is in proportion to. The origins of borrowed figures say whose they are.
+Gpu with_nearest_timing(Gpu gpu, const GpuCatalogue& catalogue);
 
 }  // namespace warptime

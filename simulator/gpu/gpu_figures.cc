@@ -105,6 +105,23 @@ Diagnostics unknown_figure(std::string_view name) {
 }
 
 constexpr std::string_view kLuoSuda = "luo_suda.";
+constexpr std::string_view kTiming = "timing.";
+
+Result<Gpu> with_timing_figure(Gpu gpu, std::string_view name, double value) {
+  const TimingFigure* figure = find_timing_figure(name.substr(kTiming.size()));
+  if (figure == nullptr) {
+    std::vector<std::string> known;
+    for (const TimingFigure& one : timing_figures()) known.emplace_back(one.name);
+    const std::string near = nearest(name.substr(kTiming.size()), known);
+    return error(fmt::format("a GPU has no timing figure `{}`", name.substr(kTiming.size())),
+                 near.empty() ? "`warptime gpus h100-sxm` lists them"
+                              : fmt::format("did you mean `{}{}`?", kTiming, near));
+  }
+  if (const std::string wrong = out_of_range(*figure, value); !wrong.empty()) return error(wrong);
+  gpu.timing.*figure->member = value;
+  gpu.timing_origins[std::string(figure->name)] = {"set on the command line", {}, {}, {}};
+  return gpu;
+}
 
 // One of the other model's figures, but for Table 1.
 Result<Gpu> with_luo_suda_figure(Gpu gpu, std::string_view name, double value) {
@@ -153,6 +170,7 @@ std::string out_of_range(const GpuFigure& figure, double value) {
 
 Result<Gpu> with_figure(Gpu gpu, std::string_view name, double value) {
   if (name.starts_with(kLuoSuda)) return with_luo_suda_figure(std::move(gpu), name, value);
+  if (name.starts_with(kTiming)) return with_timing_figure(std::move(gpu), name, value);
   const GpuFigure* figure = figure_named(name);
   if (figure == nullptr) return unknown_figure(name);
   if (const std::string wrong = out_of_range(*figure, value); !wrong.empty()) return error(wrong);

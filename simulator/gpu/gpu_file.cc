@@ -18,7 +18,8 @@ using yaml::Reader;
 // The keys of a file: what is no figure, then the figures that stand alone.
 std::vector<std::string> known_fields() {
   std::vector<std::string> fields = {
-      "name", "title", "description", "validated", "compute_capability", "memory_cycles", "luo_suda"};
+      "name",          "title",    "description", "validated", "compute_capability",
+      "memory_cycles", "luo_suda", "timing"};
   for (const GpuFigure& figure : gpu_figures())
     if (figure.name.find('.') == std::string::npos) fields.push_back(figure.name);
   return fields;
@@ -42,6 +43,8 @@ class GpuReader {
     if (const Node* node = fields_.find("memory_cycles")) read_durations(*node);
     if (const Node* node = fields_.find("luo_suda"))
       gpu_.luo_suda = read_luo_suda_figures(reader_, *node, gpu_.sources);
+    if (const Node* node = fields_.find("timing"))
+      gpu_.timing = read_timing_figures(reader_, *node, gpu_.timing_origins);
     return std::move(gpu_);
   }
 

@@ -42,7 +42,7 @@ class Writer {
  public:
   void add(const Gpu& gpu) {
     const std::string id = std::to_string(count_++);
-    std::vector<std::string> figures, sources, luo_suda;
+    std::vector<std::string> figures, sources, luo_suda, timing;
     for (std::size_t i = 0; i < gpu_figures().size(); ++i)
       if (const auto value = gpu_figures()[i].get(gpu))
         figures.push_back(fmt::format("{{{}, {}}}", i, *value));
@@ -58,13 +58,23 @@ class Writer {
       data_ += fmt::format("const LuoSudaClasses classes_{}{{{{{{{}}}}}}};\n", id, fmt::join(lines, ", "));
       classes = "&classes_" + id;
     }
+    for (std::size_t i = 0; i < timing_figures().size(); ++i) {
+      const TimingFigure& figure = timing_figures()[i];
+      const auto origin = gpu.timing_origins.find(figure.name);
+      if (origin == gpu.timing_origins.end()) continue;
+      timing.push_back(fmt::format("{{{}, {}, {}, {}, {}}}", i, *(gpu.timing.*figure.member),
+                                   origin->second.spread.value_or(-1), quoted(origin->second.date),
+                                   quoted(origin->second.source)));
+    }
+    data_ += array_of("BundledTiming", "timing_" + id, timing);
     data_ += array_of("BundledFigure", "figures_" + id, figures);
     data_ += array_of("std::pair<std::string_view, std::string_view>", "sources_" + id, sources);
     data_ += array_of("BundledFigure", "luo_suda_" + id, luo_suda);
-    gpus_ += fmt::format("    {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}}},\n", quoted(gpu.name),
+    gpus_ += fmt::format("    {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}},\n", quoted(gpu.name),
                          quoted(gpu.title), quoted(gpu.description), gpu.compute_capability.major,
                          gpu.compute_capability.minor, gpu.validated, span_of("figures_" + id, figures),
-                         span_of("sources_" + id, sources), span_of("luo_suda_" + id, luo_suda), classes);
+                         span_of("sources_" + id, sources), span_of("luo_suda_" + id, luo_suda), classes,
+                         span_of("timing_" + id, timing));
   }
 
   std::string text() const {

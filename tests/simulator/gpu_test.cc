@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <ostream>
+#include <set>
 
 #include "simulator/gpu/occupancy.h"
 #include "test_files.h"
@@ -363,6 +364,115 @@ TEST(Gpu, EveryFieldIsMissedWhereItIsNotThere) {
     ASSERT_FALSE(gpu) << field;
     EXPECT_EQ(gpu.diagnostics().front().message, "a GPU has no `" + std::string(field) + "`");
   }
+}
+
+// ---- Timing figures.
+
+// A GPU's file with a section `timing`.
+std::string with_timing(const std::string& section) {
+  return "name: mine\ntitle: Mine\ncompute_capability: {value: 9.0, source: x}\n"
+         "clock_mhz: {value: 1000, source: x}\nsms: {value: 10, source: x}\ncores_per_sm: {value: 128, "
+         "source: x}\n"
+         "max_blocks_per_sm: {value: 32, source: x}\nmax_warps_per_sm: {value: 64, source: x}\n"
+         "warp_size: {value: 32, source: x}\nmax_threads_per_block: {value: 1024, source: x}\n"
+         "t_p_us: {value: 1, source: x}\nt_m_cycles: {value: 1, source: x}\n" +
+         section;
+}
+
+TEST(Timing, AFigureHasItsOwnSourceOrTheSections) {
+  const auto gpu =
+      read_gpu(with_timing("timing:\n  source: measured\n  date: 2026-11-22\n"
+                           "  l1_latency_cycles: {value: 39.5, spread: 0.25}\n"
+                           "  l2_latency_cycles: {value: 280, source: a paper, date: 2024-02-01}\n"),
+               "mine.yaml");
+  ASSERT_TRUE(gpu);
+  EXPECT_EQ(gpu->timing.l1_latency_cycles, 39.5);
+  EXPECT_EQ(gpu->timing.l2_latency_cycles, 280);
+  EXPECT_EQ(gpu->timing.memory_latency_cycles, std::nullopt);
+  const TimingOrigins wanted = {{"l1_latency_cycles", {"measured", "2026-11-22", 0.25, ""}},
+                                {"l2_latency_cycles", {"a paper", "2024-02-01", std::nullopt, ""}}};
+  EXPECT_EQ(gpu->timing_origins, wanted);
+}
+
+TEST(Timing, IsReadBackAsWritten) {
+  const std::string section =
+      "timing:\n  source: measured\n  date: 2026-11-22\n"
+      "  l1_latency_cycles: {value: 39.5, spread: 0.25}\n"
+      "  l2_latency_cycles: {value: 280, date: 2024-02-01, source: \"a paper, by others\"}\n";
+  const auto gpu = read_gpu(with_timing(section), "mine.yaml");
+  ASSERT_TRUE(gpu);
+  EXPECT_EQ(to_yaml(gpu->timing, gpu->timing_origins), section);
+}
+
+TEST(Timing, EachFigureOnceInTheTable) {
+  std::set<std::string_view> names;
+  for (const TimingFigure& figure : timing_figures()) {
+    EXPECT_TRUE(names.insert(figure.name).second) << figure.name;
+    TimingFigures figures;
+    figures.*figure.member = 1;
+    for (const TimingFigure& other : timing_figures())
+      EXPECT_EQ((figures.*other.member).has_value(), &other == &figure) << figure.name << ", " << other.name;
+  }
+}
+
+TEST(Timing, WrongFiguresAreErrors) {
+  const auto message = [](const std::string& section) {
+    const auto gpu = read_gpu(with_timing(section), "mine.yaml");
+    return gpu ? std::string() : to_text(gpu.diagnostics().front());
+  };
+  const auto has = [&](const std::string& section, const std::string& words) {
+    EXPECT_NE(message(section).find(words), std::string::npos) << message(section);
+  };
+  has("timing: {source: x, l1_latency: {value: 40}}", "unknown key `l1_latency`");
+  has("timing: {l1_latency_cycles: {value: 40}}", "`l1_latency_cycles` has no source");
+  has("timing: {source: x, l1_latency_cycles: 40}", "`l1_latency_cycles` is not a mapping with `value`");
+  has("timing: {source: x, l1_latency_cycles: {value: 0}}", "it must be greater than 0");
+  has("timing: {source: x, l1_latency_cycles: {value: 40, spread: -1}}", "`spread` is negative");
+  has("timing: {source: x, date: today, l1_latency_cycles: {value: 40}}", "`date` must be written like");
+}
+
+TEST(Timing, OneFigureIsChanged) {
+  const auto changed = with_figure(gpu_named("rtx-2080"), "timing.l1_latency_cycles", 32);
+  ASSERT_TRUE(changed);
+  EXPECT_EQ(changed->timing.l1_latency_cycles, 32);
+  EXPECT_EQ(changed->timing_origins.at("l1_latency_cycles").source, "set on the command line");
+  EXPECT_FALSE(with_figure(gpu_named("rtx-2080"), "timing.l1_latency", 32));
+  EXPECT_FALSE(with_figure(gpu_named("rtx-2080"), "timing.l1_latency_cycles", 0));
+}
+
+// The nearest architecture of the same major compute capability gives what a GPU's file does not have.
+TEST_F(Folder, TheNearestArchitectureLendsItsTimingFigures) {
+  const auto write_gpu = [&](const std::string& name, const std::string& capability,
+                             const std::string& rest) {
+    std::string text = with_timing(rest);
+    text.replace(text.find("mine"), 4, name);
+    text.replace(text.find("9.0"), 3, capability);
+    write(name + ".yaml", text);
+  };
+  write_gpu("near", "99.0",
+            "memory_bandwidth_gb_s: {value: 100, source: x}\n"
+            "timing: {source: x, l1_latency_cycles: {value: 40}, memory_read_bytes_per_us: {value: 90000},\n"
+            "  memory_latency_cycles: {value: 600}, l2_capacity_bytes: {value: 1000}}\n");
+  write_gpu("far", "98.9",
+            "timing: {source: x, l1_latency_cycles: {value: 30}, shared_latency_cycles: {value: 25}}\n");
+  write_gpu("mine", "99.9",
+            "memory_bandwidth_gb_s: {value: 200, source: x}\n"
+            "timing: {source: x, l2_latency_cycles: {value: 280}}\n");
+  const auto catalogue = GpuCatalogue::with_folder(path_.string());
+  ASSERT_TRUE(catalogue);
+  Gpu mine = **catalogue->find("mine");
+  mine.clock_mhz = 2000;
+  mine = with_nearest_timing(mine, *catalogue);
+  EXPECT_EQ(mine.timing.l2_latency_cycles, 280);  // its own
+  EXPECT_EQ(mine.timing.l1_latency_cycles, 40);
+  EXPECT_EQ(mine.timing.shared_latency_cycles, 25);
+  EXPECT_EQ(mine.timing.memory_read_bytes_per_us, 180000);  // twice the bandwidth
+  EXPECT_EQ(mine.timing.memory_latency_cycles, 1200);       // twice the clock
+  EXPECT_EQ(mine.timing_origins.at("l2_latency_cycles").borrowed_from, "");
+  EXPECT_EQ(mine.timing_origins.at("l1_latency_cycles").borrowed_from, "near");
+  EXPECT_EQ(mine.timing_origins.at("shared_latency_cycles").borrowed_from, "far");
+  EXPECT_EQ(to_yaml(mine.timing, mine.timing_origins),
+            "timing:\n  source: x\n  l2_latency_cycles: {value: 280}\n");
 }
 
 }  // namespace
