@@ -7,9 +7,9 @@
 #include <chrono>
 
 #include "measure/activity.h"
+#include "measure/device_context.h"
 #include "measure/driver.h"
 #include "measure/session.h"
-#include "measure/telemetry.h"
 
 namespace warptime::measuring {
 
@@ -33,19 +33,7 @@ struct ReadyLaunch {
 
 class CudaSession : public Session {
  public:
-  CudaSession() {
-    const auto& cuda = Driver::get();
-    CUdevice device = 0;
-    cuda.check(cuda.cuDeviceGet_(&device, 0), "the GPU");
-    CUcontext context = nullptr;
-    cuda.check(cuda.cuDevicePrimaryCtxRetain_(&context, device), "a context on the GPU");
-    cuda.check(cuda.cuCtxSetCurrent_(context), "the context");
-    cuda.check(cuda.cuStreamCreate_(&stream_, CU_STREAM_NON_BLOCKING), "a stream");
-    describe(device);
-  }
-  ~CudaSession() override { Driver::get().cuStreamDestroy_(stream_); }
-
-  const DeviceInfo& device() const override { return info_; }
+  const DeviceInfo& device() const override { return context_.info(); }
 
   Diagnostics load(const PlanKernels& kernels) override {
     return guarded([&] {
@@ -85,8 +73,8 @@ class CudaSession : public Session {
     auto wrong = guarded([&] {
       warm_up(warm_ups);
       times.microseconds = what == What::kernels ? time_kernels(repetitions) : time_plan(repetitions);
-      times.clock_mhz = telemetry_->sm_clock_mhz();
-      times.temperature_c = telemetry_->temperature_c();
+      times.clock_mhz = context_.telemetry().sm_clock_mhz();
+      times.temperature_c = context_.telemetry().temperature_c();
     });
     if (!wrong.empty()) return wrong;
     return times;
@@ -101,48 +89,6 @@ class CudaSession : public Session {
     } catch (const DeviceError& failure) {
       return {error(failure.what())};
     }
-  }
-
-  void describe(CUdevice device) {
-    const auto& cuda = Driver::get();
-    std::array<char, 256> text{};
-    cuda.check(cuda.cuDeviceGetName_(text.data(), static_cast<int>(text.size()), device), "the GPU's name");
-    DeviceDescription& says = info_.description;
-    says.figures.name = text.data();
-    // 0: the driver does not say. Clocks are going out of use.
-    const auto attribute = [&](CUdevice_attribute which) {
-      int value = 0;
-      return cuda.cuDeviceGetAttribute_(&value, which, device) == CUDA_SUCCESS ? value : 0;
-    };
-    constexpr double khz_per_mhz = 1000;
-    says.figures.sms = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-    says.figures.clock_mhz = attribute(CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / khz_per_mhz;
-    says.compute_capability = {attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
-                               attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)};
-    if (says.compute_capability.major == 0)
-      throw DeviceError("the driver does not say the GPU's compute capability");
-    says.max_threads_per_block = attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
-    says.max_threads_per_sm = attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
-    says.max_blocks_per_sm = attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
-    says.registers_per_sm = attribute(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
-    says.shared_bytes_per_sm = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
-    says.shared_bytes_per_block = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
-    says.l2_bytes = attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
-    says.memory_clock_mhz = attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE) / khz_per_mhz;
-    says.memory_bus_bits = attribute(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
-    std::size_t bytes = 0;
-    cuda.check(cuda.cuDeviceTotalMem_(&bytes, device), "the GPU's memory");
-    info_.memory_bytes = bytes;
-    std::array<char, 64> bus{};
-    cuda.check(cuda.cuDeviceGetPCIBusId_(bus.data(), static_cast<int>(bus.size()), device), "the GPU's bus");
-    telemetry_ = std::make_unique<Telemetry>(bus.data());
-    int version = 0;
-    cuda.check(cuda.cuDriverGetVersion_(&version), "the driver's version");
-    const auto driver = fmt::format("CUDA {}.{}", version / 1000, version / 10 % 100);
-    says.driver = telemetry_->driver_version();
-    if (says.driver.empty()) says.driver = driver;
-    info_.versions = driver;
-    if (CuptiActivity::get().problem().empty()) info_.versions += ", CUPTI " + CuptiActivity::get().version();
   }
 
   void check_memory(const BoundPlan& bound) const {
@@ -228,7 +174,7 @@ class CudaSession : public Session {
       const auto& [grid, block] = launch.shape;
       const auto code = cuda.cuLaunchKernel_(launch.function, size(grid.x), size(grid.y), size(grid.z),
                                              size(block.x), size(block.y), size(block.z), launch.shared_bytes,
-                                             stream_, launch.pointers.data(), nullptr);
+                                             context_.stream(), launch.pointers.data(), nullptr);
       if (code != CUDA_SUCCESS)
         cuda.check(code,
                    fmt::format("a launch of {} blocks of {} threads", to_string(grid), to_string(block)));
@@ -272,9 +218,9 @@ class CudaSession : public Session {
     const Event begin, end;
     std::vector<double> microseconds;
     for (int i = 0; i < repetitions; ++i) {
-      cuda.check(cuda.cuEventRecord_(begin.get(), stream_), "an event");
+      cuda.check(cuda.cuEventRecord_(begin.get(), context_.stream()), "an event");
       run();
-      cuda.check(cuda.cuEventRecord_(end.get(), stream_), "an event");
+      cuda.check(cuda.cuEventRecord_(end.get(), context_.stream()), "an event");
       cuda.check(cuda.cuEventSynchronize_(end.get()), "running the plan");
       float milliseconds = 0;
       cuda.check(cuda.cuEventElapsedTime_(&milliseconds, begin.get(), end.get()), "the events");
@@ -283,9 +229,7 @@ class CudaSession : public Session {
     return microseconds;
   }
 
-  CUstream stream_ = nullptr;
-  DeviceInfo info_;
-  std::unique_ptr<Telemetry> telemetry_;
+  DeviceContext context_;
   const PlanKernels* kernels_ = nullptr;
   const BoundPlan* bound_ = nullptr;
   std::vector<std::unique_ptr<DeviceModule>> modules_;
@@ -297,17 +241,7 @@ class CudaSession : public Session {
 }  // namespace
 
 Result<std::unique_ptr<Session>> Session::open() {
-  const auto& cuda = Driver::get();
-  if (!cuda.library.open())
-    return error("there is no CUDA driver on this machine (libcuda.so.1): `measure` needs a GPU",
-                 "`warptime predict` does not");
-  if (!cuda.usable())
-    return error(fmt::format("this machine's CUDA driver is older than warptime was built for: it has no {}",
-                             cuda.missing));
-  CuptiActivity::get();
-  int devices = 0;
-  if (cuda.cuInit_(0) != CUDA_SUCCESS || cuda.cuDeviceGetCount_(&devices) != CUDA_SUCCESS || devices < 1)
-    return error("there is no CUDA GPU on this machine: `measure` needs one", "`warptime predict` does not");
+  if (auto wrong = check_device(); !wrong.empty()) return wrong;
   try {
     return std::unique_ptr<Session>(std::make_unique<CudaSession>());
   } catch (const DeviceError& failure) {

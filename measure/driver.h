@@ -4,17 +4,12 @@
 #include <cuda.h>
 
 #include <cstddef>
-#include <stdexcept>
 #include <string>
 
+#include "measure/device_error.h"
 #include "measure/library.h"
 
 namespace warptime::measuring {
-
-// Thrown within this room, and made a Diagnostic where it is left.
-struct DeviceError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 struct Driver {
   Library library{{"libcuda.so.1"}};
@@ -26,7 +21,7 @@ struct Driver {
   X(cuCtxSetCurrent) X(cuCtxSynchronize) X(cuMemGetInfo) X(cuModuleLoadDataEx) X(cuModuleUnload)          \
   X(cuModuleGetFunction) X(cuFuncSetAttribute) X(cuModuleGetGlobal) X(cuMemAlloc) X(cuMemFree) X(cuMemcpyHtoD) X(cuMemcpyDtoH)  \
   X(cuLaunchKernel) X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventSynchronize)             \
-  X(cuEventElapsedTime) X(cuStreamCreate) X(cuStreamDestroy) X(cuGetErrorString)
+  X(cuEventElapsedTime) X(cuStreamCreate) X(cuStreamDestroy) X(cuMemsetD8) X(cuGetErrorString)
 // clang-format on
 #define WARPTIME_DECLARE(name) decltype(&::name) name##_ = nullptr;
   WARPTIME_DRIVER_FUNCTIONS(WARPTIME_DECLARE)

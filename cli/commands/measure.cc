@@ -9,6 +9,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/commands/kernel_plan.h"
+#include "cli/commands/measure_device.h"
 #include "cli/commands/measure_rows.h"
 #include "cli/commands/measure_run.h"
 #include "cli/io/interrupt.h"
@@ -39,17 +40,19 @@ OptionGroup compiling() {
 CommandSyntax measure_syntax() {
   return {
       "measure",
-      "time a plan's kernels on the CUDA GPU of this machine, and write a measurements CSV",
-      "[OPTION...] PLAN|KERNEL [-- COMPILER-FLAG...]",
+      "time a plan's kernels, or the CUDA GPU of this machine itself, and write the figures",
+      "[OPTION...] PLAN|KERNEL [-- COMPILER-FLAG...]\n"
+      "warptime measure --device [OPTION...]",
       "Compiles the plan's kernels for this machine's GPU, checks once that the GPU and the CPU compute "
       "the same arrays, and times each combination of parameters after a warm-up: medians and "
       "interquartile ranges. PLAN is a plan with an `arrays` section, or the name of a bundled one; KERNEL "
       "is a .cu or .ptx with its launch and arguments on the command line. docs/measuring.md describes the "
-      "columns.",
+      "columns. With --device, runs micro-benchmarks instead and writes a GPU file.",
       "  warptime measure mtx --param K=8 --param N=2^6..2^20 --dry-run --gpu h200 -o launches.txt\n"
       "  warptime measure dwt_kernels/mtx.cu --grid N/128 --block 128 --param K=8,N=2^20 --arg "
       "idata=random:f32:N "
-      "--arg odata=zeros:f32:N --arg coefs=random:f32:2*K --dry-run --gpu h200\n",
+      "--arg odata=zeros:f32:N --arg coefs=random:f32:2*K --dry-run --gpu h200\n"
+      "  warptime measure --device -o my-gpu.yaml\n",
       {{"What to measure",
         {param_option(),
          {"what", "WHAT",
@@ -60,6 +63,11 @@ CommandSyntax measure_syntax() {
           "use these block sizes instead of Algorithm 3's, for launches that give only their number of "
           "threads; VALUES as for --param. Shows the effect of the block size"}}},
        kernel_plan_options(),
+       {"The GPU itself",
+        {{"device", "",
+          "measure the GPU instead of a plan: latencies, instructions, bandwidths, barriers, atomics, block "
+          "starts and launches. Write its GPU file, each figure with spread and date; takes under two "
+          "minutes. Use it once per GPU. With --dry-run: write the micro-benchmarks' PTX"}}},
        {"Which GPU",
         {{"gpu", "NAME",
           "the catalogue's name for this machine's GPU (default: found from what the device reports; a GPU "
@@ -72,7 +80,7 @@ CommandSyntax measure_syntax() {
           "GPU"}}},
        compiling(),
        general_options("csv (default) or json")},
-      1,
+      0,
       1,
       true};
 }
@@ -281,6 +289,14 @@ int measure_all(const Arguments& arguments, const Request& request, PlanMeasurem
 }
 
 int run_measure(const Arguments& arguments) {
+  if (arguments.has("device")) {
+    const auto repetitions = read_repetitions(arguments);
+    return repetitions ? measure_device(arguments, *repetitions)
+                       : fail(wrong_command_line, repetitions.diagnostics());
+  }
+  if (arguments.positionals().empty())
+    return fail(wrong_command_line,
+                {error("no input given", "a plan, a kernel, or --device: the GPU itself")});
   const auto catalogue = read_catalogue(arguments);
   if (!catalogue) return fail(wrong_input, catalogue.diagnostics());
   const auto request = read_request(arguments);

@@ -158,6 +158,14 @@ const Gpu* nearest_validated(const GpuCatalogue& catalogue, const ComputeCapabil
   return nearest;
 }
 
+// {uniform: 10, coalesced: 120, …}
+std::string by_access(const std::array<double, kAccesses>& cycles) {
+  std::vector<std::string> entries;
+  for (std::size_t i = 0; i < kAccesses; ++i)
+    entries.push_back(fmt::format("{}: {}", access_names()[i], cycles[i]));
+  return fmt::format("{{{}}}", fmt::join(entries, ", "));
+}
+
 }  // namespace
 
 const Gpu* find_device(const GpuCatalogue& catalogue, const DeviceFigures& device) {
@@ -254,7 +262,11 @@ std::string to_yaml(const Gpu& gpu) {
     const auto value = figure.get(gpu);
     if (value && figure.name.find('.') == std::string::npos) add(figure.name, fmt::format("{}", *value));
   }
-  return text;
+  if (const auto source = gpu.sources.find("memory_cycles"); source != gpu.sources.end())
+    text +=
+        fmt::format("memory_cycles:\n  load: {}\n  store: {}\n  source: {}\n", by_access(gpu.durations.load),
+                    by_access(gpu.durations.store), yaml::scalar(source->second));
+  return text + to_yaml(gpu.timing, gpu.timing_origins);
 }
 
 }  // namespace warptime

@@ -45,8 +45,8 @@ struct DeviceDescription {
 // is that of the GPU of the catalogue with the nearest compute capability among those that are validated.
 Gpu gpu_of_device(const GpuCatalogue& catalogue, const DeviceDescription& device);
 
-// As a GPU's file, with the sources: read_gpu() reads it back to an equal GPU. The memory durations and
-// figures of the second model are left out.
+// As a GPU's file, with the sources: read_gpu() reads it back to an equal GPU. The figures of the second model are
+// left out, and memory durations and timing figures without a source of the GPU's own.
 std::string to_yaml(const Gpu& gpu);
 
 }  // namespace warptime
