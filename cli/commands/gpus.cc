@@ -37,7 +37,8 @@ int run_gpus(const Arguments& arguments) {
   const auto gpu = catalogue->find(arguments.positionals().front());
   if (!gpu) return fail(wrong_command_line, gpu.diagnostics());
   const auto view = *format == "json" ? gpu_json : *format == "csv" ? gpu_csv : gpu_text;
-  return write_result(output, view(**gpu));
+  // A GPU that was never measured is predicted with the figures of another one: show those too.
+  return write_result(output, view(with_nearest_timing(**gpu, *catalogue)));
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/views/table.h"
 
 namespace warptime::cli {
@@ -51,6 +53,27 @@ nlohmann::ordered_json luo_suda_json(const LuoSudaFigures& figures) {
   return json;
 }
 
+// Calls `each` with every timing figure that the GPU has: the figure, its value, where it comes from.
+template <class F>
+void for_timing(const Gpu& gpu, F each) {
+  for (const TimingFigure& figure : timing_figures())
+    if (const auto value = gpu.timing.*figure.member)
+      each(figure, *value, gpu.timing_origins.find(figure.name)->second);
+}
+
+nlohmann::ordered_json timing_json(const Gpu& gpu) {
+  nlohmann::ordered_json json;
+  for_timing(gpu, [&](const TimingFigure& figure, double value, const TimingOrigin& origin) {
+    auto& one = json[std::string(figure.name)];
+    one["value"] = exact_json(value);
+    if (origin.spread) one["spread"] = exact_json(*origin.spread);
+    if (!origin.date.empty()) one["date"] = origin.date;
+    one["source"] = origin.source;
+    if (!origin.borrowed_from.empty()) one["borrowed_from"] = origin.borrowed_from;
+  });
+  return json;
+}
+
 nlohmann::ordered_json to_json(const Gpu& gpu) {
   nlohmann::ordered_json json;
   json["name"] = gpu.name;
@@ -67,6 +90,7 @@ nlohmann::ordered_json to_json(const Gpu& gpu) {
       json[figure.name] = exact_json(*value);
   }
   if (gpu.luo_suda) json["luo_suda"] = luo_suda_json(*gpu.luo_suda);
+  if (!gpu.timing_origins.empty()) json["timing"] = timing_json(gpu);
   json["validated"] = gpu.validated;
   json["sources"] = gpu.sources;
   return json;
@@ -95,6 +119,30 @@ std::vector<Line> lines_of(const Gpu& gpu) {
                      source == gpu.sources.end() ? "as luo_suda.instruction_cycles" : source->second});
   });
   return lines;
+}
+
+// The timing figures as a table of their own, with notes on whose they are; empty if there are none.
+std::string timing_text(const Gpu& gpu) {
+  if (gpu.timing_origins.empty()) return {};
+  Table table({{"timing figure", Align::left},
+               {"value"},
+               {"spread"},
+               {"", Align::left},
+               {"of what", Align::left},
+               {"source", Align::left}});
+  std::vector<std::string> sources;
+  for_timing(gpu, [&](const TimingFigure& figure, double value, const TimingOrigin& origin) {
+    const std::string source = origin.date.empty() ? origin.source : origin.source + ", " + origin.date;
+    auto number = std::find(sources.begin(), sources.end(), source);
+    if (number == sources.end()) number = sources.insert(sources.end(), source);
+    table.add({std::string(figure.name), sensible(value), origin.spread ? sensible(*origin.spread) : "",
+               std::string(figure.unit), std::string(figure.what),
+               fmt::format("[{}]", number - sources.begin() + 1)});
+  });
+  std::string text = "\n" + table.take() + "\n";
+  for (std::size_t i = 0; i < sources.size(); ++i)
+    text += wrapped(fmt::format("[{}] {}", i + 1, sources[i]), gpu_text_width, 4) + "\n";
+  return text;
 }
 
 }  // namespace
@@ -167,7 +215,7 @@ std::string gpu_text(const Gpu& gpu) {
   if (!gpu.description.empty()) text += wrapped(gpu.description, gpu_text_width) + "\n";
   text += gpu.validated ? "Its t_p and t_m come from measurements of this GPU.\n"
                         : "Its t_p and t_m do not come from measurements of this GPU.\n";
-  return text + "\n" + table.take();
+  return text + "\n" + table.take() + timing_text(gpu);
 }
 
 std::string gpu_json(const Gpu& gpu) {
@@ -177,6 +225,10 @@ std::string gpu_json(const Gpu& gpu) {
 std::string gpu_csv(const Gpu& gpu) {
   std::string text = csv_line({"figure", "value", "unit", "source"});
   for (const auto& line : lines_of(gpu)) text += csv_line({line.name, line.value, line.unit, line.source});
+  for_timing(gpu, [&](const TimingFigure& figure, double value, const TimingOrigin& origin) {
+    text += csv_line(
+        {fmt::format("timing.{}", figure.name), exact(value), std::string(figure.unit), origin.source});
+  });
   return text;
 }
 

@@ -76,7 +76,8 @@ class Microbenchmarks {
     const auto figures = timing_figures();
     const auto figure = std::find_if(figures.begin(), figures.end(),
                                      [&](const TimingFigure& one) { return one.member == member; });
-    result_.figures.*member = rounded(median(values), 5);
+    const double value = median(values);
+    result_.figures.*member = figure->unit == "bytes" ? value : rounded(value, 5);
     result_.spreads[std::string(figure->name)] = rounded(interquartile_range(values), 2);
   }
 
