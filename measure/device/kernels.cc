@@ -245,7 +245,8 @@ std::string atomics() {
 
 constexpr std::string_view kSharedWords = "  .shared .align 128 .b8 words[16384];\n";
 
-// Word `s * t` of shared memory points to itself; `chains` of them, 128 bytes apart … in a warp's own order.
+// The word at `s * t` of shared memory holds its own address. Each of the `chains` has words of its own; all
+// warps have the same.
 std::string shared_kernel(std::string_view name, int chains) {
   std::string begin = std::string(kSharedWords) +
                       "  cvt.u32.u64 %r10, %p1;\n  cvt.u32.u64 %r11, %lane;\n  mov.u32 %r12, words;\n"
