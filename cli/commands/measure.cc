@@ -42,7 +42,7 @@ CommandSyntax measure_syntax() {
       "measure",
       "time a plan's kernels, or the CUDA GPU of this machine itself, and write the figures",
       "[OPTION...] PLAN|KERNEL [-- COMPILER-FLAG...]\n"
-      "warptime measure --device [OPTION...]",
+      "  warptime measure --device [OPTION...]",
       "Compiles the plan's kernels for this machine's GPU, checks once that the GPU and the CPU compute "
       "the same arrays, and times each combination of parameters after a warm-up: medians and "
       "interquartile ranges. PLAN is a plan with an `arrays` section, or the name of a bundled one; KERNEL "
@@ -58,7 +58,8 @@ CommandSyntax measure_syntax() {
          {"what", "WHAT",
           "measure kernels, the sum of the kernels' own durations (from CUPTI, as profilers report them); "
           "or plan, the time between CUDA events around all launches; or both (default: kernels,plan)"},
-         {"repetitions", "COUNT", "time this many runs of each combination (default: 10)"},
+         {"repetitions", "COUNT",
+          "time this many runs of each combination, or of each micro-benchmark (default: 10)"},
          {"threads-per-block", "VALUES",
           "use these block sizes instead of Algorithm 3's, for launches that give only their number of "
           "threads; VALUES as for --param. Shows the effect of the block size"}}},
@@ -66,8 +67,9 @@ CommandSyntax measure_syntax() {
        {"The GPU itself",
         {{"device", "",
           "measure the GPU instead of a plan: latencies, instructions, bandwidths, barriers, atomics, block "
-          "starts and launches. Write its GPU file, each figure with spread and date; takes under two "
-          "minutes. Use it once per GPU. With --dry-run: write the micro-benchmarks' PTX"}}},
+          "starts and launches. Write its GPU file, each figure with its spread and date, in less than two "
+          "minutes. Use it once per GPU, with nothing else running on it. With --dry-run: write the "
+          "micro-benchmarks' PTX"}}},
        {"Which GPU",
         {{"gpu", "NAME",
           "the catalogue's name for this machine's GPU (default: found from what the device reports; a GPU "

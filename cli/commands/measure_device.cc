@@ -24,7 +24,7 @@ Diagnostics check_device_options(const Arguments& arguments) {
   Diagnostics wrong;
   if (!arguments.positionals().empty())
     wrong.push_back(error(fmt::format("--device measures the GPU, not {}", arguments.positionals().front()),
-                          "leave out one of them"));
+                          "give only one of them"));
   for (const char* option : {"param", "what", "threads-per-block", "grid", "block", "threads", "arg",
                              "no-check", "compiler", "arch", "rolled", "format"})
     if (arguments.has(option))
