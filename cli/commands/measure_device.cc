@@ -55,15 +55,27 @@ Gpu with_measured(Gpu gpu, const measuring::MeasuredTiming& measured, const meas
   return gpu;
 }
 
+// What the GPU's file does not say and the device does: the size of L2, say.
+Gpu completed(Gpu gpu, const Gpu& by_device) {
+  for (const GpuFigure& figure : gpu_figures()) {
+    const auto value = figure.get(by_device);
+    if (figure.get(gpu) || !value) continue;
+    figure.set(gpu, *value);
+    gpu.sources[figure.name] = by_device.sources.at(figure.name);
+  }
+  return gpu;
+}
+
 Result<Gpu> gpu_to_measure(const Arguments& arguments, const DeviceDescription& device) {
   const auto catalogue = read_catalogue(arguments);
   if (!catalogue) return catalogue.diagnostics();
   if (const auto name = arguments.value("gpu")) {
     const auto named = catalogue->find(*name);
     if (!named) return named.diagnostics();
-    return **named;
+    return completed(**named, gpu_of_device(*catalogue, device));
   }
-  if (const Gpu* known = find_device(*catalogue, device.figures)) return *known;
+  if (const Gpu* known = find_device(*catalogue, device.figures))
+    return completed(*known, gpu_of_device(*catalogue, device));
   return gpu_of_device(*catalogue, device);
 }
 

@@ -85,6 +85,23 @@ TEST(DeviceName, IsMadeOfTheDevicesOwn) {
   EXPECT_EQ(name_of({"NVIDIA", 27}), "gpu");
 }
 
+TEST(DeviceFile, OfEveryGpuIsReadBackAsItWas) {
+  for (const Gpu& gpu : GpuCatalogue::bundled().gpus()) {
+    const auto read = read_gpu(to_yaml(gpu), gpu.name + ".yaml");
+    ASSERT_TRUE(read) << to_text(read.diagnostics());
+    EXPECT_EQ(read->title, gpu.title);
+    EXPECT_EQ(read->compute_capability, gpu.compute_capability);
+    for (const GpuFigure& figure : gpu_figures())
+      EXPECT_EQ(figure.get(*read), figure.get(gpu)) << gpu.name << ", " << figure.name;
+    for (const TimingFigure& figure : timing_figures())
+      EXPECT_EQ(read->timing.*figure.member, gpu.timing.*figure.member) << gpu.name << ", " << figure.name;
+    EXPECT_EQ(read->timing_origins, gpu.timing_origins) << gpu.name;
+    auto sources = gpu.sources;
+    std::erase_if(sources, [](const auto& one) { return one.first.starts_with("luo_suda."); });
+    EXPECT_EQ(read->sources, sources) << gpu.name;
+  }
+}
+
 TEST(DeviceFile, HasWhatTheDeviceSays) {
   DeviceDescription device;
   device.figures = {"NVIDIA H200 NVL", 132, 1785};
