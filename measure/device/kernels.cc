@@ -24,9 +24,9 @@ constexpr std::array<InstructionBenchmark, 15> kInstructions = {{
      &TimingFigures::mad_s32_issue_cycles},
     {"fma_f64", "f64", "fma.rn.f64 $x, $x, $a, $b;", 1, 64, kOneF64, kOneF64, 0,
      &TimingFigures::fma_f64_latency_cycles, &TimingFigures::fma_f64_issue_cycles},
-    {"div_f32", "f32", "div.rn.f32 $x, $x, $a;", 1, 16, kOneAndAHalf, kOne, 0,
+    {"div_f32", "f32", "div.rn.f32 $x, $x, $a;", 1, 4, kOneAndAHalf, kOne, 0,
      &TimingFigures::div_f32_latency_cycles, &TimingFigures::div_f32_issue_cycles},
-    {"sqrt_f32", "f32", "sqrt.rn.f32 $x, $x;", 1, 16, kOneAndAHalf, 0, 0,
+    {"sqrt_f32", "f32", "sqrt.rn.f32 $x, $x;", 1, 4, kOneAndAHalf, 0, 0,
      &TimingFigures::sqrt_f32_latency_cycles, &TimingFigures::sqrt_f32_issue_cycles},
     // A reciprocal's reciprocal would be removed.
     {"rcp_f32", "f32", "rcp.approx.ftz.f32 $x, $x; add.ftz.f32 $x, $x, $a;", 1, 32, kOneAndAHalf, kOne, 0,
@@ -166,6 +166,26 @@ std::string instruction_kernel(const InstructionBenchmark& of, int chains) {
 
 // ---- Memory.
 
+// i = a[i], as a compiler writes it.
+std::string indexed_chains() {
+  return kernel("global_index", 3,
+                "  mov.u32 %r10, 0;\n" +
+                    timed(loop("again", "%p2",
+                               repeated("  mul.wide.u32 %d0, %r10, 4;\n  add.u64 %d0, %d0, %p1;\n"
+                                        "  ld.global.ca.u32 %r10, [%d0];\n",
+                                        kStepsPerIteration)) +
+                          "  cvt.u64.u32 %v, %r10;\n")) +
+         kernel("shared_index", 2,
+                "  .shared .align 128 .b8 words[4096];\n  cvt.u32.u64 %r10, %lane;\n  mov.u32 %r11, words;\n"
+                "  shl.b32 %r12, %r10, 2;\n  add.u32 %r12, %r12, %r11;\n"
+                "  st.volatile.shared.u32 [%r12], %r10;\n" +
+                    timed(loop("again", "%p1",
+                               repeated("  shl.b32 %r12, %r10, 2;\n  add.u32 %r12, %r12, %r11;\n"
+                                        "  ld.shared.u32 %r10, [%r12];\n",
+                                        kStepsPerIteration)) +
+                          "  cvt.u64.u32 %v, %r10;\n"));
+}
+
 std::string chase(std::string_view how) {
   const std::string steps = repeated(fmt::format("  ld.global.{}.u64 %v, [%v];\n", how), kStepsPerIteration);
   return kernel(fmt::format("chase_{}", how), 4,
@@ -189,6 +209,7 @@ std::string l1_kernel(int bytes) {
 }
 
 constexpr int kStreamUnroll = 4;
+constexpr int kBlocksPerPass = 37;
 
 // Reads `bytes` bytes per thread at a time, or writes them, or both; %p0 … are the arrays, then the bytes of
 // each and how often.
@@ -199,8 +220,10 @@ std::string stream(std::string_view name, int bytes, bool reads, bool writes) {
       "  mul.lo.u64 %d20, %n, {};\n"  // from one step of a thread to the next
       "  mul.lo.u64 %d21, %g, {};\n"
       "  mul.lo.u64 %d22, %d20, {};\n"
+      // What a thread moves on with each pass, so that not always the same SM has the same bytes.
+      "  mul.wide.u32 %d24, %r2, {};\n  rem.u64 %d24, %d24, %d20;\n"
       "  mov.u32 %r11, 0;\n",
-      bytes, bytes, kStreamUnroll);
+      bytes, bytes, kStreamUnroll, kBlocksPerPass * bytes);
   std::string once = "  mov.u64 %d23, %d21;\ninner:\n  setp.ge.u64 %q0, %d23, %p" + std::to_string(arrays) +
                      ";\n  @%q0 bra next;\n";
   const auto registers = [&](int step) {
@@ -227,7 +250,9 @@ std::string stream(std::string_view name, int bytes, bool reads, bool writes) {
       for (int word = 0; word < bytes / 4; ++word)
         once += fmt::format("  xor.b32 %r11, %r11, %r{};\n", 16 + 4 * i + word);
   }
-  once += "  add.u64 %d23, %d23, %d22;\n  bra inner;\nnext:\n";
+  once +=
+      "  add.u64 %d23, %d23, %d22;\n  bra inner;\nnext:\n"
+      "  add.u64 %d21, %d21, %d24;\n  setp.ge.u64 %q2, %d21, %d20;\n  @%q2 sub.u64 %d21, %d21, %d20;\n";
   body += loop("again", "%p" + std::to_string(arrays + 1), once);
   // The arrays hold zeros: this is never written, but the compiler cannot know.
   if (!writes) body += "  setp.ne.u32 %q1, %r11, 0;\n  @%q1 st.global.u32 [%p0], %r11;\n";
@@ -273,6 +298,7 @@ std::string empty_registers() {
 
 std::string other_kernels() {
   std::string text = kernel("empty", 0, "") + empty_registers();
+  text += kernel("next_to_nothing", 2, "  setp.ge.u64 %q0, %g, %p1;\n  @%q0 st.global.u64 [%p0], %g;\n");
   text += kernel("spin", 1,
                  "  mov.u64 %begin, %clock64;\nagain:\n  mov.u64 %end, %clock64;\n"
                  "  sub.u64 %d0, %end, %begin;\n  setp.lt.u64 %q0, %d0, %p0;\n  @%q0 bra again;\n");
@@ -282,14 +308,15 @@ std::string other_kernels() {
                  "  cvt.u64.u32 %d2, %r10;\n  mad.lo.u64 %d2, %d2, %p3, %p0;\n"
                  "  mad.lo.u64 %d3, %d0, %p3, %p0;\n  st.global.u64 [%d3], %d2;\n"
                  "  add.u64 %d0, %d0, %n;\n  bra again;\ndone:\n");
-  text += kernel("store_load", 4,
+  std::string store_loads;
+  for (int i = 0; i < kStepsPerIteration; ++i)
+    store_loads +=
+        "  st.global.u32 [%d1], %r10;\n  ld.global.u32 %r10, [%d2];\n  add.u32 %r10, %r10, 1;\n"
+        "  add.u64 %d1, %d1, %p3;\n  add.u64 %d2, %d2, %p3;\n";
+  text += kernel("store_load", 5,
                  "  shl.b64 %d0, %t, 2;\n  add.u64 %d1, %p1, %d0;\n  add.u64 %d2, %p2, %d0;\n"
-                 "  mov.u32 %r10, 0;\n" +
-                     timed(loop("again", "%p3",
-                                repeated("  st.global.u32 [%d1], %r10;\n  ld.global.u32 %r10, [%d2];\n"
-                                         "  add.u32 %r10, %r10, 1;\n",
-                                         kStepsPerIteration)) +
-                           "  cvt.u64.u32 %v, %r10;\n"));
+                 "  ld.global.ca.u32 %r10, [%d2];\n" +
+                     timed(loop("again", "%p4", store_loads) + "  cvt.u64.u32 %v, %r10;\n"));
   text += kernel("constant", 3,
                  "  and.b64 %d0, %t, %p1;\n  mov.u64 %d1, ring;\n" +
                      timed(loop("again", "%p2",
@@ -342,7 +369,8 @@ std::span<const InstructionBenchmark> instruction_benchmarks() {
 
 std::string microbenchmark_ptx() {
   std::string text = ".version 6.4\n.target sm_50\n.address_size 64\n" + ring() + other_kernels();
-  text += chase("ca") + chase("cg") + shared_kernel("shared_chain", 1) + shared_kernel("shared_rate", 2);
+  text += chase("ca") + chase("cg") + indexed_chains() + shared_kernel("shared_chain", 1) +
+          shared_kernel("shared_rate", 2);
   text += l1_kernel(4) + l1_kernel(16) + stream("read_4", 4, true, false) +
           stream("read_16", 16, true, false) + stream("write_16", 16, false, true) +
           stream("copy_16", 16, true, true) + atomics();

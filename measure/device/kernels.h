@@ -3,11 +3,14 @@
 // thread t of the block a value that depends on all results, 8 bytes at 1024 + 8 * t.
 //
 //   empty()                                  ends at once
-//   empty_registers(p, 0)                    the same, with 60 registers per thread
+//   empty_registers(p, 0)                    the same, with 64 registers per thread
+//   next_to_nothing(p, n)                    writes to p from the n-th thread of the grid on
 //   spin(cycles)                             waits for so many cycles
 //   fill_chain(p, next, n, b)                line i of b bytes at p points to line next[i], of n lines
 //   chase_ca, chase_cg(out, p, w, n)         follows a chain for 8 w steps, then 8 n steps that are measured
-//   store_load(out, p, p, n)                 8 n times: a warp stores a word, loads it, and adds 1
+//   global_index(out, p, n)                  8 n times: i = a[i], a at p, i from 0
+//   shared_index(out, n)                     the same in shared memory, where each word is its own index
+//   store_load(out, p, p, s, n)              8 n times: a warp stores a line, loads it, adds 1, and goes on by s bytes
 //   constant(out, 0, n)                      8 n dependent loads of constants
 //   global_atomic(out, p, 0, n), shared_atomic(out, 0, n)   8 n dependent atomics
 //   shared_chain(out, s, n)                  thread t loads 8 n times the word at s * t, as the word says

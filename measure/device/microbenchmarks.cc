@@ -21,8 +21,11 @@ constexpr std::uint64_t kLine = 128;
 constexpr int kWarp = 32;
 constexpr int kFullBlock = 1024;
 constexpr int kFullBlockWarps = kFullBlock / kWarp;
-constexpr int kPartitions = 4;  // of an SM
+constexpr int kCapacityRepetitions = 3;        // they take the most time
+constexpr int kPartitions = 4;                 // of an SM
+constexpr std::uint64_t kLongChain = 1 << 16;  // so that the first loads, which miss, do not count
 constexpr std::uint64_t kNoMask = 0xffff'ffff;
+constexpr std::uint64_t kNoThread = std::uint64_t{1} << 62U;
 constexpr std::uint64_t kSteps = 2048;  // of a chain of instructions
 constexpr int kVector = 16;             // bytes of a thread in an instruction of read_16, l1_16, …
 constexpr int kLoads = 4;               // that a thread of read_4 and read_16 has in flight
@@ -168,7 +171,7 @@ class Microbenchmarks {
       out_ = session_.allocate(kOutBytes);
       const auto address = chain(middle);
       const std::uint64_t lines = middle / kLine;
-      const bool fits = chase(kernel, address, lines, std::min<std::uint64_t>(lines, 1 << 16)) <= most;
+      const bool fits = chase(kernel, address, lines, lines) <= most;
       (fits ? from : to) = middle;
     }
     return static_cast<double>(from);
@@ -182,15 +185,26 @@ class Microbenchmarks {
             [&] { return chase("chase_ca", small, l1_footprint / kLine, 4096); });
     measure(&TimingFigures::l2_latency_cycles,
             [&] { return chase("chase_cg", large, l2_footprint / kLine, l2_footprint / kLine); });
+    const std::uint64_t indices = session_.allocate(l1_footprint);
+    std::vector<std::uint32_t> words(l1_footprint / 4);
+    constexpr std::uint32_t words_per_line = kLine / 4;
+    const auto next = shuffled_cycle(l1_footprint / kLine);
+    for (std::size_t i = 0; i < next.size(); ++i) words[words_per_line * i] = words_per_line * next[i];
+    session_.write(indices, std::as_bytes(std::span(words)));
+    measure_cycles(&TimingFigures::l1_indexed_latency_cycles,
+                   {"global_index", 1, 1, {out_, indices, kLongChain / kStepsPerIteration}}, kLongChain);
     // A tenth of the loads that miss is the edge of a cache.
     constexpr double edge = 0.1;
     const double l1 = *result_.figures.l1_latency_cycles, l2 = *result_.figures.l2_latency_cycles;
-    record(&TimingFigures::l1_capacity_bytes,
-           {capacity("chase_ca", l1_footprint, 512 * kKiB, 2 * kKiB, l1 + edge * (l2 - l1))});
     const double memory = 2 * l2;  // at least
-    record(&TimingFigures::l2_capacity_bytes,
-           {capacity("chase_cg", l2_footprint, 2 * l2_bytes_, l2_bytes_ / 64 / kLine * kLine,
-                     l2 + edge * (memory - l2))});
+    std::vector<double> l1_sizes, l2_sizes;
+    for (int i = 0; i < kCapacityRepetitions; ++i) {
+      l1_sizes.push_back(capacity("chase_ca", l1_footprint, 512 * kKiB, 2 * kKiB, l1 + edge * (l2 - l1)));
+      l2_sizes.push_back(capacity("chase_cg", l2_footprint, 2 * l2_bytes_, l2_bytes_ / 64 / kLine * kLine,
+                                  l2 + edge * (memory - l2)));
+    }
+    record(&TimingFigures::l1_capacity_bytes, l1_sizes);
+    record(&TimingFigures::l2_capacity_bytes, l2_sizes);
   }
 
   // Reads other memory until the caches hold nothing else.
@@ -214,15 +228,28 @@ class Microbenchmarks {
     measured(&TimingFigures::memory_large_latency_cycles, kGiB, loads / 4);
   }
 
+  // Some addresses are nearer to an SM than others: the mean over several.
+  double atomic_latency(std::uint64_t lines) {
+    constexpr int addresses = 64;
+    constexpr std::uint64_t iterations = 16;
+    double sum = 0;
+    for (std::uint64_t i = 0; i < addresses; ++i)
+      sum += cycles({"global_atomic", 1, 1, {out_, lines + i * kSteps / addresses * kLine, 0, iterations}});
+    return sum / (addresses * iterations * kStepsPerIteration);
+  }
+
   void latencies() {
     constexpr std::uint64_t iterations = kSteps / kStepsPerIteration;
-    const auto word = session_.allocate(kLine);
+    const auto lines = session_.allocate(kSteps * kLine);
     measure_cycles(&TimingFigures::store_load_latency_cycles,
-                   {"store_load", 1, kWarp, {out_, word, word, iterations}}, kSteps);
+                   {"store_load", 1, kWarp, {out_, lines, lines, kLine, iterations}}, kSteps);
+    measure_cycles(&TimingFigures::store_load_l1_latency_cycles,
+                   {"store_load", 1, kWarp, {out_, lines, lines, 0, iterations}}, kSteps);
     measure_cycles(&TimingFigures::constant_latency_cycles, {"constant", 1, 1, {out_, 0, iterations}},
                    kSteps);
-    measure_cycles(&TimingFigures::global_atomic_latency_cycles,
-                   {"global_atomic", 1, 1, {out_, word, 0, iterations}}, kSteps);
+    measure(&TimingFigures::global_atomic_latency_cycles, [&] { return atomic_latency(lines); });
+    measure_cycles(&TimingFigures::shared_indexed_latency_cycles,
+                   {"shared_index", 1, kWarp, {out_, iterations}}, kSteps);
     measure_cycles(&TimingFigures::shared_atomic_latency_cycles,
                    {"shared_atomic", 1, 1, {out_, 0, iterations}}, kSteps);
     constexpr std::array<std::pair<std::uint64_t, Member>, 6> ways = {
@@ -325,7 +352,7 @@ class Microbenchmarks {
          {1024, &TimingFigures::block_starts_1024_per_us,
           &TimingFigures::block_starts_1024_many_registers_per_us}}};
     for (const Size& size : sizes) {
-      measured(size.few_registers, {"empty", 1, size.threads, {}});
+      measured(size.few_registers, {"next_to_nothing", 1, size.threads, {word, kNoThread}});
       measured(size.many_registers, {"empty_registers", 1, size.threads, {word, 0}});
     }
   }
@@ -340,19 +367,33 @@ class Microbenchmarks {
       return median(values);
     });
     measure(&TimingFigures::launch_us, [&] { return session_.time_us(empty, launches) / launches; });
-    const auto alone = session_.spans(empty, launches, true);
-    const auto queued = session_.spans(empty, launches, false);
-    if (!alone || !queued || alone->size() < 2 || queued->size() < 2) {
+    const BenchLaunch small = {"next_to_nothing", sms_, 256, {out_, kNoThread}};
+    // Long enough that the host is always some launches ahead.
+    const BenchLaunch longer = {"spin", 1, kWarp, {50'000}};
+    const auto durations = durations_of(empty), small_durations = durations_of(small);
+    const auto queued = session_.spans(longer, launches / 4, false);
+    if (durations.empty() || small_durations.empty() || !queued || queued->size() < 2) {
       result_.notes.emplace_back(
-          "`empty_kernel_us` and `launch_gap_us` are not measured: they need CUPTI, of the CUDA Toolkit");
+          "`empty_kernel_us`, `small_kernel_us` and `launch_gap_us` are not measured: they need CUPTI, of "
+          "the "
+          "CUDA Toolkit");
       return;
     }
-    std::vector<double> durations, gaps;
-    for (const KernelSpan& span : *alone) durations.push_back(span.end_us - span.start_us);
+    std::vector<double> gaps;
     for (std::size_t i = 1; i < queued->size(); ++i)
       gaps.push_back((*queued)[i].start_us - (*queued)[i - 1].end_us);
     record(&TimingFigures::empty_kernel_us, durations);
+    record(&TimingFigures::small_kernel_us, small_durations);
     record(&TimingFigures::launch_gap_us, gaps);
+  }
+
+  // Of launches that the host waits for; empty without CUPTI.
+  std::vector<double> durations_of(const BenchLaunch& launch) {
+    constexpr int launches = 100;
+    std::vector<double> durations;
+    if (const auto spans = session_.spans(launch, launches, true))
+      for (const KernelSpan& span : *spans) durations.push_back(span.end_us - span.start_us);
+    return durations;
   }
 
   // ---- Bandwidths.

@@ -31,15 +31,18 @@ struct TimingFigures {
   using Figure = std::optional<double>;
   // Latencies: one thread or one warp, each step waits for the one before.
   Figure l1_latency_cycles;
+  Figure l1_indexed_latency_cycles;
   Figure l2_latency_cycles;
   Figure memory_latency_cycles;
   Figure memory_large_latency_cycles;
   Figure memory_cold_latency_cycles;
   Figure store_load_latency_cycles;
+  Figure store_load_l1_latency_cycles;
   Figure constant_latency_cycles;
   Figure global_atomic_latency_cycles;
   Figure shared_atomic_latency_cycles;
   Figure shared_latency_cycles;
+  Figure shared_indexed_latency_cycles;
   Figure shared_latency_2_ways_cycles;
   Figure shared_latency_4_ways_cycles;
   Figure shared_latency_8_ways_cycles;
@@ -90,8 +93,8 @@ struct TimingFigures {
   Figure barrier_256_cycles;
   Figure barrier_512_cycles;
   Figure barrier_1024_cycles;
-  // Starts of empty blocks on the whole GPU, by the threads of the block; with about 20 registers per thread
-  // or with 60.
+  // Starts of blocks that do next to nothing, on the whole GPU, by the threads of the block; with few
+  // registers per thread or with 64.
   Figure block_starts_32_per_us;
   Figure block_starts_32_many_registers_per_us;
   Figure block_starts_128_per_us;
@@ -102,6 +105,7 @@ struct TimingFigures {
   Figure block_starts_1024_many_registers_per_us;
   // Launches.
   Figure empty_kernel_us;
+  Figure small_kernel_us;
   Figure launch_gap_us;
   Figure launch_us;
   Figure event_launch_us;

@@ -125,7 +125,7 @@ TEST(MicrobenchmarkKernels, AChaseTakesAsManyStepsAsItIsTold) {
   for (const char* kernel : {"chase_ca", "chase_cg"}) {
     OnCpu gpu;
     Array result = out(), chain{std::vector<std::byte>(8)};
-    gpu.run("store_load", 1, 1, {&result, &chain, &chain, 1});  // to know where the arrays are
+    gpu.run("store_load", 1, 1, {&result, &chain, &chain, 0, 1});  // to know where the arrays are
     const auto begin = gpu.address(1);
     chain = Array::of<std::uint64_t>({begin});
     gpu.run(kernel, 1, 1, {&result, &chain, 2, 3});
@@ -139,8 +139,20 @@ TEST(MicrobenchmarkKernels, AChaseTakesAsManyStepsAsItIsTold) {
 TEST(MicrobenchmarkKernels, EachStepOfALatencyDependsOnTheOneBefore) {
   OnCpu gpu;
   Array result = out(), word = Array::of<std::uint32_t>(std::vector<std::uint32_t>(32));
-  gpu.run("store_load", 1, 32, {&result, &word, &word, 2});
+  gpu.run("store_load", 1, 32, {&result, &word, &word, 0, 2});
   EXPECT_EQ(value_of(result), 2 * kStepsPerIteration);  // one is added in each
+  Array lines = Array::of<std::uint32_t>(std::vector<std::uint32_t>(32 * kStepsPerIteration));
+  gpu.run("store_load", 1, 32, {&result, &lines, &lines, 128, 1});
+  EXPECT_EQ(value_of(result), kStepsPerIteration);
+  for (int i = 0; i < kStepsPerIteration; ++i) EXPECT_EQ(lines.as<std::uint32_t>()[32 * i], i);
+  Array indices = Array::of<std::uint32_t>({3, 0, 1, 2});
+  gpu.run("global_index", 1, 1, {&result, &indices, 1});
+  EXPECT_EQ(value_of(result), 0);  // twice around
+  indices = Array::of<std::uint32_t>({2, 0, 1});
+  gpu.run("global_index", 1, 1, {&result, &indices, 1});
+  EXPECT_EQ(value_of(result), 1);
+  gpu.run("shared_index", 1, 32, {&result, 1});
+  EXPECT_EQ(result.as<std::uint64_t>()[kValuesAt / 8 + 31], 31);
   gpu.run("constant", 1, 1, {&result, 0, 8});
   EXPECT_EQ(value_of(result), 0);  // 64 steps: once around
   gpu.run("constant", 1, 1, {&result, 0, 4});

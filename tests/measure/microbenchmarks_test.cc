@@ -73,7 +73,9 @@ class MadeUpGpu : public BenchSession {
       const auto bytes = sizes_.at(a[1]);
       return steps * (one.kernel == "chase_ca" && bytes <= l1_bytes ? l1 : bytes <= l2_bytes ? l2 : memory);
     }
-    if (one.kernel == "store_load") return 330 * steps;
+    if (one.kernel == "store_load") return (a[3] == 0 ? 45 : 330) * steps;
+    if (one.kernel == "global_index") return 40 * steps;
+    if (one.kernel == "shared_index") return 29 * steps;
     if (one.kernel == "constant") return 30 * steps;
     if (one.kernel == "global_atomic") return 600 * steps;
     if (one.kernel == "shared_atomic") return 60 * steps;
@@ -102,8 +104,8 @@ class MadeUpGpu : public BenchSession {
     const auto& a = one.arguments;
     const double threads = static_cast<double>(one.blocks) * one.threads;
     if (one.kernel == "spin") return static_cast<double>(a[0]) / clock_mhz_;
-    if (one.kernel == "empty")
-      return one.blocks < sms ? 0 : one.blocks / (one.threads < 1024 ? 1600.0 : 900.0);
+    if (one.kernel == "empty") return 0;
+    if (one.kernel == "next_to_nothing") return one.blocks / (one.threads < 1024 ? 1600.0 : 900.0);
     if (one.kernel == "empty_registers") return one.blocks / 800.0;
     if (one.kernel == "atomics")
       return threads * static_cast<double>(a[4]) / (a[2] == 0 ? 1400 : a[1] == 5 ? 40'000 : 500'000);
@@ -146,6 +148,9 @@ TEST(Microbenchmarks, FindTheFiguresOfTheGpu) {
   EXPECT_EQ(t.l1_capacity_bytes, 200 * 1024);
   EXPECT_EQ(t.l2_capacity_bytes, 20 * kMiB);
   EXPECT_TRUE(is(t.store_load_latency_cycles, 330));
+  EXPECT_TRUE(is(t.store_load_l1_latency_cycles, 45));
+  EXPECT_TRUE(is(t.l1_indexed_latency_cycles, 40));
+  EXPECT_TRUE(is(t.shared_indexed_latency_cycles, 29));
   EXPECT_TRUE(is(t.constant_latency_cycles, 30));
   EXPECT_TRUE(is(t.global_atomic_latency_cycles, 600));
   EXPECT_TRUE(is(t.shared_atomic_latency_cycles, 60));
@@ -171,6 +176,7 @@ TEST(Microbenchmarks, FindTheFiguresOfTheGpu) {
   EXPECT_TRUE(is(t.block_starts_1024_per_us, 900));
   EXPECT_TRUE(is(t.block_starts_256_many_registers_per_us, 800));
   EXPECT_TRUE(is(t.empty_kernel_us, 2));
+  EXPECT_TRUE(is(t.small_kernel_us, 2));
   EXPECT_TRUE(is(t.launch_gap_us, 1));
   EXPECT_TRUE(is(t.launch_us, 4, 0.01));
   EXPECT_TRUE(is(t.event_launch_us, 6));
