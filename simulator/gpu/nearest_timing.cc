@@ -10,24 +10,26 @@ namespace {
 
 using Scaling = TimingFigure::Scaling;
 
-// How far one architecture is from another: other major versions are further than any minor one.
+// How far one architecture is from another: one of another major version is further than any of the same one.
 int distance_between(const ComputeCapability& a, const ComputeCapability& b) {
   constexpr int kMajor = 100;
-  return kMajor * std::abs(a.major - b.major) + std::abs(a.minor - b.minor);
+  const int minors = 10 * (a.major - b.major) + a.minor - b.minor;
+  return kMajor * std::abs(a.major - b.major) + std::abs(minors);
 }
 
-// The GPU of the nearest architecture that has the figure itself; null: none. Of equals the first.
+// The GPU of the nearest architecture that has the figure itself; null: none. Of equals the one with the most
+// figures, so that they belong together.
 const Gpu* nearest_with(const TimingFigure& figure, const Gpu& gpu, const GpuCatalogue& catalogue) {
   const Gpu* nearest = nullptr;
-  int least = 0;
-  for (const Gpu& one : catalogue.gpus()) {
-    const auto origin = one.timing_origins.find(figure.name);
-    if (origin == one.timing_origins.end() || one.name == gpu.name) continue;
+  const auto is_nearer = [&](const Gpu& one) {
+    if (nearest == nullptr) return true;
     const int distance = distance_between(one.compute_capability, gpu.compute_capability);
-    if (nearest != nullptr && distance >= least) continue;
-    nearest = &one;
-    least = distance;
-  }
+    const int least = distance_between(nearest->compute_capability, gpu.compute_capability);
+    if (distance != least) return distance < least;
+    return one.timing_origins.size() > nearest->timing_origins.size();
+  };
+  for (const Gpu& one : catalogue.gpus())
+    if (one.name != gpu.name && one.timing_origins.contains(figure.name) && is_nearer(one)) nearest = &one;
   return nearest;
 }
 
