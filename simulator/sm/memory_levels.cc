@@ -108,9 +108,10 @@ double ratio(double part, double whole) {
 
 }  // namespace
 
-LaunchFigures launch_figures(const Gpu&) {
-  // Of an H100 (data/development); those of other GPUs differ little.
-  return {0.9, 1.0, 2.2};
+LaunchFigures launch_figures(const Gpu& gpu) {
+  const TimingFigures& timing = gpu.timing;
+  return {timing.empty_kernel_us.value_or(0.9), timing.launch_gap_us.value_or(1.15),
+          timing.launch_us.value_or(3.2)};
 }
 
 Result<MemoryLevels> memory_levels(const LaunchOnGpu& launch, CacheState caches) {

@@ -29,6 +29,7 @@ constexpr double kQueue = 500;
 constexpr double kWriteSectors = 1.9, kPartialWrite = 2.2;
 // Of the memory: the cycles over which its use is averaged, and what a request waits for others at half its bandwidth.
 constexpr double kUseSpan = 1000, kCrowdCycles = 50, kMostUsed = 0.95;
+constexpr double kAfterStore = 50;  // cycles: a load from L2 of what the thread has just stored
 constexpr int kReadModifyWrite =
     4;  // sectors of memory for one that was written in part: a pair is read and written
 constexpr double kKept =
@@ -746,40 +747,79 @@ std::int64_t shared_configuration(ComputeCapability of, const Occupancy& occupan
   return std::max(enough, smallest(occupancy.shared_bytes_per_block * wanted_blocks, unified * 132 / 256));
 }
 
+namespace {
+
+// Results a cycle of an SM: CUDA C++ Programming Guide, throughput of native arithmetic instructions; of compute
+// capability 10.0 and 12.0 as of the architecture before them with as many cores.
+struct PipeRates {
+  ComputeCapability from;
+  int partitions;
+  double fma, alu, fp64, xu;
+};
+constexpr std::array<PipeRates, 12> kPipeRates = {{
+    {{12, 0}, 4, 128, 128, 2, 16},
+    {{10, 0}, 4, 128, 64, 64, 16},
+    {{9, 0}, 4, 128, 64, 64, 16},
+    {{8, 6}, 4, 128, 64, 2, 16},
+    {{8, 0}, 4, 64, 64, 32, 16},
+    {{7, 5}, 4, 64, 64, 2, 16},
+    {{7, 0}, 4, 64, 64, 32, 16},
+    {{6, 1}, 4, 128, 128, 4, 32},
+    {{6, 0}, 2, 64, 64, 32, 16},
+    {{5, 0}, 4, 128, 128, 4, 32},
+    {{3, 5}, 4, 128, 128, 64, 32},
+    {{0, 0}, 4, 128, 128, 8, 32},
+}};
+
+void set_pipes(const ComputeCapability& of, SmFigures& figures) {
+  const auto rates = std::find_if(kPipeRates.begin(), kPipeRates.end(),
+                                  [&](const PipeRates& one) { return one.from <= of; });
+  figures.partitions = rates->partitions;
+  const auto set = [&](Pipe pipe, double results) {
+    figures.pipe_cycles[static_cast<std::size_t>(pipe)] = kLanes * rates->partitions / results;
+  };
+  set(Pipe::fma, rates->fma);
+  set(Pipe::fp16, rates->fma);
+  set(Pipe::alu, rates->alu);
+  set(Pipe::fp64, rates->fp64);
+  set(Pipe::xu, rates->xu);
+  set(Pipe::uniform, 64);
+}
+
+}  // namespace
+
 SmFigures sm_figures(const Gpu& gpu, const Occupancy& occupancy, std::int64_t threads_per_block,
                      std::int64_t active_sms) {
   SmFigures figures;
   figures.l1_bytes = unified_l1_bytes(gpu.compute_capability) -
                      shared_configuration(gpu.compute_capability, occupancy, threads_per_block);
-  // Cycles of an H100, by pointer chases; those of other GPUs differ, and are not known here.
-  figures.l1_latency = 40;
-  figures.shared_latency = 34;
-  figures.l2_latency = 280;
-  figures.memory_latency = 690;
-  figures.stored_latency = 330;
+  // Where the GPU's file has no timing figures: those of an H100.
+  const TimingFigures& timing = gpu.timing;
+  figures.l1_latency = timing.l1_indexed_latency_cycles.value_or(40);
+  figures.shared_latency = timing.shared_indexed_latency_cycles.value_or(29);
+  figures.l2_latency = timing.l2_latency_cycles.value_or(280);
+  figures.memory_latency = timing.memory_cold_latency_cycles.value_or(690);
+  figures.stored_latency = figures.l2_latency + kAfterStore;
   figures.store_wait = 20;  // fits what stores of single words write to L2 (data/development)
   const auto sms = static_cast<double>(std::max<std::int64_t>(active_sms, 1));
-  constexpr double l2_bytes_per_cycle_of_sm = 64;
-  constexpr double l2_bytes_per_cycle_of_gpu = 4000;
-  figures.l2_sector_cycles =
-      kSectorBytes * std::max(1 / l2_bytes_per_cycle_of_sm, sms / l2_bytes_per_cycle_of_gpu);
-  constexpr double kOfPeak = 0.93;  // that reads reach
-  const double bytes_per_cycle = gpu.memory_bandwidth_gb_s.value_or(500) * 1e3 / std::max(gpu.clock_mhz, 1.0);
-  figures.memory_sector_cycles = kSectorBytes / (kOfPeak * bytes_per_cycle) * sms;
-  const auto pipe = [&](Pipe of, double cycles) {
-    figures.pipe_cycles[static_cast<std::size_t>(of)] = cycles;
-  };
-  pipe(Pipe::alu, 2);
-  pipe(Pipe::fma, 1);
-  pipe(Pipe::fp64, 2);
-  pipe(Pipe::fp16, 1);
-  pipe(Pipe::xu, 8);
-  pipe(Pipe::uniform, 2);
-  figures.barrier_latency = 12.8;
-  figures.barrier_warp_cycles = 2;
-  figures.block_start_cycles = 6e-4 * gpu.clock_mhz * sms;
-  figures.warp_start_cycles = 8.6;
-  figures.atomic_thread_cycles = gpu.clock_mhz / 1370;
+  const double clock_mhz = std::max(gpu.clock_mhz, 1.0), all_sms = std::max(gpu.sms, 1);
+  // In bytes a cycle.
+  const double l2_of_sm =
+      timing.l2_read_1_sm_bytes_per_us ? *timing.l2_read_1_sm_bytes_per_us / clock_mhz : 64;
+  const double l2_of_gpu =
+      timing.l2_read_bytes_per_us ? *timing.l2_read_bytes_per_us / clock_mhz : 30 * all_sms;
+  figures.l2_sector_cycles = kSectorBytes * std::max(1 / l2_of_sm, sms / l2_of_gpu);
+  constexpr double of_peak = 0.93, unknown_gb_s = 500;
+  const double memory_bytes_per_us = timing.memory_read_bytes_per_us.value_or(
+      of_peak * gpu.memory_bandwidth_gb_s.value_or(unknown_gb_s) * 1e3);
+  figures.memory_sector_cycles = kSectorBytes * clock_mhz / memory_bytes_per_us * sms;
+  set_pipes(gpu.compute_capability, figures);
+  const double barrier_32 = timing.barrier_32_cycles.value_or(15.8);
+  figures.barrier_warp_cycles = (timing.barrier_1024_cycles.value_or(77.4) - barrier_32) / 31;
+  figures.barrier_latency = barrier_32 - figures.barrier_warp_cycles;
+  figures.block_start_cycles = clock_mhz * sms / timing.block_starts_128_per_us.value_or(12.6 * all_sms);
+  figures.warp_start_cycles = 8.6;  // of blocks of 1,024 threads with many registers
+  figures.atomic_thread_cycles = clock_mhz / timing.atomic_one_address_per_us.value_or(1365);
   figures.constant_way_cycles = 4;
   return figures;
 }

@@ -135,6 +135,18 @@ Result<TimeBreakdown> ExtendedModel::time(const Schedule&, const ModelGpu&, cons
   return error("the model `extended` needs the warps of the launch");
 }
 
+std::optional<BorrowedFigures> ExtendedModel::borrow(const Gpu& gpu, const GpuCatalogue& catalogue) const {
+  if (gpu.timing.l2_latency_cycles) return std::nullopt;
+  Gpu with = with_nearest_timing(gpu, catalogue);
+  if (!with.timing.l2_latency_cycles) return std::nullopt;
+  std::string note = fmt::format(
+      "latencies, rates and overheads were not measured on this GPU: those of the {}, in proportion to its "
+      "figures "
+      "(`warptime gpus {}`)",
+      with.timing_origins.at("l2_latency_cycles").borrowed_from, gpu.name);
+  return BorrowedFigures{std::move(with), std::move(note)};
+}
+
 std::unique_ptr<ModelSession> ExtendedModel::session(const ModelOptions& options) const {
   return std::make_unique<ExtendedSession>(options);
 }

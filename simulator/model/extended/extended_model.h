@@ -18,6 +18,8 @@ class ExtendedModel : public Model {
   bool takes_whole_launches() const override { return true; }
   Result<TimeBreakdown> time(const Schedule& schedule, const ModelGpu& gpu,
                              const ModelLaunch& launch) const override;
+  // Timing figures that a GPU's file does not have are those of the nearest architecture (with_nearest_timing).
+  std::optional<BorrowedFigures> borrow(const Gpu& gpu, const GpuCatalogue& catalogue) const override;
   std::unique_ptr<ModelSession> session(const ModelOptions& options) const override;
 };
 
