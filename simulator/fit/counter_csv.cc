@@ -47,16 +47,16 @@ std::string metric_named(const std::string& title) {
   return title;
 }
 
-// ncu writes 12,582,912 bytes as 12.58 in Mbyte, and times in ns, us, ms or s.
+// ncu writes 12,582,912 bytes as 12.58 in Mbyte, and times in ns, us, ms or s; here they are ns.
 double scale_of(std::string_view unit) {
-  static constexpr std::array<std::pair<std::string_view, double>, 12> kUnits = {{{"ns", 1e-3},
-                                                                                  {"nsecond", 1e-3},
-                                                                                  {"us", 1},
-                                                                                  {"usecond", 1},
-                                                                                  {"ms", 1e3},
-                                                                                  {"msecond", 1e3},
-                                                                                  {"s", 1e6},
-                                                                                  {"second", 1e6},
+  static constexpr std::array<std::pair<std::string_view, double>, 12> kUnits = {{{"ns", 1},
+                                                                                  {"nsecond", 1},
+                                                                                  {"us", 1e3},
+                                                                                  {"usecond", 1e3},
+                                                                                  {"ms", 1e6},
+                                                                                  {"msecond", 1e6},
+                                                                                  {"s", 1e9},
+                                                                                  {"second", 1e9},
                                                                                   {"Kbyte", 1e3},
                                                                                   {"Mbyte", 1e6},
                                                                                   {"Gbyte", 1e9},

@@ -23,7 +23,7 @@ struct CountedKernel {
   std::string device;  // "NVIDIA H200"; empty if the file does not say
   GridAndBlock size;
   std::int64_t launches = 0;
-  // By metric, as raw pages name it: the mean over the launches that have it. Bytes, not Kbyte; µs.
+  // By metric, as raw pages name it: the mean over the launches that have it. Bytes, not Kbyte; ns.
   std::map<std::string, double> values;
   int line = 0;  // of the first launch
 };

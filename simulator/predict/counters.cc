@@ -85,11 +85,6 @@ struct Line {
 };
 
 constexpr std::array kLines = {
-    Line{{"gpu__time_duration.sum", "ns", "the kernel's time"},
-         [](const Counted& of) -> Value {
-           if (!of.levels) return std::nullopt;
-           return (of.levels->cycles / of.gpu.clock_mhz + launch_figures(of.gpu).empty_kernel_us) * 1000;
-         }},
     Line{{"smsp__inst_executed.sum", "inst", "instructions of warps"},
          [](const Counted& of) -> Value { return of.work.whole->warps.total.machine.total(); }},
     Line{{"sm__inst_executed_pipe_alu.sum", "inst", "on the ALU pipe"}, instructions_of<Pipe::alu>},
@@ -181,6 +176,11 @@ constexpr std::array kLines = {
          [](const Counted& of) -> Value {
            return static_cast<double>(of.work.size.grid.product()) /
                   static_cast<double>(of.gpu.sms * of.occupancy.active_blocks);
+         }},
+    Line{{"gpu__time_duration.sum", "ns", "the kernel's time"},
+         [](const Counted& of) -> Value {
+           if (!of.levels) return std::nullopt;
+           return (of.levels->cycles / of.gpu.clock_mhz + launch_figures(of.gpu).empty_kernel_us) * 1000;
          }},
 };
 

@@ -11,7 +11,8 @@ namespace warptime {
 //    more, one with a constant step sixteen times. What is left of its iterations is a loop of its own.
 //  - a load of such a piece rises past what does not need it, where the loop stores nothing, and so does a load behind a
 //    short branch of its own, which becomes a predicated one.
-// Loads are numbered anew (ItemDetail::needs). What a warp executes, and which addresses it accesses, stays the same.
+// Loads are numbered anew (ItemDetail::needs). What a warp executes, and which addresses it accesses, stays the same; but
+// where its threads make different numbers of iterations, those that are left are made apart, as by the machine code.
 void schedule_loads(KernelProgram& program);
 
 }  // namespace warptime

@@ -253,7 +253,7 @@ TEST(CounterCsv, HasMeansOfEqualLaunchesInBaseUnits) {
   EXPECT_EQ(first.line, 4);
   EXPECT_EQ(to_string(first.size.grid), "4x2x1");
   EXPECT_EQ(first.values.at("dram__bytes.sum"), 2000);
-  EXPECT_EQ(first.values.at("gpu__time_duration.sum"), 2);  // of the launch that has it
+  EXPECT_EQ(first.values.at("gpu__time_duration.sum"), 2000);  // of the launch that has it
 }
 
 TEST(CounterCsv, SaysWhatIsWrong) {

@@ -109,7 +109,7 @@ TEST(ScheduledLoads, AreTheSameWork) {
   for (const int pieces : {2, 3, 4, 8}) {
     for (int n = 0; n < 20; ++n) {
       const std::string items = fmt::format(
-          "program:\n  - {{repeat: 20, per_thread: \"{} + threadIdx.x % 7\", counter: i, unrolled: "
+          "program:\n  - {{repeat: 20, per_thread: \"{} + threadIdx.x / 32\", counter: i, unrolled: "
           "[{{iterations: {}}}], "
           "body: [{}]}}\n",
           n, pieces, body);

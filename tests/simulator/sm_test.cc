@@ -146,7 +146,8 @@ TEST(MemoryLevels, OfAtomicsDependOnTheirAddresses) {
   };
   const double one = atomics("uniform", "0").cycles;
   const double own = atomics("coalesced", "4 * (blockIdx.x * 256 + threadIdx.x)").cycles;
-  EXPECT_GT(one, 1320 * 8 * 1.4);  // warps, 1.45 cycles each
+  // The first wave's atomics find out that they share an address only as the second block comes.
+  EXPECT_NEAR(one, 1320 * 8 * 1.45, 0.1 * 1320 * 8 * 1.45);  // 1.45 cycles for each warp
   EXPECT_LT(own, one / 4);
 }
 
