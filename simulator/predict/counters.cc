@@ -19,6 +19,7 @@ struct Counted {
   const Gpu& gpu;
   KernelResources resources;
   Occupancy occupancy;
+  CacheState caches = CacheState::warm;
   std::optional<MemoryLevels> levels;
   bool machine_known = false;
 };
@@ -180,7 +181,7 @@ constexpr std::array kLines = {
     Line{{"gpu__time_duration.sum", "ns", "the kernel's time"},
          [](const Counted& of) -> Value {
            if (!of.levels) return std::nullopt;
-           return (of.levels->cycles / of.gpu.clock_mhz + launch_figures(of.gpu).empty_kernel_us) * 1000;
+           return (of.levels->cycles / of.gpu.clock_mhz + launch_figures(of.gpu, of.caches).kernel_us) * 1000;
          }},
 };
 
@@ -215,7 +216,7 @@ void add_notes(const MemoryLevels& levels, std::vector<std::string>& notes) {
 Result<LaunchCounters> counters_of(const LaunchWork& work, const Gpu& gpu, CacheState caches) {
   const KernelProgram& program = *work.launch->program->program;
   const WholeLaunch& whole = *work.whole;
-  Counted counted{work, gpu, whole.resources, whole.on_gpu.occupancy, {}, has_machine(program)};
+  Counted counted{work, gpu, whole.resources, whole.on_gpu.occupancy, caches, {}, has_machine(program)};
   if (counted.occupancy.active_blocks > 0) {
     auto levels = memory_levels(whole.on_gpu, caches);
     if (!levels) return levels.diagnostics();

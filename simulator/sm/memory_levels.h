@@ -28,11 +28,11 @@ struct MemoryLevels {
 
 // What launches take beside what the SMs do, in microseconds.
 struct LaunchFigures {
-  double empty_kernel_us = 0;  // of a kernel that does nothing, as profilers report it
-  double gap_us = 0;           // between the end of a kernel and the begin of the next in its stream
-  double host_us = 0;          // from one launch of the host to the next
+  double kernel_us = 0;  // of a kernel that does nothing, as profilers report it
+  double gap_us = 0;     // between the end of a kernel and the begin of the next in its stream
+  double host_us = 0;    // from one launch of the host to the next
 };
-LaunchFigures launch_figures(const Gpu& gpu);
+LaunchFigures launch_figures(const Gpu& gpu, CacheState caches);
 
 // One SM's blocks are simulated (sm_simulation.h), and stand for those of the others; what memory gives and takes is found
 // from the bytes that the blocks access that run at about the same time (launch_footprint.h). Errors: LaunchTrace's.

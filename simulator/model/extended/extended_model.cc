@@ -57,11 +57,11 @@ ExtendedPart::Index part_of(SmWait wait) {
 }
 
 // Quotients of measured and predicted time that one in ten launches of the development set is below, and above
-// (docs/accuracy.md), by what is known of the launch.
+// (docs/extended.md), by what is known of the launch.
 struct Spread {
   double low, high;
 };
-constexpr Spread kKnownAddresses = {0.75, 1.45}, kUnknownAddresses = {0.40, 2.2};
+constexpr Spread kKnownAddresses = {0.84, 1.6}, kUnknownAddresses = {0.14, 5.35};
 constexpr double kMuchUnknown = 0.05;  // of the sectors
 
 class ExtendedSession : public ModelSession {
@@ -91,11 +91,11 @@ class ExtendedSession : public ModelSession {
 
  private:
   void set_time(const MemoryLevels& levels, const Gpu& gpu) {
-    const LaunchFigures figures = launch_figures(gpu);
+    const LaunchFigures figures = launch_figures(gpu, options_.caches);
     time_ = {};
     for (std::size_t i = 0; i < kSmWaits; ++i)
       time_.us[part_of(static_cast<SmWait>(i))] += levels.waits[i] / gpu.clock_mhz;
-    const double kernel_us = levels.cycles / gpu.clock_mhz + figures.empty_kernel_us;
+    const double kernel_us = levels.cycles / gpu.clock_mhz + figures.kernel_us;
     time_.total_us = std::max(kernel_us + figures.gap_us, figures.host_us);
     time_.us[ExtendedPart::launch] = time_.total_us - levels.cycles / gpu.clock_mhz;
     const double unknown = std::min(1.0, levels.unknown_share / kMuchUnknown);
@@ -104,7 +104,7 @@ class ExtendedSession : public ModelSession {
     };
     time_.us[ExtendedPart::kernel] = kernel_us;
     time_.us[ExtendedPart::low] =
-        std::max(figures.empty_kernel_us, kernel_us * spread(kKnownAddresses.low, kUnknownAddresses.low));
+        std::max(figures.kernel_us, kernel_us * spread(kKnownAddresses.low, kUnknownAddresses.low));
     time_.us[ExtendedPart::high] = kernel_us * spread(kKnownAddresses.high, kUnknownAddresses.high);
   }
 
