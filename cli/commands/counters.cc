@@ -63,9 +63,7 @@ int run_counters(const Arguments& arguments) {
       arguments.has("machine") ? AnalyzeOptions::Machine::assembled : AnalyzeOptions::Machine::estimated,
       status);
   if (!input) return status;
-  const auto caches = read_caches(arguments, CacheState::warm);
-  if (!caches) return fail(wrong_command_line, caches.diagnostics());
-  const auto rows = count_launches(*input, *caches);
+  const auto rows = count_launches(*input, input->settings.prediction.model_options.caches);
   if (!rows) return fail(wrong_input, rows.diagnostics());
   const int written = write_result(arguments.value("output"),
                                    input->settings.format == "json"  ? counters_json(*rows)

@@ -329,6 +329,12 @@ class SmRunner {
     count_pattern(access, unknown ? sectors_of_pattern(access, step.threads) : sectors_of_all);
     const std::int64_t bytes_of_all = std::popcount(step.threads) * access.bytes.value_or(4);
     const bool fills_sectors = bytes_of_all >= sectors_of_all * kSectorBytes;
+    // How many threads access one address, on average. Compilers let one thread do the work of all where all have the
+    // same address.
+    const double same_address = access.access == Access::uniform
+                                    ? 1
+                                    : std::max(1.0, static_cast<double>(bytes_of_all) /
+                                                        static_cast<double>(sectors_of_all * kSectorBytes));
     const std::int64_t together = stores_together_[static_cast<std::size_t>(step.node->access)];
     const bool partial = 2 * bytes_of_all * together < sectors_of_all * kSectorBytes;
     Completion done{start, SmWait::on_chip};
@@ -338,7 +344,7 @@ class SmRunner {
       if (unknown) run_.counts.unknown_sectors += sectors;
       if (atomic) {
         run_.counts.atomic_sectors += sectors;
-        done.later(at_atomic(warp, line.line + base, sectors, same_address(step, access, lines), looked_up));
+        done.later(at_atomic(warp, line.line + base, sectors, same_address, looked_up));
       } else if (is_asynchronous_copy(access)) {
         run_.counts.load_sectors += sectors;
         if (options_.keep_reads) asked_.push_back({line.line + base, line.sectors});
@@ -411,16 +417,6 @@ class SmRunner {
     there.later(done);
     there.time += figures_.l2_latency;
     return there;
-  }
-
-  // How many threads of the warp access one address, on average. Compilers let one thread do the work of all
-  // where all have the same address.
-  static double same_address(const WarpTrace::Step& step, const MemoryAccess& access,
-                             std::span<const LineSectors> lines) {
-    if (access.access == Access::uniform) return 1;
-    double bytes = 0;
-    for (const LineSectors& line : lines) bytes += kSectorBytes * std::popcount(line.sectors);
-    return std::max(1.0, std::popcount(step.threads) * static_cast<double>(access.bytes.value_or(4)) / bytes);
   }
 
   // Returns when its result is there. Local memory lies word by word side by side; the block's and the warp's are apart.

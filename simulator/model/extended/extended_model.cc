@@ -68,7 +68,7 @@ class ExtendedSession : public ModelSession {
  public:
   explicit ExtendedSession(const ModelOptions& options) : options_(options) {}
 
-  void start(const ModelGpu& gpu, std::size_t) override { gpu_ = &gpu; }
+  void start(const ModelGpu&, std::size_t) override {}
 
   const TimeBreakdown* time(std::size_t, const ModelLaunch& of, Diagnostics& why) override {
     notes_.clear();
@@ -120,7 +120,6 @@ class ExtendedSession : public ModelSession {
   }
 
   ModelOptions options_;
-  const ModelGpu* gpu_ = nullptr;
   TimeBreakdown time_;
   std::vector<std::string> notes_;
 };
