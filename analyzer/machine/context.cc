@@ -6,6 +6,7 @@
 #include <set>
 #include <string_view>
 
+#include "analyzer/machine/operand_registers.h"
 #include "analyzer/ptx/opcodes.h"
 
 namespace warptime::machine {
@@ -153,17 +154,9 @@ class Uses {
     bool as_address = false;
   };
 
-  static std::uint32_t destinations(const Instruction& instruction) {
-    const std::uint32_t count = instruction.info != nullptr ? instruction.info->destinations : 1;
-    return std::min(count, instruction.operand_count);
-  }
-
   template <typename Visit>
   void visit_registers(const Operand& operand, bool in_address, const Visit& visit) const {
-    if (operand.kind == Kind::reg && operand.symbol < readers_.size()) visit(operand.symbol, in_address);
-    const bool address = in_address || operand.kind == Kind::address;
-    for (std::uint32_t p = 0; p < operand.part_count; ++p)
-      visit_registers(operands_[operand.first_part + p], address, visit);
+    machine::visit_registers(operands_, readers_.size(), operand, in_address, visit);
   }
 
   void add(std::uint32_t i) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "analyzer/machine/operand_registers.h"
 #include "analyzer/ptx/opcodes.h"
 
 namespace warptime::machine {
@@ -231,16 +232,9 @@ class Lowering {
  private:
   // ---- who defines and reads what
 
-  static std::uint32_t destinations(const Instruction& one) {
-    return std::min<std::uint32_t>(one.info != nullptr ? one.info->destinations : 1, one.operand_count);
-  }
-
   template <typename Visit>
   void visit_registers(const Operand& operand, bool in_address, const Visit& visit) const {
-    if (operand.kind == Kind::reg && operand.symbol < uses_.size()) visit(operand.symbol, in_address);
-    const bool address = in_address || operand.kind == Kind::address;
-    for (std::uint32_t p = 0; p < operand.part_count; ++p)
-      visit_registers(operands_[operand.first_part + p], address, visit);
+    machine::visit_registers(operands_, uses_.size(), operand, in_address, visit);
   }
 
   void note_definitions() {

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/machine/operand_registers.h"
 #include "analyzer/ptx/opcodes.h"
 
 namespace warptime::machine {
@@ -160,16 +161,9 @@ class LiveValues {
     bool vanishes = false;
   };
 
-  static std::uint32_t destinations(const Instruction& one) {
-    return std::min<std::uint32_t>(one.info != nullptr ? one.info->destinations : 1, one.operand_count);
-  }
-
   template <typename Visit>
   void visit_registers(const Operand& operand, bool in_address, const Visit& visit) const {
-    if (operand.kind == Kind::reg && operand.symbol < width_.size()) visit(operand.symbol, in_address);
-    const bool address = in_address || operand.kind == Kind::address;
-    for (std::uint32_t p = 0; p < operand.part_count; ++p)
-      visit_registers(operands_[operand.first_part + p], address, visit);
+    machine::visit_registers(operands_, width_.size(), operand, in_address, visit);
   }
   template <typename Visit>
   void visit_written(const Instruction& one, const Visit& visit) const {
