@@ -110,12 +110,14 @@ void BlockItems::append_block(std::uint32_t b, std::uint32_t loop, const Facts& 
 }
 
 std::shared_ptr<const ItemDetail> BlockItems::detail_of(std::vector<std::uint32_t> made_of,
-                                                        std::vector<ChipAccess> on_chip, bool barrier) const {
+                                                        std::vector<ChipAccess> on_chip, bool barrier,
+                                                        bool near) const {
   if (!options_.detail) return nullptr;
   auto detail = std::make_shared<ItemDetail>();
   detail->made_of = std::move(made_of);
   detail->on_chip = std::move(on_chip);
   detail->barrier = barrier;
+  detail->near = near;
   return detail;
 }
 
@@ -171,6 +173,14 @@ void BlockItems::find_footprint(std::uint32_t i, std::uint32_t loop, const Facts
     access.footprint = *expression;
 }
 
+// Whether the address is without a closed form, but nothing that is loaded decides it.
+bool BlockItems::computed_address(std::uint32_t i) {
+  const auto operand = out_.roles[i].operand;
+  if (!options_.detail || operand == none) return false;
+  const auto depends = flow_.evaluator.dependence(flow_.evaluator.address(i, operand));
+  return (depends & analysis::on_data) != 0 && (depends & analysis::on_load) == 0;
+}
+
 // A guarded access whose guard depends on arguments alone is a condition: where it does not hold, one
 // instruction is issued.
 void BlockItems::append_memory_access(std::uint32_t i, std::uint32_t loop, const Facts& facts,
@@ -182,8 +192,9 @@ void BlockItems::append_memory_access(std::uint32_t i, std::uint32_t loop, const
     access.address = conditions_.place_in_array(address, loop, facts);
     if (options_.detail) access.array = arrays_.name_of(address, loop);
   }
+  const bool near = !access.address && !is_atomic(access) && computed_address(i);
   Item item{std::move(access), notes_.source_lines(i), notes_.ptx_lines(i)};
-  item.detail = detail_of(std::move(made_of));
+  item.detail = detail_of(std::move(made_of), {}, false, near);
   if (function_.instructions[i].guard == ptx::no_index) {
     items.push_back(std::move(item));
     return;

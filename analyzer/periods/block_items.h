@@ -47,9 +47,10 @@ class BlockItems {
   void append_opaque_call(std::uint32_t i, const analysis::OpaqueCall& call, Items& items);
   void append_memory_access(std::uint32_t i, std::uint32_t loop, const analysis::Facts& facts,
                             std::vector<std::uint32_t> made_of, Items& items);
+  bool computed_address(std::uint32_t i);
   std::shared_ptr<const ItemDetail> detail_of(std::vector<std::uint32_t> made_of,
-                                              std::vector<ChipAccess> on_chip = {},
-                                              bool barrier = false) const;
+                                              std::vector<ChipAccess> on_chip = {}, bool barrier = false,
+                                              bool near = false) const;
   void find_footprint(std::uint32_t i, std::uint32_t loop, const analysis::Facts& facts);
 
   analysis::KernelFlow& flow_;

@@ -25,15 +25,18 @@ std::uint8_t Evaluator::instruction_dependence(std::uint32_t instruction,
   }
   if (ins.guard != ptx::no_index) visit(value_of(operands_[ins.guard], instruction));
   // What other threads put there can differ from thread to thread.
-  if (ins.info != nullptr && ins.info->is(ptx::of_other_threads)) return on_data | on_thread;
+  if (ins.info != nullptr && ins.info->is(ptx::of_other_threads)) return on_data | on_load | on_thread;
   // What lies in a thread's own memory can differ, wherever its address is the same.
   if (ins.info != nullptr && ins.info->category == ptx::Category::load && ins.operand_count == 2) {
     auto space = ptx::space_of(ins.opcode);
     if (space == ptx::StateSpace::generic)
       space = space_of_address(address(instruction, 1)).value_or(ptx::StateSpace::global);
-    if (space == ptx::StateSpace::local) return on_data | on_thread;
+    if (space == ptx::StateSpace::local) return on_data | on_load | on_thread;
   }
-  return on_data;
+  const bool computes = ins.info != nullptr && (ins.info->category == ptx::Category::arithmetic ||
+                                                ins.info->category == ptx::Category::move ||
+                                                ptx::space_of(ins.opcode) == ptx::StateSpace::param);
+  return computes ? on_data : on_data | on_load;
 }
 
 void Evaluator::visit_sources_of_phi(std::uint32_t phi, const std::function<void(ExprId)>& visit) {

@@ -85,6 +85,7 @@ enum Dependence : std::uint8_t {
   on_thread = 8,  // tid, laneid, warpid: threads of one warp can differ
   on_counter = 16,
   on_data = 32,  // something loaded, or something without a closed form
+  on_load = 64,  // beside on_data: not only what is computed from the other kinds
 };
 
 struct Term {

@@ -240,8 +240,8 @@ class ProgramReader {
           fmt::format("an item must be one thing, not `{}` and `{}`", kind, kinds[1]->key.text),
           "begin a new item with `-`");
     }
-    std::vector<std::string> known = {kind,      "lines", "ptx",   "threads", "predicated", "shares",
-                                      "machine", "needs", "rises", "chain",   "on_chip",    "barrier"};
+    std::vector<std::string> known = {kind,    "lines", "ptx",   "threads", "predicated", "shares", "machine",
+                                      "needs", "rises", "chain", "on_chip", "barrier",    "near"};
     if (kind == "repeat") known.insert(known.end(), {"counter", "per_thread", "unrolled", "body"});
     if (kind == "when") known.insert(known.end(), {"then_threads", "then", "else"});
     Fields fields(reader_, node, std::move(known), fmt::format("`{}`", kind));
@@ -310,10 +310,12 @@ class ProgramReader {
                       "on_chip: [{load: shared, bytes: 4, address: 4 * threadIdx.x}]");
       for (const Node& access : accesses->items) detail.on_chip.push_back(read_chip_access(access));
     }
-    if (const Node* flag = fields.find("barrier")) {
-      detail.barrier = flag->text == "true";
-      if (!detail.barrier && flag->text != "false") reader_.error(*flag, "`barrier` must be true or false");
-    }
+    for (const auto& [name, value] : {std::pair{"barrier", &detail.barrier}, std::pair{"near", &detail.near}})
+      if (const Node* flag = fields.find(name)) {
+        *value = flag->text == "true";
+        if (!*value && flag->text != "false")
+          reader_.error(*flag, fmt::format("`{}` must be true or false", name));
+      }
     return detail.empty() ? nullptr : std::make_shared<const ItemDetail>(std::move(detail));
   }
 

@@ -221,6 +221,7 @@ class YamlWriter {
     if (detail.chain) begin("chain"), put(*detail.chain), end();
     if (!detail.on_chip.empty()) begin("on_chip"), on_chip(detail.on_chip), end();
     if (detail.barrier) begin("barrier"), put("true"), end();
+    if (detail.near) begin("near"), put("true"), end();
   }
 
   template <class T>
@@ -333,6 +334,7 @@ void add_detail(const ItemDetail& detail, Json& json) {
     json["on_chip"].push_back(std::move(one));
   }
   if (detail.barrier) json["barrier"] = true;
+  if (detail.near) json["near"] = true;
 }
 
 Json to_json_value(const Item& item) {

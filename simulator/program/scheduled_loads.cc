@@ -21,7 +21,8 @@ constexpr std::int64_t kMostInstructions = 60;   // of a body in PTX that ptxas 
 constexpr std::int64_t kSmallInstructions = 12;  // of a body that both unroll
 constexpr std::int64_t kShortBranch = 12;        // instructions that become predicated
 constexpr std::size_t kMostItems = 400;          // of an unrolled body
-constexpr std::int64_t kMostInFlight = 16;  // loads that rise to the begin of a body: registers hold no more
+constexpr std::int64_t kMostInFlight =
+    16;  // words of 32 bits that rise to the begin of a body: registers hold no more
 
 const MemoryAccess* global_access(const Item& item, MemoryAccess::Kind kind) {
   const auto* access = std::get_if<MemoryAccess>(&item.what);
@@ -121,10 +122,13 @@ class LoadScheduler {
 
   static std::int64_t unrolled(const Repeat& repeat) {
     std::int64_t instructions = 0;
-    std::int64_t loads = 0;
+    std::int64_t loads = 0, words = 0;
     for (const Item& item : repeat.body) {
       if (is_nested(item) || (item.detail && item.detail->barrier)) return 1;
-      loads += is_load(item) ? 1 : 0;
+      if (const MemoryAccess* load = global_access(item, MemoryAccess::Kind::load)) {
+        ++loads;
+        words += std::max<std::int64_t>(load->bytes.value_or(4) / 4, 1);
+      }
       instructions += instructions_of(item);
     }
     if (loads == 0) return 1;
@@ -138,7 +142,7 @@ class LoadScheduler {
       times = kMostUnrolled;
     }
     return std::min<std::int64_t>(
-        std::min(times, std::max<std::int64_t>(kMostInFlight / loads, 1)),
+        std::min(times, std::max<std::int64_t>(kMostInFlight / words, 1)),
         static_cast<std::int64_t>(kMostItems / std::max<std::size_t>(repeat.body.size(), 1)));
   }
 

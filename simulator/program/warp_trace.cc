@@ -408,6 +408,15 @@ std::span<const LineSectors> WarpTrace::lines(const Step& step) {
   return moved_;
 }
 
+void WarpTrace::addresses(const Step& step, LaneValues& addresses) const {
+  const TraceNode& node = *step.node;
+  node.of_threads.values(slots_, addresses);
+  const std::int64_t offset = node.of_counters.shared_value(slots_);
+  LaneValues both{};
+  if (node.has_both) node.of_both.values(slots_, both);
+  for (std::size_t i = 0; i < kLanes; ++i) addresses[i] += offset + both[i];
+}
+
 bool WarpTrace::chip_addresses(const Step& step, std::size_t index, LaneValues& addresses) const {
   const auto& address = step.node->on_chip[index];
   if (!address) return false;

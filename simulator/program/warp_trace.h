@@ -83,6 +83,8 @@ class WarpTrace {
   std::int64_t instructions(const Step& step) const;
   // The lines that the access touches, in order; empty: its address is not known. Valid until the next call.
   std::span<const LineSectors> lines(const Step& step);
+  // The address that each thread accesses, where lines() knows them.
+  void addresses(const Step& step, LaneValues& addresses) const;
   // The addresses of an access on the chip; false: not known.
   bool chip_addresses(const Step& step, std::size_t index, LaneValues& addresses) const;
 

@@ -15,7 +15,6 @@ namespace warptime {
 namespace {
 
 constexpr std::array<char, 3> kAxes = {'x', 'y', 'z'};
-constexpr std::int64_t kMemoryBytes = 64;  // that memory gives at once
 
 // Bytes that lie as `count` runs of `run` bytes, `pitch` apart.
 struct Runs {
@@ -157,17 +156,25 @@ class Collector {
 
   Footprint finish() {
     for (auto& [name, array] : arrays_) {
-      footprint_.read_bytes += union_of(array.read, static_cast<double>(kMemoryBytes));
-      footprint_.written_bytes += union_of(array.written, static_cast<double>(kSectorBytes));
+      const auto of = [&](std::vector<Runs> runs, std::int64_t grain) {
+        const double bytes = union_of(std::move(runs), static_cast<double>(grain));
+        return array.bytes ? std::min(bytes, std::ceil(*array.bytes / static_cast<double>(grain)) *
+                                                 static_cast<double>(grain))
+                           : bytes;
+      };
+      footprint_.read_bytes += of(array.read, kMemoryBytes);
+      footprint_.written_bytes += of(array.written, kSectorBytes);
+      footprint_.atomic_bytes += of(array.atomic, kSectorBytes);
       array.read.insert(array.read.end(), array.written.begin(), array.written.end());
-      footprint_.all_bytes += union_of(std::move(array.read), static_cast<double>(kSectorBytes));
+      footprint_.all_bytes += of(std::move(array.read), kLineBytes);
     }
     return footprint_;
   }
 
  private:
   struct ArrayRuns {
-    std::vector<Runs> read, written;
+    std::vector<Runs> read, written, atomic;
+    std::optional<double> bytes;  // of the allocation, where they are known
   };
 
   void add(const MemoryAccess& access) {
@@ -178,6 +185,8 @@ class Collector {
                                : access.array.empty() ? "#" + std::to_string(accesses_)
                                                       : "." + access.array];
     const double begin = place != places_.end() ? static_cast<double>(place->second.offset) : 0;
+    if (place != places_.end() && place->second.bytes)
+      array.bytes = std::max(array.bytes.value_or(0), begin + static_cast<double>(*place->second.bytes));
     Runs runs;
     const ValueRange address = access.address ? value(*access.address) : ValueRange::unknown();
     if (!address.known && is_atomic(access)) return;  // counters, which L2 holds
@@ -196,6 +205,7 @@ class Collector {
       runs.high = begin + runs.run;
     }
     const bool both = is_atomic(access);
+    if (both) array.atomic.push_back(runs);
     const bool copy = is_asynchronous_copy(access);
     if (access.kind == MemoryAccess::Kind::load || copy) array.read.push_back(runs);
     if ((access.kind == MemoryAccess::Kind::store && !copy) || both) array.written.push_back(runs);

@@ -11,10 +11,13 @@
 
 namespace warptime {
 
+inline constexpr std::int64_t kMemoryBytes = 64;  // that memory gives at once
+
 struct Footprint {
   double read_bytes = 0;  // that loads and atomics access, in pieces of 64 bytes, as memory gives them to L2
   double written_bytes = 0;  // that stores and atomics access, in sectors
-  double all_bytes = 0;      // of both together
+  double all_bytes = 0;      // of both together, in lines, as L2 keeps them
+  double atomic_bytes = 0;   // that atomics access, in sectors, where their addresses are known
   bool estimated = false;    // some addresses are not known, or depend on what has no range
 };
 

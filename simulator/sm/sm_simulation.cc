@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <queue>
 #include <span>
 #include <string>
@@ -35,6 +36,17 @@ constexpr int kReadModifyWrite =
 constexpr double kKept =
     0.5;  // of stored sectors that memory takes: where it is less, L2 puts parts together
 constexpr int kAtomicSectors = 3;  // that L2 could send in the time that it takes for a sector's atomics
+// Atomics on an H100: those of a warp that access different words of a sector are one turn of the slice of L2 that has
+// it, those at one address one each. A turn of several words takes a little less. Lines that are neighbours share a
+// slice.
+constexpr double kFirstTurn = 0.83;
+constexpr int kSliceShift = 2;
+// A sector without its neighbour takes L2 as long as this many do of pairs, and one of memory at random, likewise.
+constexpr double kLoneSector = 1.6, kRandomSector = 1.5;
+// What data decide is seldom at random: of such accesses so many are taken to be far from what was accessed before.
+constexpr double kFarAtRandom = 0.5;
+// Cycles of L1 that may be waiting when a partition issues one more access.
+constexpr double kL1Queue = 32;
 constexpr std::int64_t kLocalLines = 1 << 17;  // of a warp: 512 KiB a thread
 
 class SmRunner {
@@ -47,7 +59,8 @@ class SmRunner {
         partitions_(static_cast<std::size_t>(std::max(figures.partitions, 1))) {
     const LaunchSize& size = launch.size();
     warps_per_block_ = size.warps_per_block();
-    threads_ = size.block[0] * size.block[1] * size.block[2] * launch.blocks();
+    threads_per_block_ = size.block[0] * size.block[1] * size.block[2];
+    threads_ = threads_per_block_ * launch.blocks();
     place_arrays(launch.nodes());
   }
 
@@ -68,7 +81,6 @@ class SmRunner {
   struct AtomicLine {
     const Block* block = nullptr;  // that accessed it last
     bool shared = false;           // by several
-    double free = 0;
   };
   struct Block {
     std::int64_t running = 0;  // warps
@@ -85,8 +97,11 @@ class SmRunner {
     Completion all_loads;           // of all of them
     Completion copies;              // of asynchronous copies
     SmWait waits_for = SmWait::issue;
-    WarpTrace::Step step;  // the next one
+    WarpTrace::Step step;           // the next one
+    bool at_l1 = false;             // accesses L1 or shared memory
+    std::int64_t first_thread = 0;  // of the launch
     std::uint64_t random = 0;
+    std::uint64_t age = 0;   // grows with each warp that starts
     std::int64_t wave = 0;   // how many blocks its SM had started before its block
     std::int64_t local = 0;  // the first line of its local memory
   };
@@ -99,6 +114,14 @@ class SmRunner {
     }
   };
 
+  // A warp that could issue: of several the one that issued last goes on, or else the youngest does (Huerta et al. 2025).
+  struct Able {
+    std::uint64_t age = 0;
+    double time = 0;
+    std::size_t warp = 0;
+    bool operator<(const Able& other) const { return age < other.age; }
+  };
+
   // Where an array lies, in lines of 128 bytes.
   struct Region {
     std::int64_t base = 0, lines = 0;  // 0: it is not known how many
@@ -106,19 +129,26 @@ class SmRunner {
 
   struct Partition {
     double free = 0;
-    std::array<double, kPipes> pipes{};  // when each is free
-    std::priority_queue<Ready> ready;
+    std::array<double, kPipes> pipes{};        // when each is free
+    std::priority_queue<Ready> ready;          // from a time on
+    std::priority_queue<Able> able, accesses;  // now: accesses while L1's queue has room
+    // When the next one issues; accesses do from `open` on. Nothing: none will.
+    std::optional<double> earliest(double open) const {
+      if (!able.empty()) return free;
+      std::optional<double> time;
+      if (!accesses.empty()) time = std::max(free, open);
+      if (!ready.empty()) time = std::min(time.value_or(ready.top().time), ready.top().time);
+      return time ? std::optional(std::max(free, *time)) : time;
+    }
   };
 
   void simulate() {
     next_block_ = options_.sm;
     places_for_blocks_.assign(static_cast<std::size_t>(options_.active_blocks), 0.0);
-    while (Partition* partition = next_partition()) {
+    while (const std::optional<std::size_t> warp = next_warp()) {
       ++steps_;
       if (run_.accesses >= options_.most_accesses || spent()) return finish_cut();
-      const std::size_t warp = partition->ready.top().warp;
-      partition->ready.pop();
-      execute(*warps_[warp], warp);
+      execute(*warps_[*warp], *warp);
       if (half_cycles_ < 0 && (run_.accesses >= options_.most_accesses / 2 || steps_ >= most_steps_ / 2)) {
         half_ = run_.counts;
         half_waits_ = run_.waits;
@@ -138,28 +168,44 @@ class SmRunner {
   bool spent() const { return steps_ >= most_steps_ || patience_ <= 0; }
 
   // The one that issues next, with now_ at that time.
-  Partition* next_partition() {
+  std::optional<std::size_t> next_warp() {
     while (!places_for_blocks_.empty() && !spent()) {
       const double time = places_for_blocks_.back();
       places_for_blocks_.pop_back();
       start_block(time);
       ++steps_;
     }
-    Partition* next = nullptr;
-    double earliest = 0;
-    for (Partition& partition : partitions_) {
-      if (partition.ready.empty()) continue;
-      const double time = std::max(partition.free, partition.ready.top().time);
-      if (next != nullptr && time >= earliest) continue;
-      next = &partition;
-      earliest = time;
-    }
-    if (next != nullptr) {
-      const Ready& first = next->ready.top();
-      last_wait_ = next->free >= first.time ? SmWait::issue : warps_[first.warp]->waits_for;
+    for (;;) {
+      const double open = l1_free_ - kL1Queue;
+      Partition* next = nullptr;
+      double earliest = 0;
+      for (std::size_t i = 0; i < partitions_.size(); ++i) {
+        Partition& partition = partitions_[(turn_ + i) % partitions_.size()];
+        const std::optional<double> time = partition.earliest(open);
+        if (!time || (next != nullptr && *time >= earliest)) continue;
+        next = &partition;
+        earliest = *time;
+      }
+      if (next == nullptr) return std::nullopt;
+      for (; !next->ready.empty() && next->ready.top().time <= earliest; next->ready.pop()) {
+        const Ready& ready = next->ready.top();
+        const Warp& warp = *warps_[ready.warp];
+        (warp.at_l1 ? next->accesses : next->able).push({warp.age, ready.time, ready.warp});
+      }
+      std::priority_queue<Able>* from = &next->able;
+      if (open <= earliest && !next->accesses.empty() &&
+          (from->empty() || from->top() < next->accesses.top()))
+        from = &next->accesses;
+      if (from->empty()) continue;
+      turn_ = static_cast<std::size_t>(next - partitions_.data()) + 1;
+      const Able first = from->top();
+      from->pop();
+      last_wait_ = from == &next->accesses && open > std::max(next->free, first.time) ? SmWait::on_chip
+                   : next->free >= first.time                                         ? SmWait::issue
+                                              : warps_[first.warp]->waits_for;
       end_at(earliest);
+      return first.warp;
     }
-    return next;
   }
 
   // Nothing ends before.
@@ -222,7 +268,9 @@ class SmRunner {
       Warp& warp = *warps_[index];
       warp.block = block;
       warp.wave = next_block_ / options_.sms;
+      warp.age = static_cast<std::uint64_t>(started_);
       warp.partition = static_cast<std::size_t>(started_++) % partitions_.size();
+      warp.first_thread = next_block_ * threads_per_block_ + w * static_cast<std::int64_t>(kLanes);
       warp.loads.assign(most_loads_, Completion{});
       // The next block's warps take the places of those that have ended.
       warp.local = (std::int64_t{1} << 60) + static_cast<std::int64_t>(index) * kLocalLines;
@@ -246,7 +294,16 @@ class SmRunner {
       until.later(warp.all_loads);
     }
     warp.waits_for = until.because;
+    warp.at_l1 = !warp.step.skipped && accesses_l1(item);
     partitions_[warp.partition].ready.push({until.time, order_++, index});
+  }
+
+  static bool accesses_l1(const Item& item) {
+    return std::holds_alternative<MemoryAccess>(item.what) ||
+           (item.detail && std::any_of(item.detail->on_chip.begin(), item.detail->on_chip.end(),
+                                       [](const ChipAccess& access) {
+                                         return access.space != ChipAccess::Space::constant;
+                                       }));
   }
 
   void execute(Warp& warp, std::size_t index) {
@@ -319,37 +376,44 @@ class SmRunner {
     std::span<const LineSectors> lines = warp.trace.lines(step);
     const bool unknown = lines.empty();
     const std::int64_t base = regions_[static_cast<std::size_t>(step.node->access)].base;
+    const bool atomic = is_atomic(access);
+    random_ = 0;
     if (unknown) {
       make_lines(warp, step, access);
       lines = made_;
+    } else if (atomic) {
+      count_turns(warp, step, lines);
     }
-    const bool atomic = is_atomic(access);
     std::int64_t sectors_of_all = 0;
     for (const LineSectors& line : lines) sectors_of_all += std::popcount(line.sectors);
     count_pattern(access, unknown ? sectors_of_pattern(access, step.threads) : sectors_of_all);
     const std::int64_t bytes_of_all = std::popcount(step.threads) * access.bytes.value_or(4);
     const bool fills_sectors = bytes_of_all >= sectors_of_all * kSectorBytes;
-    // How many threads access one address, on average. Compilers let one thread do the work of all where all have the
-    // same address.
-    const double same_address = access.access == Access::uniform
-                                    ? 1
-                                    : std::max(1.0, static_cast<double>(bytes_of_all) /
-                                                        static_cast<double>(sectors_of_all * kSectorBytes));
     const std::int64_t together = stores_together_[static_cast<std::size_t>(step.node->access)];
     const bool partial = 2 * bytes_of_all * together < sectors_of_all * kSectorBytes;
     Completion done{start, SmWait::on_chip};
-    for (const LineSectors& line : lines) {
+    // L1 gives 128 bytes a cycle, whether threads share them or not.
+    if (access.kind == MemoryAccess::Kind::load && !atomic)
+      l1_free_ = std::max(l1_free_, start) + std::max(0.0, static_cast<double>(bytes_of_all) / kLineBytes -
+                                                               static_cast<double>(lines.size()));
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const LineSectors& line = lines[i];
       const double looked_up = look_up(start);
       const int sectors = std::popcount(line.sectors);
-      if (unknown) run_.counts.unknown_sectors += sectors;
+      if (unknown) {
+        run_.counts.unknown_sectors += sectors;
+        (access.kind == MemoryAccess::Kind::store ? run_.counts.random_store_sectors
+                                                  : run_.counts.random_load_sectors) += random_ * sectors;
+      }
       if (atomic) {
         run_.counts.atomic_sectors += sectors;
-        done.later(at_atomic(warp, line.line + base, sectors, same_address, looked_up));
+        const double turns = unknown ? kFirstTurn * sectors : turns_[i];
+        done.later(at_atomic(warp, line.line + base, sectors, turns, looked_up));
       } else if (is_asynchronous_copy(access)) {
         run_.counts.load_sectors += sectors;
         if (options_.keep_reads) asked_.push_back({line.line + base, line.sectors});
         for (unsigned rest = line.sectors; rest != 0; rest &= rest - 1)
-          warp.copies.later(read_from_l2(line.line + base, std::countr_zero(rest), looked_up, false));
+          warp.copies.later(read_from_l2(line.line + base, std::countr_zero(rest), looked_up, false, 1));
       } else if (access.kind == MemoryAccess::Kind::store) {
         store(line.line + base, line.sectors, looked_up, fills_sectors, partial);
       } else {
@@ -403,17 +467,44 @@ class SmRunner {
     return looked_up;
   }
 
-  // An address takes one thread's atomic after the other, of all SMs if blocks share it.
-  Completion at_atomic(const Warp& warp, std::int64_t address, int sectors, double threads, double time) {
+  // The turns that the atomics of each line take: for a sector as many as threads access one address.
+  void count_turns(const Warp& warp, const WarpTrace::Step& step, std::span<const LineSectors> lines) {
+    LaneValues addresses;
+    warp.trace.addresses(step, addresses);
+    std::array<std::int64_t, kLanes> sorted{};
+    std::size_t threads = 0;
+    for (unsigned rest = step.threads; rest != 0; rest &= rest - 1)
+      sorted[threads++] = addresses[static_cast<std::size_t>(std::countr_zero(rest))];
+    std::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(threads));
+    turns_.assign(lines.size(), 0.0);
+    // Compilers let one thread do the work of all where they know that all have the same address.
+    const auto* access = std::get_if<MemoryAccess>(&step.node->item->what);
+    const bool together = access != nullptr && access->access == Access::uniform;
+    for (std::size_t i = 0, line = 0; i < threads;) {
+      const std::int64_t sector = sorted[i] >> 5;
+      std::size_t most = 0, different = 0;
+      for (; i < threads && sorted[i] >> 5 == sector; ++different) {
+        const std::size_t first = i;
+        while (i < threads && sorted[i] == sorted[first]) ++i;
+        most = std::max(most, together ? 1 : i - first);
+      }
+      while (line + 1 < lines.size() && lines[line].line < sector >> 2) ++line;
+      turns_[line] += (different > 1 ? kFirstTurn : 1) + static_cast<double>(most - 1);
+    }
+  }
+
+  // A slice of L2 takes one turn after the other, of all SMs where blocks share the line.
+  Completion at_atomic(const Warp& warp, std::int64_t address, int sectors, double turns, double time) {
     AtomicLine& line = atomics_[address];
     if (line.block != nullptr && line.block != warp.block.get()) line.shared = true;
     line.block = warp.block.get();
     Completion there = from_l2(time, sectors * kAtomicSectors);
-    const double sms = line.shared ? static_cast<double>(options_.active_sms) : 1;
-    line.free = std::max(line.free, there.time) + threads * figures_.atomic_thread_cycles * sms;
-    const Completion done{line.free, SmWait::atomic};
+    double& slice = slices_[address >> kSliceShift];
+    const double sms = line.shared ? options_.atomic_sms : 1;
+    slice = std::max(slice, there.time) + turns * figures_.atomic_thread_cycles * sms;
+    const Completion done{slice, SmWait::atomic};
     ends(done);
-    l2_free_ = std::max(l2_free_, line.free - kQueue);
+    l2_free_ = std::max(l2_free_, slice - kQueue);
     there.later(done);
     there.time += figures_.l2_latency;
     return there;
@@ -518,6 +609,7 @@ class SmRunner {
       }
     run_.counts.merged_sectors += merged;
     const int written = count - merged;
+    if (partial) run_.counts.partial_store_sectors += written;
     const double there = from_l2(time, written * (partial ? kPartialWrite : 1) * kWriteSectors).time;
     // Memory reads a sector that was written in part, with its neighbour, and takes both back.
     at_memory(there,
@@ -536,7 +628,9 @@ class SmRunner {
     if (options_.keep_reads) asked_.push_back({address, misses});
     for (unsigned rest = misses; rest != 0; rest &= rest - 1) {
       const int sector = std::countr_zero(rest);
-      const Completion there = read_from_l2(address, sector, time, (line.stored >> sector & 1) != 0);
+      const bool lone = (misses >> (sector ^ 1) & 1) == 0;
+      const Completion there =
+          read_from_l2(address, sector, time, (line.stored >> sector & 1) != 0, lone ? kLoneSector : 1);
       line.loaded |= static_cast<std::uint8_t>(1 << sector);
       line.ready[sector] = there.time;
       done.later(there);
@@ -545,8 +639,8 @@ class SmRunner {
   }
 
   // When a sector is there that L1 does not have.
-  Completion read_from_l2(std::int64_t address, int sector, double time, bool stored) {
-    Completion there = from_l2(time, options_.reads_at_l2);
+  Completion read_from_l2(std::int64_t address, int sector, double time, bool stored, double turns) {
+    Completion there = from_l2(time, options_.reads_at_l2 * turns);
     const double latency = stored ? figures_.stored_latency : figures_.l2_latency;
     // What took longer: to get its turn, or the way.
     const auto after = [&](double way) {
@@ -564,7 +658,7 @@ class SmRunner {
       if (memory_now_) memory_debt_ -= 1;
     }
     if (!memory_now_) return after(figures_.l2_latency);
-    const double crowd = at_memory(there.time, first_of_pair ? 2 : 0);
+    const double crowd = at_memory(there.time, first_of_pair ? random_ > 0 ? 2 * kRandomSector : 2 : 0);
     there.later({memory_free_, SmWait::memory});
     return after(figures_.memory_latency + crowd);
   }
@@ -583,6 +677,8 @@ class SmRunner {
       return warp.random;
     };
     const int threads = std::popcount(step.threads);
+    if (step.node->item->detail && step.node->item->detail->near)
+      return make_near(warp, threads, bytes, region);
     const Access pattern = access.access.value_or(Access::coalesced);
     if (pattern == Access::scattered && is_atomic(access)) {
       const auto elements = static_cast<std::uint64_t>(region * kLineBytes / bytes);
@@ -593,6 +689,8 @@ class SmRunner {
       return;
     }
     if (pattern == Access::scattered) {
+      random_ = kFarAtRandom *
+                std::max(0.0, 1 - options_.random_bytes_at_l2 / static_cast<double>(region * kLineBytes));
       for (int i = 0; i < threads; ++i)
         made_.push_back({static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(region)),
                          static_cast<std::uint8_t>(1U << (random() >> 40 & 3))});
@@ -619,6 +717,16 @@ class SmRunner {
     for (std::int64_t left = sectors; left > 0; left -= 4)
       made_.push_back({line + static_cast<std::int64_t>(made_.size()),
                        static_cast<std::uint8_t>(left >= 4 ? 15 : (1 << left) - 1)});
+  }
+
+  // An element for each thread, in the order of the threads of the launch.
+  void make_near(const Warp& warp, int threads, std::int64_t bytes, std::int64_t region) {
+    const std::int64_t begin = warp.first_thread * bytes, end = begin + threads * bytes;
+    for (std::int64_t sector = begin / kSectorBytes; sector * kSectorBytes < end; ++sector) {
+      const std::int64_t line = sector / 4 % region;
+      if (made_.empty() || made_.back().line != line) made_.push_back({line, 0});
+      made_.back().sectors |= static_cast<std::uint8_t>(1 << (sector & 3));
+    }
   }
 
   // Of half a warp, whose threads access the elements that `draw` gives. Those of one sector are one access,
@@ -657,6 +765,9 @@ class SmRunner {
   SectorCache l1_;
   std::vector<Partition> partitions_;
   std::unordered_map<std::int64_t, AtomicLine> atomics_;
+  std::unordered_map<std::int64_t, double> slices_;  // of L2: when atomics of before are done
+  std::vector<double> turns_;                        // of the lines of one atomic access
+  double random_ = 0;        // the share of what is accessed at random that L2 has not
   bool memory_now_ = false;  // memory has the pair of sectors that was asked for last
   double memory_busy_ = 0, memory_seen_ = 0;
   double constant_free_ = 0, barrier_free_ = 0, block_free_ = 0;
@@ -666,7 +777,8 @@ class SmRunner {
   std::vector<std::unique_ptr<Warp>> warps_;
   std::vector<std::size_t> free_;
   std::uint64_t order_ = 0;
-  std::int64_t warps_per_block_ = 1, threads_ = 1, next_block_ = 0, started_ = 0;
+  std::size_t turn_ = 0;  // the partition that is first where several could issue
+  std::int64_t warps_per_block_ = 1, threads_per_block_ = 1, threads_ = 1, next_block_ = 0, started_ = 0;
   std::unordered_map<std::string, std::int64_t> places_;
   std::vector<Region> regions_;                // by access
   std::vector<std::int64_t> stores_together_;  // by access: stores of the same list to the same array
@@ -703,6 +815,9 @@ void SmCounts::add(const SmCounts& other, double times) {
   store_pattern_sectors += times * other.store_pattern_sectors;
   atomic_pattern_sectors += times * other.atomic_pattern_sectors;
   unknown_sectors += times * other.unknown_sectors;
+  random_load_sectors += times * other.random_load_sectors;
+  random_store_sectors += times * other.random_store_sectors;
+  partial_store_sectors += times * other.partial_store_sectors;
   first_bytes += times * other.first_bytes;
 }
 

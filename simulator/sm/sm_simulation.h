@@ -30,9 +30,8 @@ struct SmFigures {
   double barrier_latency = 0, barrier_warp_cycles = 0;
   // Between the starts of two blocks on this SM, and of two warps of a block.
   double block_start_cycles = 0, warp_start_cycles = 0;
-  // For which an atomic of one thread holds its address, in L2.
-  double atomic_thread_cycles = 0;
-  double constant_way_cycles = 0;  // of each further address of a load of constants
+  double atomic_thread_cycles = 0;  // for which an atomic of one thread holds its address, in L2
+  double constant_way_cycles = 0;   // of each further address of a load of constants
 };
 
 // What the SM waits for, when no partition issues.
@@ -71,6 +70,9 @@ struct SmOptions {
   const ArrayPlaces* places = nullptr;  // none: each array is an allocation of its own
   // The share of the sectors that miss L1 and that nobody on this SM has asked for before, which memory must give.
   double from_memory = 1;
+  double atomic_sms = 1;  // on average, that access a line whose atomics blocks share
+  // The bytes of L2 that accesses at random find again: of what goes over more, the others are memory's each time.
+  double random_bytes_at_l2 = 0;
   double reads_at_l2 = 1;  // the share of the reads that reaches L2: those of neighbours are joined
   double to_memory = 0;    // the share of the sectors that are stored that memory must take
   std::int64_t most_accesses =
@@ -87,6 +89,8 @@ struct SmCounts {
   // The same as if each address that is not known lay in a sector of its own, as far as the pattern says.
   double load_pattern_sectors = 0, store_pattern_sectors = 0, atomic_pattern_sectors = 0;
   double unknown_sectors = 0;  // of accesses whose addresses are not known
+  // Of these: what L2 has not, since they go over more bytes than it holds; and sectors that are stored in part.
+  double random_load_sectors = 0, random_store_sectors = 0, partial_store_sectors = 0;
   // That this SM has not read before, in the pieces of 64 bytes that memory gives.
   double first_bytes = 0;
   void add(const SmCounts& other, double times);
