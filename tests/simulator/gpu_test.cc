@@ -6,9 +6,12 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <ostream>
 #include <set>
+#include <span>
 
+#include "simulator/base/csv.h"
 #include "simulator/gpu/occupancy.h"
 #include "test_files.h"
 
@@ -454,10 +457,12 @@ TEST_F(Folder, TheNearestArchitectureLendsItsTimingFigures) {
             "timing: {source: x, l1_latency_cycles: {value: 40}, memory_read_bytes_per_us: {value: 90000},\n"
             "  memory_latency_cycles: {value: 600}, l2_capacity_bytes: {value: 1000}}\n");
   write_gpu("far", "98.9",
-            "timing: {source: x, l1_latency_cycles: {value: 30}, shared_latency_cycles: {value: 25}}\n");
+            "timing: {source: x, l1_latency_cycles: {value: 30}, shared_latency_cycles: {value: 25},\n"
+            "  l2_read_bytes_per_us: {value: 5000000}, l2_write_bytes_per_us: {value: 2000000},\n"
+            "  memory_latency_cycles: {value: 1000}, memory_cold_latency_cycles: {value: 900}}\n");
   write_gpu("mine", "99.9",
             "memory_bandwidth_gb_s: {value: 200, source: x}\n"
-            "timing: {source: x, l2_latency_cycles: {value: 280}}\n");
+            "timing: {source: x, l2_latency_cycles: {value: 280}, l2_read_bytes_per_us: {value: 8000000}}\n");
   const auto catalogue = GpuCatalogue::with_folder(path_.string());
   ASSERT_TRUE(catalogue);
   Gpu mine = **catalogue->find("mine");
@@ -468,16 +473,56 @@ TEST_F(Folder, TheNearestArchitectureLendsItsTimingFigures) {
   EXPECT_EQ(mine.timing.shared_latency_cycles, 25);
   EXPECT_EQ(mine.timing.memory_read_bytes_per_us, 180000);  // twice the bandwidth
   EXPECT_EQ(mine.timing.memory_latency_cycles, 1200);       // twice the clock
+  EXPECT_EQ(mine.timing.l2_write_bytes_per_us, 3200000);    // L2 gives 8/5
+  EXPECT_EQ(mine.timing.memory_cold_latency_cycles, 1080);  // the latency that `near` lent is 6/5
   EXPECT_EQ(mine.timing_origins.at("l2_latency_cycles").borrowed_from, "");
   EXPECT_EQ(mine.timing_origins.at("l1_latency_cycles").borrowed_from, "near");
   EXPECT_EQ(mine.timing_origins.at("shared_latency_cycles").borrowed_from, "far");
   // The same architecture is the nearest; of two, the one with more figures.
   const Gpu nvl = with_nearest_timing(gpu_named("h100-nvl"), *catalogue);
   EXPECT_EQ(nvl.timing_origins.at("l1_latency_cycles").borrowed_from, "h100-sxm");
-  const Gpu ada = with_nearest_timing(gpu_named("rtx-4090"), *catalogue);
-  EXPECT_EQ(ada.timing_origins.at("l1_latency_cycles").borrowed_from, "h100-sxm");
-  EXPECT_EQ(to_yaml(mine.timing, mine.timing_origins),
-            "timing:\n  source: x\n  l2_latency_cycles: {value: 280}\n");
+  const Gpu ada = with_nearest_timing(gpu_named("l40s"), *catalogue);
+  EXPECT_EQ(ada.timing_origins.at("l1_latency_cycles").borrowed_from, "l40");
+  EXPECT_EQ(ada.timing_origins.at("barrier_32_cycles").borrowed_from, "h100-sxm");
+  EXPECT_EQ(
+      to_yaml(mine.timing, mine.timing_origins),
+      "timing:\n  source: x\n  l2_latency_cycles: {value: 280}\n  l2_read_bytes_per_us: {value: 8000000}\n");
+}
+
+// data/published_timings.csv says where each figure was read. What warptime has not measured in the catalogue is a line
+// of it, with the same value.
+TEST(PublishedTimings, AreThoseOfTheCatalogue) {
+  const auto records = read_csv(test::read_file("data/published_timings.csv"), "published_timings.csv");
+  ASSERT_TRUE(records);
+  using Line = std::vector<std::string>;
+  ASSERT_EQ(records->front().fields,
+            (Line{"gpu", "figure", "value", "unit", "published", "source", "where"}));
+  std::map<std::pair<std::string, std::string>, double> published;
+  for (const CsvRecord& record : std::span(*records).subspan(1)) {
+    const Line& fields = record.fields;
+    ASSERT_EQ(fields.size(), 7u) << record.line;
+    const TimingFigure* figure = find_timing_figure(fields[1]);
+    ASSERT_NE(figure, nullptr) << record.line;
+    EXPECT_EQ(fields[3], figure->unit) << record.line;
+    for (const std::string& field : fields) EXPECT_NE(field, "") << record.line;
+    EXPECT_TRUE(fields[5].starts_with("https://")) << record.line;
+    double value = 0;
+    EXPECT_TRUE(read_decimal(fields[2], value)) << record.line;
+    EXPECT_TRUE(published.insert({{fields[0], fields[1]}, value}).second) << record.line << ": twice";
+  }
+  for (const Gpu& gpu : GpuCatalogue::bundled().gpus()) {
+    const auto measured = [](const auto& one) {
+      return one.second.source.starts_with("warptime measure --device");
+    };
+    if (std::ranges::all_of(gpu.timing_origins, measured) && !gpu.timing_origins.empty()) continue;
+    for (const TimingFigure& figure : timing_figures()) {
+      const auto line = published.find({gpu.name, std::string(figure.name)});
+      const auto value = gpu.timing.*figure.member;
+      ASSERT_EQ(value.has_value(), line != published.end()) << gpu.name << ", " << figure.name;
+      if (!value) continue;
+      EXPECT_EQ(*value, line->second) << gpu.name << ", " << figure.name;
+    }
+  }
 }
 
 }  // namespace

@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <string>
+#include <vector>
 
+#include "simulator/base/did_you_mean.h"
 #include "simulator/sm/memory_levels.h"
 
 namespace warptime {
@@ -135,14 +139,21 @@ Result<TimeBreakdown> ExtendedModel::time(const Schedule&, const ModelGpu&, cons
 }
 
 std::optional<BorrowedFigures> ExtendedModel::borrow(const Gpu& gpu, const GpuCatalogue& catalogue) const {
-  if (gpu.timing.l2_latency_cycles) return std::nullopt;
   Gpu with = with_nearest_timing(gpu, catalogue);
-  if (!with.timing.l2_latency_cycles) return std::nullopt;
-  std::string note = fmt::format(
-      "latencies, rates and overheads were not measured on this GPU: those of the {}, in proportion to its "
-      "figures "
-      "(`warptime gpus {}`)",
-      with.timing_origins.at("l2_latency_cycles").borrowed_from, gpu.name);
+  std::vector<std::string> lenders;
+  for (const auto& [_, origin] : with.timing_origins)
+    if (!origin.borrowed_from.empty() && std::ranges::find(lenders, origin.borrowed_from) == lenders.end())
+      lenders.push_back(origin.borrowed_from);
+  if (lenders.empty()) return std::nullopt;
+  std::ranges::sort(lenders);
+  const std::string own =
+      gpu.timing_origins.empty()
+          ? "latencies, rates and overheads were not measured on this GPU: those of"
+          : fmt::format(
+                "{} of the {} latencies, rates and overheads are this GPU's own: the others are those of",
+                gpu.timing_origins.size(), with.timing_origins.size());
+  std::string note = fmt::format("{} {}, in proportion to its figures (`warptime gpus {}`)", own,
+                                 enumerate(lenders), gpu.name);
   return BorrowedFigures{std::move(with), std::move(note)};
 }
 
