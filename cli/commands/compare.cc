@@ -123,8 +123,10 @@ class Method {
   // rows_of: empty for the plan's own. kernel: the launch, where `launched` is a kernel.
   Result<ComparedMethod> compare(const LaunchedInput& launched, const KernelPlanOptions& kernel,
                                  const std::string& rows_of, const std::vector<MeasuredFile>& files) {
-    const auto how =
+    auto how =
         kernel_loading(settings_.measured, settings_.compile, arguments_.has("skip-unsupported"), catalogue_);
+    // As `predict` does for such a model.
+    if (settings_.model->takes_whole_launches()) how.machine = AnalyzeOptions::Machine::estimated;
     KernelLoader kernels = loader_of(launched, how);
     const auto plan = plan_to_predict(launched, kernel, how, kernels);
     if (!plan) return plan.diagnostics();
@@ -142,6 +144,7 @@ class Method {
     std::vector<ComparedRow> rows;
     PredictionOptions options;
     options.model = settings_.model;
+    options.kernel_times = settings_.measured.selection.what == "kernels";
     options.constants = {settings_.t_p_us, settings_.t_m_cycles, calibrations_of(plan->name)};
     for (auto& on : *measured) {
       const auto borrowed = options.model->borrow(*on.gpu, catalogue_);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "simulator/predict/row_model.h"
@@ -57,7 +58,10 @@ Result<std::vector<double>> RowTimes::rest_us(double t_m_cycles, const MemoryDur
   if (!failed.empty()) return failed.front().why;
   std::vector<double> rest;
   rest.reserve(rows.size());
-  for (const PredictionRow& row : rows) rest.push_back(row.time.total_us);
+  const auto kernel_part =
+      options_.kernel_times ? find_part(*options_.model, "kernel_us") : std::optional<std::size_t>();
+  for (const PredictionRow& row : rows)
+    rest.push_back(kernel_part ? row.time.us[*kernel_part] : row.time.total_us);
   return rest;
 }
 

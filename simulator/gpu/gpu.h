@@ -120,10 +120,11 @@ class GpuCatalogue {
 };
 
 // `gpu` with the timing figures that it does not have from the catalogue's GPU of the nearest architecture that
-// has them itself (of the same major compute capability, if there is one), measured or published. A borrowed figure
-// is in proportion to another one of the same part of the GPU, where both GPUs have that one themselves, or else to
-// what TimingFigure::Scaling says. A figure stays absent where no GPU has it, or where one of the two has not what it
-// is in proportion to. The origins of borrowed figures say whose they are.
+// has them itself (of the same major compute capability, if there is one), measured or published. A borrowed
+// figure is in proportion to another one of the same part of the GPU, where `gpu` has that one itself or borrows
+// it from a nearer architecture, or else to what TimingFigure::Scaling says. A figure stays absent where no GPU
+// has it, or where one of the two has not what it is in proportion to. The origins of borrowed figures say whose
+// they are.
 Gpu with_nearest_timing(Gpu gpu, const GpuCatalogue& catalogue);
 
 }  // namespace warptime

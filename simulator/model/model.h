@@ -17,6 +17,7 @@
 
 #include "simulator/base/diagnostic.h"
 #include "simulator/gpu/gpu.h"
+#include "simulator/model/launch_queue.h"
 #include "simulator/model/time_breakdown.h"
 #include "simulator/model/timed_program.h"
 #include "simulator/plan/launch.h"
@@ -65,6 +66,13 @@ struct ModelOptions {
 };
 
 // The state of a model in one thread. It may cache what it computed, in bounded memory.
+// A row's time is not the sum of its launches' times, but what a LaunchQueue of their kernels finds.
+struct LaunchRun {
+  LaunchOverheads overheads;
+  std::size_t kernel_part = 0;  // TimeBreakdown::us of a launch: its kernel's own time
+  std::size_t launch_part = 0;  // the part that what is beside the kernels' times belongs to
+};
+
 class ModelSession {
  public:
   virtual ~ModelSession() = default;
@@ -77,6 +85,8 @@ class ModelSession {
   virtual const TimeBreakdown* time(std::size_t number, const ModelLaunch& launch, Diagnostics& why) = 0;
   // What to say of the last time(), with its row.
   virtual std::span<const std::string> notes() const { return {}; }
+  // How launches follow each other. Nothing: a row's time is the sum of its launches' times.
+  virtual std::optional<LaunchRun> launch_run() const { return std::nullopt; }
 };
 
 // A row's launch as explanations need it.

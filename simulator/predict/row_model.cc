@@ -138,6 +138,8 @@ void RowModel::launch_and_more(const PreparedLaunch& launch, std::size_t index, 
   const auto number = static_cast<double>(times);
   if (options_.best_launch) {
     algorithm_3_us_ += number * time->total_us;
+    if (algorithm_3_queue_)
+      algorithm_3_queue_->queue.add(time->us[algorithm_3_queue_->run.kernel_part], number);
     if (launch.threads) {
       shape = best_shape(launch, index, shape, time->total_us);
       time = &time_of_any(*session_, *options_.model, launch, index, shape);
@@ -150,6 +152,7 @@ void RowModel::launch_and_more(const PreparedLaunch& launch, std::size_t index, 
   if (terms_ != nullptr) add_term(launch, index, shape, *time, number);
   if (work_ != nullptr) add_work(launch, index, shape, number);
   const bool first = add_time(launch, *time, shape, times);
+  if (queue_) queue_->queue.add(time->us[queue_->run.kernel_part], number);
   if (first && gpu_->several_dimensions) set_first_dimensions(launch, index, shape);
   if (!beside_.empty()) times_beside(launch, index, shape, number);
 }
@@ -221,11 +224,14 @@ Diagnostics RowModel::row(std::size_t gpu, const std::vector<std::int64_t>& valu
   row_ = &row;
   row.launches = 0;
   if (!beside_.empty()) row.beside_us.assign(beside_.size(), 0);
+  const bool queues = more_than_times_ && takes_whole_launches(options_);
+  if (queues) start_queues();
   try {
     for (const PreparedStep& step : gpu_->steps) run(step, 1);
   } catch (Failed& failed) {
     return with_row(std::move(failed.diagnostics));
   }
+  if (queues) take_queues();
   if (gpu_->differing_warps && noting_) note_shares(values);
   if (row.launches == 0) {
     row.time = TimeBreakdown{};
@@ -240,6 +246,28 @@ Diagnostics RowModel::row(std::size_t gpu, const std::vector<std::int64_t>& valu
 }
 
 // ---- The rest.
+
+void RowModel::start_queues() {
+  const auto start = [](std::optional<Queue>& queue, const ModelSession& session) {
+    queue.reset();
+    if (const auto run = session.launch_run()) queue.emplace(Queue{*run});
+  };
+  start(queue_, *session_);
+  if (options_.best_launch) start(algorithm_3_queue_, *session_);
+  queues_beside_.resize(beside_.size());
+  for (std::size_t i = 0; i < beside_.size(); ++i) start(queues_beside_[i], *beside_[i]);
+}
+
+void RowModel::take_queues() {
+  if (queue_) {
+    const double total_us = queue_->queue.total_us();
+    row_->time.us[queue_->run.launch_part] += total_us - row_->time.total_us;
+    row_->time.total_us = total_us;
+  }
+  if (algorithm_3_queue_) algorithm_3_us_ = algorithm_3_queue_->queue.total_us();
+  for (std::size_t i = 0; i < queues_beside_.size(); ++i)
+    if (queues_beside_[i]) row_->beside_us[i] = queues_beside_[i]->queue.total_us();
+}
 
 void RowModel::start_row(PredictionRow& row) {
   filled_ = &row;
@@ -740,8 +768,9 @@ void RowModel::find_active_blocks(const PreparedLaunch& launch, Last& last, cons
 void RowModel::times_beside(const PreparedLaunch& launch, std::size_t index, const Launch& shape,
                             double times) {
   for (std::size_t i = 0; i < beside_.size(); ++i) {
-    row_->beside_us[i] +=
-        times * time_of_any(*beside_[i], *options_.beside[i], launch, index, shape).total_us;
+    const TimeBreakdown& time = time_of_any(*beside_[i], *options_.beside[i], launch, index, shape);
+    row_->beside_us[i] += times * time.total_us;
+    if (auto& queue = queues_beside_[i]) queue->queue.add(time.us[queue->run.kernel_part], times);
   }
 }
 

@@ -89,6 +89,8 @@ class RowModel {
   [[gnu::noinline]] void start_gpu(const PreparedGpu& gpu);
   void start_sessions();
   [[gnu::noinline]] void start_row(PredictionRow& row);  // what does not depend on parameters
+  void start_queues();
+  void take_queues();  // the row's time is what they found
   [[gnu::noinline, gnu::cold]] Diagnostics with_row(Diagnostics wrong) const;
   [[gnu::noinline, gnu::cold]] Diagnostics out_of_range() const;
   [[noreturn, gnu::noinline, gnu::cold]] void fail_time(const PlanStep& step);
@@ -175,6 +177,13 @@ class RowModel {
   const PredictionOptions& options_;
   std::unique_ptr<ModelSession> session_;
   std::vector<std::unique_ptr<ModelSession>> beside_;  // of options_.beside
+  // Of the model, and of those beside it, whose rows are not the sum of their launches.
+  struct Queue {
+    LaunchRun run;
+    LaunchQueue queue{run.overheads};
+  };
+  std::optional<Queue> queue_, algorithm_3_queue_;
+  std::vector<std::optional<Queue>> queues_beside_;
   const PreparedGpu* gpu_ = nullptr;
   std::vector<std::int64_t> slots_;
   std::vector<char> bound_;  // counters that are counting: 1

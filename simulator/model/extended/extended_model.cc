@@ -21,8 +21,8 @@ struct ExtendedPart {
   enum Index : std::size_t { launch, issue, results, l2, memory, latency, blocks, kernel, low, high };
 };
 constexpr std::array<TimePart, 10> kExtendedParts = {{
-    {"launch_us", "launch", "start and end of a kernel, and the gap to the next", "launch-bound",
-     Kind::launch},
+    {"launch_us", "launch", "start and end of kernels, gaps between them, and calls of the host",
+     "launch-bound", Kind::launch},
     {"issue_us", "issue", "instructions that are issued, and busy pipes", "issue-bound", Kind::calculation},
     {"results_us", "results", "waiting for results of the SM: calculation, L1, shared memory",
      "bound by waiting for results of the SM", Kind::calculation},
@@ -72,7 +72,16 @@ class ExtendedSession : public ModelSession {
  public:
   explicit ExtendedSession(const ModelOptions& options) : options_(options) {}
 
-  void start(const ModelGpu&, std::size_t) override {}
+  void start(const ModelGpu& on, std::size_t) override {
+    const LaunchFigures figures = launch_figures(*on.gpu, options_.caches);
+    // Two events around an empty kernel see all but the kernel itself.
+    constexpr double unknown_us = 3.74;  // of an H100
+    const TimingFigures& timing = on.gpu->timing;
+    const double events_us = timing.event_launch_us && timing.empty_kernel_us
+                                 ? std::max(0.0, *timing.event_launch_us - *timing.empty_kernel_us)
+                                 : unknown_us;
+    run_ = {{events_us, figures.host_us, figures.gap_us}, ExtendedPart::kernel, ExtendedPart::launch};
+  }
 
   const TimeBreakdown* time(std::size_t, const ModelLaunch& of, Diagnostics& why) override {
     notes_.clear();
@@ -92,6 +101,8 @@ class ExtendedSession : public ModelSession {
   }
 
   std::span<const std::string> notes() const override { return notes_; }
+
+  std::optional<LaunchRun> launch_run() const override { return run_; }
 
  private:
   void set_time(const MemoryLevels& levels, const Gpu& gpu) {
@@ -124,6 +135,7 @@ class ExtendedSession : public ModelSession {
   }
 
   ModelOptions options_;
+  LaunchRun run_;
   TimeBreakdown time_;
   std::vector<std::string> notes_;
 };
@@ -148,9 +160,9 @@ std::optional<BorrowedFigures> ExtendedModel::borrow(const Gpu& gpu, const GpuCa
   std::ranges::sort(lenders);
   const std::string own =
       gpu.timing_origins.empty()
-          ? "latencies, rates and overheads were not measured on this GPU: those of"
+          ? "latencies, rates and overheads were not measured on this GPU: those of the"
           : fmt::format(
-                "{} of the {} latencies, rates and overheads are this GPU's own: the others are those of",
+                "{} of the {} latencies, rates and overheads are this GPU's own: the others are those of the",
                 gpu.timing_origins.size(), with.timing_origins.size());
   std::string note = fmt::format("{} {}, in proportion to its figures (`warptime gpus {}`)", own,
                                  enumerate(lenders), gpu.name);
