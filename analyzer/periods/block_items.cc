@@ -10,6 +10,7 @@
 #include "analyzer/periods/classify.h"
 #include "analyzer/periods/items.h"
 #include "analyzer/periods/not_modelled.h"
+#include "analyzer/symbolic/ptx_types.h"
 
 namespace warptime::periods {
 
@@ -110,14 +111,12 @@ void BlockItems::append_block(std::uint32_t b, std::uint32_t loop, const Facts& 
 }
 
 std::shared_ptr<const ItemDetail> BlockItems::detail_of(std::vector<std::uint32_t> made_of,
-                                                        std::vector<ChipAccess> on_chip, bool barrier,
-                                                        bool near) const {
+                                                        std::vector<ChipAccess> on_chip, bool barrier) const {
   if (!options_.detail) return nullptr;
   auto detail = std::make_shared<ItemDetail>();
   detail->made_of = std::move(made_of);
   detail->on_chip = std::move(on_chip);
   detail->barrier = barrier;
-  detail->near = near;
   return detail;
 }
 
@@ -181,6 +180,16 @@ bool BlockItems::computed_address(std::uint32_t i) {
   return (depends & analysis::on_data) != 0 && (depends & analysis::on_load) == 0;
 }
 
+bool BlockItems::is_floating_atomic(std::uint32_t i) const {
+  const auto& ins = function_.instructions[i];
+  if (ins.info == nullptr ||
+      (ins.info->category != ptx::Category::atomic && ins.info->category != ptx::Category::reduction))
+    return false;
+  const std::string_view type =
+      analysis::last_word(ins.opcode);  // of `red.global.add.f32`, `atom.add.noftz.bf16x2`
+  return type.starts_with("f") || type.starts_with("bf");
+}
+
 // A guarded access whose guard depends on arguments alone is a condition: where it does not hold, one
 // instruction is issued.
 void BlockItems::append_memory_access(std::uint32_t i, std::uint32_t loop, const Facts& facts,
@@ -194,7 +203,13 @@ void BlockItems::append_memory_access(std::uint32_t i, std::uint32_t loop, const
   }
   const bool near = !access.address && !is_atomic(access) && computed_address(i);
   Item item{std::move(access), notes_.source_lines(i), notes_.ptx_lines(i)};
-  item.detail = detail_of(std::move(made_of), {}, false, near);
+  item.detail = detail_of(std::move(made_of));
+  if (item.detail && (near || is_floating_atomic(i))) {
+    auto detail = std::make_shared<ItemDetail>(*item.detail);
+    detail->near = near;
+    detail->floating = is_floating_atomic(i);
+    item.detail = std::move(detail);
+  }
   if (function_.instructions[i].guard == ptx::no_index) {
     items.push_back(std::move(item));
     return;

@@ -43,10 +43,13 @@ struct ItemDetail {
   // Of an access without an address: nothing that is loaded decides it (it is computed in floating point, say), so that
   // threads side by side are taken to access what lies side by side.
   bool near = false;
+  bool floating = false;  // of an atomic: it is one of floating-point numbers
   // The PTX instructions that it stands for, as indices, in the order of execution. Only while `analyze` makes the
   // program: a finished one has none.
   std::vector<std::uint32_t> made_of = {};
-  bool empty() const { return needs.empty() && rises == 0 && !chain && on_chip.empty() && !barrier && !near; }
+  bool empty() const {
+    return needs.empty() && rises == 0 && !chain && on_chip.empty() && !barrier && !near && !floating;
+  }
   friend bool operator==(const ItemDetail&, const ItemDetail&) = default;
 };
 

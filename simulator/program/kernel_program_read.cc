@@ -310,7 +310,8 @@ class ProgramReader {
                       "on_chip: [{load: shared, bytes: 4, address: 4 * threadIdx.x}]");
       for (const Node& access : accesses->items) detail.on_chip.push_back(read_chip_access(access));
     }
-    for (const auto& [name, value] : {std::pair{"barrier", &detail.barrier}, std::pair{"near", &detail.near}})
+    for (const auto& [name, value] : {std::pair{"barrier", &detail.barrier}, std::pair{"near", &detail.near},
+                                      std::pair{"floating", &detail.floating}})
       if (const Node* flag = fields.find(name)) {
         *value = flag->text == "true";
         if (!*value && flag->text != "false")

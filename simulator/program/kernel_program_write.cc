@@ -222,6 +222,7 @@ class YamlWriter {
     if (!detail.on_chip.empty()) begin("on_chip"), on_chip(detail.on_chip), end();
     if (detail.barrier) begin("barrier"), put("true"), end();
     if (detail.near) begin("near"), put("true"), end();
+    if (detail.floating) begin("floating"), put("true"), end();
   }
 
   template <class T>
@@ -335,6 +336,7 @@ void add_detail(const ItemDetail& detail, Json& json) {
   }
   if (detail.barrier) json["barrier"] = true;
   if (detail.near) json["near"] = true;
+  if (detail.floating) json["floating"] = true;
 }
 
 Json to_json_value(const Item& item) {

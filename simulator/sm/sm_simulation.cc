@@ -37,9 +37,9 @@ constexpr double kKept =
     0.5;  // of stored sectors that memory takes: where it is less, L2 puts parts together
 constexpr int kAtomicSectors = 3;  // that L2 could send in the time that it takes for a sector's atomics
 // Atomics on an H100: those of a warp that access different words of a sector are one turn of the slice of L2 that has
-// it, those at one address one each. A turn of several words takes a little less. Lines that are neighbours share a
-// slice.
-constexpr double kFirstTurn = 0.83;
+// it, those at one address one each. Sectors of one slice take turns of this part of a sector's own, in floating point of
+// which a turn is longer. Lines that are neighbours share a slice.
+constexpr double kSliceTurn = 0.83, kFloatTurn = 2.4;
 constexpr int kSliceShift = 2;
 // A sector without its neighbour takes L2 as long as this many do of pairs, and one of memory at random, likewise.
 constexpr double kLoneSector = 1.6, kRandomSector = 1.5;
@@ -81,6 +81,7 @@ class SmRunner {
   struct AtomicLine {
     const Block* block = nullptr;  // that accessed it last
     bool shared = false;           // by several
+    std::array<double, 4> free{};  // of each sector: when the atomics of before are done
   };
   struct Block {
     std::int64_t running = 0;  // warps
@@ -407,8 +408,12 @@ class SmRunner {
       }
       if (atomic) {
         run_.counts.atomic_sectors += sectors;
-        const double turns = unknown ? kFirstTurn * sectors : turns_[i];
-        done.later(at_atomic(warp, line.line + base, sectors, turns, looked_up));
+        std::array<int, 4> turns{};
+        for (unsigned rest = line.sectors; rest != 0; rest &= rest - 1)
+          turns[static_cast<std::size_t>(std::countr_zero(rest))] = 1;
+        const bool floating = step.node->item->detail && step.node->item->detail->floating;
+        done.later(at_atomic(warp, {line.line + base, line.sectors}, unknown ? turns : turns_[i], floating,
+                             looked_up));
       } else if (is_asynchronous_copy(access)) {
         run_.counts.load_sectors += sectors;
         if (options_.keep_reads) asked_.push_back({line.line + base, line.sectors});
@@ -476,35 +481,42 @@ class SmRunner {
     for (unsigned rest = step.threads; rest != 0; rest &= rest - 1)
       sorted[threads++] = addresses[static_cast<std::size_t>(std::countr_zero(rest))];
     std::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(threads));
-    turns_.assign(lines.size(), 0.0);
+    turns_.assign(lines.size(), {});
     // Compilers let one thread do the work of all where they know that all have the same address.
     const auto* access = std::get_if<MemoryAccess>(&step.node->item->what);
     const bool together = access != nullptr && access->access == Access::uniform;
     for (std::size_t i = 0, line = 0; i < threads;) {
       const std::int64_t sector = sorted[i] >> 5;
-      std::size_t most = 0, different = 0;
-      for (; i < threads && sorted[i] >> 5 == sector; ++different) {
+      std::size_t most = 1;
+      while (i < threads && sorted[i] >> 5 == sector) {
         const std::size_t first = i;
         while (i < threads && sorted[i] == sorted[first]) ++i;
-        most = std::max(most, together ? 1 : i - first);
+        if (!together) most = std::max(most, i - first);
       }
       while (line + 1 < lines.size() && lines[line].line < sector >> 2) ++line;
-      turns_[line] += (different > 1 ? kFirstTurn : 1) + static_cast<double>(most - 1);
+      turns_[line][static_cast<std::size_t>(sector & 3)] = static_cast<int>(most);
     }
   }
 
-  // A slice of L2 takes one turn after the other, of all SMs where blocks share the line.
-  Completion at_atomic(const Warp& warp, std::int64_t address, int sectors, double turns, double time) {
-    AtomicLine& line = atomics_[address];
-    if (line.block != nullptr && line.block != warp.block.get()) line.shared = true;
-    line.block = warp.block.get();
-    Completion there = from_l2(time, sectors * kAtomicSectors);
-    double& slice = slices_[address >> kSliceShift];
-    const double sms = line.shared ? options_.atomic_sms : 1;
-    slice = std::max(slice, there.time) + turns * figures_.atomic_thread_cycles * sms;
-    const Completion done{slice, SmWait::atomic};
+  // A slice of L2 takes one turn after the other, of all SMs where blocks share the line, and so does each sector.
+  Completion at_atomic(const Warp& warp, const LineSectors& line, const std::array<int, 4>& turns,
+                       bool floating, double time) {
+    AtomicLine& known = atomics_[line.line];
+    if (known.block != nullptr && known.block != warp.block.get()) known.shared = true;
+    known.block = warp.block.get();
+    Completion there = from_l2(time, std::popcount(line.sectors) * kAtomicSectors);
+    const double turn = figures_.atomic_thread_cycles * (known.shared ? options_.atomic_sms : 1);
+    double& slice = slices_[line.line >> kSliceShift];
+    Completion done{0, SmWait::atomic};
+    for (std::size_t sector = 0; sector < turns.size(); ++sector) {
+      if (turns[sector] == 0) continue;
+      double& free = known.free[sector];
+      slice = std::max(slice, there.time) + turns[sector] * turn * kSliceTurn;
+      free = std::max(free, there.time) + turns[sector] * turn * (floating ? kFloatTurn : 1);
+      done.time = std::max({done.time, slice, free});
+    }
     ends(done);
-    l2_free_ = std::max(l2_free_, slice - kQueue);
+    l2_free_ = std::max(l2_free_, done.time - kQueue);
     there.later(done);
     there.time += figures_.l2_latency;
     return there;
@@ -766,7 +778,7 @@ class SmRunner {
   std::vector<Partition> partitions_;
   std::unordered_map<std::int64_t, AtomicLine> atomics_;
   std::unordered_map<std::int64_t, double> slices_;  // of L2: when atomics of before are done
-  std::vector<double> turns_;                        // of the lines of one atomic access
+  std::vector<std::array<int, 4>> turns_;            // of the lines of one atomic access, by sector
   double random_ = 0;        // the share of what is accessed at random that L2 has not
   bool memory_now_ = false;  // memory has the pair of sectors that was asked for last
   double memory_busy_ = 0, memory_seen_ = 0;
