@@ -109,7 +109,7 @@ bool Lexer::skip_line_marker() {
 }
 
 // An identifier, then any number of .suffix and ::suffix. A lone % is the remainder operator.
-inline void Lexer::word(Token& result) {
+[[gnu::always_inline]] inline void Lexer::word(Token& result) {
   const char* start = position_++;
   skip_word();
   if (position_ == start + 1 && (*start == '%' || *start == '$')) {

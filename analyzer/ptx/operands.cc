@@ -47,8 +47,7 @@ bool is_memory_access(Category category) {
 
 std::uint32_t Parser::flush(std::size_t first) {
   const auto at_index = static_cast<std::uint32_t>(module_.operands.size());
-  module_.operands.insert(module_.operands.end(), pending_.begin() + static_cast<std::ptrdiff_t>(first),
-                          pending_.end());
+  module_.operands.insert(module_.operands.end(), pending_.begin() + first, pending_.end());
   pending_.resize(first);
   if (!unanswered_) return at_index;
   for (std::size_t i = at_index; i < module_.operands.size(); ++i) {
@@ -70,13 +69,14 @@ std::uint32_t Parser::flush(std::size_t first) {
 }
 
 void Parser::close_composite(Operand::Kind kind, std::size_t first, const char* begin, std::uint64_t value) {
-  Operand composite;
+  const auto count = static_cast<std::uint32_t>(pending_.size() - first);
+  const std::uint32_t first_part = flush(first);
+  Operand& composite = pending_.push();
   composite.kind = kind;
-  composite.part_count = static_cast<std::uint32_t>(pending_.size() - first);
-  composite.first_part = flush(first);
+  composite.part_count = count;
+  composite.first_part = first_part;
   composite.text = span_from(begin);
   composite.value = value;
-  pending_.push_back(composite);
 }
 
 bool Parser::operand(int depth) {
@@ -124,11 +124,10 @@ bool Parser::negated_operand() {
     last_end_ = last_end;
     return constant_operand();
   }
-  Operand result;
+  Operand& result = pending_.push();
   result.negated = true;
   if (!name(result)) return false;
   result.text = span_from(token.text.data());
-  pending_.push_back(result);
   return true;
 }
 
@@ -197,27 +196,19 @@ bool Parser::unresolved_name(Operand& operand, std::uint32_t line) {
 
 bool Parser::word_operand() {
   const char* begin = start();
-  Operand first;
+  const std::size_t place = pending_.size();
+  Operand& first = pending_.push();
   if (!name(first)) return false;
+  if (at(',') || at(';') || at('}')) return true;  // by far the most
   const bool named = first.kind == Operand::Kind::symbol || first.kind == Operand::Kind::label;
-  if (at(',') || at(';') || at('}')) {  // by far the most
-    pending_.push_back(first);
-    return true;
-  }
   if (at('|') && !named) {  // %p1|%p2
-    const std::size_t place = pending_.size();
-    pending_.push_back(first);
     consume();
     if (!at_word()) return unexpected("a register");
-    Operand second;
-    if (!name(second)) return false;
-    pending_.push_back(second);
+    if (!name(pending_.push())) return false;
     close_composite(Operand::Kind::pair, place, begin);
     return true;
   }
-  if (named && at('[')) return array_element(begin, first);
-  const std::size_t place = pending_.size();
-  pending_.push_back(first);
+  if (named && at('[')) return array_element(begin, place);
   if (!at('+')) return true;
   std::uint64_t value = 0;
   if (!offset(value)) return false;
@@ -233,9 +224,7 @@ bool Parser::vector_operand(int depth) {
   if (!at('|')) return true;
   consume();
   if (!at_word()) return unexpected("a register");
-  Operand second;
-  if (!name(second)) return false;
-  pending_.push_back(second);
+  if (!name(pending_.push())) return false;
   close_composite(Operand::Kind::pair, place, begin);
   return true;
 }
@@ -250,21 +239,17 @@ bool Parser::offset(std::uint64_t& value) {
   return true;
 }
 
-// array[3] or array[%r], without brackets around it all.
-bool Parser::array_element(const char* begin, const Operand& array) {
-  const std::size_t place = pending_.size();
-  pending_.push_back(array);
+// array[3] or array[%r], without brackets around it all. The array is the last of pending_, at `place`.
+bool Parser::array_element(const char* begin, std::size_t place) {
+  const std::uint64_t bytes = element_bytes(pending_.back());
   consume();
   std::uint64_t element = 0;
   if (at_word()) {
-    Operand counter;
-    if (!name(counter)) return false;
-    pending_.push_back(counter);
+    if (!name(pending_.push())) return false;
   } else if (!offset(element)) {
     return false;
   }
   if (!expect(']')) return false;
-  const std::uint64_t bytes = element_bytes(array);
   const bool memory = is_memory_access(category_);
   close_composite(memory ? Operand::Kind::address : Operand::Kind::sum, place, begin, element * bytes);
   return true;
@@ -296,11 +281,10 @@ bool Parser::constant_operand() {
   const char* begin = start();
   Constant value;
   if (!constant(value, 1, 0)) return false;
-  Operand result;
+  Operand& result = pending_.push();
   result.kind = value.floating ? Operand::Kind::floating : Operand::Kind::integer;
   result.value = value.floating ? std::bit_cast<std::uint64_t>(value.real) : value.integer;
   result.text = span_from(begin);
-  pending_.push_back(result);
   return true;
 }
 
@@ -333,9 +317,7 @@ bool Parser::address(int depth) {
   std::uint64_t value = 0;
   for (bool first = true;; first = false) {
     if (at_word() && token_.text != "WARP_SZ") {
-      Operand base;
-      if (!name(base)) return false;
-      pending_.push_back(base);
+      if (!name(pending_.push())) return false;
       if (first && at('+') && !offset(value)) return false;
     } else if (at('{')) {
       if (!operand(depth + 1)) return false;

@@ -38,13 +38,33 @@ class Parser {
     std::uint64_t integer = 0;  // two's complement
     double real = 0;
   };
+  // Operands are made where they stay, without a copy; the place of one is good until the next push.
+  class OperandStack {
+   public:
+    OperandStack() : room_(64) {}
+    Operand& push() {
+      if (size_ == room_.size()) room_.resize(size_ * 2);
+      return room_[size_++] = Operand();
+    }
+    void resize(std::size_t size) { size_ = size; }  // to fewer
+    void clear() { size_ = 0; }
+    std::size_t size() const { return size_; }
+    const Operand* begin() const { return room_.data(); }
+    const Operand* end() const { return room_.data() + size_; }
+    const Operand& front() const { return room_.front(); }
+    const Operand& back() const { return room_[size_ - 1]; }
+
+   private:
+    std::vector<Operand> room_;
+    std::size_t size_ = 0;
+  };
   struct Place {  // a source location
     std::uint32_t file = 0;
     std::uint32_t line = 0;
   };
   struct KnownOpcode {
     const Opcode* info = nullptr;
-    bool good = true;  // no part of it is a directive
+    bool good = true;  // none of its parts is a directive
   };
   struct PlaceHash {
     std::size_t operator()(const std::array<std::uint32_t, 3>& place) const {
@@ -141,7 +161,8 @@ class Parser {
   bool instruction(const Token& opcode, const Token* guard);
   bool finish_opcode(const Token& opcode, Instruction& instruction);
   bool call_goes_on() const;
-  const KnownOpcode& known(std::string_view opcode);
+  KnownOpcode known(std::string_view opcode);
+  KnownOpcode look_up(std::string_view opcode);
   void recover_in_body();
 
   // ---- operands (operands.cc)
@@ -154,7 +175,7 @@ class Parser {
   bool address(int depth);
   bool offset(std::uint64_t& value);
   bool vector_operand(int depth);
-  bool array_element(const char* begin, const Operand& array);
+  bool array_element(const char* begin, std::size_t place);
   std::uint64_t element_bytes(const Operand& array) const;
   bool constant_operand();
   bool negated_operand();
@@ -187,10 +208,10 @@ class Parser {
   std::vector<Instruction> instructions_;  // of that body
   std::vector<Register> registers_;        // room for those of a body while it is read
   std::vector<Label> labels_;
-  std::vector<Operand> pending_;  // operands not yet in the arena
-  bool unanswered_ = false;       // there may be labels to be answered in pending_
-  int open_braces_ = 0;           // of operands, for recovery
-  std::string_view call_;         // the opcode of the call that is read: the place of errors in its names
+  OperandStack pending_;     // operands not yet in the arena
+  bool unanswered_ = false;  // there may be labels to be answered in pending_
+  int open_braces_ = 0;      // of operands, for recovery
+  std::string_view call_;    // the opcode of the call that is read: the place of errors in its names
   std::uint32_t call_line_ = 0;
   bool takes_label_ = false;     // the instruction that is read is a bra
   bool unknown_opcode_ = false;  // of the instruction that is read
@@ -199,6 +220,12 @@ class Parser {
   std::uint32_t inner_line_ = 0;
   // .loc with inlined_at: (file, line, column) of inlined code → the outermost call's place, for chains.
   std::unordered_map<std::array<std::uint32_t, 3>, Place, PlaceHash> inlined_;
+  struct RecentOpcode {
+    std::uint64_t first = 0;   // eight characters, padded with zeros
+    std::uint64_t second = 0;  // the next eight
+    KnownOpcode known;
+  };
+  std::array<RecentOpcode, 256> recent_opcodes_;  // short ones, by a hash: in front of opcode_names_
   NameTable opcode_names_;
   std::vector<KnownOpcode> opcodes_;                                    // by number in opcode_names_
   std::vector<std::uint32_t> target_labels_;                            // of all .branchtargets of the body

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <bit>
+#include <cstring>
 
 #include "analyzer/ptx/parser.h"
 #include "analyzer/ptx/words.h"
@@ -336,20 +338,18 @@ bool Parser::prototype(const Token& name) {
 bool Parser::guarded_instruction() {
   const Token at_sign = token_;
   consume();
-  Operand predicate;
   const char* begin = start();
-  if (at('!')) {
-    predicate.negated = true;
-    consume();
-  }
+  const bool negated = at('!');
+  if (negated) consume();
   if (!at_word()) return unexpected("a predicate register");
   pending_.clear();
   category_ = Category::arithmetic;
   unknown_opcode_ = false;
   takes_label_ = false;
+  Operand& predicate = pending_.push();
+  predicate.negated = negated;
   if (!name(predicate)) return false;
   predicate.text = span_from(begin);
-  pending_.push_back(predicate);
   if (!at_word()) return unexpected("an instruction");
   const Token word = token_;
   consume();
@@ -374,7 +374,7 @@ bool Parser::instruction(const Token& opcode, const Token* guard) {
     return fail_at(place.text, place.line, fmt::format("expected ':' after {}", quoted(opcode.text)),
                    "an instruction cannot begin like this; a label can");
   }
-  const KnownOpcode& known_opcode = known(result.opcode);
+  const KnownOpcode known_opcode = known(result.opcode);
   if (!known_opcode.good && !no_directive_in(opcode)) return false;
   result.info = known_opcode.info;
   unknown_opcode_ = result.info == nullptr;
@@ -398,7 +398,7 @@ bool Parser::instruction(const Token& opcode, const Token* guard) {
         return unexpected("a name");
     }
   }
-  if (category_ == Category::call && pending_.size() == 1 && pending_[0].kind == Operand::Kind::list)
+  if (category_ == Category::call && pending_.size() == 1 && pending_.front().kind == Operand::Kind::list)
     return unexpected("','");
   result.operand_count = static_cast<std::uint32_t>(pending_.size());
   if (!at(';')) return unexpected("',' or ';'");
@@ -439,7 +439,23 @@ bool Parser::finish_opcode(const Token& opcode, Instruction& instruction) {
   return true;
 }
 
-const Parser::KnownOpcode& Parser::known(std::string_view opcode) {
+// A file has few opcodes, and most are short: those are found by comparing two words.
+Parser::KnownOpcode Parser::known(std::string_view opcode) {
+  const std::string_view text = lexer_.text();
+  const auto offset = static_cast<std::size_t>(opcode.data() - text.data());
+  const std::size_t size = opcode.size();
+  if (size > 16 || offset >= text.size() || text.size() - offset < 16) return look_up(opcode);
+  std::uint64_t first = 0, second = 0;
+  std::memcpy(&first, opcode.data(), 8);
+  std::memcpy(&second, opcode.data() + 8, 8);
+  if (size < 8) first &= (std::uint64_t{1} << (size * 8)) - 1;
+  second = size <= 8 ? 0 : second & (~std::uint64_t{0} >> ((16 - size) * 8));
+  RecentOpcode& recent = recent_opcodes_[((first ^ std::rotl(second, 29)) * 0x9e3779b97f4a7c15ull) >> 56];
+  if (recent.first != first || recent.second != second) recent = {first, second, look_up(opcode)};
+  return recent.known;
+}
+
+Parser::KnownOpcode Parser::look_up(std::string_view opcode) {
   const std::uint32_t number = opcode_names_.intern(opcode);
   if (number == opcodes_.size()) {
     bool good = true;
