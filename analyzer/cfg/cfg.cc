@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 
 #include "analyzer/cfg/reducible.h"
 #include "analyzer/ptx/opcodes.h"
@@ -29,12 +30,13 @@ struct Graph;
 struct Node {
   Graph* graph = nullptr;
   std::uint32_t index = 0;
-  std::vector<Node*> successors, predecessors;
+  std::span<Node*> successors, predecessors;  // of Graph::edges
   Graph* getParent() const { return graph; }
   void printAsOperand(llvm::raw_ostream& out, bool = true) const { out << "block " << index; }
 };
 struct Graph {
   std::vector<Node> nodes;
+  std::vector<Node*> edges;  // of all nodes: to their successors and predecessors
   Node& front() { return nodes.front(); }
 };
 [[maybe_unused]] llvm::raw_ostream& operator<<(llvm::raw_ostream& out, const Node& node) {
@@ -48,7 +50,7 @@ namespace llvm {
 template <>
 struct GraphTraits<warptime::analysis::Node*> {
   using NodeRef = warptime::analysis::Node*;
-  using ChildIteratorType = std::vector<warptime::analysis::Node*>::iterator;
+  using ChildIteratorType = std::span<warptime::analysis::Node*>::iterator;
   static NodeRef getEntryNode(NodeRef node) { return node; }
   static ChildIteratorType child_begin(NodeRef node) { return node->successors.begin(); }
   static ChildIteratorType child_end(NodeRef node) { return node->successors.end(); }
@@ -56,7 +58,7 @@ struct GraphTraits<warptime::analysis::Node*> {
 template <>
 struct GraphTraits<const warptime::analysis::Node*> {
   using NodeRef = const warptime::analysis::Node*;
-  using ChildIteratorType = std::vector<warptime::analysis::Node*>::const_iterator;
+  using ChildIteratorType = std::span<warptime::analysis::Node*>::iterator;
   static NodeRef getEntryNode(NodeRef node) { return node; }
   static ChildIteratorType child_begin(NodeRef node) { return node->successors.begin(); }
   static ChildIteratorType child_end(NodeRef node) { return node->successors.end(); }
@@ -64,7 +66,7 @@ struct GraphTraits<const warptime::analysis::Node*> {
 template <>
 struct GraphTraits<Inverse<warptime::analysis::Node*>> {
   using NodeRef = warptime::analysis::Node*;
-  using ChildIteratorType = std::vector<warptime::analysis::Node*>::iterator;
+  using ChildIteratorType = std::span<warptime::analysis::Node*>::iterator;
   static NodeRef getEntryNode(Inverse<NodeRef> node) { return node.Graph; }
   static ChildIteratorType child_begin(NodeRef node) { return node->predecessors.begin(); }
   static ChildIteratorType child_end(NodeRef node) { return node->predecessors.end(); }
@@ -145,6 +147,10 @@ class Builder {
     }
     cfg_.loops.clear();
     cfg_.irreducible.clear();
+    std::vector<std::uint32_t> counts(cfg_.blocks.size(), 0);
+    for (const auto& block : cfg_.blocks)
+      for (const auto s : block.successors) ++counts[s];
+    for (std::uint32_t b = 0; b < cfg_.blocks.size(); ++b) cfg_.blocks[b].predecessors.reserve(counts[b]);
     for (std::uint32_t b = 0; b < cfg_.blocks.size(); ++b)
       for (const auto s : cfg_.blocks[b].successors) cfg_.blocks[s].predecessors.push_back(b);
     find_reachable();
@@ -163,6 +169,7 @@ class Builder {
       if (jump != ptx::no_index) starts[jump] = true;
       if (jump != ptx::no_index || ends_block(function_.instructions[i])) starts[i + 1] = true;
     }
+    cfg_.blocks.reserve(static_cast<std::size_t>(std::count(starts.begin(), starts.end(), true)));
     block_of_.assign(count + 1, 0);
     for (std::uint32_t i = 0; i < count; ++i) {
       if (starts[i]) {
@@ -211,6 +218,7 @@ class Builder {
 
   void connect(std::uint32_t b) {
     auto& block = cfg_.blocks[b];
+    block.successors.reserve(2);
     const auto& last = last_instruction(function_, block);
     const bool conditional = last.guard != ptx::no_index;
     bool falls_through = true;
@@ -265,12 +273,20 @@ class Builder {
   void find_dominators_and_loops() {
     Graph graph;
     graph.nodes.resize(cfg_.blocks.size());
+    std::size_t edges = 0;
+    for (const auto& block : cfg_.blocks) edges += block.successors.size() + block.predecessors.size();
+    graph.edges.reserve(edges);  // the nodes' spans stay valid
+    const auto edges_to = [&](const std::vector<std::uint32_t>& blocks) {
+      const auto first = graph.edges.size();
+      for (const auto b : blocks) graph.edges.push_back(&graph.nodes[b]);
+      return std::span(graph.edges).subspan(first);
+    };
     for (std::uint32_t b = 0; b < cfg_.blocks.size(); ++b) {
       auto& node = graph.nodes[b];
       node.graph = &graph;
       node.index = b;
-      for (const auto s : cfg_.blocks[b].successors) node.successors.push_back(&graph.nodes[s]);
-      for (const auto p : cfg_.blocks[b].predecessors) node.predecessors.push_back(&graph.nodes[p]);
+      node.successors = edges_to(cfg_.blocks[b].successors);
+      node.predecessors = edges_to(cfg_.blocks[b].predecessors);
     }
     llvm::DominatorTreeBase<Node, false> dominators;
     dominators.recalculate(graph);

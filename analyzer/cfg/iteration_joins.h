@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <vector>
 
 #include "analyzer/cfg/cfg.h"
 
@@ -20,11 +20,10 @@ class IterationJoins {
   std::uint32_t join_of(std::uint32_t block, std::uint32_t loop);
 
  private:
-  using ByBlock = std::map<std::uint32_t, std::uint32_t>;
-  ByBlock post_dominators_in(std::uint32_t loop) const;
+  std::vector<std::uint32_t> post_dominators_in(std::uint32_t loop) const;
 
   const Cfg& cfg_;
-  std::map<std::uint32_t, ByBlock> by_loop_;
+  std::vector<std::vector<std::uint32_t>> by_loop_;  // by place in Loop::blocks; empty: not yet found
 };
 
 }  // namespace warptime::analysis

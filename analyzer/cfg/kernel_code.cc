@@ -25,7 +25,7 @@ bool moves_parameter(const ptx::Instruction& ins) {
   if (ins.info == nullptr || ins.operand_count != 2) return false;
   const auto category = ins.info->category;
   return (category == ptx::Category::load || category == ptx::Category::store) &&
-         ptx::space_of(ins.opcode) == ptx::StateSpace::param;
+         ptx::space_of(ins) == ptx::StateSpace::param;
 }
 
 std::string name_in_source(std::string_view symbol) {

@@ -144,7 +144,7 @@ class SlotPromoter {
   bool note_access(std::uint32_t i, std::uint32_t which) {
     const auto& ins = function_.instructions[i];
     const auto& address = operand(ins, which);
-    const auto space = ptx::space_of(ins.opcode);
+    const auto space = ptx::space_of(ins);
     if (address.kind != Kind::address ||
         (space != ptx::StateSpace::local && space != ptx::StateSpace::generic))
       return false;

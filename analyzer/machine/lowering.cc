@@ -378,7 +378,7 @@ class Lowering {
 
   bool is_source_of_varying(const Instruction& one) const {
     if (one.info == nullptr || one.info->is(ptx::of_other_threads)) return true;
-    if (one.info->category == Category::load) return ptx::space_of(one.opcode) != ptx::StateSpace::param;
+    if (one.info->category == Category::load) return ptx::space_of(one) != ptx::StateSpace::param;
     if (one.info->category == Category::atomic || one.info->category == Category::call) return true;
     for (std::uint32_t o = 0; o < one.operand_count; ++o) {
       const Operand& read = operands_[one.first_operand + o];
@@ -1005,7 +1005,7 @@ class Lowering {
     return one.info != nullptr && one.info->category == Category::call;
   }
   static bool is_global(const Instruction& one) {
-    const auto space = ptx::space_of(one.opcode);
+    const auto space = ptx::space_of(one);
     return space == ptx::StateSpace::global || space == ptx::StateSpace::generic;
   }
 
@@ -1326,7 +1326,7 @@ class Lowering {
     if (one.info == nullptr || one.info->category == Category::barrier ||
         one.info->category == Category::call)
       return true;
-    const auto space = ptx::space_of(one.opcode);
+    const auto space = ptx::space_of(one);
     const bool writes = one.info->category == Category::store || one.info->category == Category::atomic ||
                         one.info->category == Category::async_copy;
     return writes && space != ptx::StateSpace::global;

@@ -64,7 +64,7 @@ int own_registers(std::string_view opcode) {
 
 bool is_load(const Instruction& one) {
   return one.info != nullptr && one.info->category == Category::load &&
-         ptx::space_of(one.opcode) != ptx::StateSpace::param;
+         ptx::space_of(one) != ptx::StateSpace::param;
 }
 
 bool is_store(const Instruction& one) {
@@ -103,7 +103,7 @@ const Operand* register_in_address(const std::vector<Operand>& operands, const I
 }
 
 bool in_different_spaces(const Instruction& a, const Instruction& b) {
-  const auto space = ptx::space_of(a.opcode), other = ptx::space_of(b.opcode);
+  const auto space = ptx::space_of(a), other = ptx::space_of(b);
   return space != other && space != ptx::StateSpace::generic && other != ptx::StateSpace::generic;
 }
 

@@ -77,20 +77,23 @@ void BlockItems::append_block(std::uint32_t b, std::uint32_t loop, const Facts& 
     barrier = false;
     run = 0;
   };
+  const auto note_part = [&](std::uint32_t i) {
+    if (options_.detail) made_of.push_back(i);
+  };
   for (auto i = block.first; i < block.end; ++i) {
     const auto& role = out_.roles[i];
     if (role.kind == InstructionRole::Kind::none) {
       // It may still pass a register on: an argument of an inlined call.
-      if (flow_.code.silent(i)) made_of.push_back(i);
+      if (flow_.code.silent(i)) note_part(i);
       continue;
     }
     if (role.kind != InstructionRole::Kind::calculation) {
       end_run();
-      made_of.push_back(i);
+      note_part(i);
       append_memory_access(i, loop, facts, std::exchange(made_of, {}), items);
       continue;
     }
-    made_of.push_back(i);
+    note_part(i);
     ++run;
     if (const auto line = notes_.source_line(i); line > 0) lines.add(line);
     ptx.add(static_cast<int>(function_.instructions[i].line));

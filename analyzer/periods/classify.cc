@@ -100,7 +100,7 @@ InstructionRole classify(analysis::KernelFlow& flow, std::uint32_t block, std::u
     return role;
   }
   const auto operand = address_operand(evaluator.operands(), ins, category);
-  auto space = ptx::space_of(ins.opcode);
+  auto space = ptx::space_of(ins);
   std::string note = category == ptx::Category::atomic      ? "atomic"
                      : category == ptx::Category::reduction ? "reduction"
                                                             : "";

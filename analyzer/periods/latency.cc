@@ -46,7 +46,7 @@ bool of_integers(std::string_view opcode) {
 }
 
 double load(const ptx::Instruction& ins) {
-  switch (ptx::space_of(ins.opcode)) {
+  switch (ptx::space_of(ins)) {
     case ptx::StateSpace::param:
       return 0;
     case ptx::StateSpace::local:

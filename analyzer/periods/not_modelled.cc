@@ -14,7 +14,7 @@ bool is_runtime_function(std::string_view callee) {
 
 void NotModelled::look_at(const ptx::Instruction& ins) {
   if (ins.info == nullptr) return;
-  if (ptx::space_of(ins.opcode) == ptx::StateSpace::texture) use(Feature::texture);
+  if (ins.info->is(ptx::texture | ptx::surface)) use(Feature::texture);
   switch (ins.info->category) {
     case ptx::Category::barrier:
       use(Feature::barrier);
@@ -28,7 +28,7 @@ void NotModelled::look_at(const ptx::Instruction& ins) {
       break;
     case ptx::Category::load:
     case ptx::Category::store: {
-      const auto space = ptx::space_of(ins.opcode);
+      const auto space = ptx::space_of(ins);
       if (space == ptx::StateSpace::shared) use(Feature::shared_memory);
       if (space == ptx::StateSpace::local) use(Feature::local_memory);
       break;

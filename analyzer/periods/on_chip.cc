@@ -115,7 +115,7 @@ std::optional<ChipAccess> OnChip::access_of(std::uint32_t i, std::uint32_t loop,
   if (!kind) return std::nullopt;
   const auto operand = address_operand(evaluator.operands(), ins, ins.info->category);
   const auto address = evaluator.address(i, operand);
-  auto space = ptx::space_of(ins.opcode);
+  auto space = ptx::space_of(ins);
   if (space == StateSpace::generic || space == StateSpace::none)
     space = evaluator.space_of_address(address).value_or(StateSpace::global);
   const auto on_chip = chip_space(space);

@@ -87,6 +87,34 @@ StateSpace space_named(std::string_view part) {
   return StateSpace::none;
 }
 
+StateSpace space_of_known(std::string_view opcode, const Opcode* info) {
+  if (info == nullptr) return StateSpace::none;
+  if (info->is(texture | surface)) return StateSpace::texture;
+  switch (info->category) {
+    case Category::load:
+    case Category::store:
+    case Category::atomic:
+    case Category::reduction:
+    case Category::async_copy:
+    case Category::prefetch:
+      break;
+    default:
+      return StateSpace::none;
+  }
+  Parts parts(opcode);
+  std::string_view part;
+  parts.next(part);
+  const bool copies = info->category == Category::async_copy;
+  StateSpace first = StateSpace::none;
+  while (parts.next(part)) {
+    const StateSpace space = space_named(part);
+    if (space == StateSpace::none) continue;
+    if (!copies || space == StateSpace::global) return space;
+    if (first == StateSpace::none) first = space;
+  }
+  return first == StateSpace::none ? StateSpace::generic : first;
+}
+
 // Digits only, at most three of them; 0 otherwise.
 int small_number(std::string_view digits) {
   if (digits.empty() || digits.size() > 3) return 0;
@@ -96,6 +124,23 @@ int small_number(std::string_view digits) {
     value = value * 10 + (c - '0');
   }
   return value;
+}
+
+int access_bytes_of_known(std::string_view opcode, const Opcode* info) {
+  if (info == nullptr || info->is(moved_by_warp)) return 0;
+  Parts parts(opcode);
+  std::string_view part;
+  parts.next(part);
+  // A texture's first type is that of the result, the second that of the coordinates.
+  const bool first_type = info->is(texture | surface);
+  int bytes = 0;
+  int width = 1;
+  while (parts.next(part)) {
+    if (part.size() > 1 && part[0] == 'v' && small_number(part.substr(1)) != 0)
+      width = small_number(part.substr(1));
+    if (const int type = type_bytes(part); type != 0 && (bytes == 0 || !first_type)) bytes = type;
+  }
+  return bytes * width;
 }
 
 }  // namespace
@@ -122,32 +167,11 @@ std::size_t opcode_count() {
 }
 
 StateSpace space_of(std::string_view opcode) {
-  const Opcode* info = find_opcode(opcode);
-  if (info == nullptr) return StateSpace::none;
-  if (info->is(texture | surface)) return StateSpace::texture;
-  Parts parts(opcode);
-  std::string_view part;
-  parts.next(part);
-  const bool copies = info->category == Category::async_copy;
-  switch (info->category) {
-    case Category::load:
-    case Category::store:
-    case Category::atomic:
-    case Category::reduction:
-    case Category::async_copy:
-    case Category::prefetch:
-      break;
-    default:
-      return StateSpace::none;
-  }
-  StateSpace first = StateSpace::none;
-  while (parts.next(part)) {
-    const StateSpace space = space_named(part);
-    if (space == StateSpace::none) continue;
-    if (!copies || space == StateSpace::global) return space;
-    if (first == StateSpace::none) first = space;
-  }
-  return first == StateSpace::none ? StateSpace::generic : first;
+  return space_of_known(opcode, find_opcode(opcode));
+}
+
+StateSpace space_of(const Instruction& instruction) {
+  return space_of_known(instruction.opcode, instruction.info);
 }
 
 bool has_part(std::string_view opcode, std::string_view word) {
@@ -158,21 +182,11 @@ bool has_part(std::string_view opcode, std::string_view word) {
 }
 
 int access_bytes(std::string_view opcode) {
-  const Opcode* info = find_opcode(opcode);
-  if (info == nullptr || info->is(moved_by_warp)) return 0;
-  Parts parts(opcode);
-  std::string_view part;
-  parts.next(part);
-  // A texture's first type is that of the result, the second that of the coordinates.
-  const bool first_type = info->is(texture | surface);
-  int bytes = 0;
-  int width = 1;
-  while (parts.next(part)) {
-    if (part.size() > 1 && part[0] == 'v' && small_number(part.substr(1)) != 0)
-      width = small_number(part.substr(1));
-    if (const int type = type_bytes(part); type != 0 && (bytes == 0 || !first_type)) bytes = type;
-  }
-  return bytes * width;
+  return access_bytes_of_known(opcode, find_opcode(opcode));
+}
+
+int access_bytes(const Instruction& instruction) {
+  return access_bytes_of_known(instruction.opcode, instruction.info);
 }
 
 int type_bytes(std::string_view part) {

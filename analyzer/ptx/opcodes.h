@@ -61,6 +61,8 @@ std::size_t opcode_count();
 // name: generic); a copy's is global where either of its sides is. Texture and surface accesses: texture.
 // Other instructions: none.
 StateSpace space_of(std::string_view opcode);
+// The same, without looking the opcode up again.
+StateSpace space_of(const Instruction& instruction);
 
 // The opcode without its modifiers: `ld` of `ld.global.f32`.
 inline std::string_view first_word(std::string_view opcode) {
@@ -73,6 +75,7 @@ bool has_part(std::string_view opcode, std::string_view word);
 // Bytes that one thread moves: type width times vector width of `ld.global.v4.f32` (16); 0 where the opcode
 // does not say.
 int access_bytes(std::string_view opcode);
+int access_bytes(const Instruction& instruction);
 
 // Bytes of a type such as `f32`, `b128`, `bf16x2`; 0 where the word is none or has no size in memory.
 int type_bytes(std::string_view type);

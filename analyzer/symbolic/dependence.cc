@@ -28,7 +28,7 @@ std::uint8_t Evaluator::instruction_dependence(std::uint32_t instruction,
   if (ins.info != nullptr && ins.info->is(ptx::of_other_threads)) return on_data | on_load | on_thread;
   // What lies in a thread's own memory can differ, wherever its address is the same.
   if (ins.info != nullptr && ins.info->category == ptx::Category::load && ins.operand_count == 2) {
-    auto space = ptx::space_of(ins.opcode);
+    auto space = ptx::space_of(ins);
     if (space == ptx::StateSpace::generic)
       space = space_of_address(address(instruction, 1)).value_or(ptx::StateSpace::global);
     if (space == ptx::StateSpace::local) return on_data | on_load | on_thread;
@@ -59,10 +59,16 @@ void Evaluator::visit_sources_of_phi(std::uint32_t phi, const std::function<void
 // instruction reads.
 std::uint8_t Evaluator::direct_dependence(ExprId value, std::vector<ExprId>& next) {
   const auto node = exprs_[value];
-  std::uint8_t found = node.dependence;
-  const std::function<void(ExprId)> visit = [&](ExprId v) {
-    found |= exprs_[v].dependence;
-    if (exprs_[v].indirect) next.push_back(v);
+  struct Visited {
+    const SymbolicExprs& exprs;
+    std::vector<ExprId>& next;
+    std::uint8_t found;
+  } visited{exprs_, next, node.dependence};
+  auto& found = visited.found;
+  // One reference, so that the function object needs no memory of its own.
+  const std::function<void(ExprId)> visit = [&visited](ExprId v) {
+    visited.found |= visited.exprs[v].dependence;
+    if (visited.exprs[v].indirect) visited.next.push_back(v);
   };
   if (node.op == SymbolicOp::phi) {
     visit_sources_of_phi(node.a, visit);
@@ -87,10 +93,11 @@ std::uint8_t Evaluator::dependence(ExprId value) {
     ExprId value;
     std::uint32_t number, low;
     std::uint8_t found;
-    std::size_t at = 0;
-    std::vector<ExprId> next = {};
+    std::size_t first,
+        at;  // in `next`: what it reaches, up to the next visit's; and what of that is visited next
   };
   std::vector<Visit> path;
+  std::vector<ExprId> next;  // of all on the path
   struct Open {
     ExprId value;
     std::uint8_t found;
@@ -98,18 +105,18 @@ std::uint8_t Evaluator::dependence(ExprId value) {
   std::vector<Open> open;
   std::uint32_t count = 0;
   const auto enter = [&](ExprId v) {
-    Visit visit{v, count, count, 0};
-    visit.found = direct_dependence(v, visit.next);
+    Visit visit{v, count, count, 0, next.size(), next.size()};
+    visit.found = direct_dependence(v, next);
     if (visit_of_.size() < exprs_.size()) visit_of_.resize(exprs_.size() + exprs_.size() / 2, 0);
     visit_of_[v] = ++count;
     open.push_back({v, 0});
-    path.push_back(std::move(visit));
+    path.push_back(visit);
   };
   enter(value);
   while (true) {
     auto& top = path.back();
-    if (top.at < top.next.size()) {
-      const auto v = top.next[top.at++];
+    if (top.at < next.size()) {
+      const auto v = next[top.at++];
       if (const auto d = known(v); d != unknown_dependence)
         top.found |= d;
       else if (v < visit_of_.size() && visit_of_[v] != 0)
@@ -118,8 +125,9 @@ std::uint8_t Evaluator::dependence(ExprId value) {
         enter(v);
       continue;
     }
-    const auto done = std::move(path.back());
+    const auto done = path.back();
     path.pop_back();
+    next.resize(done.first);
     auto found = done.found;
     if (done.low == done.number) {
       std::size_t first = open.size();

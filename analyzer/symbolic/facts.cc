@@ -87,11 +87,11 @@ void Facts::assume(ExprId condition, bool holds) {
   }
 }
 
-bool Facts::sum_not_negative(ExprId id, int depth) const {
+template <class Terms, class Make>
+bool Facts::sum_not_negative(std::int64_t number, const Terms& terms, Make make, int depth) const {
   const auto& v = *exprs_;
-  const auto node = v[id];
-  bool all = node.number >= 0;
-  for (const auto& t : v.terms(id)) {
+  bool all = number >= 0;
+  for (const auto& t : terms) {
     if (t.coefficient < 0) {
       all = false;
       continue;
@@ -99,27 +99,28 @@ bool Facts::sum_not_negative(ExprId id, int depth) const {
     all = all && structurally_not_negative(t.atom, depth + 1);
   }
   if (all) return true;
-  // c + x / d = (x + c·d) / d
-  const auto list = v.terms(id);
-  if (list.size() == 1 && list[0].coefficient == 1 && v[list[0].atom].op == SymbolicOp::floor_divide &&
-      v.is_constant(v[list[0].atom].b)) {
-    const auto d = v[v[list[0].atom].b].number;
-    constexpr auto large = std::int64_t{1} << 31;
-    if (d > 0 && d < large && node.number > -large && node.number < large &&
-        prove(exprs_->add(v[list[0].atom].a, exprs_->constant(node.number * d)), depth + 1))
+  if (terms.size() == 1 && terms[0].coefficient == 1) {
+    const auto atom = v[terms[0].atom];
+    // c + x / d = (x + c·d) / d
+    if (atom.op == SymbolicOp::floor_divide && v.is_constant(atom.b)) {
+      const auto d = v[atom.b].number;
+      constexpr auto large = std::int64_t{1} << 31;
+      if (d > 0 && d < large && number > -large && number < large &&
+          prove(exprs_->add(atom.a, exprs_->constant(number * d)), depth + 1))
+        return true;
+    }
+    // log2(x) - m >= 0 where x >= 2^m
+    if (atom.op == SymbolicOp::log2_floor && number > -31 && number <= 0 &&
+        prove(exprs_->add(atom.a, exprs_->constant(-(std::int64_t{1} << -number))), depth + 1))
       return true;
   }
-  // log2(x) - m >= 0 where x >= 2^m
-  if (list.size() == 1 && list[0].coefficient == 1 && v[list[0].atom].op == SymbolicOp::log2_floor &&
-      node.number > -31 && node.number <= 0)
-    if (prove(exprs_->add(v[list[0].atom].a, exprs_->constant(-(std::int64_t{1} << -node.number))),
-              depth + 1))
-      return true;
   // x - d·(x / d) >= 0, for whatever x
-  for (const auto& t : v.terms(id)) {
-    const auto& atom = v[t.atom];
-    if (t.coefficient < 0 && t.coefficient != INT64_MIN && atom.op == SymbolicOp::floor_divide &&
-        exprs_->is_constant(atom.b) && v[atom.b].number == -t.coefficient) {
+  for (const auto& t : terms) {
+    if (t.coefficient >= 0 || t.coefficient == INT64_MIN) continue;
+    const auto atom = v[t.atom];
+    if (atom.op == SymbolicOp::floor_divide && exprs_->is_constant(atom.b) &&
+        v[atom.b].number == -t.coefficient) {
+      const auto id = make();
       const auto rest = exprs_->subtract(id, exprs_->modulo(atom.a, atom.b));
       if (rest != id && structurally_not_negative(rest, depth + 1)) return true;
     }
@@ -127,9 +128,22 @@ bool Facts::sum_not_negative(ExprId id, int depth) const {
   return false;
 }
 
+bool Facts::difference_not_negative(ExprId a, ExprId b, int depth) const {
+  SymbolicExprs::Linear difference;
+  if (b == 0 || a == b || !exprs_->difference(a, b, difference))
+    return structurally_not_negative(exprs_->subtract(a, b), depth);
+  const auto terms = difference.terms();
+  if (difference.number == 0 && terms.size() == 1 && terms[0].coefficient == 1)
+    return structurally_not_negative(terms[0].atom, depth);
+  if (depth > max_proof_depth || ++steps_ > max_proof_steps) return false;
+  if (terms.empty()) return difference.number >= 0;
+  return sum_not_negative(
+      difference.number, terms, [&] { return exprs_->subtract(a, b); }, depth);
+}
+
 bool Facts::structurally_not_negative(ExprId id, int depth) const {
   const auto& v = *exprs_;
-  const auto& node = v[id];
+  const auto node = v[id];
   if (depth > max_proof_depth || ++steps_ > max_proof_steps) return false;
   switch (node.op) {
     case SymbolicOp::constant:
@@ -166,7 +180,8 @@ bool Facts::structurally_not_negative(ExprId id, int depth) const {
     case SymbolicOp::select:
       return prove(node.b, depth + 1) && prove(node.c, depth + 1);
     case SymbolicOp::sum:
-      return sum_not_negative(id, depth);
+      return sum_not_negative(
+          node.number, v.terms(id), [id] { return id; }, depth);
     default:
       return false;
   }
@@ -182,13 +197,13 @@ bool Facts::prove(ExprId id, int depth) const {
   if (structurally_not_negative(id, depth)) return true;
   if (depth > max_proof_depth || steps_ > max_proof_steps) return false;
   for (const auto fact : not_negative_)
-    if (fact == id || structurally_not_negative(exprs_->subtract(id, fact), depth + 1)) return true;
+    if (fact == id || difference_not_negative(id, fact, depth + 1)) return true;
   if (depth > 0 || not_negative_.size() > 8) return false;
-  for (std::size_t i = 0; i < not_negative_.size(); ++i)
+  for (std::size_t i = 0; i < not_negative_.size(); ++i) {
+    const auto rest = exprs_->subtract(id, not_negative_[i]);
     for (std::size_t j = i; j < not_negative_.size(); ++j)
-      if (structurally_not_negative(
-              exprs_->subtract(exprs_->subtract(id, not_negative_[i]), not_negative_[j]), depth + 1))
-        return true;
+      if (difference_not_negative(rest, not_negative_[j], depth + 1)) return true;
+  }
   return false;
 }
 

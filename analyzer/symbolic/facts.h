@@ -24,7 +24,11 @@ class Facts {
   ExprId simplify_node(ExprId id) const;
   bool prove(ExprId id, int depth) const;
   bool structurally_not_negative(ExprId id, int depth) const;
-  bool sum_not_negative(ExprId id, int depth) const;
+  // Of number + Σ terms, which `make` makes an expression of.
+  template <class Terms, class Make>
+  bool sum_not_negative(std::int64_t number, const Terms& terms, Make make, int depth) const;
+  // Whether a - b is not negative by its structure. Most differences are looked at once: they are not made.
+  bool difference_not_negative(ExprId a, ExprId b, int depth) const;
   void add_fact(ExprId id);
   SymbolicExprs* exprs_;
   std::vector<ExprId> not_negative_;

@@ -453,7 +453,7 @@ ExprId Evaluator::evaluate(std::uint32_t instruction) {
   const auto& ins = function_.instructions[instruction];
   if (ins.info == nullptr) return opaque_result(instruction);
   if (moves_slot(operands_, ins)) return operand(instruction, 1);
-  if (ins.info->category == ptx::Category::load && ptx::space_of(ins.opcode) == ptx::StateSpace::param)
+  if (ins.info->category == ptx::Category::load && ptx::space_of(ins) == ptx::StateSpace::param)
     return load_parameter(instruction, 0).value_or(opaque_result(instruction));
   const auto compute = compute_of(*ins.info);
   const auto type = last_word(ins.opcode);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 #include <utility>
 
 namespace warptime::analysis {
@@ -220,15 +221,15 @@ std::int64_t SymbolicExprs::linear_span(ExprId id, Term& single, std::span<const
   return 0;
 }
 
-std::optional<ExprId> SymbolicExprs::add_scaled(ExprId a, ExprId b, std::int64_t sign) {
+bool SymbolicExprs::merge(ExprId a, ExprId b, std::int64_t sign, Linear& result) const {
+  static_assert(std::tuple_size_v<decltype(result.list_)> == 2 * max_terms);  // a sum has max_terms at most
   Term single_a, single_b;
   std::span<const Term> x, y;
   const auto p = linear_span(a, single_a, x), q = linear_span(b, single_b, y);
-  std::int64_t number = 0;
-  if (__builtin_mul_overflow(q, sign, &number) || __builtin_add_overflow(p, number, &number))
-    return std::nullopt;
-  std::array<Term, 2 * max_terms> list;  // not initialised: a sum has max_terms at most
-  auto* out = list.data();
+  if (__builtin_mul_overflow(q, sign, &result.number) ||
+      __builtin_add_overflow(p, result.number, &result.number))
+    return false;
+  auto* out = result.list_.data();
   auto i = x.begin(), j = y.begin();
   while (i != x.end() || j != y.end()) {
     if (j == y.end() || (i != x.end() && i->atom < j->atom)) {
@@ -236,15 +237,29 @@ std::optional<ExprId> SymbolicExprs::add_scaled(ExprId a, ExprId b, std::int64_t
       continue;
     }
     Term term{j->atom, 0};
-    if (__builtin_mul_overflow(j->coefficient, sign, &term.coefficient)) return std::nullopt;
+    if (__builtin_mul_overflow(j->coefficient, sign, &term.coefficient)) return false;
     if (i != x.end() && i->atom == j->atom) {
-      if (__builtin_add_overflow(i->coefficient, term.coefficient, &term.coefficient)) return std::nullopt;
+      if (__builtin_add_overflow(i->coefficient, term.coefficient, &term.coefficient)) return false;
       ++i;
     }
     ++j;
     if (term.coefficient != 0) *out++ = term;
   }
-  return from_sorted(number, std::span<const Term>(list.data(), out));
+  result.count_ = static_cast<std::size_t>(out - result.list_.data());
+  return true;
+}
+
+std::optional<ExprId> SymbolicExprs::add_scaled(ExprId a, ExprId b, std::int64_t sign) {
+  Linear sum;
+  if (!merge(a, b, sign, sum)) return std::nullopt;
+  return from_sorted(sum.number, sum.terms());
+}
+
+bool SymbolicExprs::difference(ExprId a, ExprId b, Linear& result) const {
+  if (!merge(a, b, -1, result) || result.count_ > max_terms) return false;
+  const auto terms = result.terms();
+  return std::none_of(terms.begin(), terms.end(),
+                      [&](const Term& t) { return nodes_[t.atom].depth > max_nesting; });
 }
 
 ExprId SymbolicExprs::add(ExprId a, ExprId b) {

@@ -261,6 +261,19 @@ class SymbolicExprs {
     const auto op = nodes_[id].op;
     return op == SymbolicOp::constant || op == SymbolicOp::sum ? nodes_[id].number : 0;
   }
+  // number + Σ terms, which is none of the table's.
+  class Linear {
+   public:
+    std::int64_t number = 0;
+    std::span<const Term> terms() const { return {list_.data(), count_}; }
+
+   private:
+    friend class SymbolicExprs;
+    std::array<Term, 2 * 32> list_;  // not initialised beyond count_
+    std::size_t count_ = 0;
+  };
+  // a - b, without making it: to look at what is not needed again. False: it is no sum that could be made.
+  bool difference(ExprId a, ExprId b, Linear& result) const;
   // `id` as coefficient · atom + rest, where neither contains `atom`. False where it is not linear in `atom`.
   bool split_linear(ExprId id, ExprId atom, ExprId& coefficient, ExprId& rest);
 
@@ -286,7 +299,8 @@ class SymbolicExprs {
   ExprId from_sorted(std::int64_t number, std::span<const Term> terms);
   // The terms of `id` without a copy; `single` holds that of an atom.
   std::int64_t linear_span(ExprId id, Term& single, std::span<const Term>& terms) const;
-  // a + sign · b; nothing where a number overflows.
+  // a + sign · b; false or nothing where a number overflows.
+  bool merge(ExprId a, ExprId b, std::int64_t sign, Linear& result) const;
   std::optional<ExprId> add_scaled(ExprId a, ExprId b, std::int64_t sign);
   ExprId floor_divide_by_number(ExprId a, ExprId b);
   std::optional<ExprId> exact_quotient(ExprId a, ExprId b);
