@@ -46,8 +46,7 @@ class SlowPaths {
     const Operand& guard = operands_[branch.guard];
     for (std::uint32_t i = block.end - 1; i-- > block.first;) {
       const ptx::Instruction& one = function_.instructions[i];
-      if (ptx::first_word(one.opcode) != "setp" || one.operand_count < 3 ||
-          operand(one, 0).symbol != guard.symbol)
+      if (ptx::first_word(one) != "setp" || one.operand_count < 3 || operand(one, 0).symbol != guard.symbol)
         continue;
       const bool right = is_limit(operand(one, 2)), left = is_limit(operand(one, 1));
       if (left == right) return;

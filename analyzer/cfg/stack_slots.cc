@@ -149,7 +149,7 @@ class SlotPromoter {
         (space != ptx::StateSpace::local && space != ptx::StateSpace::generic))
       return false;
     const auto place = place_of(address);
-    const auto bytes = ptx::access_bytes(ins.opcode);
+    const auto bytes = ptx::access_bytes(ins);
     if (!place || bytes <= 0) return false;
     const auto& value = operand(ins, 1 - which);
     SlotAccess access{i, which, *place, 1, static_cast<std::uint32_t>(bytes)};
@@ -236,7 +236,7 @@ void make_slot_operand(std::vector<ptx::Operand>& operands, const ptx::Instructi
                        const std::function<std::uint32_t(std::uint64_t, std::uint32_t)>& register_for) {
   const auto offset = operands[access.first_operand + which].value;
   const auto value = operands[access.first_operand + 1 - which];
-  const auto bytes = static_cast<std::uint32_t>(std::max(1, ptx::access_bytes(access.opcode)));
+  const auto bytes = static_cast<std::uint32_t>(std::max(1, ptx::access_bytes(access)));
   ptx::Operand promoted;
   promoted.text = operands[access.first_operand + which].text;
   if (value.kind == Kind::vector && value.part_count != 0) {

@@ -67,7 +67,7 @@ std::string operation_of(const Instruction& instruction) {
   const std::string_view first = words.front();
   std::string text(first);
   if (first == "ld" || first == "st" || first == "ldu") {
-    const int bytes = std::max(4, ptx::access_bytes(instruction.opcode));
+    const int bytes = std::max(4, ptx::access_bytes(instruction));
     return text + "." + std::string(space_name(instruction.opcode)) + ".b" + std::to_string(8 * bytes);
   }
   const bool compares = first == "setp" || first == "set";
@@ -91,7 +91,7 @@ std::string operation_of(const Instruction& instruction) {
 
 // The kind of a reader, as Context::use has it.
 std::string_view reader_kind(const Instruction& reader) {
-  const std::string_view first = ptx::first_word(reader.opcode);
+  const ptx::FirstWord first = ptx::first_word(reader);
   if (first == "bra") return "branch";
   if (first == "add" || first == "sub") return "add";
   if (first == "and" || first == "or" || first == "xor" || first == "not" || first == "lop3") return "logic";
@@ -107,7 +107,9 @@ constexpr std::uint32_t kFewInstructions = 8;
 // Of a body that ptxas unrolls.
 constexpr std::uint32_t kLongestUnrolled = 48, kLongestWithBarrier = 64;
 
-class Uses {
+}  // namespace
+
+class Contexts::Uses {
  public:
   Uses(const analysis::KernelCode& code, const analysis::Cfg& cfg)
       : module_(code.module()),
@@ -124,11 +126,14 @@ class Uses {
         block_of_[i] = b;
   }
 
-  Context context_of(std::uint32_t i) const {
+  Context context_of(std::uint32_t i, const std::vector<LoopKind>& loops) const {
     const Instruction& instruction = function_.instructions[i];
     std::string operation = operation_of(instruction);
     if (operation == "bra" && instruction.guard != ptx::no_index) operation += branch_kind(i);
-    return {std::move(operation), use_of(i), operands_of(i), LoopKind::none};
+    const std::uint32_t loop =
+        block_of_[i] == analysis::none ? analysis::none : cfg_.blocks[block_of_[i]].loop;
+    return {std::move(operation), use_of(i), operands_of(i),
+            loop == analysis::none ? LoopKind::none : loops[loop]};
   }
 
   LoopKind kind_of(std::uint32_t loop) const {
@@ -234,7 +239,7 @@ class Uses {
     for (std::uint32_t b : cfg_.loops[loop].blocks) {
       for (std::uint32_t i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i) {
         const Instruction& one = function_.instructions[i];
-        const std::string_view first = ptx::first_word(one.opcode);
+        const ptx::FirstWord first = ptx::first_word(one);
         if ((first != "add" && first != "sub") || one.operand_count != 3 ||
             operands_[one.first_operand].symbol != reg)
           continue;
@@ -257,7 +262,7 @@ class Uses {
   bool has_neighbour(std::uint32_t i) const {
     const Operand* own = address_of(function_.instructions[i]);
     if (own == nullptr || block_of_[i] == analysis::none) return false;
-    const auto bytes = static_cast<std::uint64_t>(ptx::access_bytes(function_.instructions[i].opcode));
+    const auto bytes = static_cast<std::uint64_t>(ptx::access_bytes(function_.instructions[i]));
     const analysis::Block& block = cfg_.blocks[block_of_[i]];
     for (std::uint32_t other = block.first; other < block.end; ++other) {
       if (other == i || function_.instructions[other].opcode != function_.instructions[i].opcode) continue;
@@ -270,7 +275,7 @@ class Uses {
   }
 
   const Operand* address_of(const Instruction& instruction) const {
-    const std::string_view first = ptx::first_word(instruction.opcode);
+    const ptx::FirstWord first = ptx::first_word(instruction);
     if (first != "ld" && first != "st") return nullptr;
     for (std::uint32_t o = 0; o < instruction.operand_count; ++o) {
       const Operand& operand = operands_[instruction.first_operand + o];
@@ -283,7 +288,7 @@ class Uses {
 
   std::string operands_of(std::uint32_t i) const {
     const Instruction& instruction = function_.instructions[i];
-    if (ptx::first_word(instruction.opcode) == "mov" && instruction.operand_count == 2) {
+    if (ptx::first_word(instruction) == "mov" && instruction.operand_count == 2) {
       const Operand& source = operands_[instruction.first_operand + 1];
       if (source.kind == Kind::special) return std::string(source.text);
     }
@@ -311,7 +316,7 @@ class Uses {
     if (definitions_[operand.symbol] != 1) return 'r';
     const std::uint32_t made = definition_[operand.symbol];
     const Instruction& from = function_.instructions[made];
-    const std::string_view first = ptx::first_word(from.opcode);
+    const ptx::FirstWord first = ptx::first_word(from);
     if (is_parameter(from, 0)) return is_first_use(made, reader) ? 'p' : 'q';
     if (first == "mov" && from.operand_count == 2 && operands_[from.first_operand + 1].kind == Kind::special)
       return 't';
@@ -364,8 +369,6 @@ class Uses {
   std::vector<std::uint32_t> block_of_;       // by instruction
 };
 
-}  // namespace
-
 std::uint32_t last_block_of(const analysis::Cfg& cfg, std::uint32_t loop) {
   const std::uint32_t latch = cfg.loops[loop].latches.front();
   const analysis::Block& block = cfg.blocks[latch];
@@ -388,23 +391,26 @@ Context entry_context(const analysis::Cfg& cfg) {
   return {"entry", "", blocks <= 2 ? "1" : blocks <= 4 ? "3" : blocks <= 8 ? "7" : "n", LoopKind::none};
 }
 
+Contexts::Contexts(const analysis::KernelCode& code, const analysis::Cfg& cfg)
+    : uses_(std::make_unique<const Uses>(code, cfg)) {
+  for (std::uint32_t loop = 0; loop < cfg.loops.size(); ++loop) loops_.push_back(uses_->kind_of(loop));
+}
+
+Contexts::~Contexts() = default;
+
+Context Contexts::of(std::uint32_t instruction) const {
+  return uses_->context_of(instruction, loops_);
+}
+
 std::vector<LoopKind> loop_kinds(const analysis::KernelCode& code, const analysis::Cfg& cfg) {
-  const Uses uses(code, cfg);
-  std::vector<LoopKind> kinds;
-  for (std::uint32_t loop = 0; loop < cfg.loops.size(); ++loop) kinds.push_back(uses.kind_of(loop));
-  return kinds;
+  return Contexts(code, cfg).loops();
 }
 
 std::vector<Context> contexts_of(const analysis::KernelCode& code, const analysis::Cfg& cfg) {
-  const Uses uses(code, cfg);
-  const std::vector<LoopKind> kinds = loop_kinds(code, cfg);
+  const Contexts all(code, cfg);
   std::vector<Context> contexts;
   contexts.reserve(code.function().instructions.size());
-  for (std::uint32_t i = 0; i < code.function().instructions.size(); ++i)
-    contexts.push_back(uses.context_of(i));
-  for (const analysis::Block& block : cfg.blocks)
-    for (std::uint32_t i = block.first; i < block.end && i < contexts.size(); ++i)
-      contexts[i].loop = block.loop != analysis::none ? kinds[block.loop] : LoopKind::none;
+  for (std::uint32_t i = 0; i < code.function().instructions.size(); ++i) contexts.push_back(all.of(i));
   return contexts;
 }
 

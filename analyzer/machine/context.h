@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,24 @@ bool is_kept_rolled(const ptx::Module& module, const ptx::Function& function, co
 std::uint32_t last_block_of(const analysis::Cfg& cfg, std::uint32_t loop);
 // By loop of cfg.
 std::vector<LoopKind> loop_kinds(const analysis::KernelCode& code, const analysis::Cfg& cfg);
+// The contexts of a kernel's instructions, each found when it is asked for: the rules of lowering.h need few.
+class Contexts {
+ public:
+  // Both must outlive it. cfg: of the code.
+  Contexts(const analysis::KernelCode& code, const analysis::Cfg& cfg);
+  ~Contexts();
+  Contexts(const Contexts&) = delete;
+  Contexts& operator=(const Contexts&) = delete;
+
+  Context of(std::uint32_t instruction) const;
+  const std::vector<LoopKind>& loops() const { return loops_; }  // by loop of cfg
+
+ private:
+  class Uses;
+  std::unique_ptr<const Uses> uses_;
+  std::vector<LoopKind> loops_;
+};
+
 // By instruction of code.function(). cfg: of that code.
 std::vector<Context> contexts_of(const analysis::KernelCode& code, const analysis::Cfg& cfg);
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
+#include <mutex>
 
 #include "analyzer/cfg/slow_paths.h"
 #include "analyzer/compile/targets.h"
@@ -70,11 +72,12 @@ const MachineWork& CostTable::find(const Context& context) const {
 
 const MachineWork& CostTable::find(const Context& context, std::string_view where) const {
   const std::string use = context.use + std::string(where), any = "*" + std::string(where);
-  for (const std::string& key :
-       {key_of(context.operation, use, context.operands), key_of(context.operation, any, context.operands),
-        key_of(context.operation, any, "*"), key_of("*", any, "*")})
-    if (const auto found = lines_.find(key); found != lines_.end()) return found->second;
-  return lines_.find("*,*,*")->second;
+  auto found = lines_.find(key_of(context.operation, use, context.operands));
+  if (found == lines_.end()) found = lines_.find(key_of(context.operation, any, context.operands));
+  if (found == lines_.end()) found = lines_.find(key_of(context.operation, any, "*"));
+  if (found == lines_.end()) found = lines_.find(key_of("*", any, "*"));
+  if (found == lines_.end()) found = lines_.find("*,*,*");
+  return found->second;
 }
 
 std::vector<std::string> table_targets() {
@@ -87,28 +90,27 @@ std::vector<std::string> table_targets() {
 }
 
 const CostTable& table_of(std::string_view target, std::string& used) {
-  static const auto tables = [] {
-    std::map<std::string, CostTable, std::less<>> read;
-    for (std::size_t i = 0; i < machine_tables_count; ++i) {
-      const EmbeddedFile& file = machine_tables[i];
-      auto table = CostTable::read(file.text, std::string(file.name));
-      if (!table) continue;
-      const std::string_view of = file.name.substr(0, file.name.find('.'));
-      table->target = number_of(of);
-      read.emplace(of, std::move(*table));
-    }
-    return read;
-  }();
-  const auto targets = table_targets();
+  static const auto targets = table_targets();
   used = targets.front();
   for (const std::string& one : targets)
     if (number_of(one) <= number_of(target)) used = one;
-  return tables.find(used)->second;
+  // Each is read when it is needed first: that takes longer than the estimate of a small kernel.
+  static std::mutex reading;
+  static std::map<std::string, CostTable, std::less<>> tables;
+  const std::lock_guard lock(reading);
+  auto found = tables.find(used);
+  if (found != tables.end()) return found->second;
+  const auto file = std::find_if(machine_tables, machine_tables + machine_tables_count, [&](const auto& one) {
+    return one.name.substr(0, one.name.find('.')) == used;
+  });
+  auto table = CostTable::read(file->text, std::string(file->name));
+  assert(table);
+  table->target = number_of(used);
+  return tables.emplace(used, std::move(*table)).first->second;
 }
 
 Estimate estimate(const analysis::KernelCode& code, const analysis::Cfg& cfg, const CostTable& table) {
-  return lower(code, cfg, contexts_of(code, cfg), slow_paths(code, cfg), loop_kinds(code, cfg), table,
-               table.target);
+  return lower(code, cfg, Contexts(code, cfg), slow_paths(code, cfg), table, table.target);
 }
 
 Estimate counted(const analysis::KernelCode& code, const analysis::Cfg& cfg, const MachineKernel& kernel,

@@ -187,20 +187,20 @@ struct Use {
 
 class Lowering {
  public:
-  Lowering(const analysis::KernelCode& code, const analysis::Cfg& cfg, const std::vector<Context>& contexts,
-           const std::vector<bool>& slow, const std::vector<LoopKind>& loops, const CostTable& table,
-           int target)
+  Lowering(const analysis::KernelCode& code, const analysis::Cfg& cfg, const Contexts& contexts,
+           const std::vector<bool>& slow, const CostTable& table, int target)
       : function_(code.function()),
         operands_(code.operands()),
         code_(code),
         cfg_(cfg),
         contexts_(contexts),
         slow_(slow),
-        loops_(loops),
+        loops_(contexts.loops()),
         table_(table),
         target_(target) {
     made_.each.resize(function_.instructions.size());
     made_.loops.resize(cfg.loops.size());
+    means_.resize(function_.instructions.size());
   }
 
   Estimate lower() {
@@ -295,7 +295,7 @@ class Lowering {
     return operands_[function_.instructions[i].first_operand + o];
   }
   std::string_view opcode(std::uint32_t i) const { return function_.instructions[i].opcode; }
-  std::string_view first(std::uint32_t i) const { return ptx::first_word(opcode(i)); }
+  ptx::FirstWord first(std::uint32_t i) const { return ptx::first_word(function_.instructions[i]); }
   bool is_guarded(std::uint32_t i) const { return function_.instructions[i].guard != no_index; }
 
   // The instruction that alone defines what operand `o` reads; no_index: none or several.
@@ -507,7 +507,8 @@ class Lowering {
   }
 
   bool folds(std::uint32_t i) {
-    const std::string_view name = first(i), all = opcode(i);
+    const ptx::FirstWord name = first(i);
+    const std::string_view all = opcode(i);
     const Instruction& one = function_.instructions[i];
     if (code_.silent(i)) return true;
     if (all.starts_with("ld.param") || name == "cvta") return true;
@@ -607,7 +608,7 @@ class Lowering {
     return is_rotation(reader) ? reader : no_index;
   }
   bool is_rotation(std::uint32_t i) const {
-    const std::string_view name = first(i);
+    const ptx::FirstWord name = first(i);
     if ((name != "or" && name != "add" && name != "xor") || function_.instructions[i].operand_count != 3)
       return false;
     std::uint32_t left = definition(i, 1), right = definition(i, 2);
@@ -715,7 +716,7 @@ class Lowering {
     return all_uses(i, [&](const Use& use) { return is_sum(use.instruction, "64"); });
   }
   bool is_logic(std::uint32_t i) const {
-    const std::string_view name = first(i);
+    const ptx::FirstWord name = first(i);
     return (name == "and" || name == "or" || name == "xor" || name == "not") && opcode(i).ends_with(".b32");
   }
 
@@ -758,7 +759,7 @@ class Lowering {
       return space == ptx::StateSpace::constant || space == ptx::StateSpace::local ||
              space == ptx::StateSpace::shared;
     }
-    const std::string_view name = first(use.instruction);
+    const ptx::FirstWord name = first(use.instruction);
     const bool keeps_lower = opcode(use.instruction).starts_with("mul.lo") || name == "add" ||
                              name == "sub" || name == "and" || name == "shl" || name == "mov";
     const std::uint32_t to = result_of(use.instruction);
@@ -801,7 +802,7 @@ class Lowering {
   bool folds_into_extremum(std::uint32_t i) {
     if (target_ < 90 || use_count(i) != 1 || absorbs_[i] != 0) return false;
     const Use use = uses_[result_of(i)].front();
-    const std::string_view name = first(use.instruction);
+    const ptx::FirstWord name = first(use.instruction);
     if ((name != "min" && name != "max") || !is_integer(use.instruction, "32")) return false;
     if (block_of_[use.instruction] != block_of_[i] || absorbs_[use.instruction] != 0) return false;
     if (!is_sum(i, "32") && opcode(i) != opcode(use.instruction)) return false;
@@ -1011,14 +1012,18 @@ class Lowering {
 
   // What the table says, without the parameters, which are counted where they are needed.
   MachineWork mean(std::uint32_t i) const {
-    Context context = contexts_[i];
-    if (target_ >= 90) std::replace(context.operands.begin(), context.operands.end(), 'p', 'q');
-    return table_.find(context);
+    if (means_[i] == nullptr) {
+      Context context = contexts_.of(i);
+      if (target_ >= 90) std::replace(context.operands.begin(), context.operands.end(), 'p', 'q');
+      means_[i] = &table_.find(context);
+    }
+    return *means_[i];
   }
 
   std::optional<MachineWork> rule(std::uint32_t i, std::uint32_t b) {
     const Instruction& one = function_.instructions[i];
-    const std::string_view name = first(i), all = one.opcode;
+    const ptx::FirstWord name = first(i);
+    const std::string_view all = one.opcode;
     if (one.info == nullptr) return std::nullopt;
     if (is_rotation(i)) {
       const bool swaps = all.ends_with("64") && constant_of(operand(definition(i, 1), 2))->value == 32;
@@ -1149,7 +1154,8 @@ class Lowering {
   }
 
   std::optional<MachineWork> sum_rule(std::uint32_t i) {
-    const std::string_view name = first(i), all = opcode(i);
+    const ptx::FirstWord name = first(i);
+    const std::string_view all = opcode(i);
     if (all.ends_with(".f32")) return work_of(Pipe::fma);
     if (all.ends_with(".f64")) return work_of(Pipe::fp64);
     if (all.ends_with("16") || all.ends_with("16x2") || name == "fma") return std::nullopt;
@@ -1196,7 +1202,8 @@ class Lowering {
   bool one_of_wide(std::uint32_t i) const { return i < in_wide_.size() && in_wide_[i]; }
 
   void demand_constants(std::uint32_t i, std::uint32_t b) {
-    const std::string_view name = first(i), all = opcode(i);
+    const ptx::FirstWord name = first(i);
+    const std::string_view all = opcode(i);
     const Instruction& one = function_.instructions[i];
     const bool floating = all.ends_with(".f32") || all.ends_with(".f64");
     if (name == "st") {
@@ -1377,7 +1384,7 @@ class Lowering {
     return 0;
   }
   int zero_bits_of_result(std::uint32_t i, int depth) {
-    const std::string_view name = first(i);
+    const ptx::FirstWord name = first(i);
     const std::uint32_t count = function_.instructions[i].operand_count;
     const auto of = [&](std::uint32_t o) { return zero_bits_of(operand(i, o), depth); };
     if (is_guarded(i)) return 0;
@@ -1596,7 +1603,7 @@ class Lowering {
   bool is_shared_counter(std::uint32_t reg, std::uint32_t sum, std::uint32_t loop) const {
     const auto fits = [&](const Use& use) {
       if (use.as_address || use.instruction == sum || !is_inside(use.instruction, loop)) return true;
-      const std::string_view name = first(use.instruction);
+      const ptx::FirstWord name = first(use.instruction);
       return name == "setp" || name == "mov" || is_sum(use.instruction, "32") ||
              is_sum(use.instruction, "64");
     };
@@ -1609,35 +1616,35 @@ class Lowering {
   const std::vector<Operand>& operands_;
   const analysis::KernelCode& code_;
   const analysis::Cfg& cfg_;
-  const std::vector<Context>& contexts_;
+  const Contexts& contexts_;
   const std::vector<bool>& slow_;
   const std::vector<LoopKind>& loops_;
   const CostTable& table_;
   const int target_;
   Estimate made_;
-  std::vector<std::vector<std::uint32_t>> definitions_;        // by register: instructions
-  std::vector<std::vector<Use>> uses_;                         // by register: of live instructions
-  std::vector<std::uint32_t> block_of_;                        // by instruction
-  std::vector<bool> live_;                                     // by instruction: something depends on it
-  std::vector<bool> varying_;                                  // by register: may differ between threads
-  std::vector<bool> predicated_;                               // by block: its branch vanishes
-  std::set<std::uint32_t> short_;                              // blocks that are predicated
-  std::vector<bool> folded_;                                   // by instruction: part of its readers
-  std::vector<std::uint8_t> absorbs_;                          // by instruction: how many became part of it
-  bool is_of_nvcc_ = false;                                    // who made the PTX
-  bool calls_ = false;                                         // functions
-  std::vector<bool> narrow_;                                   // by register: its upper half is not needed
-  std::map<std::uint32_t, int> zero_bits_;                     // by register
-  std::vector<bool> in_wide_;                                  // by instruction: part of a wider load
+  mutable std::vector<const MachineWork*> means_;        // by instruction: of the table; null: not looked for
+  std::vector<std::vector<std::uint32_t>> definitions_;  // by register: instructions
+  std::vector<std::vector<Use>> uses_;                   // by register: of live instructions
+  std::vector<std::uint32_t> block_of_;                  // by instruction
+  std::vector<bool> live_;                               // by instruction: something depends on it
+  std::vector<bool> varying_;                            // by register: may differ between threads
+  std::vector<bool> predicated_;                         // by block: its branch vanishes
+  std::set<std::uint32_t> short_;                        // blocks that are predicated
+  std::vector<bool> folded_;                             // by instruction: part of its readers
+  std::vector<std::uint8_t> absorbs_;                    // by instruction: how many became part of it
+  bool is_of_nvcc_ = false;                              // who made the PTX
+  bool calls_ = false;                                   // functions
+  std::vector<bool> narrow_;                             // by register: its upper half is not needed
+  std::map<std::uint32_t, int> zero_bits_;               // by register
+  std::vector<bool> in_wide_;                            // by instruction: part of a wider load
   std::map<std::string, std::vector<std::uint32_t>> made_in_;  // leaves: the blocks that have them
 };
 
 }  // namespace
 
-Estimate lower(const analysis::KernelCode& code, const analysis::Cfg& cfg,
-               const std::vector<Context>& contexts, const std::vector<bool>& slow,
-               const std::vector<LoopKind>& loops, const CostTable& table, int target) {
-  return Lowering(code, cfg, contexts, slow, loops, table, target).lower();
+Estimate lower(const analysis::KernelCode& code, const analysis::Cfg& cfg, const Contexts& contexts,
+               const std::vector<bool>& slow, const CostTable& table, int target) {
+  return Lowering(code, cfg, contexts, slow, table, target).lower();
 }
 
 }  // namespace warptime::machine

@@ -13,9 +13,8 @@
 
 namespace warptime::machine {
 
-// target: 90 of sm_90. `contexts` and `slow` are by instruction and by block of the code.
-Estimate lower(const analysis::KernelCode& code, const analysis::Cfg& cfg,
-               const std::vector<Context>& contexts, const std::vector<bool>& slow,
-               const std::vector<LoopKind>& loops, const CostTable& table, int target);
+// target: 90 of sm_90. `contexts` are of the code, `slow` is by its blocks.
+Estimate lower(const analysis::KernelCode& code, const analysis::Cfg& cfg, const Contexts& contexts,
+               const std::vector<bool>& slow, const CostTable& table, int target);
 
 }  // namespace warptime::machine

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -32,34 +33,34 @@ int registers_of_type(std::string_view type) {
 }
 
 int registers_of_load(const Instruction& one) {
-  return std::max(1, (ptx::access_bytes(one.opcode) + 3) / 4);
+  return std::max(1, (ptx::access_bytes(one) + 3) / 4);
 }
 
-bool is_division(std::string_view opcode) {
-  const std::string_view first = ptx::first_word(opcode);
+bool is_division(const Instruction& one) {
+  const ptx::FirstWord first = ptx::first_word(one);
   return first == "div" || first == "rem";
 }
 
-bool divides_words(std::string_view opcode) {
-  return is_division(opcode) && (opcode.ends_with("s32") || opcode.ends_with("u32"));
+bool divides_words(const Instruction& one) {
+  return is_division(one) && (one.opcode.ends_with("s32") || one.opcode.ends_with("u32"));
 }
 
 // Registers that ptxas needs inside of what it makes of an instruction, beside operands and result: measured on kernels that
 // do nothing else.
-int own_registers(std::string_view opcode) {
+int own_registers(const Instruction& one) {
+  const std::string_view opcode = one.opcode;
+  const ptx::FirstWord first = ptx::first_word(one);
+  const bool divides = is_division(one);
+  if (!divides && first != "sqrt" && first != "rcp") return 0;
   const bool approximate = ptx::has_part(opcode, "approx") || ptx::has_part(opcode, "full");
-  if (is_division(opcode)) {
+  if (divides) {
     if (opcode.ends_with("f64")) return 12;
     if (opcode.ends_with("64")) return 10;
     if (opcode.ends_with("f32")) return approximate ? 1 : 5;
     return 3;
   }
-  const std::string_view first = ptx::first_word(opcode);
-  if (first == "sqrt" || first == "rcp") {
-    if (opcode.ends_with("f64")) return 8;
-    return approximate ? 0 : 4;
-  }
-  return 0;
+  if (opcode.ends_with("f64")) return 8;
+  return approximate ? 0 : 4;
 }
 
 bool is_load(const Instruction& one) {
@@ -241,7 +242,8 @@ class LiveValues {
   }
 
   bool fold_move(const Instruction& one, std::uint32_t to) {
-    const bool moves = ptx::first_word(one.opcode) == "mov" && one.operand_count == 2;
+    const ptx::FirstWord first = ptx::first_word(one);
+    const bool moves = first == "mov" && one.operand_count == 2;
     if (moves && is_constant(one, 1)) {
       where_[to] = Where::nowhere;
       return true;
@@ -252,15 +254,15 @@ class LiveValues {
         where_[to] = Where::of_warp;
       return true;
     }
-    const bool copies = moves || one.opcode.starts_with("cvta") || one.opcode == "cvt.u64.u32" ||
-                        one.opcode == "cvt.u32.u16" || one.opcode == "cvt.s32.u16" ||
-                        one.opcode == "cvt.u16.u32";
+    const bool copies = moves || first == "cvta" ||
+                        (first == "cvt" && (one.opcode == "cvt.u64.u32" || one.opcode == "cvt.u32.u16" ||
+                                            one.opcode == "cvt.s32.u16" || one.opcode == "cvt.u16.u32"));
     return copies && share(to, register_at(one, 1));
   }
 
   // A sum with a constant: of an address, it is part of the access; else it can be added again where it is read.
   bool fold_sum(const Instruction& one, std::uint32_t to) {
-    const std::string_view first = ptx::first_word(one.opcode);
+    const ptx::FirstWord first = ptx::first_word(one);
     if ((first != "add" && first != "sub") || !is_constant(one, 2)) return false;
     if (one.opcode.find(".f") != std::string_view::npos) return false;
     if (one.opcode.ends_with("64") && value_reads_[to] != 0) return false;
@@ -272,6 +274,7 @@ class LiveValues {
 
   // The low half of what was extended is what was extended.
   bool fold_low_half(const Instruction& one, std::uint32_t to) {
+    if (ptx::first_word(one) != "cvt") return false;
     const std::uint32_t from = one.opcode == "cvt.u32.u64" ? register_at(one, 1) : no_index;
     if (!has_one_definition(from)) return false;
     const Instruction& extension = function_.instructions[definition_[from]];
@@ -408,21 +411,37 @@ class BlockScheduler {
     out_ = &out;
     alive_at_entry_ = in.registers(values_);
     instructions_.clear();
-    for (const std::uint32_t i : instructions)
-      if (!values_.vanishes(i)) instructions_.push_back(i);
-    find_dependences(false);
+    own_.clear();
+    for (const std::uint32_t i : instructions) {
+      if (values_.vanishes(i)) continue;
+      instructions_.push_back(i);
+      own_.push_back(own_registers(function_.instructions[i]));
+    }
+    loads_pass_stores_.reset();
+  }
+
+  // No order can have more alive: as if nothing died.
+  int bound() const {
+    int sum = alive_at_entry_, own = 0;
+    for (std::size_t n = 0; n < instructions_.size(); ++n) {
+      values_.for_each_definition(instructions_[n], [&](std::uint32_t v) { sum += values_.width(v); });
+      own = std::max(own, own_[n]);
+    }
+    return sum + own;
   }
 
   // The maximum of what is alive.
   int peak(Order order) {
-    if (order == Order::loads_unbarred) find_dependences(true);
+    const bool pass_stores = order >= Order::loads_unbarred;
+    if (loads_pass_stores_ != pass_stores) find_dependences(pass_stores);
+    loads_pass_stores_ = pass_stores;
     begin();
     int alive = alive_at_entry_, most = alive;
     while (!ready_.empty()) {
       const std::size_t at = choose(order, alive);
       const std::uint32_t n = ready_[at];
       ready_.erase(ready_.begin() + static_cast<std::ptrdiff_t>(at));
-      execute(instructions_[n], alive, most);
+      execute(n, alive, most);
       for (const std::uint32_t next : followers_[n])
         if (--waits_for_[next] == 0)
           ready_.insert(std::lower_bound(ready_.begin(), ready_.end(), next), next);
@@ -447,7 +466,8 @@ class BlockScheduler {
 
   bool is_dead(std::uint32_t value) const { return reads_left_[value] == 0 && !out_->has(value); }
 
-  void execute(std::uint32_t i, int& alive, int& most) {
+  void execute(std::uint32_t n, int& alive, int& most) {
+    const std::uint32_t i = instructions_[n];
     const int before = alive;
     values_.for_each_use(i, [&](std::uint32_t v) {
       --reads_left_[v];
@@ -461,7 +481,7 @@ class BlockScheduler {
       alive_[v] = !is_dead(v);
       if (!alive_[v]) unread += values_.width(v);
     });
-    most = std::max({most, alive, std::max(before, alive) + own_registers(function_.instructions[i].opcode)});
+    most = std::max({most, alive, std::max(before, alive) + own_[n]});
     alive -= unread;
   }
 
@@ -491,8 +511,9 @@ class BlockScheduler {
     }
     if (best < window) return best;
     best = 0;
+    int least = growth(ready_[0]);
     for (std::size_t k = 1; k < window; ++k)
-      if (growth(ready_[k]) < growth(ready_[best])) best = k;
+      if (const int more = growth(ready_[k]); more < least) best = k, least = more;
     return best;
   }
 
@@ -511,7 +532,8 @@ class BlockScheduler {
 
   void find_dependences(bool loads_pass_stores) {
     const auto count = static_cast<std::uint32_t>(instructions_.size());
-    followers_.assign(count, {});
+    if (followers_.size() < count) followers_.resize(count);
+    for (std::uint32_t n = 0; n < count; ++n) followers_[n].clear();  // their memory serves again
     blockers_.assign(count, 0);
     std::uint32_t fence = no_index;
     std::vector<std::uint32_t> loads, stores;
@@ -591,8 +613,10 @@ class BlockScheduler {
   const ValueSet* in_ = nullptr;
   const ValueSet* out_ = nullptr;
   int alive_at_entry_ = 0;
+  std::optional<bool> loads_pass_stores_;  // in followers_; nothing: that was not yet found
   std::vector<std::uint32_t> instructions_;
   // By place in instructions_:
+  std::vector<int> own_;  // own_registers()
   std::vector<std::vector<std::uint32_t>> followers_;
   std::vector<std::uint32_t> blockers_, waits_for_;  // how many have to be executed before
   std::vector<int> level_;                           // instructions of the longest path to it
@@ -686,8 +710,10 @@ class PressureFinder {
           loop != analysis::none && innermost_[loop] && cfg_.loops[loop].blocks.size() == chain.size();
       look_at_instructions(b, is_loop);
       scheduler_.set(instructions_, live_.in[b], live_.out[last]);
+      const int bound = scheduler_.bound();
       for (std::size_t o = 0; o < kOrders; ++o)
-        found_.peak[o] = std::max(found_.peak[o], scheduler_.peak(static_cast<Order>(o)));
+        if (found_.peak[o] < bound)
+          found_.peak[o] = std::max(found_.peak[o], scheduler_.peak(static_cast<Order>(o)));
     }
     return found_;
   }
@@ -700,7 +726,7 @@ class PressureFinder {
     for (const std::uint32_t i : instructions_) {
       found_.instructions += values_.vanishes(i) ? 0 : 1;
       found_.calls = found_.calls || code_.opaque_call(i) != nullptr;
-      divisions += divides_words(at(i).opcode) ? 1 : 0;
+      divisions += divides_words(at(i)) ? 1 : 0;
       if (!is_load(at(i))) continue;
       found_.widest_load = std::max(found_.widest_load, registers_of_load(at(i)));
       loads += registers_of_load(at(i));
@@ -729,7 +755,7 @@ class PressureFinder {
       const Operand& to = operands[one.first_operand];
       if (to.kind != Kind::reg || std::find(compared.begin(), compared.end(), to.symbol) == compared.end())
         continue;
-      const std::string_view first = ptx::first_word(one.opcode);
+      const ptx::FirstWord first = ptx::first_word(one);
       const Operand& right = operands[one.first_operand + 2];
       if (first == "add" && right.kind == Kind::integer) counts = true;
       if (first != "setp" || !one.opcode.ends_with("32")) continue;

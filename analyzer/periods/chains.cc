@@ -21,7 +21,7 @@ class Chains {
  public:
   Chains(const analysis::KernelFlow& flow, const RegisterUses& uses,
          const std::vector<InstructionRole>& roles)
-      : flow_(flow), uses_(uses), roles_(roles), stretches_(flow) {}
+      : flow_(flow), uses_(uses), roles_(roles), stretches_(flow), latencies_(roles.size(), -1) {}
 
   void write(Items& items) {
     for_each_item(items, [&](const Item& item) {
@@ -172,12 +172,18 @@ class Chains {
       start += latency_before_branch;
     const bool is_access =
         roles_[i].kind == InstructionRole::Kind::load || roles_[i].kind == InstructionRole::Kind::store;
-    const double latency = is_access ? 0 : latency_of(flow_, uses_, i);
+    const double latency = is_access ? 0 : latency_at(i);
     const double ready = start < time.waited ? std::min(start + latency, time.waited) : start + latency;
     for (const auto reg : uses_.writes(i)) time.ready[reg] = ready;
     if (!time.holds.empty()) pass_on(i, time);
     const bool vanishes = !is_access && latency <= 0 && !uses_.writes(i).empty();
     return vanishes ? time.begin : start;
+  }
+
+  double latency_at(std::uint32_t i) const {
+    double& known = latencies_[i];
+    if (known < 0) known = latency_of(flow_, uses_, i);
+    return known;
   }
 
   // What a move writes will have the result of a load, too.
@@ -197,7 +203,8 @@ class Chains {
   const RegisterUses& uses_;
   const std::vector<InstructionRole>& roles_;
   Stretches stretches_;
-  std::map<const Item*, int> number_of_;                // of loads
+  mutable std::vector<double> latencies_;  // by instruction: the same in each pass; negative: not yet
+  std::map<const Item*, int> number_of_;   // of loads
   std::vector<std::vector<std::uint32_t>> written_by_;  // by the number of a load, less 1: its instruction
   std::map<const Item*, Time> behind_bodies_;           // of repeats
   bool writes_ = false;

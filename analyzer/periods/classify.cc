@@ -20,7 +20,7 @@ InstructionRole memory(analysis::KernelFlow& flow, std::uint32_t block, std::uin
                        std::vector<MemoryAccess>& accesses) {
   auto& evaluator = flow.evaluator;
   const auto& ins = evaluator.function().instructions[instruction];
-  const auto bytes = std::max(1, ptx::access_bytes(ins.opcode));
+  const auto bytes = std::max(1, ptx::access_bytes(ins));
   const auto address = evaluator.address(instruction, operand);
   const auto pattern = flow.accesses.pattern(
       address, bytes, [&] { return flow.loops.resolve(address, flow.cfg.blocks[block].loop); });

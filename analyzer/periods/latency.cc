@@ -85,7 +85,7 @@ double division(const analysis::KernelFlow& flow, const ptx::Instruction& ins) {
   return opcode.ends_with("64") ? cycles::wide_division : cycles::integer_division;
 }
 
-double special_function(std::string_view word, std::string_view opcode) {
+double special_function(ptx::FirstWord word, std::string_view opcode) {
   if (has_type(opcode, "f64")) return cycles::fp64_division;
   if (ptx::has_part(opcode, "approx") || word == "tanh" || word == "ex2") return cycles::special;
   return word == "sqrt" ? cycles::f32_root : cycles::f32_reciprocal;
@@ -93,7 +93,7 @@ double special_function(std::string_view word, std::string_view opcode) {
 
 // What ptxas makes part of the instruction that reads it.
 bool is_folded(const analysis::KernelFlow& flow, const RegisterUses& uses, std::uint32_t i,
-               std::string_view word) {
+               ptx::FirstWord word) {
   const auto written = uses.writes(i);
   const auto& ins = flow.code.function().instructions[i];
   if (written.size() != 1 || ins.guard != ptx::no_index || !of_integers(ins.opcode)) return false;
@@ -103,7 +103,7 @@ bool is_folded(const analysis::KernelFlow& flow, const RegisterUses& uses, std::
   if (by.info == nullptr) return false;
   // IMAD, LEA
   if (word == "mul" || word == "shl")
-    return (by.info->name == "add" || by.info->name == "sub") && of_integers(by.opcode);
+    return (by.info->first_word == "add" || by.info->first_word == "sub") && of_integers(by.opcode);
   const auto& last = flow.code.operands()[ins.first_operand + ins.operand_count - 1];
   return word == "add" && last.kind == ptx::Operand::Kind::integer &&
          (by.info->category == ptx::Category::load || by.info->category == ptx::Category::store ||
@@ -118,7 +118,8 @@ double latency_of(const analysis::KernelFlow& flow, const RegisterUses& uses, st
   const auto& ins = flow.code.function().instructions[i];
   if (ins.info == nullptr) return cycles::fixed;
   if (uses.only_moves(i) || uses.writes(i).empty()) return 0;
-  const std::string_view opcode = ins.opcode, word = ptx::first_word(opcode);
+  const std::string_view opcode = ins.opcode;
+  const ptx::FirstWord word = ptx::first_word(ins);
   switch (ins.info->category) {
     case ptx::Category::load:
       return ins.info->is(ptx::texture | ptx::surface) ? 0 : load(ins);

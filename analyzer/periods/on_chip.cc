@@ -120,7 +120,7 @@ std::optional<ChipAccess> OnChip::access_of(std::uint32_t i, std::uint32_t loop,
     space = evaluator.space_of_address(address).value_or(StateSpace::global);
   const auto on_chip = chip_space(space);
   if (!on_chip) return std::nullopt;
-  ChipAccess access{*kind, *on_chip, ptx::access_bytes(ins.opcode), std::nullopt};
+  ChipAccess access{*kind, *on_chip, ptx::access_bytes(ins), std::nullopt};
   if (ins.info->is(ptx::moved_by_warp)) {
     access.bytes = bytes_moved_by_warp(ins.opcode);
     return access;

@@ -327,7 +327,7 @@ class Rises {
     const auto [other_base, other_place] = from(b);
     if (base == none || base != other_base) return false;
     const auto bytes = [&](std::uint32_t i) {
-      return ptx::access_bytes(flow_.code.function().instructions[i].opcode);
+      return ptx::access_bytes(flow_.code.function().instructions[i]);
     };
     return place + bytes(a) <= other_place || other_place + bytes(b) <= place;
   }

@@ -42,11 +42,36 @@ constexpr Property operator|(Property a, Property b) {
   return static_cast<Property>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
 }
 
+// `ld` of `ld.global.f32`, as one number: to compare it with a literal takes one instruction.
+class FirstWord {
+ public:
+  constexpr explicit FirstWord(std::string_view opcode) : packed_(pack(opcode.substr(0, opcode.find('.')))) {}
+
+  struct Literal {
+    consteval Literal(const char* word) : packed(FirstWord::pack(word)) {  // NOLINT: implicit on purpose
+      if (packed == too_long) throw "at most eight characters";
+    }
+    std::uint64_t packed;
+  };
+  friend constexpr bool operator==(FirstWord word, Literal literal) { return word.packed_ == literal.packed; }
+
+ private:
+  static constexpr std::uint64_t too_long = ~std::uint64_t{0};  // is no literal
+  static constexpr std::uint64_t pack(std::string_view word) {
+    std::uint64_t all = 0;
+    for (const char c : word) all = all << 8 | static_cast<unsigned char>(c);
+    return word.size() <= 8 ? all : too_long;
+  }
+
+  std::uint64_t packed_;
+};
+
 struct Opcode {
   std::string_view name;  // first words, as far as the table distinguishes them: `ld`, `cp.async.bulk`
   Category category = Category::arithmetic;
   std::uint8_t destinations = 1;  // the first operands are written; the rest are read
   Property properties = plain;
+  FirstWord first_word = FirstWord(name);
   constexpr bool is(Property property) const { return (properties & property) != 0; }
 };
 
@@ -67,6 +92,11 @@ StateSpace space_of(const Instruction& instruction);
 // The opcode without its modifiers: `ld` of `ld.global.f32`.
 inline std::string_view first_word(std::string_view opcode) {
   return opcode.substr(0, opcode.find('.'));
+}
+
+// The same of an instruction.
+inline FirstWord first_word(const Instruction& instruction) {
+  return instruction.info != nullptr ? instruction.info->first_word : FirstWord(instruction.opcode);
 }
 
 // Whether the opcode has `.word` as one of its parts: has_part("bra.uni", "uni").

@@ -183,12 +183,12 @@ ExprId Evaluator::written_by(std::uint32_t instruction, std::uint32_t reg) {
         value = load_parameter(instruction, p).value_or(value);
         --depth_;
       }
-  } else if (first.kind == ptx::Operand::Kind::vector && ptx::first_word(ins.opcode) == "mov") {
+  } else if (first.kind == ptx::Operand::Kind::vector && ptx::first_word(ins) == "mov") {
     ++depth_;
     value = unpacked(instruction, reg);
     --depth_;
   } else if (first.kind == ptx::Operand::Kind::pair && first.part_count == 2 &&
-             ptx::first_word(ins.opcode) == "setp") {
+             ptx::first_word(ins) == "setp") {
     ++depth_;
     value = evaluate(instruction);
     --depth_;
