@@ -1,9 +1,12 @@
 #include "analyzer/machine/annotate.h"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "simulator/program/walk.h"
 
@@ -14,7 +17,35 @@ struct Line {
   double instructions = 0;
   MachineWork work;
 };
-using Lines = std::unordered_map<int, Line>;
+
+// What there is of some lines of the PTX.
+template <typename Of>
+class ByLine {
+ public:
+  // `lines`: all that there are, in any order.
+  explicit ByLine(std::vector<int> lines) : lines_(std::move(lines)) {
+    std::sort(lines_.begin(), lines_.end());
+    lines_.erase(std::unique(lines_.begin(), lines_.end()), lines_.end());
+    values_.resize(lines_.size());
+  }
+  Of& operator[](int line) { return values_[place_of(line)]; }
+  std::vector<Of>& values() { return values_; }
+  // Calls visit for what there is of the lines, in their order.
+  template <typename Visit>
+  void for_each(const LineSet& lines, const Visit& visit) const {
+    for (const auto& [first, last] : lines.ranges())
+      for (std::size_t at = place_of(first); at < lines_.size() && lines_[at] <= last; ++at)
+        visit(values_[at]);
+  }
+
+ private:
+  std::size_t place_of(int line) const {
+    return static_cast<std::size_t>(std::lower_bound(lines_.begin(), lines_.end(), line) - lines_.begin());
+  }
+  std::vector<int> lines_;
+  std::vector<Of> values_;  // by place in lines_
+};
+using Lines = ByLine<Line>;
 
 // Of an average to be read by people.
 void round_to_thousandths(MachineWork& work) {
@@ -23,25 +54,25 @@ void round_to_thousandths(MachineWork& work) {
 
 Line sum_of(const LineSet& ptx, const Lines& lines) {
   Line sum;
-  for (const auto& [first, last] : ptx.ranges()) {
-    for (int line = first; line <= last; ++line) {
-      const auto found = lines.find(line);
-      if (found == lines.end()) continue;
-      sum.instructions += found->second.instructions;
-      sum.work.add(found->second.work);
-    }
-  }
+  lines.for_each(ptx, [&](const Line& line) {
+    sum.instructions += line.instructions;
+    sum.work.add(line.work);
+  });
   return sum;
 }
 
 // The loops of the instructions by PTX line; of a line that has been inlined several times, the first's.
-using LoopsOfLines = std::unordered_map<int, std::uint32_t>;
+// none: in no loop.
+struct LoopOfLine {
+  std::uint32_t loop = analysis::none;
+};
+using LoopsOfLines = ByLine<LoopOfLine>;
 
 void count_loops(const LineSet& ptx, const LoopsOfLines& loops,
                  std::unordered_map<std::uint32_t, int>& counts) {
-  for (const auto& [first, last] : ptx.ranges())
-    for (int line = first; line <= last; ++line)
-      if (const auto found = loops.find(line); found != loops.end()) ++counts[found->second];
+  loops.for_each(ptx, [&](const LoopOfLine& of) {
+    if (of.loop != analysis::none) ++counts[of.loop];
+  });
 }
 
 // The loop that a repeat stands for: the outermost one inside of `around` that its items' lines are in.
@@ -129,23 +160,32 @@ class Annotator {
 void annotate(KernelProgram& program, const analysis::KernelCode& code, const analysis::Cfg& cfg,
               const Estimate& made) {
   // A line of a device function that is inlined several times has as many instructions: their mean counts.
-  Lines lines;
   const auto& instructions = code.function().instructions;
+  std::vector<int> named, in_loops;
+  for (std::size_t i = 0; i < instructions.size(); ++i)
+    if (!code.silent(static_cast<std::uint32_t>(i))) named.push_back(static_cast<int>(instructions[i].line));
+  Lines lines(std::move(named));
   for (std::size_t i = 0; i < instructions.size(); ++i) {
     if (code.silent(static_cast<std::uint32_t>(i))) continue;
     Line& line = lines[static_cast<int>(instructions[i].line)];
     line.instructions += 1;
     line.work.add(made.each[i]);
   }
-  for (auto& [number, line] : lines) {
+  for (Line& line : lines.values()) {
     MachineWork mean;
     mean.add(line.work, 1 / line.instructions);
     line = {1, mean};
   }
-  LoopsOfLines loops;
-  for (const analysis::Block& block : cfg.blocks)
-    for (std::uint32_t i = block.first; i < block.end && i < instructions.size(); ++i)
-      if (block.loop != analysis::none) loops.try_emplace(static_cast<int>(instructions[i].line), block.loop);
+  const auto for_each_in_loop = [&](const auto& visit) {
+    for (const analysis::Block& block : cfg.blocks)
+      for (std::uint32_t i = block.first; i < block.end && i < instructions.size(); ++i)
+        if (block.loop != analysis::none) visit(static_cast<int>(instructions[i].line), block.loop);
+  };
+  for_each_in_loop([&](int line, std::uint32_t) { in_loops.push_back(line); });
+  LoopsOfLines loops(std::move(in_loops));
+  for_each_in_loop([&](int line, std::uint32_t loop) {
+    if (auto& of = loops[line]; of.loop == analysis::none) of.loop = loop;
+  });
   Annotator annotator(lines, loops, cfg, made);
   annotator.annotate(program.program, analysis::none);
   // Of a kernel that does nothing, an item of no instructions has it.

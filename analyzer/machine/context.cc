@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <set>
+#include <span>
 #include <string_view>
 
 #include "analyzer/machine/operand_registers.h"
@@ -116,11 +117,28 @@ class Contexts::Uses {
         function_(code.function()),
         operands_(code.operands()),
         cfg_(cfg),
-        readers_(function_.registers.size()),
+        first_reader_(function_.registers.size() + 1, 0),
         definitions_(function_.registers.size(), 0),
         definition_(function_.registers.size(), ptx::no_index),
         block_of_(function_.instructions.size(), analysis::none) {
-    for (std::uint32_t i = 0; i < function_.instructions.size(); ++i) add(i);
+    for (std::uint32_t i = 0; i < function_.instructions.size(); ++i) {
+      visit(
+          i, [&](std::uint32_t reg, bool) { ++first_reader_[reg + 1]; },
+          [&](std::uint32_t reg) {
+            ++definitions_[reg];
+            definition_[reg] = i;
+          });
+    }
+    for (std::size_t reg = 1; reg < first_reader_.size(); ++reg) first_reader_[reg] += first_reader_[reg - 1];
+    all_readers_.resize(first_reader_.back());
+    std::vector<std::uint32_t> next(first_reader_.begin(), first_reader_.end() - 1);
+    for (std::uint32_t i = 0; i < function_.instructions.size(); ++i)
+      visit(
+          i,
+          [&](std::uint32_t reg, bool in_address) {
+            all_readers_[next[reg]++] = {i, in_address};
+          },
+          [](std::uint32_t) {});
     for (std::uint32_t b = 0; b < cfg.blocks.size(); ++b)
       for (std::uint32_t i = cfg.blocks[b].first; i < cfg.blocks[b].end && i < block_of_.size(); ++i)
         block_of_[i] = b;
@@ -161,27 +179,30 @@ class Contexts::Uses {
 
   template <typename Visit>
   void visit_registers(const Operand& operand, bool in_address, const Visit& visit) const {
-    machine::visit_registers(operands_, readers_.size(), operand, in_address, visit);
+    machine::visit_registers(operands_, definitions_.size(), operand, in_address, visit);
   }
 
-  void add(std::uint32_t i) {
+  // Calls read(register, in_address) and write(register) for each register that the instruction names.
+  template <typename Read, typename Write>
+  void visit(std::uint32_t i, const Read& read, const Write& write) const {
     const Instruction& instruction = function_.instructions[i];
     const std::uint32_t written = destinations(instruction);
     for (std::uint32_t o = 0; o < instruction.operand_count; ++o) {
       visit_registers(operands_[instruction.first_operand + o], false,
                       [&](std::uint32_t reg, bool in_address) {
-                        if (o >= written || in_address) {
-                          readers_[reg].push_back({i, in_address});
-                        } else {
-                          ++definitions_[reg];
-                          definition_[reg] = i;
-                        }
+                        if (o >= written || in_address)
+                          read(reg, in_address);
+                        else
+                          write(reg);
                       });
     }
     if (instruction.guard != ptx::no_index)
-      visit_registers(operands_[instruction.guard], false, [&](std::uint32_t reg, bool) {
-        readers_[reg].push_back({i, false});
-      });
+      visit_registers(operands_[instruction.guard], false,
+                      [&](std::uint32_t reg, bool) { read(reg, false); });
+  }
+
+  std::span<const Reader> readers_of(std::uint32_t reg) const {
+    return std::span(all_readers_).subspan(first_reader_[reg], first_reader_[reg + 1] - first_reader_[reg]);
   }
 
   std::string use_of(std::uint32_t i) const {
@@ -195,8 +216,8 @@ class Contexts::Uses {
             if (in_address) return;
             any = true;
             several = several || definitions_[reg] > 1;
-            readers += readers_[reg].size();
-            for (const Reader& reader : readers_[reg])
+            readers += readers_of(reg).size();
+            for (const Reader& reader : readers_of(reg))
               kinds.insert(reader.as_address ? "address"
                                              : reader_kind(function_.instructions[reader.instruction]));
           });
@@ -229,7 +250,8 @@ class Contexts::Uses {
     const Instruction& compare = function_.instructions[setp];
     for (std::uint32_t o = 1; o < compare.operand_count; ++o) {
       const Operand& operand = operands_[compare.first_operand + o];
-      if (operand.kind == Kind::reg && operand.symbol < readers_.size() && is_stepped(operand.symbol, loop))
+      if (operand.kind == Kind::reg && operand.symbol < definitions_.size() &&
+          is_stepped(operand.symbol, loop))
         return true;
     }
     return false;
@@ -312,7 +334,7 @@ class Contexts::Uses {
       const char letter = letter_of(base, reader);
       return letter == 'p' || letter == 'q' || letter == 'i' ? letter : 'o';
     }
-    if (operand.kind != Kind::reg || operand.symbol >= readers_.size()) return 'o';
+    if (operand.kind != Kind::reg || operand.symbol >= definitions_.size()) return 'o';
     if (definitions_[operand.symbol] != 1) return 'r';
     const std::uint32_t made = definition_[operand.symbol];
     const Instruction& from = function_.instructions[made];
@@ -322,7 +344,7 @@ class Contexts::Uses {
       return 't';
     if (is_outside(made, reader)) return 'i';
     const bool product = from.opcode.starts_with("mul.lo") || from.opcode.starts_with("mul.wide");
-    if (readers_[operand.symbol].size() != 1) return product ? 'M' : 'r';
+    if (readers_of(operand.symbol).size() != 1) return product ? 'M' : 'r';
     if (product) return 'm';
     if (first == "shl") return 's';
     if (first == "add" || first == "sub") return 'a';
@@ -348,8 +370,8 @@ class Contexts::Uses {
   // Where a parameter is needed first, it is loaded.
   bool is_first_use(std::uint32_t definition, std::uint32_t reader) const {
     const Operand& written = operands_[function_.instructions[definition].first_operand];
-    return written.symbol >= readers_.size() || readers_[written.symbol].empty() ||
-           readers_[written.symbol].front().instruction >= reader;
+    return written.symbol >= definitions_.size() || readers_of(written.symbol).empty() ||
+           readers_of(written.symbol).front().instruction >= reader;
   }
 
   bool is_outside(std::uint32_t definition, std::uint32_t reader) const {
@@ -363,10 +385,11 @@ class Contexts::Uses {
   const ptx::Function& function_;
   const std::vector<Operand>& operands_;
   const analysis::Cfg& cfg_;
-  std::vector<std::vector<Reader>> readers_;  // by register
-  std::vector<std::uint32_t> definitions_;    // by register: how many
-  std::vector<std::uint32_t> definition_;     // by register: the last
-  std::vector<std::uint32_t> block_of_;       // by instruction
+  std::vector<std::uint32_t> first_reader_;  // by register: its first place in all_readers_
+  std::vector<Reader> all_readers_;          // of each register those in the order of the instructions
+  std::vector<std::uint32_t> definitions_;   // by register: how many
+  std::vector<std::uint32_t> definition_;    // by register: the last
+  std::vector<std::uint32_t> block_of_;      // by instruction
 };
 
 std::uint32_t last_block_of(const analysis::Cfg& cfg, std::uint32_t loop) {

@@ -77,6 +77,14 @@ void BlockItems::append_block(std::uint32_t b, std::uint32_t loop, const Facts& 
     barrier = false;
     run = 0;
   };
+  if (items.empty()) {
+    // Accesses, and the runs around them: items are large, and moving them takes long.
+    const auto accesses = std::count_if(
+        out_.roles.begin() + block.first, out_.roles.begin() + block.end, [](const InstructionRole& role) {
+          return role.kind == InstructionRole::Kind::load || role.kind == InstructionRole::Kind::store;
+        });
+    items.reserve(static_cast<std::size_t>(2 * accesses + 1));
+  }
   const auto note_part = [&](std::uint32_t i) {
     if (options_.detail) made_of.push_back(i);
   };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <map>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -22,7 +21,13 @@ class Rises {
  public:
   Rises(const analysis::KernelFlow& flow, const RegisterUses& uses, const std::vector<InstructionRole>& roles,
         const MachinePlaces& places, const Notes& notes)
-      : flow_(flow), uses_(uses), roles_(roles), machine_places_(places), notes_(notes), stretches_(flow) {
+      : flow_(flow),
+        uses_(uses),
+        roles_(roles),
+        machine_places_(places),
+        notes_(notes),
+        stretches_(flow),
+        values_(flow.code.function().registers.size()) {
     // A line of a function that is inlined several times has several places.
     if (!places.empty())
       for (const auto& ins : flow.code.function().instructions) ++copies_of_line_[ins.line];
@@ -75,20 +80,20 @@ class Rises {
     cut_at_stretches(items);
     std::vector<Place> places;
     places.reserve(items.size());
-    values_.clear();
+    forget_values();
     std::uint32_t stretch = none;
     std::vector<std::size_t> inner;
     for (std::size_t i = 0; i < items.size(); ++i) {
       places.push_back(place_of(items[i]));
       Place& place = places.back();
-      if (place.stretch == none || place.stretch != stretch) values_.clear();
+      if (place.stretch == none || place.stretch != stretch) forget_values();
       stretch = place.stretch;
       if (stretch != none) follow(items[i], place);
       // In the order of the program, since loads are numbered in it.
       const bool nested =
           std::holds_alternative<Repeat>(items[i].what) || std::holds_alternative<When>(items[i].what);
       if (nested) for_each_inner(items[i], [&](Items& more) { list(more); });
-      if (nested) values_.clear();
+      if (nested) forget_values();
     }
     raise(items, places);
   }
@@ -186,7 +191,10 @@ class Rises {
         break;
     }
     if (ends_block(ins)) place.stops_all = true;
-    if (ptx::has_part(ins.opcode, "volatile") || ptx::has_part(ins.opcode, "acquire")) place.stops_all = true;
+    // Other instructions stop all loads already, or have no such words.
+    const bool accesses = ins.info->category == Category::load || ins.info->category == Category::store;
+    if (accesses && (ptx::has_part(ins.opcode, "volatile") || ptx::has_part(ins.opcode, "acquire")))
+      place.stops_all = true;
   }
 
   // ptxas makes a branch to a slow path of divisions and roots.
@@ -203,8 +211,13 @@ class Rises {
   struct Value {
     std::vector<int> loads;  // that it is made of, those of the stretch and those that it waits for
     int depth = 0;
-    double length = 0;  // of the chain that computes it, from these loads or the stretch's begin on
+    double length = 0;          // of the chain that computes it, from these loads or the stretch's begin on
+    std::uint32_t made_in = 0;  // the value of `time_` then
   };
+  const Value* find_value(std::uint32_t reg) const {
+    return values_[reg].made_in == time_ ? &values_[reg] : nullptr;
+  }
+  void forget_values() { ++time_; }
 
   void follow(const Item& item, Place& place) {
     // What it waits for that was loaded before the stretch.
@@ -212,16 +225,16 @@ class Rises {
       const auto by = instruction_of_load_[static_cast<std::size_t>(load) - 1];
       if (by == none) continue;
       for (const auto reg : uses_.writes(by))
-        if (!values_.contains(reg)) values_[reg].loads = {load};
+        if (find_value(reg) == nullptr) values_[reg] = {{load}, 0, 0, time_};
     }
     for (const auto i : item.detail->made_of) {
       Value value;
       for (const auto reg : uses_.reads(i)) {
-        const auto found = values_.find(reg);
-        if (found == values_.end()) continue;
-        value.depth = std::max(value.depth, found->second.depth);
-        value.length = std::max(value.length, found->second.length);
-        value.loads.insert(value.loads.end(), found->second.loads.begin(), found->second.loads.end());
+        const auto* found = find_value(reg);
+        if (found == nullptr) continue;
+        value.depth = std::max(value.depth, found->depth);
+        value.length = std::max(value.length, found->length);
+        value.loads.insert(value.loads.end(), found->loads.begin(), found->loads.end());
       }
       std::sort(value.loads.begin(), value.loads.end());
       value.loads.erase(std::unique(value.loads.begin(), value.loads.end()), value.loads.end());
@@ -229,13 +242,14 @@ class Rises {
         place.depth = value.depth;
         place.sources = value.loads;
         place.length = value.length;
-        value = {{place.number}, value.depth + 1, 0};
+        value = {{place.number}, value.depth + 1, 0, 0};
       } else {
         value.length += latency_of(flow_, uses_, i);
       }
       // Sums of many loads are no addresses.
       constexpr std::size_t most_sources = 8;
       if (value.loads.size() > most_sources) value.loads.resize(most_sources);
+      value.made_in = time_;
       for (const auto reg : uses_.writes(i)) values_[reg] = value;
     }
   }
@@ -360,7 +374,8 @@ class Rises {
   std::unordered_map<std::uint32_t, int> copies_of_line_;  // where places are known
   Stretches stretches_;
   std::vector<std::uint32_t> instruction_of_load_;  // by the load's number, less 1
-  std::map<std::uint32_t, Value> values_;           // by register
+  std::vector<Value> values_;                       // by register
+  std::uint32_t time_ = 1;                          // grows where values are forgotten
   int loads_ = 0;
 };
 
