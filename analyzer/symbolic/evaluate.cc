@@ -62,11 +62,13 @@ void Evaluator::note_definition(const ptx::Operand& operand, std::uint32_t instr
   }
   if (operand.kind != Kind::reg || operand.symbol >= function_.registers.size()) return;
   const auto reg = operand.symbol;
-  if (const auto it = several_.find(reg); it != several_.end()) {
-    auto& list = it->second.instructions;
-    if (list.back() != instruction) list.push_back(instruction);
-  } else if (single_definition_[reg] == none) {
-    single_definition_[reg] = instruction;
+  if (single_definition_[reg] == none) {
+    const auto it = several_.empty() ? several_.end() : several_.find(reg);
+    if (it == several_.end()) {
+      single_definition_[reg] = instruction;
+    } else if (auto& list = it->second.instructions; list.back() != instruction) {
+      list.push_back(instruction);
+    }
   } else if (single_definition_[reg] != instruction) {
     several_[reg].instructions = {single_definition_[reg], instruction};
     single_definition_[reg] = none;

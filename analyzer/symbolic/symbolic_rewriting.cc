@@ -105,6 +105,9 @@ ExprId SymbolicExprs::rewrite_part(ExprId id, Rewriting& rewriting, int depth) {
       break;
     case SymbolicOp::sum: {
       const auto list = terms(id);
+      std::size_t same = 0;
+      while (same < list.size() && again(list[same].atom) == list[same].atom) ++same;
+      if (same == list.size()) break;
       result = constant(node.number);
       for (const auto& t : list) result = add(result, scale(again(t.atom), t.coefficient));
       break;
