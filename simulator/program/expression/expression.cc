@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cassert>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <limits>
 #include <memory>
@@ -18,9 +21,70 @@ namespace warptime {
 
 // ---- nodes
 
+namespace {
+
+// A block of memory for nodes. The analyzer makes nodes, which live long, between lists that do not: in the heap they
+// would lie far apart, with holes between them. A thread fills one block after the other; the last node that is freed
+// frees the block, in whatever thread.
+class NodeBlock {
+ public:
+  static void* allocate(std::size_t size) {
+    size = (size + alignment - 1) / alignment * alignment;
+    Filling& filling = filling_;
+    if (size > filling.left) {
+      if (size > most) return make(begin + size, 1) + begin;  // of its own
+      filling.retire();
+      filling.block = make(bytes, reserved);
+      filling.left = bytes - begin;
+    }
+    char* node = filling.block + (bytes - filling.left);
+    filling.left -= size;
+    ++filling.nodes;
+    return node;
+  }
+  static void free(const void* node) {
+    const auto address = reinterpret_cast<std::uintptr_t>(node);
+    forget(reinterpret_cast<char*>(address / bytes * bytes), 1);
+  }
+
+ private:
+  // At the beginning of the block: nodes that are in it; while it is filled, so many more that it is not freed.
+  using Count = std::atomic<std::uint32_t>;
+  static constexpr std::uint32_t reserved = 1u << 30;
+  static constexpr std::size_t bytes = 1 << 14, alignment = alignof(std::max_align_t), begin = alignment;
+  static constexpr std::size_t most = bytes / 8;  // a larger node has a block of its own
+  struct Filling {
+    char* block = nullptr;
+    std::size_t left = 0;
+    std::uint32_t nodes = 0;
+    void retire() {
+      if (block != nullptr) forget(block, reserved - nodes);
+      block = nullptr;
+      left = nodes = 0;
+    }
+    ~Filling() { retire(); }
+  };
+
+  static char* make(std::size_t size, std::uint32_t count) {
+    auto* block = static_cast<char*>(::operator new(size, std::align_val_t(bytes)));
+    new (block) Count(count);
+    return block;
+  }
+  static void forget(char* block, std::uint32_t nodes) {
+    if (reinterpret_cast<Count*>(block)->fetch_sub(nodes, std::memory_order_acq_rel) == nodes)
+      ::operator delete(block, std::align_val_t(bytes));
+  }
+
+  static thread_local Filling filling_;
+};
+
+thread_local NodeBlock::Filling NodeBlock::filling_;
+
+}  // namespace
+
 Expression::Node* Expression::new_node(Operator op, std::size_t bytes_behind) {
   static_assert(sizeof(Node) % alignof(std::string) == 0 && sizeof(Node) % alignof(Expression) == 0);
-  auto* node = new (::operator new(sizeof(Node) + bytes_behind)) Node;
+  auto* node = new (NodeBlock::allocate(sizeof(Node) + bytes_behind)) Node;
   node->op = op;
   return node;
 }
@@ -38,7 +102,7 @@ void Expression::destroy(const Node* node) {
   else
     std::destroy_n(reinterpret_cast<const Expression*>(node + 1), node->operand_count);
   node->~Node();
-  ::operator delete(const_cast<Node*>(node));
+  NodeBlock::free(node);
 }
 
 // Programs are full of small numbers: those are made once.
