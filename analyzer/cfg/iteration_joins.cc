@@ -15,9 +15,9 @@ std::uint32_t IterationJoins::join_of(std::uint32_t block, std::uint32_t loop) {
   return at != blocks.end() && *at == block ? joins[static_cast<std::size_t>(at - blocks.begin())] : none;
 }
 
-// The loop's blocks by their places in Loop::blocks, which ascend, and one more for the end of the iteration. Edges
-// to the loop's header end the iteration, edges out of the loop do not count where there is another. Cooper, Harvey
-// and Kennedy, A simple, fast dominance algorithm (2001).
+// The loop's blocks by their places in Loop::blocks, which ascend, and one more for the end of the iteration.
+// Edges to the loop's header end the iteration, edges out of the loop do not count where there is another.
+// Cooper, Harvey and Kennedy, A simple, fast dominance algorithm (2001).
 std::vector<std::uint32_t> IterationJoins::post_dominators_in(std::uint32_t loop_index) const {
   const auto& loop = cfg_.loops[loop_index];
   const auto end = static_cast<std::uint32_t>(loop.blocks.size());
@@ -36,8 +36,8 @@ std::vector<std::uint32_t> IterationJoins::post_dominators_in(std::uint32_t loop
     if (list.empty()) list.push_back(end);
     for (const auto s : list) predecessors[s].push_back(b);
   }
-  // The blocks from which the end can be reached, each after those that precede it: the postorder of the reversed
-  // graph.
+  // The blocks from which the end can be reached, each after those that precede it: the postorder of the
+  // reversed graph.
   std::vector<std::uint32_t> order;
   std::vector<std::uint32_t> number(end + 1, none);  // in `order`
   std::vector<bool> seen(end + 1, false);

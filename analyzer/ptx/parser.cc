@@ -23,8 +23,8 @@ std::string line_text(std::string_view line) {
   return line.size() <= longest ? std::string(line) : std::string();
 }
 
-// How many of the characters there are that an operand follows, or that end one. All of the text is looked at,
-// 16 bytes at once.
+// How many of the characters there are that an operand follows, or that end one. All of the text is looked
+// at, 16 bytes at once.
 std::size_t count_operand_marks(std::string_view text) {
   using Bytes [[gnu::vector_size(16)]] = signed char;
   std::size_t count = 0;

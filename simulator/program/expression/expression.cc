@@ -23,9 +23,9 @@ namespace warptime {
 
 namespace {
 
-// A block of memory for nodes. The analyzer makes nodes, which live long, between lists that do not: in the heap they
-// would lie far apart, with holes between them. A thread fills one block after the other; the last node that is freed
-// frees the block, in whatever thread.
+// A block of memory for nodes. The analyzer makes nodes, which live long, between lists that do not: in the
+// heap they would lie far apart, with holes between them. A thread fills one block after the other; the last
+// node that is freed frees the block, in whatever thread.
 class NodeBlock {
  public:
   static void* allocate(std::size_t size) {
@@ -48,7 +48,8 @@ class NodeBlock {
   }
 
  private:
-  // At the beginning of the block: nodes that are in it; while it is filled, so many more that it is not freed.
+  // At the beginning of the block: how many nodes of it are in use; while it is filled, many more, so that it
+  // is not freed.
   using Count = std::atomic<std::uint32_t>;
   static constexpr std::uint32_t reserved = 1u << 30;
   static constexpr std::size_t bytes = 1 << 14, alignment = alignof(std::max_align_t), begin = alignment;
