@@ -145,7 +145,8 @@ const std::vector<ExprId>& Evaluator::incoming(std::uint32_t phi) {
     for (const auto p : cfg_.blocks[block].predecessors)
       list.push_back(cfg_.blocks[p].reachable ? register_at_end(reg, p) : exprs_.phi(phi));
     if (block == 0)
-      list.push_back(exprs_.opaque(on_data | on_load | on_thread));  // the entry itself brings what was there before
+      list.push_back(
+          exprs_.opaque(on_data | on_load | on_thread));  // the entry itself brings what was there before
     incoming_[phi] = std::move(list);
   }
   return incoming_[phi];

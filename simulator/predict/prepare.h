@@ -13,6 +13,7 @@
 #include "simulator/predict/prediction.h"
 #include "simulator/program/expression/compiled_expression.h"
 #include "simulator/program/warps.h"
+#include "simulator/sm/known_runs.h"
 
 namespace warptime {
 
@@ -62,6 +63,7 @@ struct PreparedPlan {
   std::vector<std::unique_ptr<TimedProgram>> programs;
   std::map<const TimedProgram*, WarpProgram> warps;  // of those whose warps differ
   std::unique_ptr<KnownWarps> known_warps = std::make_unique<KnownWarps>();
+  std::unique_ptr<KnownRuns> known_runs = std::make_unique<KnownRuns>();
 
   int dimension_slot(std::string_view name) const;  // -1: it is no dimension of a launch
   // Errors: the loader's, a name that a kernel program uses and nobody gives a value.

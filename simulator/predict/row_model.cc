@@ -16,6 +16,7 @@ namespace {
 
 // Limit for repeats whose launches differ from iteration to iteration, per row.
 constexpr std::uint64_t kMostLaunchIterations = std::uint64_t{1} << 22;
+constexpr std::uint64_t kWholeLaunchBudget = 150'000;              // evaluations: some 100 ms
 constexpr std::size_t kMostTimed = 1 << 13;                        // programs of warps that are remembered
 constexpr std::size_t kMostSharesTried = 16, kMostSharesSaid = 6;  // in the notes of a row
 // What errors are about.
@@ -134,6 +135,12 @@ inline bool RowModel::add_time(const PreparedLaunch& launch, const TimeBreakdown
 // What few rows ask for: the best launch, the terms of the sum, other models beside.
 void RowModel::launch_and_more(const PreparedLaunch& launch, std::size_t index, std::int64_t times) {
   Launch shape = shape_of(launch, index);
+  if (work_ != nullptr && !assumes_shares()) {  // whoever counts needs no time
+    prepare(launch, last_[index], shape);
+    add_work(launch, index, shape, static_cast<double>(times));
+    add_time(launch, TimeBreakdown{}, shape, times);
+    return;
+  }
   const TimeBreakdown* time = &time_of_any(*session_, *options_.model, launch, index, shape);
   const auto number = static_cast<double>(times);
   if (options_.best_launch) {
@@ -393,11 +400,13 @@ std::shared_ptr<const WholeLaunch> RowModel::whole_launch(const PreparedLaunch& 
   on_gpu.shares = shares_of(launch);
   WarpOptions options;
   options.sectors = options.machine = true;
+  options.budget = kWholeLaunchBudget;
   auto warps = launch.warps->launch(on_gpu.values, on_gpu.size, on_gpu.shares, options);
   if (!warps) fail(*launch.step, warps.diagnostics());
   whole->warps = std::move(*warps);
   on_gpu.warps = &whole->warps;
   on_gpu.gpu = gpu_->gpu;
+  on_gpu.known_runs = plan_.known_runs.get();
   whole->resources = with_shared_bytes(
       program.resources, launch.shared ? std::optional(last_[index].shared_bytes) : std::nullopt);
   whole->registers_estimated = !whole->resources.registers_per_thread && program.estimated_registers;
@@ -605,6 +614,17 @@ const TimedProgram* RowModel::timed(const TimedProgram& of,
   return known.back().second.get();
 }
 
+// Whether note_shares() has something to say.
+bool RowModel::assumes_shares() const {
+  return std::any_of(gpu_->launches.begin(), gpu_->launches.end(), [&](const PreparedLaunch& launch) {
+    const auto& parameters = launch.program->program->parameters;
+    return std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& parameter) {
+      return parameter.share &&
+             (!launch.shares.contains(parameter.name) || options_.assumed_ranges.contains(parameter.name));
+    });
+  });
+}
+
 // Says what was assumed of what data decide, and what part of the time hangs on it.
 void RowModel::note_shares(const std::vector<std::int64_t>& values) {
   struct Effect {
@@ -617,6 +637,7 @@ void RowModel::note_shares(const std::vector<std::int64_t>& values) {
   const double total = row->time.total_us;
   const auto gpu = static_cast<std::size_t>(gpu_ - plan_.gpus.data());
   std::vector<LaunchTerm>* const terms = std::exchange(terms_, nullptr);
+  std::vector<LaunchWork>* const work = std::exchange(work_, nullptr);
   const auto with = [&](const std::string& name, double share) {
     instead_ = {name, share};
     PredictionRow other;
@@ -659,6 +680,7 @@ void RowModel::note_shares(const std::vector<std::int64_t>& values) {
   }
   noting_ = true;
   terms_ = terms;
+  work_ = work;
   row_ = row;
   filled_ = row;
   std::stable_sort(effects.begin(), effects.end(),

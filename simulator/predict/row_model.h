@@ -137,6 +137,7 @@ class RowModel {
   const TimedProgram* timed(const TimedProgram& of, const std::shared_ptr<const KernelProgram>& program);
   double share_of(const PreparedLaunch& launch, const Parameter& parameter) const;  // of one with a share
   void add_row_note(std::string note);
+  bool assumes_shares() const;
   [[gnu::noinline]] void note_shares(const std::vector<std::int64_t>& values);
   GridAndBlock shape_with_dimensions(const PreparedLaunch& launch, std::size_t index,
                                      const Launch& shape) const;

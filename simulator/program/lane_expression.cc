@@ -1,6 +1,7 @@
 #include "simulator/program/lane_expression.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "simulator/program/expression/arithmetic.h"
 
@@ -64,6 +65,52 @@ void apply_to_all(Operator op, LaneValues& a, const LaneValues& b) {
       return apply_to_all<Operator::logical_and>(a, b);
     default:
       for (std::size_t i = 0; i < kLanes; ++i) a[i] = apply(op, a[i], b[i]);
+  }
+}
+
+// Divisions are the slowest of all. The quotients of a warp's threads by one number are mostly the same, or two.
+// False: they are not, or numbers are too large to tell.
+bool divide_all(Operator op, LaneValues& a, std::int64_t b) {
+  constexpr std::int64_t most = std::int64_t{1} << 61;
+  if (b < 1 || b > most) return false;
+  const bool modulo = op == Operator::modulo;
+  if (std::has_single_bit(static_cast<std::uint64_t>(b))) {
+    const int shift = std::countr_zero(static_cast<std::uint64_t>(b));
+    for (std::int64_t& value : a) value = modulo ? value & (b - 1) : value >> shift;
+    return true;
+  }
+  std::int64_t low = a[0], high = a[0];
+  for (const std::int64_t value : a) low = std::min(low, value), high = std::max(high, value);
+  if (low < -most || high > most) return false;
+  std::int64_t quotient = 0;
+  if (arithmetic::divide(Operator::divide, low, b, quotient) != nullptr) return false;
+  const std::int64_t begin = quotient * b;
+  if (high - begin >= 2 * b) return false;
+  for (std::int64_t& value : a) {
+    const bool next = value - begin >= b;
+    value = modulo ? value - begin - (next ? b : 0) : quotient + (next ? 1 : 0);
+  }
+  return true;
+}
+
+// The second operand is the same for all.
+void apply_to_all(Operator op, LaneValues& a, std::int64_t b) {
+  switch (op) {
+    case Operator::add:
+      for (std::int64_t& value : a) value = apply(Operator::add, value, b);
+      return;
+    case Operator::subtract:
+      for (std::int64_t& value : a) value = apply(Operator::subtract, value, b);
+      return;
+    case Operator::multiply:
+      for (std::int64_t& value : a) value = apply(Operator::multiply, value, b);
+      return;
+    case Operator::divide:
+    case Operator::modulo:
+      if (divide_all(op, a, b)) return;
+      [[fallthrough]];
+    default:
+      for (std::int64_t& value : a) value = apply(op, value, b);
   }
 }
 
@@ -166,6 +213,8 @@ void LaneExpression::values(const Node& node, const LaneSlots& slots, LaneValues
     for (std::int64_t& value : result) value = apply(node.op, value);
     return;
   }
+  if (node.operand_count == 2 && !nodes_[node.operands[1]].own)
+    return apply_to_all(node.op, result, shared_value(nodes_[node.operands[1]], slots));
   LaneValues second;
   values(nodes_[node.operands[1]], slots, second);
   if (node.operand_count == 2) return apply_to_all(node.op, result, second);

@@ -46,7 +46,7 @@ void find_lines(const LaneValues& first, std::int64_t offset, std::uint32_t thre
                 std::vector<LineSectors>& lines) {
   lines.clear();
   std::array<std::int64_t, 2 * kLanes> few{};
-  std::vector<std::int64_t> many;
+  std::vector<std::int64_t> many;  // those behind, of wide accesses
   std::size_t count = 0;
   const auto add = [&](std::int64_t sector) {
     if (count != 0 && few[count - 1] == sector) return;
@@ -60,9 +60,13 @@ void find_lines(const LaneValues& first, std::int64_t offset, std::uint32_t thre
     const std::int64_t last = (at + bytes - 1) >> 5;
     for (std::int64_t sector = at >> 5; sector <= last; ++sector) add(sector);
   }
-  many.insert(many.end(), few.begin(), few.begin() + static_cast<std::ptrdiff_t>(count));
-  if (!std::is_sorted(many.begin(), many.end())) std::sort(many.begin(), many.end());
-  for (const std::int64_t sector : many) {
+  std::span<std::int64_t> all(few.data(), count);
+  if (!many.empty()) {
+    many.insert(many.end(), all.begin(), all.end());
+    all = many;
+  }
+  if (!std::is_sorted(all.begin(), all.end())) std::sort(all.begin(), all.end());
+  for (const std::int64_t sector : all) {
     const auto bit = static_cast<std::uint8_t>(1 << (sector & 3));
     if (!lines.empty() && lines.back().line == sector >> 2)
       lines.back().sectors |= bit;
@@ -175,20 +179,23 @@ class LaunchTraceMaker {
   }
 
   void find_address(const Expression& address, TraceNode& node) {
-    std::vector<std::pair<std::int64_t, Expression>> terms, of_threads, of_counters, of_both;
+    std::vector<std::pair<std::int64_t, Expression>> terms, of_lanes, of_block, of_shared, of_both;
     split_sum(address, 1, terms);
     for (auto& term : terms) {
       const LaneExpression compiled = expression(term.second);
       if (!compiled.known()) return;
-      auto& part = !compiled.uses_from(kFirstCounterSlot) ? of_threads
-                   : compiled.is_shared()                 ? of_counters
-                                                          : of_both;
+      auto& part = compiled.is_shared()                     ? of_shared
+                   : !compiled.uses_from(0)                 ? of_lanes
+                   : !compiled.uses_from(kFirstCounterSlot) ? of_block
+                                                            : of_both;
       part.push_back(std::move(term));
     }
     node.address_known = true;
-    node.of_threads = expression(sum_of(of_threads));
-    node.of_counters = expression(sum_of(of_counters));
+    node.of_lanes = expression(sum_of(of_lanes));
+    node.of_block = expression(sum_of(of_block));
+    node.of_shared = expression(sum_of(of_shared));
     node.of_both = expression(sum_of(of_both));
+    node.has_block = !of_block.empty();
     node.has_both = !of_both.empty();
   }
 
@@ -241,27 +248,49 @@ Result<LaunchTrace> LaunchTrace::make(const KernelProgram& program, const Bindin
   return LaunchTraceMaker(program, values, size, shares).make();
 }
 
-WarpTrace::WarpTrace(const LaunchTrace& launch, std::int64_t block, std::int64_t warp) : launch_(&launch) {
-  const LaunchSize& size = launch.size_;
-  slots_.shared.assign(launch.slots_, 0);
+TraceOfBlocks::TraceOfBlocks(const LaunchTrace& launch)
+    : launch_(&launch), warps_(static_cast<std::size_t>(launch.size_.warps_per_block())) {}
+
+TraceOfBlocks::OfWarp& TraceOfBlocks::of(std::int64_t number) {
+  OfWarp& warp = warps_[static_cast<std::size_t>(number)];
+  if (warp.made) return warp;
+  warp.made = true;
+  warp.known.resize(static_cast<std::size_t>(launch_->accesses_));
+  const auto& block = launch_->size_.block;
+  const std::int64_t threads = block[0] * block[1] * block[2];
+  std::int64_t thread = number * static_cast<std::int64_t>(kLanes);
+  for (std::size_t lane = 0; lane < kLanes; ++lane, ++thread) {
+    if (thread < threads) warp.active |= std::uint32_t{1} << lane;
+    warp.own[0][lane] = thread % block[0];
+    warp.own[1][lane] = thread / block[0] % block[1];
+    warp.own[2][lane] = thread / (block[0] * block[1]);
+    warp.own[3][lane] = static_cast<std::int64_t>(lane);
+  }
+  return warp;
+}
+
+WarpTrace::WarpTrace(TraceOfBlocks& common, std::int64_t block, std::int64_t warp)
+    : launch_(common.launch_), common_(&common) {
+  restart(block, warp);
+}
+
+void WarpTrace::restart(std::int64_t block, std::int64_t warp) {
+  const LaunchSize& size = launch_->size_;
+  of_warp_ = &common_->of(warp);
+  slots_.own = of_warp_->own;
+  slots_.shared.assign(launch_->slots_, 0);
   slots_.shared[kBlockSlot] = block % size.grid[0];
   slots_.shared[kBlockSlot + 1] = block / size.grid[0] % size.grid[1];
   slots_.shared[kBlockSlot + 2] = block / (size.grid[0] * size.grid[1]);
   slots_.shared[kWarpSlotOfTrace] = warp;
-  const std::int64_t threads = size.block[0] * size.block[1] * size.block[2];
-  std::uint32_t active = 0;
-  for (std::size_t lane = 0; lane < kLanes; ++lane) {
-    const std::int64_t thread = warp * static_cast<std::int64_t>(kLanes) + static_cast<std::int64_t>(lane);
-    if (thread < threads) active |= std::uint32_t{1} << lane;
-    slots_.own[0][lane] = thread % size.block[0];
-    slots_.own[1][lane] = thread / size.block[0] % size.block[1];
-    slots_.own[2][lane] = thread / (size.block[0] * size.block[1]);
-    slots_.own[3][lane] = static_cast<std::int64_t>(lane);
-  }
-  known_.resize(static_cast<std::size_t>(launch.accesses_));
-  holding_.resize(static_cast<std::size_t>(launch.conditions_));
+  known_.resize(static_cast<std::size_t>(launch_->accesses_));
+  for (KnownLines& known : known_) known.made = false;
+  holding_.assign(static_cast<std::size_t>(launch_->conditions_), {});
+  trips_.clear();
+  frames_.clear();
+  changes_ = 1;
   random_ = static_cast<std::uint64_t>(block) * 0x9e3779b97f4a7c15U + static_cast<std::uint64_t>(warp) + 1;
-  frames_.push_back({&launch.nodes_, 0, active});
+  frames_.push_back({&launch_->nodes_, 0, of_warp_->active});
 }
 
 // Whether this warp is among the share that does something: the same for the same launch each time.
@@ -382,14 +411,21 @@ std::int64_t WarpTrace::instructions(const Step& step) const {
 std::span<const LineSectors> WarpTrace::lines(const Step& step) {
   const TraceNode& node = *step.node;
   if (!node.address_known) return {};
-  Known& known = known_[static_cast<std::size_t>(node.access)];
+  const auto index = static_cast<std::size_t>(node.access);
+  KnownLines& known = node.has_block ? known_[index] : of_warp_->known[index];
   const std::int64_t bytes =
       std::max<std::int64_t>(1, std::get<MemoryAccess>(node.item->what).bytes.value_or(4));
   if (!known.made) {
-    node.of_threads.values(slots_, known.of_threads);
+    node.of_lanes.values(slots_, known.of_threads);
+    if (node.has_block) {
+      LaneValues of_block;
+      node.of_block.values(slots_, of_block);
+      for (std::size_t i = 0; i < kLanes; ++i) known.of_threads[i] += of_block[i];
+    }
     known.made = true;
+    known.phase = -1;
   }
-  const std::int64_t offset = node.of_counters.shared_value(slots_);
+  const std::int64_t offset = node.of_shared.shared_value(slots_);
   if (node.has_both) {
     LaneValues addresses;
     node.of_both.values(slots_, addresses);
@@ -410,11 +446,12 @@ std::span<const LineSectors> WarpTrace::lines(const Step& step) {
 
 void WarpTrace::addresses(const Step& step, LaneValues& addresses) const {
   const TraceNode& node = *step.node;
-  node.of_threads.values(slots_, addresses);
-  const std::int64_t offset = node.of_counters.shared_value(slots_);
-  LaneValues both{};
+  node.of_lanes.values(slots_, addresses);
+  const std::int64_t offset = node.of_shared.shared_value(slots_);
+  LaneValues block{}, both{};
+  if (node.has_block) node.of_block.values(slots_, block);
   if (node.has_both) node.of_both.values(slots_, both);
-  for (std::size_t i = 0; i < kLanes; ++i) addresses[i] += offset + both[i];
+  for (std::size_t i = 0; i < kLanes; ++i) addresses[i] += offset + block[i] + both[i];
 }
 
 bool WarpTrace::chip_addresses(const Step& step, std::size_t index, LaneValues& addresses) const {

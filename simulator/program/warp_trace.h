@@ -32,10 +32,11 @@ struct TraceNode {
   std::optional<LaneExpression> threads, then_threads, per_thread;
   int condition = -1;    // numbers different `threads`, from 0
   LaneExpression count;  // of instructions, of iterations; a `when`'s condition
-  // An address is the sum of these: what counters do not change, what threads share, and the rest.
+  // An address is the sum of these: what depends on the threads alone, on them and the block, what threads share, and
+  // the rest: on threads and counters.
   bool address_known = false;
-  LaneExpression of_threads, of_counters, of_both;
-  bool has_both = false;
+  LaneExpression of_lanes, of_block, of_shared, of_both;
+  bool has_block = false, has_both = false;
   std::vector<std::optional<LaneExpression>> on_chip;  // the addresses of ItemDetail::on_chip
   double share = 1;                                    // of the warps that execute it
   double then_share = -1;  // of the warps that take `then`, where data decide; negative: the condition does
@@ -57,6 +58,7 @@ class LaunchTrace {
 
  private:
   friend class WarpTrace;
+  friend class TraceOfBlocks;
   friend class LaunchTraceMaker;
   LaunchSize size_;
   std::vector<TraceNode> nodes_;
@@ -64,11 +66,43 @@ class LaunchTrace {
   std::size_t slots_ = 0;
 };
 
+// The lines of an access whose threads' part of the address stays the same.
+struct KnownLines {
+  bool made = false;
+  LaneValues of_threads;
+  std::uint32_t threads = 0;
+  std::int64_t phase = -1;  // of the shared part within a line
+  std::vector<LineSectors> lines;
+};
+
+// What the warps with the same number have in common in all blocks: their threads, and the lines of accesses whose
+// addresses differ from block to block by what all threads share.
+class TraceOfBlocks {
+ public:
+  // `launch` must outlive it.
+  explicit TraceOfBlocks(const LaunchTrace& launch);
+
+ private:
+  friend class WarpTrace;
+  struct OfWarp {
+    bool made = false;
+    std::array<LaneValues, 4> own{};  // LaneSlots::own
+    std::uint32_t active = 0;
+    std::vector<KnownLines> known;  // by access
+  };
+  OfWarp& of(std::int64_t warp);
+
+  const LaunchTrace* launch_;
+  std::vector<OfWarp> warps_;
+};
+
 // Goes through the items of one warp: those that are calculation or an access; repeats and conditions are followed.
 class WarpTrace {
  public:
-  // `launch` must outlive it. `block`: in launch order, x first.
-  WarpTrace(const LaunchTrace& launch, std::int64_t block, std::int64_t warp);
+  // `common` must outlive it. `block`: in launch order, x first.
+  WarpTrace(TraceOfBlocks& common, std::int64_t block, std::int64_t warp);
+  // The same for another warp.
+  void restart(std::int64_t block, std::int64_t warp);
 
   struct Step {
     const TraceNode* node = nullptr;
@@ -98,13 +132,6 @@ class WarpTrace {
     std::uint32_t entered = 0;  // the threads of its first iteration
     int trips = -1;             // index of the threads' own iterations
   };
-  struct Known {  // of an access
-    bool made = false;
-    LaneValues of_threads;
-    std::uint32_t threads = 0;
-    std::int64_t phase = -1;  // of the shared part within a line
-    std::vector<LineSectors> lines;
-  };
   struct Holding {  // the threads of which a condition holds
     std::uint32_t threads = 0;
     std::uint64_t since = 0;  // what changes_ was; 0: it was not evaluated yet
@@ -115,12 +142,14 @@ class WarpTrace {
   std::uint32_t holding(const LaneExpression& condition, std::uint32_t threads) const;
 
   const LaunchTrace* launch_;
+  TraceOfBlocks* common_;
+  TraceOfBlocks::OfWarp* of_warp_ = nullptr;
   LaneSlots slots_;
   std::vector<Frame> frames_;
   std::vector<LaneValues> trips_;
-  std::vector<Known> known_;
-  std::vector<Holding> holding_;  // by condition
-  std::uint64_t changes_ = 1;     // of counters, so far
+  std::vector<KnownLines> known_;  // by access, where blocks differ
+  std::vector<Holding> holding_;   // by condition
+  std::uint64_t changes_ = 1;      // of counters, so far
   std::vector<LineSectors> moved_;
   std::uint64_t random_ = 0;
 };

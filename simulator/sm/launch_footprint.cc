@@ -97,65 +97,160 @@ double union_of(std::vector<Runs> runs, double grain) {
   return total;
 }
 
+}  // namespace
+
+// The program with its names resolved: the values that names have stand in slots.
+struct LaunchFootprint::Compiled {
+  struct Node {
+    const Item* item = nullptr;
+    std::optional<RangeExpression> value;  // the address, the iterations, the condition
+    std::size_t array = 0;
+    double begin = 0;                   // of the array in its allocation
+    std::optional<std::int64_t> bytes;  // of the array
+    std::size_t counter = 0;            // its slot
+    std::vector<Node> body, otherwise;
+  };
+  static constexpr std::size_t kBlock = 0, kThread = 3, kLane = 6, kWarp = 7, kFirst = 8;
+
+  LaunchSize size;
+  std::vector<Node> nodes;
+  std::vector<ValueRange> slots;
+  std::map<std::string, std::size_t> arrays;  // that accesses share
+};
+
+namespace {
+
+using CompiledFootprint = LaunchFootprint::Compiled;
+
+class FootprintCompiler {
+ public:
+  FootprintCompiler(const Bindings& values, const ArrayPlaces& places, CompiledFootprint& into)
+      : values_(values), places_(places), into_(into) {
+    into_.slots.resize(CompiledFootprint::kFirst);
+  }
+
+  std::vector<CompiledFootprint::Node> compile(const Items& items) {
+    std::vector<CompiledFootprint::Node> nodes;
+    for (const Item& item : items) {
+      CompiledFootprint::Node node;
+      node.item = &item;
+      if (const auto* access = std::get_if<MemoryAccess>(&item.what)) {
+        if (access->address) node.value = expression(*access->address);
+        find_array(*access, node);
+      } else if (const auto* repeat = std::get_if<Repeat>(&item.what)) {
+        node.value = expression(repeat->per_thread ? *repeat->per_thread : repeat->count);
+        node.counter = add_slot(ValueRange(0));
+        counters_.emplace_back(repeat->counter, node.counter);
+        node.body = compile(repeat->body);
+        counters_.pop_back();
+      } else if (const auto* when = std::get_if<When>(&item.what)) {
+        node.value = expression(when->condition);
+        node.body = compile(when->then_items);
+        node.otherwise = compile(when->else_items);
+      } else {
+        continue;
+      }
+      nodes.push_back(std::move(node));
+    }
+    return nodes;
+  }
+
+ private:
+  void find_array(const MemoryAccess& access, CompiledFootprint::Node& node) {
+    const auto place = places_.find(access.array);
+    const std::string name = place != places_.end() ? "@" + std::to_string(place->second.allocation)
+                             : access.array.empty() ? "#" + std::to_string(++unnamed_)
+                                                    : "." + access.array;
+    node.array = into_.arrays.try_emplace(name, into_.arrays.size()).first->second;
+    if (place == places_.end()) return;
+    node.begin = static_cast<double>(place->second.offset);
+    node.bytes = place->second.bytes;
+  }
+
+  RangeExpression expression(const Expression& of) {
+    return {of, [this](const std::string& name) { return slot_of(name); }};
+  }
+
+  std::size_t add_slot(const ValueRange& value) {
+    into_.slots.push_back(value);
+    return into_.slots.size() - 1;
+  }
+
+  int constant(std::int64_t value) { return static_cast<int>(add_slot(ValueRange(value))); }
+
+  int slot_of(const std::string& name) {
+    for (auto at = counters_.rbegin(); at != counters_.rend(); ++at)
+      if (!name.empty() && at->first == name) return static_cast<int>(at->second);
+    for (std::size_t d = 0; d < 3; ++d) {
+      const auto is = [&](const char* what) { return name == std::string(what) + '.' + kAxes[d]; };
+      if (is("blockIdx")) return static_cast<int>(CompiledFootprint::kBlock + d);
+      if (is("threadIdx")) return static_cast<int>(CompiledFootprint::kThread + d);
+      if (is("blockDim")) return constant(into_.size.block[d]);
+      if (is("gridDim")) return constant(into_.size.grid[d]);
+    }
+    if (name == "laneid") return CompiledFootprint::kLane;
+    if (name == "warpid") return CompiledFootprint::kWarp;
+    if (name == "warpSize") return constant(static_cast<std::int64_t>(kLanes));
+    if (const auto value = values_.find(name); value != values_.end()) return constant(value->second);
+    return -1;
+  }
+
+  const Bindings& values_;
+  const ArrayPlaces& places_;
+  CompiledFootprint& into_;
+  std::vector<std::pair<std::string, std::size_t>> counters_;
+  std::size_t unnamed_ = 0;
+};
+
 class Collector {
  public:
-  Collector(const Bindings& values, const LaunchSize& size, const ArrayPlaces& places, std::int64_t first,
-            std::int64_t count)
-      : values_(values), size_(size), places_(places) {
+  Collector(const CompiledFootprint& program, std::int64_t first, std::int64_t count)
+      : program_(program), size_(program.size), slots_(program.slots), arrays_(program.arrays.size()) {
     counts_.fill(1);
     // Whole rows, or whole planes, where the blocks are more than part of one.
-    const std::int64_t row = size.grid[0], plane = size.grid[0] * size.grid[1], last = first + count - 1;
-    begin_ = {first % row, first / row % size.grid[1], first / plane};
+    const auto& grid = size_.grid;
+    const std::int64_t row = grid[0], plane = grid[0] * grid[1], last = first + count - 1;
+    std::array<std::int64_t, 3> begin = {first % row, first / row % grid[1], first / plane};
     std::array<std::int64_t, 3> many = {last - first + 1, 1, 1};
     if (first / plane != last / plane) {
-      begin_[0] = begin_[1] = 0;
-      many = {row, size.grid[1], last / plane - first / plane + 1};
+      begin[0] = begin[1] = 0;
+      many = {row, grid[1], last / plane - first / plane + 1};
     } else if (first / row != last / row) {
-      begin_[0] = 0;
+      begin[0] = 0;
       many = {row, last / row - first / row + 1, 1};
     }
     for (std::size_t d = 0; d < 3; ++d) {
       counts_[d] = std::max<std::int64_t>(many[d], 1);
-      counts_[kFirstStrideDimension + d] = size.block[d];
+      counts_[kFirstStrideDimension + d] = size_.block[d];
+      slots_[CompiledFootprint::kBlock + d] = ValueRange::progression(d, begin[d], 1, counts_[d]);
+      slots_[CompiledFootprint::kThread + d] =
+          ValueRange::progression(kFirstStrideDimension + d, 0, 1, size_.block[d]);
     }
     counts_[kFirstLaneDimension] = static_cast<std::int64_t>(kLanes);
-    counts_[kFirstWarpDimension] = size.warps_per_block();
+    counts_[kFirstWarpDimension] = size_.warps_per_block();
+    for (const auto& [slot, dimension] : {std::pair(CompiledFootprint::kLane, kFirstLaneDimension),
+                                          std::pair(CompiledFootprint::kWarp, kFirstWarpDimension)})
+      slots_[slot] = ValueRange::progression(dimension, 0, 1, counts_[dimension]);
   }
 
-  void walk(const Items& items) {
-    for (const Item& item : items) {
-      if (const auto* access = std::get_if<MemoryAccess>(&item.what)) {
-        add(*access);
-      } else if (const auto* repeat = std::get_if<Repeat>(&item.what)) {
-        const std::size_t dimension = kFirstCounterDimension + open_;
-        const ValueRange trips = value(repeat->per_thread ? *repeat->per_thread : repeat->count);
-        const std::int64_t most = trips.known ? trips.high : 1;
-        if (most <= 0) continue;
-        if (dimension >= kRangeDimensions) {
-          footprint_.estimated = true;
-          counters_.emplace_back(repeat->counter, ValueRange(0));
-          walk(repeat->body);
-        } else {
-          counts_[dimension] = most;
-          counters_.emplace_back(repeat->counter, ValueRange::progression(dimension, 0, 1, most));
-          ++open_;
-          walk(repeat->body);
-          --open_;
-          counts_[dimension] = 1;
-        }
-        counters_.pop_back();
-      } else if (const auto* when = std::get_if<When>(&item.what)) {
-        const ValueRange condition = value(when->condition);
-        if (when->then_threads || !condition.known || !condition.is_decided() || condition.holds())
-          walk(when->then_items);
-        if (when->then_threads || !condition.known || !condition.is_decided() || !condition.holds())
-          walk(when->else_items);
+  void walk(const std::vector<CompiledFootprint::Node>& nodes) {
+    for (const CompiledFootprint::Node& node : nodes) {
+      if (const auto* access = std::get_if<MemoryAccess>(&node.item->what)) {
+        add(node, *access);
+      } else if (const auto* when = std::get_if<When>(&node.item->what)) {
+        const ValueRange condition = value(node);
+        const bool both = when->then_threads || !condition.known || !condition.is_decided();
+        if (both || condition.holds()) walk(node.body);
+        if (both || !condition.holds()) walk(node.otherwise);
+      } else {
+        repeat(node);
       }
     }
   }
 
   Footprint finish() {
-    for (auto& [name, array] : arrays_) {
+    for (const auto& [name, index] : program_.arrays) {
+      ArrayRuns& array = arrays_[index];
       const auto of = [&](std::vector<Runs> runs, std::int64_t grain) {
         const double bytes = union_of(std::move(runs), static_cast<double>(grain));
         return array.bytes ? std::min(bytes, std::ceil(*array.bytes / static_cast<double>(grain)) *
@@ -177,32 +272,44 @@ class Collector {
     std::optional<double> bytes;  // of the allocation, where they are known
   };
 
-  void add(const MemoryAccess& access) {
+  void repeat(const CompiledFootprint::Node& node) {
+    const std::size_t dimension = kFirstCounterDimension + open_;
+    const ValueRange trips = value(node);
+    const std::int64_t most = trips.known ? trips.high : 1;
+    if (most <= 0) return;
+    if (dimension >= kRangeDimensions) {
+      footprint_.estimated = true;
+      slots_[node.counter] = ValueRange(0);
+      return walk(node.body);
+    }
+    counts_[dimension] = most;
+    slots_[node.counter] = ValueRange::progression(dimension, 0, 1, most);
+    ++open_;
+    walk(node.body);
+    --open_;
+    counts_[dimension] = 1;
+  }
+
+  void add(const CompiledFootprint::Node& node, const MemoryAccess& access) {
     const std::int64_t bytes = std::max<std::int64_t>(1, access.bytes.value_or(4));
-    ++accesses_;
-    const auto place = places_.find(access.array);
-    ArrayRuns& array = arrays_[place != places_.end() ? "@" + std::to_string(place->second.allocation)
-                               : access.array.empty() ? "#" + std::to_string(accesses_)
-                                                      : "." + access.array];
-    const double begin = place != places_.end() ? static_cast<double>(place->second.offset) : 0;
-    if (place != places_.end() && place->second.bytes)
-      array.bytes = std::max(array.bytes.value_or(0), begin + static_cast<double>(*place->second.bytes));
+    ArrayRuns& array = arrays_[node.array];
+    if (node.bytes)
+      array.bytes = std::max(array.bytes.value_or(0), node.begin + static_cast<double>(*node.bytes));
     Runs runs;
-    const ValueRange address = access.address ? value(*access.address) : ValueRange::unknown();
+    const ValueRange address = node.value ? value(node) : ValueRange::unknown();
     if (!address.known && is_atomic(access)) return;  // counters, which L2 holds
     if (address.known) {
       runs = runs_of(address, counts_, bytes);
-      runs.low += begin;
-      runs.high += begin;
+      runs.low += node.begin;
+      runs.high += node.begin;
     } else {  // an element for each thread
       footprint_.estimated = true;
       double threads = 1;
       for (std::size_t d = 0; d < 3; ++d) threads *= static_cast<double>(counts_[d] * size_.block[d]);
       runs.run = threads * static_cast<double>(bytes);
-      if (place != places_.end() && place->second.bytes)
-        runs.run = std::min(runs.run, static_cast<double>(*place->second.bytes));
-      runs.low = begin;
-      runs.high = begin + runs.run;
+      if (node.bytes) runs.run = std::min(runs.run, static_cast<double>(*node.bytes));
+      runs.low = node.begin;
+      runs.high = node.begin + runs.run;
     }
     const bool both = is_atomic(access);
     if (both) array.atomic.push_back(runs);
@@ -211,56 +318,33 @@ class Collector {
     if ((access.kind == MemoryAccess::Kind::store && !copy) || both) array.written.push_back(runs);
   }
 
-  ValueRange value(const Expression& expression) {
-    std::vector<ValueRange> slots;
-    const RangeExpression compiled(expression, [&](const std::string& name) {
-      const std::optional<ValueRange> range = find(name);
-      if (!range) return -1;
-      slots.push_back(*range);
-      return static_cast<int>(slots.size() - 1);
-    });
-    return compiled.evaluate(slots.data(), counts_);
+  ValueRange value(const CompiledFootprint::Node& node) const {
+    return node.value->evaluate(slots_.data(), counts_);
   }
 
-  std::optional<ValueRange> find(const std::string& name) const {
-    for (auto at = counters_.rbegin(); at != counters_.rend(); ++at)
-      if (!name.empty() && at->first == name) return at->second;
-    for (std::size_t d = 0; d < 3; ++d) {
-      const auto is = [&](const char* what) { return name == std::string(what) + '.' + kAxes[d]; };
-      if (is("blockIdx")) return ValueRange::progression(d, begin_[d], 1, counts_[d]);
-      if (is("threadIdx")) return ValueRange::progression(kFirstStrideDimension + d, 0, 1, size_.block[d]);
-      if (is("blockDim")) return ValueRange(size_.block[d]);
-      if (is("gridDim")) return ValueRange(size_.grid[d]);
-    }
-    if (name == "laneid")
-      return ValueRange::progression(kFirstLaneDimension, 0, 1, counts_[kFirstLaneDimension]);
-    if (name == "warpid")
-      return ValueRange::progression(kFirstWarpDimension, 0, 1, counts_[kFirstWarpDimension]);
-    if (name == "warpSize") return ValueRange(static_cast<std::int64_t>(kLanes));
-    if (const auto value = values_.find(name); value != values_.end()) return ValueRange(value->second);
-    return std::nullopt;
-  }
-
-  const Bindings& values_;
+  const CompiledFootprint& program_;
   const LaunchSize& size_;
-  const ArrayPlaces& places_;
-  std::array<std::int64_t, 3> begin_{};
+  std::vector<ValueRange> slots_;
   DimensionCounts counts_{};
-  std::vector<std::pair<std::string, ValueRange>> counters_;
-  std::size_t open_ = 0, accesses_ = 0;
-  std::map<std::string, ArrayRuns> arrays_;
+  std::size_t open_ = 0;
+  std::vector<ArrayRuns> arrays_;  // by CompiledFootprint::arrays
   Footprint footprint_;
 };
 
 }  // namespace
 
 LaunchFootprint::LaunchFootprint(const KernelProgram& program, const Bindings& values, const LaunchSize& size,
-                                 ArrayPlaces places)
-    : program_(program), values_(values), size_(size), places_(std::move(places)) {}
+                                 const ArrayPlaces& places)
+    : compiled_(std::make_unique<Compiled>()) {
+  compiled_->size = size;
+  compiled_->nodes = FootprintCompiler(values, places, *compiled_).compile(program.program);
+}
+
+LaunchFootprint::~LaunchFootprint() = default;
 
 Footprint LaunchFootprint::of_blocks(std::int64_t first, std::int64_t count) const {
-  Collector collector(values_, size_, places_, first, std::max<std::int64_t>(count, 1));
-  collector.walk(program_.program);
+  Collector collector(*compiled_, first, std::max<std::int64_t>(count, 1));
+  collector.walk(compiled_->nodes);
   return collector.finish();
 }
 

@@ -2,8 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
+#include <memory>
 
 #include "simulator/program/kernel_program.h"
 #include "simulator/program/warps.h"
@@ -25,16 +24,18 @@ class LaunchFootprint {
  public:
   // `program` must outlive it.
   LaunchFootprint(const KernelProgram& program, const Bindings& values, const LaunchSize& size,
-                  ArrayPlaces places = {});
+                  const ArrayPlaces& places = {});
+  ~LaunchFootprint();
+  LaunchFootprint(const LaunchFootprint&) = delete;
+  LaunchFootprint& operator=(const LaunchFootprint&) = delete;
 
   // Of blocks `first` to `first + count - 1`, in launch order.
   Footprint of_blocks(std::int64_t first, std::int64_t count) const;
 
+  struct Compiled;
+
  private:
-  const KernelProgram& program_;
-  const Bindings& values_;
-  LaunchSize size_;
-  ArrayPlaces places_;
+  std::unique_ptr<Compiled> compiled_;
 };
 
 }  // namespace warptime

@@ -14,6 +14,8 @@ namespace warptime {
 // What the caches hold when the launch begins: nothing, or what the same launch left there.
 enum class CacheState : std::uint8_t { cold, warm };
 
+class KnownRuns;
+
 struct LaunchOnGpu {
   const KernelProgram* program = nullptr;
   Bindings values;
@@ -23,6 +25,7 @@ struct LaunchOnGpu {
   const Gpu* gpu = nullptr;
   Occupancy occupancy;
   ArrayPlaces places = {};
+  KnownRuns* known_runs = nullptr;  // of launches before; none: each launch is simulated
 };
 
 }  // namespace warptime

@@ -1,10 +1,12 @@
 #include "simulator/sm/memory_levels.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <utility>
+#include <vector>
 
-#include "simulator/program/joined_loads.h"
-#include "simulator/program/scheduled_loads.h"
-#include "simulator/program/walk.h"
+#include "simulator/sm/known_runs.h"
 #include "simulator/sm/launch_footprint.h"
 #include "simulator/sm/request_coalescing.h"
 #include "simulator/sm/sm_simulation.h"
@@ -85,21 +87,144 @@ SmCounts whole_of(const SmRun& run, double instructions) {
   return counts;
 }
 
+// Shares that runs depend on are rounded, so that launches that hardly differ have the same run.
+double rounded(double share) {
+  constexpr double steps = 256;
+  return std::round(share * steps) / steps;
+}
+
+// Runs of a launch's SMs, those of launches before if they are the same (docs/extended.md, "What is remembered").
+class RunsOfLaunch {
+ public:
+  RunsOfLaunch(const LaunchOnGpu& launch, const LaunchTrace& trace, const SmFigures& figures)
+      : known_(launch.known_runs), trace_(trace), figures_(figures) {
+    if (known_ == nullptr) return;
+    common_.add(reinterpret_cast<std::uintptr_t>(launch.program));
+    common_.add(reinterpret_cast<std::uintptr_t>(launch.gpu));
+    for (const std::int64_t size : launch.size.block) common_.add(static_cast<std::uint64_t>(size));
+    // The blocks of an SM lie in the grid as those of another launch where all dimensions but the last are equal.
+    const auto& grid = launch.size.grid;
+    const int last = grid[2] > 1 ? 2 : grid[1] > 1 ? 1 : 0;
+    for (int d = 0; d < last; ++d) common_.add(static_cast<std::uint64_t>(grid[static_cast<std::size_t>(d)]));
+    common_.add(static_cast<std::uint64_t>(last));
+    add_groups(*launch.warps);
+  }
+
+  SmRun run(const SmOptions& options) {
+    if (known_ == nullptr) return run_sm(trace_, figures_, options);
+    const std::int64_t blocks = blocks_of(options);
+    LaunchSignature signature = of_beginning(options, blocks);
+    add_options(options, signature);
+    const KnownRuns::Key beginning = signature.value;
+    // It was cut before the last blocks.
+    const auto is_cut = [&](const SmRun& run) { return !run.complete && blocks > run.blocks + 1; };
+    if (const auto known = known_->run(beginning); known && is_cut(*known)) return *known;
+    add_end(options, blocks, signature);
+    if (const auto known = known_->run(signature.value)) return *known;
+    SmRun run = run_sm(trace_, figures_, options);
+    known_->add(is_cut(run) ? beginning : signature.value, run);
+    return run;
+  }
+
+  // What of_beginning() gives decides it, and how many waves there are while they are few.
+  template <class Find>
+  double joined(const SmOptions& options, const Find& find) {
+    if (known_ == nullptr) return find();
+    constexpr std::int64_t few = 8;
+    const std::int64_t blocks = blocks_of(options);
+    LaunchSignature signature = of_beginning(options, blocks);
+    add_options(options, signature);
+    signature.add(static_cast<std::uint64_t>(std::min(blocks, few)));
+    if (blocks < few) add_end(options, blocks, signature);
+    if (const auto known = known_->joined(signature.value)) return *known;
+    const double joined = find();
+    known_->add(signature.value, joined);
+    return joined;
+  }
+
+  // That time runs need, too.
+  SmFigures& figures() { return figures_; }
+
+ private:
+  // What each kind of warps executes, and its share of the warps: those of less are looked at where they are among the
+  // blocks that are signed.
+  void add_groups(const LaunchWarps& warps) {
+    constexpr double least_share = 0.01, steps = 32;
+    double all = 0;
+    for (const WarpGroup& group : warps.groups) all += group.warps;
+    for (const WarpGroup& group : warps.groups) {
+      if (group.warps < least_share * all) continue;
+      common_.add(static_cast<std::uint64_t>(std::llround(group.warps / all * steps)));
+      for (const double total : {group.each.instructions, group.each.loads, group.each.stores,
+                                 group.each.load_sectors, group.each.store_sectors})
+        common_.add(std::bit_cast<std::uint64_t>(total));
+    }
+  }
+
+  std::int64_t blocks_of(const SmOptions& options) const {
+    return std::max<std::int64_t>((trace_.blocks() - options.sm + options.sms - 1) / options.sms, 0);
+  }
+
+  // With what an SM's first blocks do.
+  LaunchSignature of_beginning(const SmOptions& options, std::int64_t blocks) {
+    for (const auto& [sm, known] : beginnings_)
+      if (sm == options.sm) return known;
+    LaunchSignature signature = common_;
+    signature.add(static_cast<std::uint64_t>(options.sm));
+    std::vector<std::int64_t> first;
+    for (std::int64_t i = 0; i < std::min<std::int64_t>(blocks, 2); ++i)
+      first.push_back(options.sm + i * options.sms);
+    sign_blocks(trace_, options, first, signature);
+    beginnings_.emplace_back(options.sm, signature);
+    return signature;
+  }
+
+  // With what those in the middle and at the end do.
+  void add_end(const SmOptions& options, std::int64_t blocks, LaunchSignature& signature) const {
+    signature.add(static_cast<std::uint64_t>(blocks));
+    std::vector<std::int64_t> last;
+    for (const std::int64_t i : {std::int64_t{0}, blocks / 2, blocks - 2, blocks - 1})
+      if (i >= 0 && (last.empty() || options.sm + i * options.sms > last.back()))
+        last.push_back(options.sm + i * options.sms);
+    sign_blocks(trace_, options, last, signature);
+  }
+
+  void add_options(const SmOptions& options, LaunchSignature& signature) const {
+    for (const double figure :
+         {options.from_memory, options.reads_at_l2, options.to_memory, options.atomic_sms,
+          options.random_bytes_at_l2, figures_.memory_sector_cycles, figures_.l2_sector_cycles,
+          figures_.block_start_cycles, static_cast<double>(figures_.l1_bytes)})
+      signature.add(std::bit_cast<std::uint64_t>(figure));
+    for (const std::int64_t number : {options.active_blocks, options.sms, options.active_sms})
+      signature.add(static_cast<std::uint64_t>(number));
+  }
+
+  KnownRuns* known_;
+  const LaunchTrace& trace_;
+  SmFigures figures_;
+  LaunchSignature common_;
+  std::vector<std::pair<std::int64_t, LaunchSignature>> beginnings_;  // by SM
+};
+
 // What reaches L2 of the reads of all SMs, as a share: those of neighbours are joined as far as the SMs keep
 // step. They do in the first wave of blocks; later blocks start wherever there is room, so that neighbours
 // seldom run side by side.
-double share_of_reads(const LaunchTrace& trace, const SmFigures& figures, const SmOptions& options,
-                      const Gpu& gpu, const LaunchFootprint& footprint) {
+double share_of_reads(RunsOfLaunch& runs, const LaunchTrace& trace, const SmOptions& options, const Gpu& gpu,
+                      const LaunchFootprint& footprint) {
   // Of what could be joined: in the first wave, and in later ones (fit data/development).
   constexpr double in_step = 0.9, later = 0.2;
   constexpr double worth_while = 0.97;
   const std::int64_t together = sms_with_joined_reads(gpu), blocks = trace.blocks();
   if (together < 2) return 1;
   const std::int64_t first = std::min(options.sm, blocks - 1), count = std::min(together, blocks - first);
-  double apart = 0;
-  for (std::int64_t b = first; b < first + count; ++b) apart += footprint.of_blocks(b, 1).read_bytes;
-  if (footprint.of_blocks(first, count).read_bytes >= worth_while * apart) return 1;
-  const double joined = 1 - share_of_joined_reads(trace, figures, options, together);
+  const double reaching = runs.joined(options, [&] {
+    double apart = 0;
+    for (std::int64_t b = first; b < first + count; ++b) apart += footprint.of_blocks(b, 1).read_bytes;
+    if (footprint.of_blocks(first, count).read_bytes >= worth_while * apart) return 1.0;
+    return share_of_joined_reads(trace, runs.figures(), options, together);
+  });
+  if (reaching >= 1) return 1;
+  const double joined = 1 - reaching;
   const double waves =
       std::max(1.0, static_cast<double>(blocks) / static_cast<double>(options.sms * options.active_blocks));
   return 1 - joined * (in_step + later * (waves - 1)) / waves;
@@ -129,16 +254,16 @@ LaunchFigures launch_figures(const Gpu& gpu, CacheState caches) {
 }
 
 Result<MemoryLevels> memory_levels(const LaunchOnGpu& launch, CacheState caches) {
-  KernelProgram program = *launch.program;
-  join_shared_loads(program.program);
-  schedule_loads(program);
-  auto trace = LaunchTrace::make(program, launch.values, launch.size, launch.shares);
+  const auto scheduled = launch.known_runs != nullptr
+                             ? launch.known_runs->scheduled(*launch.program)
+                             : std::make_shared<const ScheduledProgram>(schedule_for_sm(*launch.program));
+  auto trace = LaunchTrace::make(scheduled->program, launch.values, launch.size, launch.shares);
   if (!trace) return trace.diagnostics();
   const Gpu& gpu = *launch.gpu;
   const std::int64_t blocks = trace->blocks(), sms = std::max(gpu.sms, 1), active_sms = std::min(blocks, sms);
   const std::int64_t active_blocks = std::max<std::int64_t>(launch.occupancy.active_blocks, 1);
   const std::int64_t threads = launch.size.block[0] * launch.size.block[1] * launch.size.block[2];
-  SmFigures figures = sm_figures(gpu, launch.occupancy, threads, active_sms);
+  RunsOfLaunch runs(launch, *trace, sm_figures(gpu, launch.occupancy, threads, active_sms));
   const double l2 = kL2InUse * static_cast<double>(gpu.l2_bytes.value_or(kUnknownL2Bytes));
 
   const LaunchFootprint footprint(*launch.program, launch.values, launch.size, launch.places);
@@ -149,7 +274,7 @@ Result<MemoryLevels> memory_levels(const LaunchOnGpu& launch, CacheState caches)
   options.active_blocks = active_blocks;
   options.sms = sms;
   options.sm = active_sms / 3;  // not the one with the first block, which often has a border
-  options.from_memory = 1 - stays;
+  options.from_memory = rounded(1 - stays);
   options.random_bytes_at_l2 = kL2Random / kL2InUse * l2;
   options.active_sms = active_sms;
   options.places = &launch.places;
@@ -159,8 +284,8 @@ Result<MemoryLevels> memory_levels(const LaunchOnGpu& launch, CacheState caches)
     options.atomic_sms =
         std::clamp(options.atomic_sms * footprint.of_blocks(0, 1).atomic_bytes / whole.atomic_bytes, 1.0,
                    options.atomic_sms);
-  const SmRun run = run_sm(*trace, figures, options);
-  const double joined_reads = share_of_reads(*trace, figures, options, gpu, footprint);
+  const SmRun run = runs.run(options);
+  const double joined_reads = share_of_reads(runs, *trace, options, gpu, footprint);
 
   const WarpTotals& total = launch.warps->total;
   const SmCounts counts = whole_of(run, total.instructions / static_cast<double>(active_sms));
@@ -196,9 +321,7 @@ Result<MemoryLevels> memory_levels(const LaunchOnGpu& launch, CacheState caches)
             run.counts.load_sectors + run.counts.store_sectors + run.counts.atomic_sectors);
   levels.simulated_share = run.complete ? 1 : ratio(run.counts.instructions, counts.instructions);
   levels.footprint_estimated = whole.estimated;
-  for_each_item(program.program, [&](const Item& item) {
-    levels.dependences_known = levels.dependences_known || item.detail;
-  });
+  levels.dependences_known = scheduled->dependences_known;
 
   const double traffic =
       MemoryTraffic(footprint, blocks, active_blocks * sms, kL2Reused / kL2InUse * l2).read(whole);
@@ -219,16 +342,16 @@ Result<MemoryLevels> memory_levels(const LaunchOnGpu& launch, CacheState caches)
       asked + levels.memory_written_bytes * ratio(counts.partial_store_sectors, counts.store_sectors);
 
   // Once more for the time, now that it is known what memory gives and takes.
-  options.reads_at_l2 = joined_reads;
+  options.reads_at_l2 = rounded(joined_reads);
   options.sm = 0;
   const double first = static_cast<double>(active_sms) * counts.first_bytes;
-  options.from_memory = ratio(asked, first);
+  options.from_memory = rounded(ratio(asked, first));
   const double taken = caches == CacheState::warm ? (1 - stays) * written : levels.memory_written_bytes;
-  options.to_memory = ratio(taken, static_cast<double>(kSectorBytes) * levels.l2_writes);
+  options.to_memory = rounded(ratio(taken, static_cast<double>(kSectorBytes) * levels.l2_writes));
   const double mixed =
       std::min(levels.memory_read_bytes, taken) / std::max(std::max(levels.memory_read_bytes, taken), 1.0);
-  figures.memory_sector_cycles *= 1 + kTurns * mixed;
-  const SmRun timed = run_sm(*trace, figures, options);
+  runs.figures().memory_sector_cycles *= 1 + kTurns * rounded(mixed);
+  const SmRun timed = runs.run(options);
   levels.cycles = timed.cycles;
   levels.waits = timed.waits;
   if (!timed.complete && timed.second_half.instructions > 0) {

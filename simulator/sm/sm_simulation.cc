@@ -23,7 +23,9 @@ constexpr std::int64_t kKib = 1024;
 // Places of arrays: far enough from each other, and from what stands for unknown addresses.
 constexpr int kArrayShift = 36;              // in lines
 constexpr std::int64_t kStepsOfAccess = 20;  // items for each access of the budget
-constexpr std::int64_t kPatience = 160;      // the same with iterations, and with what has no effect
+// Lines that are drawn at random which cost one more access of the budget: any part of them is like the rest.
+constexpr std::int64_t kDrawnLines = 8;
+constexpr std::int64_t kPatience = 160;  // the same with iterations, and with what has no effect
 // Cycles that may be waited for in a queue until what is before it stops as well.
 constexpr double kQueue = 500;
 // L2 takes fewer sectors than it sends (`warptime measure --device`), and fewer yet that are not whole (development set).
@@ -49,10 +51,16 @@ constexpr double kFarAtRandom = 0.5;
 constexpr double kL1Queue = 32;
 constexpr std::int64_t kLocalLines = 1 << 17;  // of a warp: 512 KiB a thread
 
+int sectors_in(std::uint8_t sectors) {  // of a line
+  constexpr std::array<std::int8_t, 16> counts = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
+  return counts[sectors & 15];
+}
+
 class SmRunner {
  public:
   SmRunner(const LaunchTrace& launch, const SmFigures& figures, const SmOptions& options)
       : launch_(launch),
+        common_(launch),
         figures_(figures),
         options_(options),
         l1_(static_cast<std::size_t>(std::max<std::int64_t>(figures.l1_bytes / kLineBytes, 4))),
@@ -66,10 +74,57 @@ class SmRunner {
 
   SmRun run() {
     simulate();
+    run_.blocks = started_ / warps_per_block_;
     return std::move(run_);
   }
 
+  // Of some of a block's warps: what they execute, with the lines that they access, counted from the first of each
+  // array that was seen.
+  void sign(std::int64_t block, LaunchSignature& signature) {
+    constexpr int most_steps = 300;
+    std::int64_t last = -1;
+    for (const std::int64_t number : {std::int64_t{0}, warps_per_block_ / 2, warps_per_block_ - 1}) {
+      if (number == last) continue;
+      last = number;
+      WarpTrace trace(common_, block, number);
+      WarpTrace::Step step;
+      std::int64_t patience = kPatience * most_steps;
+      for (int i = 0; i < most_steps && trace.next(step, &patience); ++i) {
+        const Item& item = *step.node->item;
+        signature.add(reinterpret_cast<std::uintptr_t>(&item));
+        signature.add(step.threads + (step.skipped ? std::uint64_t{1} << 32 : 0));
+        if (std::holds_alternative<Instructions>(item.what))
+          signature.add(static_cast<std::uint64_t>(trace.instructions(step)));
+        if (step.node->access >= 0 && !step.skipped) sign(trace.lines(step), step, signature);
+        if (item.detail && !step.skipped) sign_on_chip(trace, step, signature);
+      }
+    }
+  }
+
  private:
+  void sign(std::span<const LineSectors> lines, const WarpTrace::Step& step, LaunchSignature& signature) {
+    const Region& region = regions_[static_cast<std::size_t>(step.node->access)];
+    if (lines.empty()) {
+      signature.add(static_cast<std::uint64_t>(region.lines));
+      signature.add(static_cast<std::uint64_t>(threads_));
+    }
+    for (const LineSectors& line : lines) {
+      const std::int64_t at = line.line + region.base;
+      const std::int64_t first = first_lines_.try_emplace(region.place, at).first->second;
+      signature.add(static_cast<std::uint64_t>(at - first) << 4 | line.sectors);
+    }
+  }
+
+  void sign_on_chip(const WarpTrace& trace, const WarpTrace::Step& step, LaunchSignature& signature) {
+    LaneValues addresses;
+    for (std::size_t i = 0; i < step.node->on_chip.size(); ++i) {
+      if (!trace.chip_addresses(step, i, addresses)) continue;
+      for (unsigned rest = step.threads; rest != 0; rest &= rest - 1)
+        signature.add(
+            static_cast<std::uint64_t>(addresses[static_cast<std::size_t>(std::countr_zero(rest))]));
+    }
+  }
+
   struct Completion {
     double time = 0;
     SmWait because = SmWait::latency;  // what took longest
@@ -77,20 +132,20 @@ class SmRunner {
       if (other.time > time) *this = other;
     }
   };
-  struct Block;
   struct AtomicLine {
-    const Block* block = nullptr;  // that accessed it last
+    std::int64_t block = -1;       // that accessed it last
     bool shared = false;           // by several
     std::array<double, 4> free{};  // of each sector: when the atomics of before are done
   };
   struct Block {
+    std::int64_t number = 0;
     std::int64_t running = 0;  // warps
     std::vector<std::size_t> at_barrier;
     double barrier_time = 0;
   };
   struct Warp {
-    Warp(const LaunchTrace& launch, std::int64_t of_block, std::int64_t number)
-        : trace(launch, of_block, number) {}
+    Warp(TraceOfBlocks& common, std::int64_t of_block, std::int64_t number)
+        : trace(common, of_block, number) {}
     WarpTrace trace;
     std::shared_ptr<Block> block;
     std::size_t partition = 0;
@@ -126,6 +181,7 @@ class SmRunner {
   // Where an array lies, in lines of 128 bytes.
   struct Region {
     std::int64_t base = 0, lines = 0;  // 0: it is not known how many
+    std::int64_t place = 0;            // the same for arrays of one allocation
   };
 
   struct Partition {
@@ -237,7 +293,8 @@ class SmRunner {
           }
         const auto [place, fresh] = places_.try_emplace(name, static_cast<std::int64_t>(places_.size() + 1));
         regions_.resize(std::max(regions_.size(), static_cast<std::size_t>(node.access) + 1));
-        region.base += place->second << kArrayShift;
+        region.place = place->second;
+        region.base += region.place << kArrayShift;
         regions_[static_cast<std::size_t>(node.access)] = region;
         stores_together_.resize(regions_.size(), 1);
         if (access->kind == MemoryAccess::Kind::store && !access->array.empty())
@@ -256,6 +313,7 @@ class SmRunner {
     block_free_ = time + std::max(figures_.block_start_cycles,
                                   static_cast<double>(warps_per_block_) * figures_.warp_start_cycles);
     auto block = std::make_shared<Block>();
+    block->number = next_block_;
     block->running = warps_per_block_;
     for (std::int64_t w = 0; w < warps_per_block_; ++w) {
       std::size_t index = warps_.size();
@@ -265,7 +323,10 @@ class SmRunner {
       } else {
         warps_.emplace_back();
       }
-      warps_[index] = std::make_unique<Warp>(launch_, next_block_, w);
+      if (warps_[index] == nullptr)
+        warps_[index] = std::make_unique<Warp>(common_, next_block_, w);
+      else
+        warps_[index]->trace.restart(next_block_, w);
       Warp& warp = *warps_[index];
       warp.block = block;
       warp.wave = next_block_ / options_.sms;
@@ -273,6 +334,7 @@ class SmRunner {
       warp.partition = static_cast<std::size_t>(started_++) % partitions_.size();
       warp.first_thread = next_block_ * threads_per_block_ + w * static_cast<std::int64_t>(kLanes);
       warp.loads.assign(most_loads_, Completion{});
+      warp.all_loads = warp.copies = Completion{};
       // The next block's warps take the places of those that have ended.
       warp.local = (std::int64_t{1} << 60) + static_cast<std::int64_t>(index) * kLocalLines;
       warp.random = static_cast<std::uint64_t>(next_block_ * warps_per_block_ + w) * 0x9e3779b97f4a7c15U + 1;
@@ -362,7 +424,6 @@ class SmRunner {
     ends(at);
     const std::shared_ptr<Block> block = warp.block;
     --block->running;
-    warps_[index].reset();
     free_.push_back(index);
     if (block->running == 0) {
       places_for_blocks_.push_back(time);
@@ -373,7 +434,6 @@ class SmRunner {
   }
 
   void memory_access(Warp& warp, const WarpTrace::Step& step, const MemoryAccess& access, double start) {
-    ++run_.accesses;
     std::span<const LineSectors> lines = warp.trace.lines(step);
     const bool unknown = lines.empty();
     const std::int64_t base = regions_[static_cast<std::size_t>(step.node->access)].base;
@@ -385,8 +445,10 @@ class SmRunner {
     } else if (atomic) {
       count_turns(warp, step, lines);
     }
+    ++run_.accesses;
+    if (unknown) run_.accesses += static_cast<std::int64_t>(lines.size()) / kDrawnLines;
     std::int64_t sectors_of_all = 0;
-    for (const LineSectors& line : lines) sectors_of_all += std::popcount(line.sectors);
+    for (const LineSectors& line : lines) sectors_of_all += sectors_in(line.sectors);
     count_pattern(access, unknown ? sectors_of_pattern(access, step.threads) : sectors_of_all);
     const std::int64_t bytes_of_all = std::popcount(step.threads) * access.bytes.value_or(4);
     const bool fills_sectors = bytes_of_all >= sectors_of_all * kSectorBytes;
@@ -400,7 +462,7 @@ class SmRunner {
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const LineSectors& line = lines[i];
       const double looked_up = look_up(start);
-      const int sectors = std::popcount(line.sectors);
+      const int sectors = sectors_in(line.sectors);
       if (unknown) {
         run_.counts.unknown_sectors += sectors;
         (access.kind == MemoryAccess::Kind::store ? run_.counts.random_store_sectors
@@ -444,7 +506,7 @@ class SmRunner {
     for (const LineSectors& line : asked_) {
       read.key = mix(mix(read.key, static_cast<std::uint64_t>(line.line)), line.sectors);
       ++read.lines;
-      read.sectors += std::popcount(line.sectors);
+      read.sectors += sectors_in(line.sectors);
     }
     asked_.clear();
     run_.reads.push_back(read);
@@ -502,8 +564,8 @@ class SmRunner {
   Completion at_atomic(const Warp& warp, const LineSectors& line, const std::array<int, 4>& turns,
                        bool floating, double time) {
     AtomicLine& known = atomics_[line.line];
-    if (known.block != nullptr && known.block != warp.block.get()) known.shared = true;
-    known.block = warp.block.get();
+    if (known.block >= 0 && known.block != warp.block->number) known.shared = true;
+    known.block = warp.block->number;
     Completion there = from_l2(time, std::popcount(line.sectors) * kAtomicSectors);
     const double turn = figures_.atomic_thread_cycles * (known.shared ? options_.atomic_sms : 1);
     double& slice = slices_[line.line >> kSliceShift];
@@ -604,7 +666,7 @@ class SmRunner {
   // less than half of the sectors' bytes, and so do those behind it.
   void store(std::int64_t address, std::uint8_t sectors, double time, bool fills_sectors, bool partial) {
     SectorCache::Line& line = l1_.find_or_add(address);
-    const int count = std::popcount(sectors);
+    const int count = sectors_in(sectors);
     run_.counts.store_sectors += count;
     // They are hits wherever L1 has the line, whichever sectors of it (data/development: `copy<char>`).
     if (line.stored != 0 || line.loaded != 0) run_.counts.store_hits += count;
@@ -631,8 +693,8 @@ class SmRunner {
   Completion load(std::int64_t address, std::uint8_t sectors, double time) {
     SectorCache::Line& line = l1_.find_or_add(address);
     const std::uint8_t hits = sectors & line.loaded, misses = sectors & ~line.loaded;
-    run_.counts.load_sectors += std::popcount(sectors);
-    run_.counts.load_hits += std::popcount(hits);
+    run_.counts.load_sectors += sectors_in(sectors);
+    run_.counts.load_hits += sectors_in(hits);
     Completion done{time + figures_.l1_latency, SmWait::on_chip};
     for (unsigned rest = hits; rest != 0; rest &= rest - 1)
       done.later({line.ready[std::countr_zero(rest)], SmWait::latency});
@@ -772,6 +834,7 @@ class SmRunner {
   }
 
   const LaunchTrace& launch_;
+  TraceOfBlocks common_;
   const SmFigures& figures_;
   const SmOptions& options_;
   SectorCache l1_;
@@ -795,8 +858,9 @@ class SmRunner {
   std::vector<Region> regions_;                // by access
   std::vector<std::int64_t> stores_together_;  // by access: stores of the same list to the same array
   std::size_t most_loads_ = 1;
-  bool detailed_ = false;  // items say what they need
-  SectorMap read_;         // what this SM has read
+  bool detailed_ = false;                                       // items say what they need
+  SectorMap read_;                                              // what this SM has read
+  std::unordered_map<std::int64_t, std::int64_t> first_lines_;  // by place, for signatures
   std::vector<LineSectors> made_, asked_;
   std::vector<double> places_for_blocks_;  // when places for blocks became free
   std::int64_t steps_ = 0, most_steps_ = kStepsOfAccess * options_.most_accesses;
@@ -945,6 +1009,13 @@ SmFigures sm_figures(const Gpu& gpu, const Occupancy& occupancy, std::int64_t th
   figures.atomic_thread_cycles = clock_mhz / timing.atomic_one_address_per_us.value_or(1365);
   figures.constant_way_cycles = 4;
   return figures;
+}
+
+void sign_blocks(const LaunchTrace& launch, const SmOptions& options, std::span<const std::int64_t> blocks,
+                 LaunchSignature& signature) {
+  const SmFigures figures;
+  SmRunner runner(launch, figures, options);
+  for (const std::int64_t block : blocks) runner.sign(block, signature);
 }
 
 SmRun run_sm(const LaunchTrace& launch, const SmFigures& figures, const SmOptions& options) {

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "simulator/gpu/gpu.h"
@@ -109,10 +110,28 @@ struct SmRun {
   double cycles = 0, second_half_cycles = 0;
   std::array<double, kSmWaits> waits{}, second_half_waits{};  // the cycles, by what the SM waited for
   std::int64_t accesses = 0;
-  bool complete = false;  // all blocks of this SM ran to their ends
+  std::int64_t blocks = 0;  // that were started
+  bool complete = false;    // all blocks of this SM ran to their ends
   std::vector<L2Read> reads;
 };
 
 SmRun run_sm(const LaunchTrace& launch, const SmFigures& figures, const SmOptions& options);
+
+// A hash of what warps execute.
+class LaunchSignature {
+ public:
+  void add(std::uint64_t word) {
+    for (std::uint64_t& half : value) {
+      half = (half ^ word) * 0x9e3779b97f4a7c15U;
+      half ^= half >> 29;
+      word = ~word;
+    }
+  }
+  std::array<std::uint64_t, 2> value{0, 1};
+};
+// Adds what some warps of these blocks execute, with the lines that they access from the first line of each array on:
+// blocks of another launch with the same signature are taken to do the same.
+void sign_blocks(const LaunchTrace& launch, const SmOptions& options, std::span<const std::int64_t> blocks,
+                 LaunchSignature& signature);
 
 }  // namespace warptime

@@ -220,9 +220,10 @@ WarpTotals traced(const KernelProgram& program, const LaunchSize& size) {
   WarpTotals totals;
   const auto launch = LaunchTrace::make(program, {{"N", 50}}, size, {});
   EXPECT_TRUE(launch) << to_text(launch.diagnostics());
+  TraceOfBlocks common(*launch);
   for (std::int64_t block = 0; block < launch->blocks(); ++block) {
     for (std::int64_t number = 0; number < size.warps_per_block(); ++number) {
-      WarpTrace warp(*launch, block, number);
+      WarpTrace warp(common, block, number);
       for (WarpTrace::Step step; warp.next(step);) {
         const auto* access = std::get_if<MemoryAccess>(&step.node->item->what);
         totals.instructions += access != nullptr ? 1 : static_cast<double>(warp.instructions(step));

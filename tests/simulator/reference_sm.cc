@@ -1,0 +1,610 @@
+#include "reference_sm.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <list>
+#include <map>
+#include <set>
+
+namespace warptime::test {
+namespace {
+
+// What one warp executes, with the addresses of its threads.
+struct Step {
+  const Item* item = nullptr;
+  std::vector<int> lanes;
+  int load = 0;  // its number, from 1
+  std::int64_t instructions = 1;
+  std::vector<std::int64_t> addresses;             // of an access, by lane of `lanes`
+  std::vector<std::vector<std::int64_t>> on_chip;  // of each ChipAccess
+};
+
+class Writer {
+ public:
+  Writer(const KernelProgram& program, const Bindings& values, const LaunchSize& size, std::int64_t block,
+         std::int64_t warp) {
+    const std::int64_t per_block = size.block[0] * size.block[1] * size.block[2];
+    for (std::int64_t lane = 0; lane < 32; ++lane) {
+      const std::int64_t thread = warp * 32 + lane;
+      if (thread >= per_block) break;
+      lanes_.push_back(static_cast<int>(lane));
+      Bindings all = values;
+      const std::array<std::int64_t, 3> ids = {thread % size.block[0], thread / size.block[0] % size.block[1],
+                                               thread / (size.block[0] * size.block[1])};
+      const std::array<std::int64_t, 3> blocks = {block % size.grid[0], block / size.grid[0] % size.grid[1],
+                                                  block / (size.grid[0] * size.grid[1])};
+      const std::array<std::string, 3> axes = {"x", "y", "z"};
+      for (std::size_t d = 0; d < 3; ++d) {
+        all["threadIdx." + axes[d]] = ids[d];
+        all["blockIdx." + axes[d]] = blocks[d];
+        all["blockDim." + axes[d]] = size.block[d];
+        all["gridDim." + axes[d]] = size.grid[d];
+      }
+      threads_.push_back(std::move(all));
+    }
+    number(program.program);
+    std::vector<std::size_t> everyone(threads_.size());
+    for (std::size_t i = 0; i < everyone.size(); ++i) everyone[i] = i;
+    write(program.program, everyone);
+  }
+
+  std::vector<Step> steps;
+
+ private:
+  using Threads = std::vector<std::size_t>;
+
+  void number(const Items& items) {
+    for (const Item& item : items) {
+      if (const auto* access = std::get_if<MemoryAccess>(&item.what);
+          access != nullptr && access->kind == MemoryAccess::Kind::load)
+        numbers_[&item] = static_cast<int>(numbers_.size()) + 1;
+      if (const auto* repeat = std::get_if<Repeat>(&item.what)) number(repeat->body);
+      if (const auto* when = std::get_if<When>(&item.what)) {
+        number(when->then_items);
+        number(when->else_items);
+      }
+    }
+  }
+
+  std::int64_t value(const Expression& expression, std::size_t thread) const {
+    return *evaluate_count(expression, threads_[thread]);
+  }
+
+  void write(const Items& items, const Threads& threads) {
+    std::vector<const Item*> order;
+    for (const Item& item : items) {
+      const auto rises = item.detail ? static_cast<std::size_t>(item.detail->rises) : 0;
+      order.insert(order.end() - static_cast<std::ptrdiff_t>(std::min(rises, order.size())), &item);
+    }
+    for (const Item* item : order) write(*item, threads);
+  }
+
+  void write(const Item& item, const Threads& around) {
+    Threads threads;
+    for (const std::size_t thread : around)
+      if (!item.threads || value(*item.threads, thread) != 0) threads.push_back(thread);
+    if (threads.empty() && !item.predicated) return;
+    if (const auto* repeat = std::get_if<Repeat>(&item.what)) {
+      if (threads.empty()) return;
+      const std::int64_t count = value(repeat->count, threads[0]);
+      for (std::int64_t i = 0; i < count; ++i) {
+        if (!repeat->counter.empty())
+          for (Bindings& thread : threads_) thread[repeat->counter] = i;
+        write(repeat->body, threads);
+      }
+      return;
+    }
+    if (const auto* when = std::get_if<When>(&item.what)) {
+      if (threads.empty()) return;
+      return write(value(when->condition, threads[0]) != 0 ? when->then_items : when->else_items, threads);
+    }
+    Step step;
+    step.item = &item;
+    for (const std::size_t thread : threads) step.lanes.push_back(lanes_[thread]);
+    if (const auto known = numbers_.find(&item); known != numbers_.end()) step.load = known->second;
+    if (const auto* run = std::get_if<Instructions>(&item.what); run != nullptr && !threads.empty())
+      step.instructions = value(run->count, threads[0]);
+    if (const auto* access = std::get_if<MemoryAccess>(&item.what))
+      for (const std::size_t thread : threads) step.addresses.push_back(value(*access->address, thread));
+    if (item.detail)
+      for (const ChipAccess& access : item.detail->on_chip) {
+        step.on_chip.emplace_back();
+        for (const std::size_t thread : threads)
+          step.on_chip.back().push_back(value(*access.address, thread));
+      }
+    steps.push_back(std::move(step));
+  }
+
+  std::vector<Bindings> threads_;
+  std::vector<int> lanes_;
+  std::map<const Item*, int> numbers_;
+};
+
+class ReferenceSm {
+ public:
+  ReferenceSm(const KernelProgram& program, const Bindings& values, const LaunchSize& size,
+              const SmFigures& figures, const SmOptions& options)
+      : program_(program),
+        values_(values),
+        size_(size),
+        figures_(figures),
+        options_(options),
+        partitions_(static_cast<std::size_t>(figures.partitions)),
+        next_block_(options.sm),
+        free_places_(static_cast<std::size_t>(options.active_blocks), 0) {
+    look_for_details(program.program);
+  }
+
+  ReferenceRun run() {
+    while (true) {
+      while (!free_places_.empty()) {
+        const double since = free_places_.back();
+        free_places_.pop_back();
+        start_block(since);
+      }
+      if (!issue()) break;
+    }
+    run_.cycles = std::max({now_, end_, l1_free_, l2_free_, memory_free_});
+    return run_;
+  }
+
+ private:
+  struct Partition {
+    double free = 0;
+    std::array<double, kPipes> pipes{};
+  };
+  struct Block {
+    std::int64_t number = 0, running = 0;
+    std::vector<std::size_t> waiting;  // at the barrier, as they came
+    double opens = 0;
+  };
+  struct Warp {
+    std::vector<Step> steps;
+    std::size_t at = 0, partition = 0, place = 0;
+    Block* block = nullptr;
+    bool ready = false;  // it waits for its turn from `since` on
+    double since = 0;
+    bool at_l1 = false;  // what comes next accesses L1 or shared memory
+    std::map<int, double> loads;
+    double all_loads = 0;
+  };
+  struct Line {
+    std::int64_t address = 0;
+    unsigned loaded = 0, stored = 0;
+    std::array<double, 4> ready{}, leaves{};
+  };
+
+  void look_for_details(const Items& items) {
+    for (const Item& item : items) {
+      if (item.detail) details_ = true;
+      if (const auto* access = std::get_if<MemoryAccess>(&item.what)) {
+        arrays_.try_emplace(access->array, static_cast<std::int64_t>(arrays_.size() + 1) << 40);
+      }
+      if (const auto* repeat = std::get_if<Repeat>(&item.what)) look_for_details(repeat->body);
+      if (const auto* when = std::get_if<When>(&item.what)) {
+        look_for_details(when->then_items);
+        look_for_details(when->else_items);
+      }
+    }
+  }
+
+  void start_block(double since) {
+    if (next_block_ >= size_.grid[0] * size_.grid[1] * size_.grid[2]) return;
+    const std::int64_t warps = size_.warps_per_block();
+    const double start = std::max(since, next_start_);
+    next_start_ = start + std::max(figures_.block_start_cycles,
+                                   static_cast<double>(warps) * figures_.warp_start_cycles);
+    blocks_.push_back({next_block_, warps, {}, 0});
+    for (std::int64_t w = 0; w < warps; ++w) {
+      Warp warp;
+      warp.steps = Writer(program_, values_, size_, next_block_, w).steps;
+      warp.block = &blocks_.back();
+      warp.partition = warps_.size() % partitions_.size();
+      warp.place = places_++;
+      if (!left_places_.empty()) {
+        --places_;
+        warp.place = left_places_.back();
+        left_places_.pop_back();
+      }
+      warps_.push_back(std::move(warp));
+      wait(warps_.size() - 1, start + static_cast<double>(w) * figures_.warp_start_cycles);
+    }
+    next_block_ += options_.sms;
+  }
+
+  // When a warp could issue, if its partition had no other: accesses wait for room in L1's queue.
+  double could_issue(const Warp& warp) const {
+    const double time = std::max(partitions_[warp.partition].free, warp.since);
+    return warp.at_l1 ? std::max(time, l1_free_ - 32) : time;
+  }
+
+  // The partition that can issue first does; of several, those behind the one that issued last, in order. Of its warps
+  // that could, the youngest.
+  bool issue() {
+    std::optional<std::size_t> next;
+    double earliest = 0;
+    for (std::size_t i = 0; i < partitions_.size(); ++i) {
+      const std::size_t p = (turn_ + i) % partitions_.size();
+      std::optional<double> first;
+      for (const Warp& warp : warps_)
+        if (warp.ready && warp.partition == p)
+          first = std::min(first.value_or(could_issue(warp)), could_issue(warp));
+      if (!first || (next && *first >= earliest)) continue;
+      earliest = *first;
+      for (std::size_t w = 0; w < warps_.size(); ++w)
+        if (warps_[w].ready && warps_[w].partition == p && could_issue(warps_[w]) <= earliest) next = w;
+    }
+    if (!next) return false;
+    now_ = std::max(now_, earliest);
+    turn_ = warps_[*next].partition + 1;
+    warps_[*next].ready = false;
+    execute(*next);
+    return true;
+  }
+
+  void wait(std::size_t index, double until) {
+    Warp& warp = warps_[index];
+    if (warp.at == warp.steps.size()) return end(index, until);
+    const Step& step = warp.steps[warp.at];
+    if (!details_) {
+      if (step.load == 0) until = std::max(until, warp.all_loads);
+    } else if (step.item->detail) {
+      for (const int load : step.item->detail->needs) until = std::max(until, warp.loads[load]);
+    }
+    warp.ready = true;
+    warp.since = until;
+    warp.at_l1 = !step.lanes.empty() && accesses_l1(*step.item);
+  }
+
+  static bool accesses_l1(const Item& item) {
+    bool found = std::holds_alternative<MemoryAccess>(item.what);
+    if (item.detail)
+      for (const ChipAccess& access : item.detail->on_chip)
+        found = found || access.space != ChipAccess::Space::constant;
+    return found;
+  }
+
+  void end(std::size_t index, double time) {
+    Warp& warp = warps_[index];
+    time = std::max(time, warp.all_loads);
+    end_ = std::max(end_, time);
+    left_places_.push_back(warp.place);
+    Block& block = *warp.block;
+    if (--block.running == 0) {
+      free_places_.push_back(time);
+    } else {
+      if (!block.waiting.empty()) block.opens = std::max(block.opens, time);
+      open_barrier(block);
+    }
+  }
+
+  void execute(std::size_t index) {
+    const Step step = warps_[index].steps[warps_[index].at++];
+    const Item& item = *step.item;
+    const ItemDetail* detail = item.detail.get();
+    const auto* access = std::get_if<MemoryAccess>(&item.what);
+    const bool skipped = step.lanes.empty();
+    const double start = now_;
+    Partition& partition = partitions_[warps_[index].partition];
+    double slots =
+        std::holds_alternative<Calculation>(item.what) ? 0 : static_cast<double>(step.instructions);
+    if (item.machine) slots = item.machine->total();
+    partition.free = start + slots;
+    double done = start + slots;
+    if (item.machine)
+      for (std::size_t pipe = 0; pipe < kPipes; ++pipe) {
+        const double held = item.machine->by_pipe[pipe] * figures_.pipe_cycles[pipe];
+        if (held <= 0) continue;
+        partition.pipes[pipe] = std::max(partition.pipes[pipe], start) + held;
+        done = std::max(done, partition.pipes[pipe]);
+      }
+    if (detail != nullptr && detail->chain) done = std::max(done, start + *detail->chain);
+    run_.counts.instructions += static_cast<double>(step.instructions);
+    if (access != nullptr && !skipped) access_memory(warps_[index], step, *access, start);
+    if (detail != nullptr && !skipped)
+      for (std::size_t i = 0; i < detail->on_chip.size(); ++i)
+        done = std::max(done, access_chip(warps_[index], step, i, start));
+    done = std::max(done, l1_free_ - kLongestQueue);
+    end_ = std::max(end_, done);
+    if (detail == nullptr || !detail->barrier) return wait(index, done);
+    Block& block = *warps_[index].block;
+    block.waiting.push_back(index);
+    barrier_free_ = std::max(barrier_free_, done) + figures_.barrier_warp_cycles;
+    block.opens = std::max(block.opens, barrier_free_ + figures_.barrier_latency);
+    open_barrier(block);
+  }
+
+  void open_barrier(Block& block) {
+    if (block.waiting.empty() || static_cast<std::int64_t>(block.waiting.size()) < block.running) return;
+    const std::vector<std::size_t> warps = block.waiting;
+    const double at = block.opens;
+    block.waiting.clear();
+    for (const std::size_t warp : warps) wait(warp, at);
+    block.opens = 0;
+  }
+
+  // ---- Levels of memory.
+
+  static constexpr double kLongestQueue = 500;
+
+  void access_memory(Warp& warp, const Step& step, const MemoryAccess& access, double start) {
+    ++run_.accesses;
+    const std::int64_t bytes = access.bytes.value_or(4);
+    std::map<std::int64_t, unsigned> lines;
+    for (const std::int64_t address : step.addresses) {
+      const std::int64_t first = address + arrays_.at(access.array);
+      for (std::int64_t byte = first; byte < first + bytes; ++byte) lines[byte >> 7] |= 1U << (byte >> 5 & 3);
+    }
+    double sectors = 0;
+    for (const auto& [line, bits] : lines) sectors += std::popcount(bits);
+    const double of_threads = static_cast<double>(step.addresses.size()) * static_cast<double>(bytes);
+    double done = start;
+    // 128 bytes a cycle, whether threads share them or not.
+    if (access.kind == MemoryAccess::Kind::load && !is_atomic(access))
+      l1_free_ =
+          std::max(l1_free_, start) + std::max(0.0, of_threads / 128 - static_cast<double>(lines.size()));
+    for (const auto& [line, bits] : lines) {
+      const double turn = turn_at_l1(start);
+      const bool floating = step.item->detail && step.item->detail->floating;
+      if (is_atomic(access)) {
+        done =
+            std::max(done, do_atomic(*warp.block, line, bits, turns_of(step, access, line), floating, turn));
+      } else if (is_asynchronous_copy(access)) {
+        for (int sector = 0; sector < 4; ++sector)
+          if ((bits >> sector & 1) != 0) {
+            run_.counts.load_sectors += 1;
+            read(line, sector, turn, false, 1);
+          }
+      } else if (access.kind == MemoryAccess::Kind::store) {
+        do_store(line, bits, turn, of_threads >= 32 * sectors,
+                 stored_in_part(step, access, of_threads, sectors));
+      } else {
+        done = std::max(done, do_load(line, bits, turn));
+      }
+    }
+    if (step.load > 0) {
+      warp.loads[step.load] = done;
+      warp.all_loads = std::max(warp.all_loads, done);
+    }
+  }
+
+  // Less than half of the sectors' bytes, with the other stores of its list to the same array.
+  bool stored_in_part(const Step& step, const MemoryAccess& access, double bytes, double sectors) const {
+    const Items* list = list_of(program_.program, step.item);
+    const auto together = std::count_if(list->begin(), list->end(), [&](const Item& item) {
+      const auto* other = std::get_if<MemoryAccess>(&item.what);
+      return other != nullptr && other->kind == MemoryAccess::Kind::store && other->array == access.array;
+    });
+    return 2 * bytes * static_cast<double>(together) < 32 * sectors;
+  }
+
+  static const Items* list_of(const Items& items, const Item* wanted) {
+    for (const Item& item : items) {
+      if (&item == wanted) return &items;
+      const Items* found = nullptr;
+      if (const auto* repeat = std::get_if<Repeat>(&item.what)) found = list_of(repeat->body, wanted);
+      if (const auto* when = std::get_if<When>(&item.what)) {
+        found = list_of(when->then_items, wanted);
+        if (found == nullptr) found = list_of(when->else_items, wanted);
+      }
+      if (found != nullptr) return found;
+    }
+    return nullptr;
+  }
+
+  double turn_at_l1(double time) {
+    const double turn = std::max({time, l1_free_, l2_free_ - kLongestQueue});
+    l1_free_ = turn + 1;
+    return turn;
+  }
+
+  // The line of L1, now the one that was used last.
+  Line& line_of_l1(std::int64_t address) {
+    const auto known =
+        std::find_if(l1_.begin(), l1_.end(), [&](const Line& line) { return line.address == address; });
+    if (known != l1_.end()) {
+      l1_.splice(l1_.begin(), l1_, known);
+    } else {
+      l1_.push_front({address, 0, 0, {}, {}});
+      if (static_cast<std::int64_t>(l1_.size()) > std::max<std::int64_t>(figures_.l1_bytes / 128, 4))
+        l1_.pop_back();
+    }
+    return l1_.front();
+  }
+
+  double do_load(std::int64_t address, unsigned sectors, double time) {
+    Line& line = line_of_l1(address);
+    double done = time + figures_.l1_latency;
+    const unsigned before = line.loaded;
+    for (int sector = 0; sector < 4; ++sector) {
+      if ((sectors >> sector & 1) == 0) continue;
+      const auto s = static_cast<std::size_t>(sector);
+      run_.counts.load_sectors += 1;
+      if ((before >> sector & 1) != 0) {
+        run_.counts.load_hits += 1;
+      } else {
+        const bool lone = (sectors >> (sector ^ 1) & 1) == 0 || (before >> (sector ^ 1) & 1) != 0;
+        line.ready[s] = read(address, sector, time, (line.stored >> sector & 1) != 0, lone ? 1.6 : 1);
+        line.loaded |= 1U << sector;
+      }
+      done = std::max(done, line.ready[s]);
+    }
+    return done;
+  }
+
+  double turn_at_l2(double time, double sectors) {
+    const double turn = std::max({time, l2_free_, memory_free_ - kLongestQueue});
+    l2_free_ = turn + sectors * figures_.l2_sector_cycles;
+    return turn;
+  }
+
+  // What a request waits for others at the memory.
+  double turn_at_memory(double time, double sectors) {
+    const double cycles = sectors * figures_.memory_sector_cycles;
+    busy_ *= std::exp(-std::max(0.0, time - busy_since_) / 1000);
+    busy_ += cycles;
+    busy_since_ = std::max(busy_since_, time);
+    memory_free_ = std::max(memory_free_, time) + cycles;
+    const double used = std::min(0.95, busy_ / 1000);
+    return 50 * used / (1 - used);
+  }
+
+  double read(std::int64_t address, int sector, double time, bool stored, double weight) {
+    const double turn = turn_at_l2(time, options_.reads_at_l2 * weight);
+    if (seen_.contains({address, sector}))
+      return turn + (stored ? figures_.stored_latency : figures_.l2_latency);
+    const bool first = !seen_.contains({address, sector ^ 1});
+    seen_.insert({address, sector});
+    if (first) {
+      run_.counts.first_bytes += 64;
+      owed_ += options_.from_memory;
+      memory_has_it_ = owed_ >= 1;
+      if (memory_has_it_) owed_ -= 1;
+    }
+    if (!memory_has_it_) return turn + figures_.l2_latency;
+    const double crowd = turn_at_memory(turn, first ? 2 : 0);
+    return std::max(turn, memory_free_) + figures_.memory_latency + crowd;
+  }
+
+  void do_store(std::int64_t address, unsigned sectors, double time, bool whole, bool in_part) {
+    Line& line = line_of_l1(address);
+    const bool hit = line.loaded != 0 || line.stored != 0;
+    double leave = 0;
+    for (int sector = 0; sector < 4; ++sector) {
+      if ((sectors >> sector & 1) == 0) continue;
+      run_.counts.store_sectors += 1;
+      run_.counts.store_hits += hit ? 1 : 0;
+      double& leaves = line.leaves[static_cast<std::size_t>(sector)];
+      if (!whole && time < leaves) {
+        run_.counts.merged_sectors += 1;
+        continue;
+      }
+      if (!whole) leaves = time + figures_.store_wait;
+      leave += 1;
+    }
+    line.loaded &= ~sectors;
+    line.stored |= sectors;
+    if (in_part) run_.counts.partial_store_sectors += leave;
+    const double turn = turn_at_l2(time, leave * (in_part ? 2.2 : 1) * 1.9);
+    turn_at_memory(turn, leave * options_.to_memory * (in_part && options_.to_memory > 0.5 ? 4 : 1));
+  }
+
+  // The turns that each sector takes: one, but for those at one address.
+  std::map<std::int64_t, int> turns_of(const Step& step, const MemoryAccess& access,
+                                       std::int64_t line) const {
+    std::map<std::int64_t, std::map<std::int64_t, int>> threads;  // by sector, by address
+    for (const std::int64_t address : step.addresses) {
+      const std::int64_t at = address + arrays_.at(access.array);
+      if (at >> 7 == line) ++threads[at >> 5][at];
+    }
+    std::map<std::int64_t, int> turns;
+    for (const auto& [sector, addresses] : threads) {
+      turns[sector] = 1;
+      for (const auto& [address, count] : addresses)
+        if (access.access != Access::uniform) turns[sector] = std::max(turns[sector], count);
+    }
+    return turns;
+  }
+
+  double do_atomic(const Block& block, std::int64_t address, unsigned sectors,
+                   const std::map<std::int64_t, int>& turns, bool floating, double time) {
+    const int count = std::popcount(sectors);
+    run_.counts.atomic_sectors += count;
+    std::set<std::int64_t>& blocks = atomics_[address];
+    blocks.insert(block.number);
+    const double sent = turn_at_l2(time, 3 * count);
+    const double one = figures_.atomic_thread_cycles * (blocks.size() > 1 ? options_.atomic_sms : 1);
+    double ready = 0;
+    for (const auto& [sector, many] : turns) {
+      double& slice = slices_[address >> 2];
+      slice = std::max(slice, sent) + many * one * 0.83;
+      double& free = atomic_sectors_[sector];
+      free = std::max(free, sent) + many * one * (floating ? 2.4 : 1);
+      ready = std::max({ready, slice, free});
+    }
+    end_ = std::max(end_, ready);
+    l2_free_ = std::max(l2_free_, ready - kLongestQueue);
+    return std::max(sent, ready) + figures_.l2_latency;
+  }
+
+  // ---- On the chip.
+
+  double access_chip(const Warp& warp, const Step& step, std::size_t index, double start) {
+    const ChipAccess& access = step.item->detail->on_chip[index];
+    const std::vector<std::int64_t>& addresses = step.on_chip[index];
+    if (access.space == ChipAccess::Space::constant) {
+      std::set<std::int64_t> words;
+      for (const std::int64_t address : addresses) words.insert(address / 4);
+      const auto further = static_cast<double>(words.size() - 1);
+      constant_free_ = std::max(start, constant_free_) + further * figures_.constant_way_cycles;
+      return further > 0 ? constant_free_ + figures_.shared_latency : start;
+    }
+    ++run_.accesses;
+    const bool stores = access.kind == ChipAccess::Kind::store;
+    if (access.space == ChipAccess::Space::local) {
+      double done = start;
+      for (std::int64_t word = 0; word < (access.bytes + 3) / 4; ++word) {
+        const double turn = turn_at_l1(start);
+        Line& line = line_of_l1((std::int64_t{1} << 60) + static_cast<std::int64_t>(warp.place) * (1 << 17) +
+                                (addresses.front() / 4 + word) % (1 << 17));
+        const double hits = line.loaded == 15 ? 4 : 0;
+        line.loaded = 15;
+        (stores ? run_.counts.local_store_sectors : run_.counts.local_load_sectors) += 4;
+        (stores ? run_.counts.local_store_hits : run_.counts.local_load_hits) += hits;
+        if (stores) {
+          turn_at_l2(turn, 4 * 1.9);
+          continue;
+        }
+        if (hits == 0) done = std::max(done, turn_at_l2(turn, 4) + figures_.l2_latency);
+        done = std::max(done, turn + figures_.l1_latency);
+      }
+      return done;
+    }
+    // 32 banks of 4 bytes; all threads at once, of words of 4 bytes.
+    std::map<std::int64_t, std::set<std::int64_t>> banks;
+    for (const std::int64_t address : addresses) banks[address / 4 % 32].insert(address / 4);
+    std::size_t ways = 0;
+    for (const auto& [bank, words] : banks) ways = std::max(ways, words.size());
+    const auto conflicts = static_cast<double>(ways - 1);
+    const bool loads = access.kind == ChipAccess::Kind::load;
+    (loads ? run_.counts.shared_load_conflicts : run_.counts.shared_store_conflicts) += conflicts;
+    const double turn = std::max(start, l1_free_);
+    l1_free_ = turn + static_cast<double>(ways);
+    return loads ? turn + figures_.shared_latency + 2 * conflicts : start;
+  }
+
+  const KernelProgram& program_;
+  const Bindings& values_;
+  LaunchSize size_;
+  SmFigures figures_;
+  SmOptions options_;
+  bool details_ = false;
+  std::map<std::string, std::int64_t> arrays_;
+  std::vector<Partition> partitions_;
+  std::list<Block> blocks_;
+  std::vector<Warp> warps_;
+  std::list<Line> l1_;  // the one that was used last is first
+  std::set<std::pair<std::int64_t, int>> seen_;
+  std::map<std::int64_t, std::set<std::int64_t>> atomics_;  // the blocks that accessed a line
+  std::map<std::int64_t, double> slices_;                   // of four lines
+  std::map<std::int64_t, double> atomic_sectors_;           // when the atomics of a sector are done
+  std::int64_t next_block_ = 0;
+  std::vector<double> free_places_;
+  std::vector<std::size_t> left_places_;
+  std::size_t places_ = 0;
+  std::size_t turn_ = 0;
+  double now_ = 0, end_ = 0, next_start_ = 0, barrier_free_ = 0, constant_free_ = 0;
+  double l1_free_ = 0, l2_free_ = 0, memory_free_ = 0, busy_ = 0, busy_since_ = 0, owed_ = 0;
+  bool memory_has_it_ = false;
+  ReferenceRun run_;
+};
+
+}  // namespace
+
+ReferenceRun reference_sm(const KernelProgram& program, const Bindings& values, const LaunchSize& size,
+                          const SmFigures& figures, const SmOptions& options) {
+  return ReferenceSm(program, values, size, figures, options).run();
+}
+
+}  // namespace warptime::test
