@@ -8,8 +8,10 @@
 #include "cli/io/report.h"
 #include "cli/options/options.h"
 #include "cli/views/counters_view.h"
+#include "cli/views/explanation_view.h"
 #include "load/bundled.h"
 #include "simulator/base/did_you_mean.h"
+#include "simulator/predict/explanation.h"
 
 namespace warptime::cli {
 namespace {
@@ -43,6 +45,9 @@ CommandSyntax counters_syntax() {
           "what the caches hold when a launch begins: what the same launch left there (warm, the default), "
           "or "
           "nothing (cold: how Nsight Compute measures by default)"},
+         {"explain", "",
+          "also show, as text, what each source line asks L1, L2 and the memory for: its sectors, hits and "
+          "bytes"},
          {"machine", "",
           "count the machine instructions that ptxas makes in place of an estimate; needs a CUDA Toolkit"},
          {"registers", "",
@@ -63,12 +68,29 @@ int run_counters(const Arguments& arguments) {
       arguments.has("machine") ? AnalyzeOptions::Machine::assembled : AnalyzeOptions::Machine::estimated,
       status);
   if (!input) return status;
+  const bool explains = arguments.has("explain");
+  if (explains && input->settings.format != "text")
+    return fail(wrong_command_line,
+                {error(fmt::format("--explain has no {} here", input->settings.format),
+                       "`warptime predict --model extended --explain --format json` has what it shows")});
   const auto rows = count_launches(*input, input->settings.prediction.model_options.caches);
   if (!rows) return fail(wrong_input, rows.diagnostics());
+  std::string lines;
+  if (explains) {
+    PredictionOptions prediction = input->settings.prediction;
+    prediction.model = find_model("extended");
+    const auto explained =
+        explain_lines_of_all(input->plan, input->settings.gpus, input->settings.parameters, prediction,
+                             [&](const Plan& of, const PlanLaunch& launch, const Gpu& gpu) {
+                               return input->loader->load(of, launch, gpu);
+                             });
+    if (!explained) return fail(wrong_input, explained.diagnostics());
+    lines = "\n" + traffic_text(*explained);
+  }
   const int written = write_result(arguments.value("output"),
                                    input->settings.format == "json"  ? counters_json(*rows)
                                    : input->settings.format == "csv" ? counters_csv(input->plan, *rows)
-                                                                     : counters_text(*rows));
+                                                                     : counters_text(*rows) + lines);
   if (written == done) say_excluded_gpus(input->settings.excluded);
   return written;
 }

@@ -8,6 +8,7 @@
 #include "cli/commands/predict_explain.h"
 #include "cli/commands/predict_input.h"
 #include "cli/commands/predict_plan.h"
+#include "cli/commands/predict_timeline.h"
 #include "cli/io/report.h"
 #include "cli/options/launch_options.h"
 #include "cli/options/model_option.h"
@@ -80,6 +81,7 @@ CommandSyntax predict_syntax() {
           "with --model all: mark rows in which the models differ by more than this "
           "factor (default: 2)"},
          {"jobs", "N", "compute with N threads (default: one per core)"}}},
+       sm_timeline_options(),
        compiler_options(),
        general_options("text (default), csv or json")},
       1,
@@ -103,6 +105,10 @@ Result<Calibrations> read_calibration(const Arguments& arguments, const Plan& pl
 
 int run_plan(const Arguments& arguments, const Plan& plan, const PredictSettings& settings,
              KernelLoader& loader) {
+  for (const char* option : {"cycles", "width"})
+    if (arguments.has(option) && !arguments.has("timeline"))
+      return fail(wrong_command_line,
+                  {error(fmt::format("--{} applies only to a timeline", option), "add --timeline text")});
   const auto calibration = read_calibration(arguments, plan);
   if (!calibration) return fail(wrong_input, calibration.diagnostics());
   PredictionJob job{plan, settings.gpus, settings.parameters, settings.prediction, {}, settings.format};
@@ -114,9 +120,10 @@ int run_plan(const Arguments& arguments, const Plan& plan, const PredictSettings
   job.disagreement = settings.disagreement;
   job.threads = settings.threads;
   const auto against = arguments.value("against");
-  const int status = against                    ? run_against(arguments, job, *against, settings)
-                     : arguments.has("explain") ? run_explanation(arguments, job)
-                                                : run_prediction(arguments, job);
+  const int status = against                     ? run_against(arguments, job, *against, settings)
+                     : arguments.has("timeline") ? run_timeline(arguments, job)
+                     : arguments.has("explain")  ? run_explanation(arguments, job)
+                                                 : run_prediction(arguments, job);
   if (status == done) say_excluded_gpus(settings.excluded);
   return status;
 }

@@ -17,8 +17,11 @@
 namespace warptime::cli {
 
 std::string explanations_text(const std::vector<Explanation>& explanations);
+// Only what lines ask the levels of memory for: a table for each row.
+std::string traffic_text(const std::vector<Explanation>& explanations);
 // An array: each row's plan, gpu, parameters and time_us as in `predict`, `claims` (kind, text, time_us) and
-// `lines` (kernel, where, and microseconds of calculation, issue, waiting and tail).
+// `lines` (kernel, where, and microseconds of the model's parts). Of a model that tells, also `limits`, which sum to the
+// time, and of each line its `limits` and `traffic`.
 std::string explanations_json(const std::vector<Explanation>& explanations);
 
 }  // namespace warptime::cli

@@ -68,7 +68,7 @@ Result<std::vector<LineShare>> Model::line_shares(const ExplainedRow&) const {
   return std::vector<LineShare>();
 }
 
-std::vector<Claim> Model::claims(const ExplainedRow&) const {
+std::vector<Claim> Model::claims(const ExplainedRow&, std::span<const LineShare>) const {
   return {};
 }
 
@@ -91,8 +91,11 @@ std::optional<std::size_t> find_part(const Model& model, std::string_view key) {
 }
 
 std::string_view to_string(Claim::Kind kind) {
-  static constexpr std::array<std::string_view, 6> kNames = {"bound",       "occupancy",   "more warps",
-                                                             "partial run", "best launch", "fewer loads"};
+  static constexpr std::array<std::string_view, 13> kNames = {
+      "bound",           "occupancy",       "more warps",         "partial run",
+      "best launch",     "fewer loads",     "coalesced",          "no conflicts",
+      "no local memory", "fewer registers", "less shared memory", "single precision",
+      "traffic"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -101,12 +101,33 @@ struct ExplainedLaunch {
   TimeBreakdown time;  // of one launch
   // Dynamic shared memory of each block that the launch asks for; nothing: as the program says.
   std::optional<std::int64_t> shared_bytes = {};
+  const LaunchOnGpu* whole = nullptr;  // for models that take whole launches
 };
 
 struct ExplainedRow {
   const ModelGpu* gpu = nullptr;
   double total_us = 0;
   std::span<const ExplainedLaunch> launches;
+  ModelOptions options = {};
+};
+
+// What a row's time is spent on, in finer terms than the model's parts: "the FP64 pipe".
+struct Limit {
+  std::string_view key;    // in JSON: "fp64_pipe"
+  std::string_view title;  // of a table's row
+  double us = 0;
+};
+
+// What one place of a kernel asks the levels of memory for, of all launches of the row.
+struct LineTraffic {
+  double requests = 0;       // loads, stores and atomics of warps
+  double sectors = 0;        // of L1, for them; 32 bytes each
+  double least_sectors = 0;  // if the threads of each warp accessed one piece of memory without gaps
+  double load_sectors = 0, load_hits = 0;
+  double local_sectors = 0, local_hits = 0;  // of local memory
+  double l2_bytes = 0, memory_bytes = 0;     // read and written
+  // Of accesses to shared memory: ways, and how many there would be without conflicts.
+  double shared_ways = 0, shared_least_ways = 0;
 };
 
 // Microseconds of a row that one place of a kernel takes, over all launches.
@@ -116,13 +137,29 @@ struct LineShare {
   LineSet lines;       // of the source; may be empty
   std::array<double, TimeBreakdown::kMostParts> us{};  // by Model::parts()
   double accesses = 0;                                 // loads and stores of one warp, over all launches
+  std::vector<Limit> limits = {};                      // they sum to the time; longest first
+  std::optional<LineTraffic> traffic = {};
   double total_us() const;
 };
 
 // A statement about a row. A statement about a gain includes the change, so that the model can be run again
 // with it.
 struct Claim {
-  enum class Kind : std::uint8_t { bound, occupancy, more_warps, partial_run, best_launch, fewer_loads };
+  enum class Kind : std::uint8_t {
+    bound,
+    occupancy,
+    more_warps,
+    partial_run,
+    best_launch,
+    fewer_loads,
+    coalesced,         // neighbouring threads access neighbouring elements
+    no_conflicts,      // of shared memory's banks
+    no_local_memory,   // arrays and spills in registers
+    fewer_registers,   // for more blocks on an SM
+    less_shared,       // shared memory, for the same
+    single_precision,  // in place of double precision
+    traffic,           // what a line asks L1 for
+  };
   Kind kind = Kind::bound;
   std::string text;
   std::optional<double> time_us;  // the row's time with the change
@@ -170,9 +207,9 @@ class Model {
   // Where a row's time goes, by place, longest first. The places sum to the row's time without its parts of
   // Kind::launch. Empty if the model does not tell. Errors: a program that takes too many steps.
   virtual Result<std::vector<LineShare>> line_shares(const ExplainedRow& row) const;
-  // The model's own claims about a row, beside those on its largest part, occupancy, best launch and fewer
-  // loads.
-  virtual std::vector<Claim> claims(const ExplainedRow& row) const;
+  // The model's own claims about a row with these line_shares(), beside those on its largest part, occupancy and best
+  // launch; of a model that takes whole launches, those on fewer loads are among them.
+  virtual std::vector<Claim> claims(const ExplainedRow& row, std::span<const LineShare> lines) const;
   // More about the part that bounds a row: "each load and store holds a core package for 1.1 cycles".
   virtual std::string about_bound(const TimePart& part, const ExplainedRow& row) const;
 };

@@ -7,6 +7,7 @@
 namespace warptime {
 namespace {
 
+using Operator = Expression::Operator;
 using Replacements = std::map<std::string, Expression, std::less<>>;
 
 Items substituted(const Items& items, const Replacements& replacements) {
@@ -101,7 +102,6 @@ class Halving {
       return;
     }
     changed_ = true;
-    using Operator = Expression::Operator;
     const auto of_counter = [&](const Expression& value, const Items& items) {
       return repeat.counter.empty() ? items : substituted(items, {{repeat.counter, value}});
     };

@@ -14,6 +14,7 @@
 #include "simulator/predict/counters.h"
 #include "simulator/predict/explanation.h"
 #include "simulator/predict/row_model.h"
+#include "simulator/predict/sm_timeline.h"
 #include "simulator/program/yaml_reader.h"
 
 namespace warptime {
@@ -322,6 +323,23 @@ Result<std::vector<Explanation>> explain_all(const Plan& plan, const std::vector
                                              const std::vector<NamedValues>& parameters,
                                              const PredictionOptions& options, const ProgramLoader& loader) {
   return for_each_row<Explanation>(plan, gpus, parameters, options, loader, explain);
+}
+
+Result<std::vector<Explanation>> explain_lines_of_all(const Plan& plan, const std::vector<const Gpu*>& gpus,
+                                                      const std::vector<NamedValues>& parameters,
+                                                      const PredictionOptions& options,
+                                                      const ProgramLoader& loader) {
+  return for_each_row<Explanation>(plan, gpus, parameters, options, loader, explain_lines);
+}
+
+Result<std::vector<SmTimeline>> sm_timelines(const Plan& plan, const std::vector<const Gpu*>& gpus,
+                                             const std::vector<NamedValues>& parameters,
+                                             const PredictionOptions& options, const ProgramLoader& loader,
+                                             std::size_t most) {
+  return for_each_row<SmTimeline>(
+      plan, gpus, parameters, options, loader,
+      [&](const PreparedPlan& prepared, std::size_t gpu, const std::vector<std::int64_t>& values,
+          const PredictionOptions& with) { return sm_timeline(prepared, gpu, values, with, most); });
 }
 
 Result<std::vector<CounterRow>> count_all(const Plan& plan, const std::vector<const Gpu*>& gpus,

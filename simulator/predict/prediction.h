@@ -65,6 +65,9 @@ struct PredictionOptions {
   // Of each launch of so many threads, take the quickest blocks of whole warps instead of Algorithm 3's; of a
   // launch in two dimensions, the quickest block in two dimensions.
   bool best_launch = false;
+  // With best_launch: of a launch with a grid and a block in one dimension, too, if its kernel uses blockDim.x; only
+  // blocks of powers of two are tried.
+  bool best_of_given_blocks = false;
   std::map<std::string, std::vector<std::string>> gpu_notes;  // by GPU name: for all its rows
   // What data decide, by the names of programs' parameters: shares of warps (0 to 1) and iterations. A launch's own
   // argument of that name counts more.

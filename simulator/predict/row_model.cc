@@ -10,6 +10,7 @@
 
 #include "simulator/gpu/occupancy.h"
 #include "simulator/predict/array_places.h"
+#include "simulator/predict/fixed_block.h"
 
 namespace warptime {
 namespace {
@@ -25,6 +26,10 @@ constexpr char kGrid[] = "the grid", kBlock[] = "the block";
 // Whether --best-launch may look for another block: in two dimensions, that is.
 bool is_two_dimensional(const GridAndBlock& shape, const PreparedLaunch& launch) {
   return launch.several_dimensions() && shape.grid.z == 1 && shape.block.z == 1;
+}
+
+bool is_power_of_two(std::int64_t number) {
+  return (number & (number - 1)) == 0;
 }
 
 Diagnostics prefixed(std::string_view what, Diagnostics wrong) {
@@ -147,13 +152,8 @@ void RowModel::launch_and_more(const PreparedLaunch& launch, std::size_t index, 
     algorithm_3_us_ += number * time->total_us;
     if (algorithm_3_queue_)
       algorithm_3_queue_->queue.add(time->us[algorithm_3_queue_->run.kernel_part], number);
-    if (launch.threads) {
-      shape = best_shape(launch, index, shape, time->total_us);
-      time = &time_of_any(*session_, *options_.model, launch, index, shape);
-    } else if (is_two_dimensional(last_[index].dimensions, launch)) {
-      shape = best_block(launch, index, time->total_us);
-      time = &time_of_any(*session_, *options_.model, launch, index, shape);
-    }
+    shape = best_of(launch, index, shape, time->total_us);
+    time = &time_of_any(*session_, *options_.model, launch, index, shape);
   }
   if (gpu_->block_shapes) note_other_shape(launch, index, shape);
   if (terms_ != nullptr) add_term(launch, index, shape, *time, number);
@@ -223,7 +223,8 @@ Diagnostics RowModel::row(std::size_t gpu, const std::vector<std::int64_t>& valu
                        options_.model->takes_whole_launches();
   }
   if (gpu_->differing_warps && noting_ && timed_.size() > kMostTimed) forget_variants();
-  if (gpu_->block_shapes || gpu_->differing_warps || takes_whole_launches(options_)) row.notes = gpu_->notes;
+  if (gpu_->block_shapes || gpu_->differing_warps || options_.best_launch || takes_whole_launches(options_))
+    row.notes = gpu_->notes;
   for (std::size_t i = 0; i < values.size(); ++i) {
     slots_[i] = values[i];
     row.parameters[i].second = values[i];
@@ -407,10 +408,10 @@ std::shared_ptr<const WholeLaunch> RowModel::whole_launch(const PreparedLaunch& 
   on_gpu.warps = &whole->warps;
   on_gpu.gpu = gpu_->gpu;
   on_gpu.known_runs = plan_.known_runs.get();
-  whole->resources = with_shared_bytes(
-      program.resources, launch.shared ? std::optional(last_[index].shared_bytes) : std::nullopt);
-  whole->registers_estimated = !whole->resources.registers_per_thread && program.estimated_registers;
-  if (whole->registers_estimated) whole->resources.registers_per_thread = program.estimated_registers;
+  whole->resources =
+      resources_of(program, launch.shared ? std::optional(last_[index].shared_bytes) : std::nullopt);
+  whole->registers_estimated = !(program.resources && program.resources->registers_per_thread) &&
+                               program.estimated_registers.has_value();
   on_gpu.occupancy = occupancy(*gpu_->gpu, size.block.product(), whole->resources);
   Bindings names = on_gpu.values;
   for (const auto& [name, value] : bindings()) names.insert_or_assign(name, value);
@@ -474,14 +475,24 @@ void RowModel::add_term(const PreparedLaunch& launch, std::size_t index, const L
 void RowModel::add_term(const PreparedLaunch& launch, const TimedProgram& program, std::size_t index,
                         const Launch& shape, const TimeBreakdown& time, double times) {
   const std::vector<std::int64_t>& values = last_[index].values;
+  std::shared_ptr<const WholeLaunch> whole;
+  if (options_.model->takes_whole_launches()) whole = whole_launch(launch, index, shape);
   for (LaunchTerm& term : *terms_) {
-    if (term.launch != &launch || term.program != &program || term.shape != shape || term.values != values)
+    if (term.launch != &launch || term.program != &program || term.shape != shape || term.values != values ||
+        (whole && term.whole->on_gpu.size != whole->on_gpu.size))
       continue;
     term.times += times;
     return;
   }
-  terms_->push_back(
-      {&launch, &program, shape, values, times, time, last_[index].model_launch.active_blocks_per_sm, {}});
+  terms_->push_back({&launch,
+                     &program,
+                     shape,
+                     values,
+                     times,
+                     time,
+                     last_[index].model_launch.active_blocks_per_sm,
+                     {},
+                     std::move(whole)});
   if (launch.shared) terms_->back().shared_bytes = last_[index].shared_bytes;
 }
 
@@ -694,16 +705,44 @@ void RowModel::note_shares(const std::vector<std::int64_t>& values) {
     add_row_note(fmt::format("assumed: {} more shares of warps, as the kernel programs say", passed_over));
 }
 
-// The fastest launch in blocks of whole warps with at least the launch's threads; `chosen`, which takes
-// chosen_us, if none is faster.
-Launch RowModel::best_shape(const PreparedLaunch& launch, std::size_t index, const Launch& chosen,
-                            double chosen_us) {
-  const std::int64_t threads =
-      evaluate(*launch.threads, *launch.step->launch->threads, *launch.step, "`threads`");
+Launch RowModel::best_of(const PreparedLaunch& launch, std::size_t index, const Launch& chosen,
+                         double chosen_us) {
+  const KernelProgram& program = *launch.program->program;
+  const bool in_one = !launch.several_dimensions();
+  const bool given = options_.best_of_given_blocks && in_one && !launch.threads && uses_block_size(program);
+  if (!launch.threads && !given && !is_two_dimensional(last_[index].dimensions, launch)) return chosen;
+  const std::string kernel =
+      program.provenance.kernel.empty() ? launch.step->launch->kernel : program.provenance.kernel;
+  if (const std::string why = why_block_is_fixed(program); !why.empty()) {
+    if (!options_.best_of_given_blocks)
+      add_row_note(fmt::format("{}: --best-launch leaves its blocks as they are: {}", kernel, why));
+    return chosen;
+  }
+  const GridAndBlock before = shape_with_dimensions(launch, index, chosen);
+  Launch best;
+  if (in_one) {
+    const std::int64_t threads =
+        launch.threads ? evaluate(*launch.threads, *launch.step->launch->threads, *launch.step, "`threads`")
+                       : chosen.blocks * chosen.threads_per_block;
+    best = best_shape(launch, index, threads, chosen, chosen_us);
+  } else {
+    best = best_block(launch, index, chosen_us);
+  }
+  if (may_have_fixed_block(program) && !(shape_with_dimensions(launch, index, best) == before))
+    add_row_note(fmt::format("{}: its {} bytes of static shared memory may be made for other blocks", kernel,
+                             program.resources->shared_bytes_static));
+  return best;
+}
+
+// The fastest launch in blocks of whole warps with at least so many threads; `chosen`, which takes chosen_us, if
+// none is faster.
+Launch RowModel::best_shape(const PreparedLaunch& launch, std::size_t index, std::int64_t threads,
+                            const Launch& chosen, double chosen_us) {
   const Gpu& gpu = *gpu_->gpu;
   Launch best = chosen;
   double best_us = chosen_us;
   for (std::int64_t size = gpu.warp_size; size <= gpu.max_threads_per_block; size += gpu.warp_size) {
+    if (options_.best_of_given_blocks && !is_power_of_two(size)) continue;
     const Launch candidate{threads / size + (threads % size != 0 ? 1 : 0), size};
     if (candidate == chosen || !fits(gpu, candidate)) continue;
     double us = 0;
@@ -731,7 +770,7 @@ Launch RowModel::best_block(const PreparedLaunch& launch, std::size_t index, dou
   double best_us = chosen_us;
   for (std::int64_t x = least_x; x <= most_x; x *= 2) {
     for (std::int64_t y = 1; y <= most_y; ++y) {
-      if (x * y % gpu.warp_size != 0) continue;
+      if (x * y % gpu.warp_size != 0 || (options_.best_of_given_blocks && !is_power_of_two(y))) continue;
       last.dimensions = {{divide_up(threads_x, x), divide_up(threads_y, y), 1}, {x, y, 1}};
       const auto candidate = check_launch(gpu, last.dimensions);
       if (!candidate || last.dimensions == chosen) continue;

@@ -12,6 +12,16 @@
 
 namespace warptime {
 
+// A launch of a row with all its warps.
+struct WholeLaunch {
+  LaunchOnGpu on_gpu;  // points into this
+  LaunchWarps warps;   // with sectors and machine instructions
+  std::map<std::string, double>
+      array_bytes;  // by the kernel's argument, of the plan's array that it points to
+  KernelResources resources;
+  bool registers_estimated = false;
+};
+
 // One launch of a row, and how often the row contains it.
 struct LaunchTerm {
   const PreparedLaunch* launch = nullptr;
@@ -23,16 +33,7 @@ struct LaunchTerm {
   TimeBreakdown time;                         // of one launch
   std::optional<std::int64_t> active_blocks;  // per SM, that the kernel's resources allow
   std::optional<std::int64_t> shared_bytes;   // that the launch asks for
-};
-
-// A launch of a row with all its warps.
-struct WholeLaunch {
-  LaunchOnGpu on_gpu;  // points into this
-  LaunchWarps warps;   // with sectors and machine instructions
-  std::map<std::string, double>
-      array_bytes;  // by the kernel's argument, of the plan's array that it points to
-  KernelResources resources;
-  bool registers_estimated = false;
+  std::shared_ptr<const WholeLaunch> whole;   // for models that take whole launches
 };
 
 // What the warps of one launch of a row execute, and how often the row contains it.
@@ -108,8 +109,11 @@ class RowModel {
                                               const Launch& shape);
   [[gnu::noinline]] void set_dimensions(const PreparedLaunch& launch, const Last& last, const Launch& shape);
   [[gnu::noinline]] void take_shared(const PreparedLaunch& launch, Last& last);
-  [[gnu::noinline]] Launch best_shape(const PreparedLaunch& launch, std::size_t index, const Launch& chosen,
-                                      double chosen_us);
+  // The launch that --best-launch takes in place of `chosen`; it may be the same.
+  [[gnu::noinline]] Launch best_of(const PreparedLaunch& launch, std::size_t index, const Launch& chosen,
+                                   double chosen_us);
+  [[gnu::noinline]] Launch best_shape(const PreparedLaunch& launch, std::size_t index, std::int64_t threads,
+                                      const Launch& chosen, double chosen_us);
   [[gnu::noinline]] Launch best_block(const PreparedLaunch& launch, std::size_t index, double chosen_us);
   [[gnu::noinline]] void note_other_shape(const PreparedLaunch& launch, std::size_t index,
                                           const Launch& shape);

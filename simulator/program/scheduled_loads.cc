@@ -163,7 +163,7 @@ class LoadScheduler {
     pieces.unrolled.clear();
     pieces.body.clear();
     if (!repeat.unrolled.empty()) {
-      Item beside{Instructions{0}};
+      Item beside{Instructions{0}, item.lines, item.ptx};
       beside.machine = std::make_shared<MachineWork>(repeat.unrolled.front().machine);
       pieces.body.push_back(std::move(beside));
     }

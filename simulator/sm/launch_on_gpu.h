@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "simulator/gpu/gpu.h"
 #include "simulator/gpu/occupancy.h"
@@ -27,5 +28,9 @@ struct LaunchOnGpu {
   ArrayPlaces places = {};
   KnownRuns* known_runs = nullptr;  // of launches before; none: each launch is simulated
 };
+
+// The kernel's resources in a launch that asks for so much dynamic shared memory (with_shared_bytes()), with
+// its estimated registers where none are known.
+KernelResources resources_of(const KernelProgram& program, std::optional<std::int64_t> shared_bytes);
 
 }  // namespace warptime

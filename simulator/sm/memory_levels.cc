@@ -111,7 +111,7 @@ class RunsOfLaunch {
   }
 
   SmRun run(const SmOptions& options) {
-    if (known_ == nullptr) return run_sm(trace_, figures_, options);
+    if (known_ == nullptr || options.listener != nullptr) return run_sm(trace_, figures_, options);
     const std::int64_t blocks = blocks_of(options);
     LaunchSignature signature = of_beginning(options, blocks);
     add_options(options, signature);
@@ -240,6 +240,66 @@ double share_that_stays(const Footprint& whole, double l2) {
   return std::clamp((kL2Gone * l2 - whole.all_bytes) / (kL2Gone * l2 - most), 0.0, 1.0);
 }
 
+// Gives places of one SM their parts of what the launch asks for, and adds the cycles of `timed` to those of the same
+// name.
+void complete_places(std::vector<LaunchPlace>& places, const std::vector<LaunchPlace>& timed,
+                     const MemoryLevels& levels, double joined_reads) {
+  LaunchPlace all;
+  for (const LaunchPlace& place : places) all.add(place, 1);
+  const auto part = [](double of_place, double of_all, double whole) {
+    return of_all > 0 ? whole * of_place / of_all : 0;
+  };
+  const double stores = all.sectors - all.load_sectors - all.atomic_sectors;
+  // Of the bytes that memory gives, those that atomics and stores to parts of sectors ask for are not among
+  // SmCounts::first_bytes.
+  const auto reads = [&](const LaunchPlace& of) {
+    return all.first_bytes > 0      ? of.first_bytes
+           : all.atomic_sectors > 0 ? of.atomic_sectors
+                                    : of.written_sectors;
+  };
+  const double written = all.written_sectors + all.local_store_sectors + all.atomic_sectors;
+  for (LaunchPlace& place : places) {
+    const double loads = part(place.load_sectors, all.load_sectors, levels.l1_loads);
+    const double asked = part(place.asked_sectors, all.asked_sectors, levels.l1_loads - levels.l1_load_hits);
+    const double atomics = part(place.atomic_sectors, all.atomic_sectors, levels.l2_atomics);
+    const double stored =
+        part(place.sectors - place.load_sectors - place.atomic_sectors, stores, levels.l1_stores);
+    const double scale = place.sectors > 0 ? (loads + stored + atomics) / place.sectors : 0;
+    const double local_asked = levels.l2_reads - joined_reads * (levels.l1_loads - levels.l1_load_hits);
+    const double sectors =
+        joined_reads * asked + atomics +
+        part(place.local_asked_sectors, all.local_asked_sectors, local_asked) +
+        part(place.written_sectors, all.written_sectors, levels.l2_writes - levels.l1_local_stores) +
+        part(place.local_store_sectors, all.local_store_sectors, levels.l1_local_stores);
+    place.l2_bytes = static_cast<double>(kSectorBytes) * sectors;
+    place.memory_bytes = part(reads(place), reads(all), levels.memory_read_bytes) +
+                         part(place.written_sectors + place.local_store_sectors + place.atomic_sectors,
+                              written, levels.memory_written_bytes);
+    const double local_scale =
+        all.local_sectors > 0 ? (levels.l1_local_loads + levels.l1_local_stores) / all.local_sectors : 0;
+    place.load_hits = part(place.load_hits, all.load_hits, levels.l1_load_hits);
+    place.load_sectors = loads;
+    for (const auto field : {&LaunchPlace::requests, &LaunchPlace::sectors, &LaunchPlace::least_sectors})
+      place.*field *= scale;
+    for (const auto field : {&LaunchPlace::local_sectors, &LaunchPlace::local_hits})
+      place.*field *= local_scale;
+    place.waits = {};
+    place.pipe_waits = {};
+    place.draining = {};
+    place.chip_waits = {};
+  }
+  for (const LaunchPlace& of : timed) {
+    const auto same = std::find_if(places.begin(), places.end(),
+                                   [&](const LaunchPlace& place) { return place.where == of.where; });
+    LaunchPlace& place = same != places.end() ? *same : places.emplace_back();
+    if (same == places.end()) place.where = of.where, place.lines = of.lines;
+    place.waits = of.waits;
+    place.pipe_waits = of.pipe_waits;
+    place.draining = of.draining;
+    place.chip_waits = of.chip_waits;
+  }
+}
+
 }  // namespace
 
 LaunchFigures launch_figures(const Gpu& gpu, CacheState caches) {
@@ -253,7 +313,11 @@ LaunchFigures launch_figures(const Gpu& gpu, CacheState caches) {
       timing.launch_gap_us.value_or(1.15), timing.launch_us.value_or(3.2)};
 }
 
-Result<MemoryLevels> memory_levels(const LaunchOnGpu& launch, CacheState caches) {
+namespace {
+
+// listener: of the simulation that the time is found with.
+Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
+                                 std::vector<LaunchPlace>* places, SmListener* listener) {
   const auto scheduled = launch.known_runs != nullptr
                              ? launch.known_runs->scheduled(*launch.program)
                              : std::make_shared<const ScheduledProgram>(schedule_for_sm(*launch.program));
@@ -284,7 +348,10 @@ Result<MemoryLevels> memory_levels(const LaunchOnGpu& launch, CacheState caches)
     options.atomic_sms =
         std::clamp(options.atomic_sms * footprint.of_blocks(0, 1).atomic_bytes / whole.atomic_bytes, 1.0,
                    options.atomic_sms);
+  PlaceListener counted, waited;
+  if (places != nullptr) options.listener = &counted;
   const SmRun run = runs.run(options);
+  options.listener = nullptr;
   const double joined_reads = share_of_reads(runs, *trace, options, gpu, footprint);
 
   const WarpTotals& total = launch.warps->total;
@@ -351,16 +418,36 @@ Result<MemoryLevels> memory_levels(const LaunchOnGpu& launch, CacheState caches)
   const double mixed =
       std::min(levels.memory_read_bytes, taken) / std::max(std::max(levels.memory_read_bytes, taken), 1.0);
   runs.figures().memory_sector_cycles *= 1 + kTurns * rounded(mixed);
+  options.listener = places != nullptr ? &waited : listener;
   const SmRun timed = runs.run(options);
   levels.cycles = timed.cycles;
   levels.waits = timed.waits;
+  double more = 0;
   if (!timed.complete && timed.second_half.instructions > 0) {
-    const double more =
-        std::max(0.0, counts.instructions - timed.counts.instructions) / timed.second_half.instructions;
+    more = std::max(0.0, counts.instructions - timed.counts.instructions) / timed.second_half.instructions;
     levels.cycles += more * timed.second_half_cycles;
     for (std::size_t i = 0; i < kSmWaits; ++i) levels.waits[i] += more * timed.second_half_waits[i];
   }
+  if (places != nullptr) {
+    const double counted_more =
+        !run.complete && run.second_half.instructions > 0
+            ? std::max(0.0, counts.instructions - run.counts.instructions) / run.second_half.instructions
+            : 0;
+    *places = counted.places(counted_more);
+    complete_places(*places, waited.places(more), levels, joined_reads);
+  }
   return levels;
+}
+
+}  // namespace
+
+Result<MemoryLevels> memory_levels(const LaunchOnGpu& launch, CacheState caches,
+                                   std::vector<LaunchPlace>* places) {
+  return levels_with(launch, caches, places, nullptr);
+}
+
+Result<MemoryLevels> memory_levels(const LaunchOnGpu& launch, CacheState caches, SmListener& listener) {
+  return levels_with(launch, caches, nullptr, &listener);
 }
 
 }  // namespace warptime

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <array>
+#include <vector>
 
 #include "simulator/sm/launch_on_gpu.h"
+#include "simulator/sm/launch_places.h"
 #include "simulator/sm/sm_simulation.h"
 
 namespace warptime {
@@ -35,7 +37,13 @@ struct LaunchFigures {
 LaunchFigures launch_figures(const Gpu& gpu, CacheState caches);
 
 // One SM's blocks are simulated (sm_simulation.h), and stand for those of the others; what memory gives and takes is found
-// from the bytes that the blocks access that run at about the same time (launch_footprint.h). Errors: LaunchTrace's.
-Result<MemoryLevels> memory_levels(const LaunchOnGpu& launch, CacheState caches);
+// from the bytes that the blocks access that run at about the same time (launch_footprint.h). `places`, if given: the same
+// by place. Errors: LaunchTrace's.
+Result<MemoryLevels> memory_levels(const LaunchOnGpu& launch, CacheState caches,
+                                   std::vector<LaunchPlace>* places = nullptr);
+
+// The levels of `launch`, and what `listener` hears of the SM whose time they have. Errors:
+// memory_levels()'s.
+Result<MemoryLevels> memory_levels(const LaunchOnGpu& launch, CacheState caches, SmListener& listener);
 
 }  // namespace warptime

@@ -14,6 +14,7 @@
 
 #include "simulator/program/shared_conflicts.h"
 #include "simulator/sm/sector_cache.h"
+#include "simulator/sm/sm_listener.h"
 
 namespace warptime {
 namespace {
@@ -160,6 +161,13 @@ class SmRunner {
     std::uint64_t age = 0;   // grows with each warp that starts
     std::int64_t wave = 0;   // how many blocks its SM had started before its block
     std::int64_t local = 0;  // the first line of its local memory
+    // For listeners: what it executed last, and what it waits for.
+    const Item* last = nullptr;
+    int last_load = 0;   // the number of the load that all_loads waits for
+    int waits_load = 0;  // the load that it waits for; 0: for what it executed last
+    Pipe pipe = Pipe::none;
+    double issued = 0, ready = 0;
+    std::int64_t block_number = 0, warp_number = 0;
   };
   struct Ready {
     double time = 0;
@@ -178,6 +186,31 @@ class SmRunner {
     bool operator<(const Able& other) const { return age < other.age; }
   };
 
+  // What a queue waits for: itself, or what it passes requests on to, which holds it up. Over about the last
+  // cycles in which it was not empty.
+  struct Backlog {
+    SmWait own = SmWait::latency, other = SmWait::latency;
+    double served = 0, stalled = 0;  // cycles
+    void clear() { served = stalled = 0; }
+    void serve(double cycles) {
+      served += cycles;
+      if (served + stalled > 2 * kQueue) served /= 2, stalled /= 2;
+    }
+    void stall(double cycles, SmWait by) {
+      if (cycles <= 0) return;
+      stalled += cycles;
+      other = by;
+    }
+    SmWait because() const { return stalled > served ? other : own; }
+  };
+
+  // Where a block ran: since when the next one can, and what its last warp waited for then.
+  struct BlockPlace {
+    Completion free;
+    const Item* item = nullptr;
+    Pipe pipe = Pipe::none;
+  };
+
   // Where an array lies, in lines of 128 bytes.
   struct Region {
     std::int64_t base = 0, lines = 0;  // 0: it is not known how many
@@ -186,6 +219,7 @@ class SmRunner {
 
   struct Partition {
     double free = 0;
+    const Item* last = nullptr;                // that it issued
     std::array<double, kPipes> pipes{};        // when each is free
     std::priority_queue<Ready> ready;          // from a time on
     std::priority_queue<Able> able, accesses;  // now: accesses while L1's queue has room
@@ -201,7 +235,7 @@ class SmRunner {
 
   void simulate() {
     next_block_ = options_.sm;
-    places_for_blocks_.assign(static_cast<std::size_t>(options_.active_blocks), 0.0);
+    places_for_blocks_.assign(static_cast<std::size_t>(options_.active_blocks), BlockPlace{});
     while (const std::optional<std::size_t> warp = next_warp()) {
       ++steps_;
       if (run_.accesses >= options_.most_accesses || spent()) return finish_cut();
@@ -210,14 +244,17 @@ class SmRunner {
         half_ = run_.counts;
         half_waits_ = run_.waits;
         half_cycles_ = now_;
+        if (options_.listener != nullptr) options_.listener->half();
       }
     }
     if (spent()) return finish_cut();
     run_.complete = true;
+    executing_ = accessing_;
     ends({l1_free_, SmWait::on_chip});
     ends({l2_free_, SmWait::l2});
     ends({memory_free_, SmWait::memory});
     last_wait_ = end_.because;
+    cause_ = {end_.because, end_item_, end_.because == SmWait::pipe ? end_pipe_ : Pipe::none};
     end_at(end_.time);
     run_.cycles = now_;
   }
@@ -227,9 +264,9 @@ class SmRunner {
   // The one that issues next, with now_ at that time.
   std::optional<std::size_t> next_warp() {
     while (!places_for_blocks_.empty() && !spent()) {
-      const double time = places_for_blocks_.back();
+      const BlockPlace place = places_for_blocks_.back();
       places_for_blocks_.pop_back();
-      start_block(time);
+      start_block(place);
       ++steps_;
     }
     for (;;) {
@@ -257,18 +294,37 @@ class SmRunner {
       turn_ = static_cast<std::size_t>(next - partitions_.data()) + 1;
       const Able first = from->top();
       from->pop();
-      last_wait_ = from == &next->accesses && open > std::max(next->free, first.time) ? SmWait::on_chip
-                   : next->free >= first.time                                         ? SmWait::issue
+      const bool full = from == &next->accesses && open > std::max(next->free, first.time);
+      last_wait_ = full                       ? l1_backlog_.because()
+                   : next->free >= first.time ? SmWait::issue
                                               : warps_[first.warp]->waits_for;
+      if (options_.listener != nullptr) {
+        const Warp& warp = *warps_[first.warp];
+        cause_ = full                          ? SmCause{last_wait_, warp.step.node->item}
+                 : last_wait_ == SmWait::issue ? SmCause{last_wait_, next->last}
+                                               : cause_of(warp);
+      }
       end_at(earliest);
       return first.warp;
     }
   }
 
+  SmCause cause_of(const Warp& warp) const {
+    const bool load = warp.waits_load > 0;
+    return {warp.waits_for, load ? load_items_[static_cast<std::size_t>(warp.waits_load)] : warp.last,
+            warp.waits_for == SmWait::pipe ? warp.pipe : Pipe::none};
+  }
+
   // Nothing ends before.
-  void ends(const Completion& last) { end_.later(last); }
+  void ends(const Completion& last) {
+    if (last.time > end_.time) end_item_ = executing_, end_pipe_ = executing_pipe_;
+    end_.later(last);
+  }
   void end_at(double time) {
-    if (time > now_) run_.waits[static_cast<std::size_t>(last_wait_)] += time - now_;
+    if (time > now_) {
+      run_.waits[static_cast<std::size_t>(last_wait_)] += time - now_;
+      if (options_.listener != nullptr) options_.listener->passed(now_, time, cause_, drains_);
+    }
     now_ = std::max(now_, time);
   }
 
@@ -300,6 +356,10 @@ class SmRunner {
         if (access->kind == MemoryAccess::Kind::store && !access->array.empty())
           stores_together_[static_cast<std::size_t>(node.access)] = stores_to(access->array);
       }
+      if (options_.listener != nullptr && node.load > 0) {
+        load_items_.resize(std::max(load_items_.size(), static_cast<std::size_t>(node.load) + 1));
+        load_items_[static_cast<std::size_t>(node.load)] = node.item;
+      }
       if (node.item->detail) detailed_ = true;
       most_loads_ = std::max(most_loads_, static_cast<std::size_t>(node.load) + 1);
       place_arrays(node.body);
@@ -307,9 +367,10 @@ class SmRunner {
     }
   }
 
-  void start_block(double time) {
+  void start_block(const BlockPlace& place) {
     if (next_block_ >= launch_.blocks()) return;
-    time = std::max(time, block_free_);
+    const bool waits_for_place = place.free.time > block_free_;
+    const double time = std::max(place.free.time, block_free_);
     block_free_ = time + std::max(figures_.block_start_cycles,
                                   static_cast<double>(warps_per_block_) * figures_.warp_start_cycles);
     auto block = std::make_shared<Block>();
@@ -331,6 +392,9 @@ class SmRunner {
       warp.block = block;
       warp.wave = next_block_ / options_.sms;
       warp.age = static_cast<std::uint64_t>(started_);
+      warp.block_number = next_block_;
+      warp.warp_number = w;
+      warp.issued = time;
       warp.partition = static_cast<std::size_t>(started_++) % partitions_.size();
       warp.first_thread = next_block_ * threads_per_block_ + w * static_cast<std::int64_t>(kLanes);
       warp.loads.assign(most_loads_, Completion{});
@@ -338,7 +402,9 @@ class SmRunner {
       // The next block's warps take the places of those that have ended.
       warp.local = (std::int64_t{1} << 60) + static_cast<std::int64_t>(index) * kLocalLines;
       warp.random = static_cast<std::uint64_t>(next_block_ * warps_per_block_ + w) * 0x9e3779b97f4a7c15U + 1;
-      wait(index, {time + static_cast<double>(w) * figures_.warp_start_cycles, SmWait::blocks});
+      if (w == 0 && waits_for_place) warp.last = place.item, warp.pipe = place.pipe;
+      wait(index, {time + static_cast<double>(w) * figures_.warp_start_cycles,
+                   w == 0 && waits_for_place ? place.free.because : SmWait::blocks});
     }
     next_block_ += options_.sms;
   }
@@ -348,16 +414,23 @@ class SmRunner {
     Warp& warp = *warps_[index];
     if (!warp.trace.next(warp.step, &patience_)) return end_warp(warp, index, until);
     const Item& item = *warp.step.node->item;
+    warp.waits_load = 0;
+    const auto needs = [&](const Completion& result, int load) {
+      if (!(result.time > until.time)) return;
+      until = result;
+      warp.waits_load = load;
+    };
     if (detailed_) {
       if (item.detail)
         for (const int needed : item.detail->needs)
           if (static_cast<std::size_t>(needed) < warp.loads.size())
-            until.later(warp.loads[static_cast<std::size_t>(needed)]);
+            needs(warp.loads[static_cast<std::size_t>(needed)], needed);
     } else if (warp.step.node->load == 0) {  // what it needs is not known: all
-      until.later(warp.all_loads);
+      needs(warp.all_loads, warp.last_load);
     }
     warp.waits_for = until.because;
     warp.at_l1 = !warp.step.skipped && accesses_l1(item);
+    warp.ready = until.time;
     partitions_[warp.partition].ready.push({until.time, order_++, index});
   }
 
@@ -381,12 +454,15 @@ class SmRunner {
     const double slots = item.machine ? item.machine->total() : issued ? instructions : 0;
     Partition& partition = partitions_[warp.partition];
     partition.free = start + slots;
+    partition.last = executing_ = &item;
+    if (options_.listener != nullptr) counts_before_ = run_.counts;
     Completion done{start + slots, SmWait::issue};
     if (item.machine) {
       for (std::size_t pipe = 0; pipe < kPipes; ++pipe) {
         const double held = item.machine->by_pipe[pipe] * figures_.pipe_cycles[pipe];
         if (held <= 0) continue;
         partition.pipes[pipe] = std::max(partition.pipes[pipe], start) + held;
+        if (partition.pipes[pipe] > done.time) executing_pipe_ = warp.pipe = static_cast<Pipe>(pipe);
         done.later({partition.pipes[pipe], SmWait::pipe});
       }
     }
@@ -396,10 +472,19 @@ class SmRunner {
     if (detail != nullptr && !step.skipped)
       for (std::size_t i = 0; i < detail->on_chip.size(); ++i)
         done.later({chip_access(warp, step, i, detail->on_chip[i], start), SmWait::on_chip});
-    done.later({l1_free_ - kQueue, SmWait::on_chip});
+    done.later({l1_free_ - kQueue, l1_backlog_.because()});
     ends(done);
+    if (options_.listener != nullptr) tell_executed(warp, step, start, start + slots);
+    warp.last = &item;
+    warp.issued = start + slots;
     if (detail != nullptr && detail->barrier) return wait_at_barrier(warp, index, done);
     wait(index, done);
+  }
+
+  void tell_executed(const Warp& warp, const WarpTrace::Step& step, double begin, double end) const {
+    options_.listener->executed({step.node->item, step.skipped ? 0 : step.threads, warp.block_number,
+                                 warp.warp_number, warp.partition, warp.issued, warp.ready, begin, end,
+                                 cause_of(warp), &counts_before_, &run_.counts});
   }
 
   void wait_at_barrier(Warp& warp, std::size_t index, const Completion& arrived) {
@@ -419,6 +504,8 @@ class SmRunner {
   }
 
   void end_warp(const Warp& warp, std::size_t index, Completion at) {
+    if (options_.listener != nullptr && warp.all_loads.time > at.time)
+      executing_ = load_items_[static_cast<std::size_t>(warp.last_load)];
     at.later(warp.all_loads);
     const double time = at.time;
     ends(at);
@@ -426,7 +513,8 @@ class SmRunner {
     --block->running;
     free_.push_back(index);
     if (block->running == 0) {
-      places_for_blocks_.push_back(time);
+      drains_ = next_block_ >= launch_.blocks();
+      places_for_blocks_.push_back({at, executing_, executing_pipe_});
       return;
     }
     if (!block->at_barrier.empty()) block->barrier_time = std::max(block->barrier_time, time);
@@ -434,6 +522,7 @@ class SmRunner {
   }
 
   void memory_access(Warp& warp, const WarpTrace::Step& step, const MemoryAccess& access, double start) {
+    accessing_ = step.node->item;
     std::span<const LineSectors> lines = warp.trace.lines(step);
     const bool unknown = lines.empty();
     const std::int64_t base = regions_[static_cast<std::size_t>(step.node->access)].base;
@@ -456,9 +545,12 @@ class SmRunner {
     const bool partial = 2 * bytes_of_all * together < sectors_of_all * kSectorBytes;
     Completion done{start, SmWait::on_chip};
     // L1 gives 128 bytes a cycle, whether threads share them or not.
-    if (access.kind == MemoryAccess::Kind::load && !atomic)
-      l1_free_ = std::max(l1_free_, start) + std::max(0.0, static_cast<double>(bytes_of_all) / kLineBytes -
-                                                               static_cast<double>(lines.size()));
+    if (access.kind == MemoryAccess::Kind::load && !atomic) {
+      const double more =
+          std::max(0.0, static_cast<double>(bytes_of_all) / kLineBytes - static_cast<double>(lines.size()));
+      l1_free_ = std::max(l1_free_, start) + more;
+      l1_backlog_.serve(more);
+    }
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const LineSectors& line = lines[i];
       const double looked_up = look_up(start);
@@ -491,6 +583,7 @@ class SmRunner {
       keep_read(warp, start, std::max(done.time, is_asynchronous_copy(access) ? warp.copies.time : 0.0));
     if (step.node->load > 0) {
       warp.loads[static_cast<std::size_t>(step.node->load)] = done;
+      if (done.time > warp.all_loads.time) warp.last_load = step.node->load;
       warp.all_loads.later(done);
     }
   }
@@ -529,6 +622,9 @@ class SmRunner {
 
   // When L1 looks a line up that is asked for at `time`. What it passes on must not wait too long in L2's queue.
   double look_up(double time) {
+    if (time >= l1_free_) l1_backlog_.clear();
+    l1_backlog_.stall(l2_free_ - kQueue - std::max(time, l1_free_), l2_backlog_.because());
+    l1_backlog_.serve(1);
     const double looked_up = std::max({time, l1_free_, l2_free_ - kQueue});
     l1_free_ = looked_up + 1;
     return looked_up;
@@ -578,6 +674,7 @@ class SmRunner {
       done.time = std::max({done.time, slice, free});
     }
     ends(done);
+    l2_backlog_.stall(done.time - kQueue - l2_free_, SmWait::atomic);
     l2_free_ = std::max(l2_free_, done.time - kQueue);
     there.later(done);
     there.time += figures_.l2_latency;
@@ -614,8 +711,10 @@ class SmRunner {
           static_cast<int>(kLanes / lanes_at_once(addresses, step.threads, access.bytes, access.kind));
       const int conflicts = std::max(ways - least, 0);
       (load ? run_.counts.shared_load_conflicts : run_.counts.shared_store_conflicts) += conflicts;
+      if (options_.listener != nullptr) options_.listener->shared_access(ways, std::min(ways, least));
       const double served = std::max(start, l1_free_);
       l1_free_ = served + ways;
+      l1_backlog_.serve(ways);
       return load ? served + figures_.shared_latency + 2 * conflicts : start;
     }
     std::int64_t offset = 0;
@@ -647,7 +746,10 @@ class SmRunner {
   Completion from_l2(double time, double sectors) {
     Completion begin{time, SmWait::latency};
     begin.later({memory_free_ - kQueue, SmWait::memory});
-    begin.later({l2_free_, SmWait::l2});
+    begin.later({l2_free_, l2_backlog_.because()});
+    if (time >= l2_free_) l2_backlog_.clear();
+    l2_backlog_.stall(memory_free_ - kQueue - std::max(time, l2_free_), SmWait::memory);
+    l2_backlog_.serve(sectors * figures_.l2_sector_cycles);
     l2_free_ = begin.time + sectors * figures_.l2_sector_cycles;
     return begin;
   }
@@ -695,7 +797,8 @@ class SmRunner {
     const std::uint8_t hits = sectors & line.loaded, misses = sectors & ~line.loaded;
     run_.counts.load_sectors += sectors_in(sectors);
     run_.counts.load_hits += sectors_in(hits);
-    Completion done{time + figures_.l1_latency, SmWait::on_chip};
+    Completion done{time + figures_.l1_latency,
+                    time - now_ > figures_.l1_latency ? l1_backlog_.because() : SmWait::on_chip};
     for (unsigned rest = hits; rest != 0; rest &= rest - 1)
       done.later({line.ready[std::countr_zero(rest)], SmWait::latency});
     if (misses == 0) return done;
@@ -718,7 +821,8 @@ class SmRunner {
     const double latency = stored ? figures_.stored_latency : figures_.l2_latency;
     // What took longer: to get its turn, or the way.
     const auto after = [&](double way) {
-      return Completion{there.time + way, there.time - time > way ? there.because : SmWait::latency};
+      const SmWait turn = there.because == SmWait::latency ? l1_backlog_.because() : there.because;
+      return Completion{there.time + way, there.time - now_ > way ? turn : SmWait::latency};
     };
     std::uint8_t& read = read_[address];
     const auto bit = static_cast<std::uint8_t>(1 << sector);
@@ -847,6 +951,7 @@ class SmRunner {
   double memory_busy_ = 0, memory_seen_ = 0;
   double constant_free_ = 0, barrier_free_ = 0, block_free_ = 0;
   SmWait last_wait_ = SmWait::blocks;
+  Backlog l1_backlog_{SmWait::on_chip}, l2_backlog_{SmWait::l2};
   std::array<double, kSmWaits> half_waits_{};
   double l1_free_ = 0, l2_free_ = 0, memory_free_ = 0, memory_debt_ = 0;
   std::vector<std::unique_ptr<Warp>> warps_;
@@ -862,12 +967,20 @@ class SmRunner {
   SectorMap read_;                                              // what this SM has read
   std::unordered_map<std::int64_t, std::int64_t> first_lines_;  // by place, for signatures
   std::vector<LineSectors> made_, asked_;
-  std::vector<double> places_for_blocks_;  // when places for blocks became free
+  std::vector<BlockPlace> places_for_blocks_;
   std::int64_t steps_ = 0, most_steps_ = kStepsOfAccess * options_.most_accesses;
   std::int64_t patience_ = kPatience * options_.most_accesses;
   double now_ = 0, half_cycles_ = -1;
   Completion end_;
   SmCounts half_;
+  // For listeners: what now_ waits for, the items of loads by their numbers, what is executed, what accessed
+  // memory last, what ends last.
+  SmCause cause_;
+  bool drains_ = false;  // no block starts where one has ended
+  std::vector<const Item*> load_items_;
+  const Item *executing_ = nullptr, *accessing_ = nullptr, *end_item_ = nullptr;
+  Pipe executing_pipe_ = Pipe::none, end_pipe_ = Pipe::none;
+  SmCounts counts_before_;
   SmRun run_;
 };
 

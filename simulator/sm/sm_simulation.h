@@ -62,6 +62,8 @@ std::int64_t shared_configuration(ComputeCapability compute_capability, const Oc
 SmFigures sm_figures(const Gpu& gpu, const Occupancy& occupancy, std::int64_t threads_per_block,
                      std::int64_t active_sms);
 
+class SmListener;
+
 struct SmOptions {
   std::int64_t active_blocks = 1;       // at once
   std::int64_t sms = 1;                 // of the GPU: block b runs on SM b % sms
@@ -77,7 +79,8 @@ struct SmOptions {
   double reads_at_l2 = 1;  // the share of the reads that reaches L2: those of neighbours are joined
   double to_memory = 0;    // the share of the sectors that are stored that memory must take
   std::int64_t most_accesses =
-      30'000;  // of warps that are simulated; what is left is taken to go on as before
+      30'000;                      // of warps that are simulated; what is left is taken to go on as before
+  SmListener* listener = nullptr;  // sm_listener.h
 };
 
 struct SmCounts {

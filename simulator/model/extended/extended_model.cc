@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "simulator/base/did_you_mean.h"
+#include "simulator/model/extended/extended_parts.h"
 #include "simulator/sm/memory_levels.h"
 
 namespace warptime {
@@ -16,10 +17,7 @@ namespace {
 
 using Kind = TimePart::Kind;
 
-// In the order of kExtendedParts.
-struct ExtendedPart {
-  enum Index : std::size_t { launch, issue, results, l2, memory, latency, blocks, kernel, low, high };
-};
+// In the order of ExtendedPart.
 constexpr std::array<TimePart, 10> kExtendedParts = {{
     {"launch_us", "launch", "start and end of kernels, gaps between them, and calls of the host",
      "launch-bound", Kind::launch},
@@ -37,29 +35,6 @@ constexpr std::array<TimePart, 10> kExtendedParts = {{
     {"high_us", "high", "and shorter in nine of ten", "", Kind::further},
 }};
 
-ExtendedPart::Index part_of(SmWait wait) {
-  using P = ExtendedPart;
-  switch (wait) {
-    case SmWait::issue:
-    case SmWait::pipe:
-      return P::issue;
-    case SmWait::chain:
-    case SmWait::on_chip:
-      return P::results;
-    case SmWait::l2:
-      return P::l2;
-    case SmWait::memory:
-      return P::memory;
-    case SmWait::latency:
-    case SmWait::atomic:
-      return P::latency;
-    case SmWait::barrier:
-    case SmWait::blocks:
-      return P::blocks;
-  }
-  return P::issue;
-}
-
 // Quotients of measured and predicted time that one in ten launches of the development set is below, and above
 // (docs/extended.md), by what is known of the launch.
 struct Spread {
@@ -67,6 +42,12 @@ struct Spread {
 };
 constexpr Spread kKnownAddresses = {0.84, 1.6}, kUnknownAddresses = {0.14, 5.35};
 constexpr double kMuchUnknown = 0.05;  // of the sectors
+
+// "mtx: "; nothing for a program without a name.
+std::string named(const KernelProgram& program) {
+  const std::string& kernel = program.provenance.kernel;
+  return kernel.empty() ? std::string() : kernel + ": ";
+}
 
 class ExtendedSession : public ModelSession {
  public:
@@ -125,13 +106,13 @@ class ExtendedSession : public ModelSession {
 
   void note(const MemoryLevels& levels, const LaunchOnGpu& whole) {
     if (levels.unknown_share > kMuchUnknown)
-      notes_.push_back(fmt::format("{}: {:.0f}% of the sectors have addresses that are not known",
-                                   whole.program->provenance.kernel, 100 * levels.unknown_share));
+      notes_.push_back(fmt::format("{}{:.0f}% of the sectors have addresses that are not known",
+                                   named(*whole.program), 100 * levels.unknown_share));
     if (!levels.dependences_known)
       notes_.push_back(
-          fmt::format("{}: the program does not say what its items need, nor its machine instructions "
+          fmt::format("{}the program does not say what its items need, nor its machine instructions "
                       "(`warptime analyze --estimate-machine`): warps wait for all their loads",
-                      whole.program->provenance.kernel));
+                      named(*whole.program)));
   }
 
   ModelOptions options_;
@@ -141,6 +122,29 @@ class ExtendedSession : public ModelSession {
 };
 
 }  // namespace
+
+ExtendedPart::Index part_of(SmWait wait) {
+  using P = ExtendedPart;
+  switch (wait) {
+    case SmWait::issue:
+    case SmWait::pipe:
+      return P::issue;
+    case SmWait::chain:
+    case SmWait::on_chip:
+      return P::results;
+    case SmWait::l2:
+      return P::l2;
+    case SmWait::memory:
+      return P::memory;
+    case SmWait::latency:
+    case SmWait::atomic:
+      return P::latency;
+    case SmWait::barrier:
+    case SmWait::blocks:
+      return P::blocks;
+  }
+  return P::issue;
+}
 
 std::span<const TimePart> ExtendedModel::parts() const {
   return kExtendedParts;

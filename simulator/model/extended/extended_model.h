@@ -21,6 +21,10 @@ class ExtendedModel : public Model {
   // Timing figures that a GPU's file does not have are those of the nearest architecture (with_nearest_timing).
   std::optional<BorrowedFigures> borrow(const Gpu& gpu, const GpuCatalogue& catalogue) const override;
   std::unique_ptr<ModelSession> session(const ModelOptions& options) const override;
+  // By line, with limits and traffic.
+  Result<std::vector<LineShare>> line_shares(const ExplainedRow& row) const override;
+  // What changes to lines, registers, shared memory and precision would gain: each is predicted.
+  std::vector<Claim> claims(const ExplainedRow& row, std::span<const LineShare> lines) const override;
 };
 
 }  // namespace warptime

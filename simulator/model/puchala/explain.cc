@@ -217,7 +217,7 @@ Result<std::vector<LineShare>> PuchalaModel::line_shares(const ExplainedRow& row
   return shares.take();
 }
 
-std::vector<Claim> PuchalaModel::claims(const ExplainedRow& row) const {
+std::vector<Claim> PuchalaModel::claims(const ExplainedRow& row, std::span<const LineShare>) const {
   constexpr std::size_t kMostPartialRuns = 8;
   std::vector<Claim> claims;
   CorePackageTimes times{CorePackageOptions()};

@@ -18,7 +18,7 @@ class PuchalaModel : public Model {
   // Caches schedules, and times of core packages by warps.
   std::unique_ptr<ModelSession> session(const ModelOptions& options) const override;
   Result<std::vector<LineShare>> line_shares(const ExplainedRow& row) const override;
-  std::vector<Claim> claims(const ExplainedRow& row) const override;
+  std::vector<Claim> claims(const ExplainedRow& row, std::span<const LineShare>) const override;
   std::string about_bound(const TimePart& part, const ExplainedRow& row) const override;
 };
 
