@@ -177,6 +177,13 @@ Result<CalibrateSettings> read_calibrate_settings(const Arguments& arguments, co
   if (!t_m) return t_m.diagnostics();
   settings.fit.t_m_cycles = *t_m;
   if (auto wrong = read_durations(arguments, settings); !wrong.empty()) return wrong;
+  if (settings.model->fitted_constants() == FittedConstants::t_p_and_scale) {
+    for (const char* const option : {"t-m", "durations"})
+      if (arguments.has(option))
+        return option_error(fmt::format("--{}", option).c_str(),
+                            fmt::format("the model {} has no such constants", settings.model->name()),
+                            "t_p and a scale are fitted to it");
+  }
   if (settings.fit.t_p_us && settings.fit.t_m_cycles && !arguments.has("durations"))
     return error("--t-p and --t-m leave nothing to fit", "omit one of them, or give --durations");
   auto hold_out = read_hold_out(arguments);
@@ -270,8 +277,8 @@ int run_calibrate(const Arguments& arguments) {
   if (!launched) return fail(wrong_input, launched.diagnostics());
   if (const auto wrong = check_launch(*launched, settings->kernel); !wrong.empty())
     return fail(wrong_command_line, wrong);
-  const auto how =
-      kernel_loading(settings->measured, settings->compile, arguments.has("skip-unsupported"), *catalogue);
+  const auto how = kernel_loading(settings->measured, settings->compile, arguments.has("skip-unsupported"),
+                                  *settings->model, *catalogue);
   KernelLoader kernels = loader_of(*launched, how);
   const auto found = plan_to_predict(*launched, settings->kernel, how, kernels);
   if (!found) return fail(wrong_input, found.diagnostics());
@@ -289,6 +296,8 @@ int run_calibrate(const Arguments& arguments) {
   PredictionOptions options;
   options.model = settings->model;
   for (auto& on : *measured) {
+    const auto borrowed = options.model->borrow(*on.gpu, *catalogue);
+    if (borrowed) on.gpu = &borrowed->gpu;
     auto modelled = model_rows(plan, std::move(on), options, loader);
     if (!modelled) return fail(wrong_input, modelled.diagnostics());
     auto fitted = GpuCalibration(plan, *settings, std::move(*modelled)).run();

@@ -123,10 +123,8 @@ class Method {
   // rows_of: empty for the plan's own. kernel: the launch, where `launched` is a kernel.
   Result<ComparedMethod> compare(const LaunchedInput& launched, const KernelPlanOptions& kernel,
                                  const std::string& rows_of, const std::vector<MeasuredFile>& files) {
-    auto how =
-        kernel_loading(settings_.measured, settings_.compile, arguments_.has("skip-unsupported"), catalogue_);
-    // As `predict` does for such a model.
-    if (settings_.model->takes_whole_launches()) how.machine = AnalyzeOptions::Machine::estimated;
+    const auto how = kernel_loading(settings_.measured, settings_.compile, arguments_.has("skip-unsupported"),
+                                    *settings_.model, catalogue_);
     KernelLoader kernels = loader_of(launched, how);
     const auto plan = plan_to_predict(launched, kernel, how, kernels);
     if (!plan) return plan.diagnostics();
@@ -144,7 +142,6 @@ class Method {
     std::vector<ComparedRow> rows;
     PredictionOptions options;
     options.model = settings_.model;
-    options.kernel_times = settings_.measured.selection.what == "kernels";
     options.constants = {settings_.t_p_us, settings_.t_m_cycles, calibrations_of(plan->name)};
     for (auto& on : *measured) {
       const auto borrowed = options.model->borrow(*on.gpu, catalogue_);
@@ -185,9 +182,10 @@ class Method {
     const auto took = times.prediction_us();
     for (std::size_t i = 0; i < modelled.rows.size(); ++i)
       rows.push_back({gpu, modelled.rows[i].values, modelled.rows[i].time_us, (*predicted)[i], took[i]});
+    const bool used = times.t_p_source() != ConstantSource::not_used;
     method.constants.push_back({gpu, times.t_p_us(), times.t_m_cycles(),
                                 std::string(to_string(times.t_p_source())),
-                                std::string(to_string(times.t_m_source())), times.model().has_constants()});
+                                std::string(to_string(times.t_m_source())), used, times.scale()});
     for (const auto& note : modelled.notes) method.notes.push_back(note);
     return {};
   }

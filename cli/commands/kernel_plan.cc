@@ -249,8 +249,9 @@ Result<std::vector<NamedValues>> with_typical_values(const Plan& plan, std::vect
 }
 
 KernelLoading kernel_loading(const MeasuredSettings& measured, const CompileOptions& compile,
-                             bool skip_unsupported, const GpuCatalogue& catalogue) {
+                             bool skip_unsupported, const Model& model, const GpuCatalogue& catalogue) {
   KernelLoading how{compile, skip_unsupported, measured.gpus, measured.parameters, false};
+  if (model.takes_whole_launches()) how.machine = AnalyzeOptions::Machine::estimated;
   // The measurements say on which GPU they are; the parameters of a kernel are the same on all.
   if (how.gpus.empty()) how.gpus = {catalogue.with_core_packages().back()};
   return how;

@@ -63,9 +63,9 @@ struct KernelLoading {
   AnalyzeOptions::Machine machine = AnalyzeOptions::Machine::none;
 };
 
-// For commands that compare with measurements.
+// For commands that compare a model with measurements.
 KernelLoading kernel_loading(const MeasuredSettings& measured, const CompileOptions& compile,
-                             bool skip_unsupported, const GpuCatalogue& catalogue);
+                             bool skip_unsupported, const Model& model, const GpuCatalogue& catalogue);
 
 KernelLoader loader_of(const LaunchedInput& launched, const KernelLoading& how);
 

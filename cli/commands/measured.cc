@@ -85,7 +85,7 @@ class MeasuredReader {
         wrong.front().line = on.rows.front().line;
         return wrong;
       }
-      if (gpu != nullptr && wanted(gpu)) append(gpu, std::move(on.rows));
+      if (gpu != nullptr && wanted(gpu)) append(gpu, std::move(on.rows), selected->what);
     }
     return {};
   }
@@ -112,7 +112,7 @@ class MeasuredReader {
       auto runs = match_runs(*csv, device, plan_, *shapes);
       if (!runs) return runs.diagnostics();
       say(runs->notes);
-      append(gpu, std::move(runs->rows));
+      append(gpu, std::move(runs->rows), "kernels");
     }
     return {};
   }
@@ -154,13 +154,13 @@ class MeasuredReader {
            std::find(settings_.gpus.begin(), settings_.gpus.end(), gpu) != settings_.gpus.end();
   }
 
-  void append(const Gpu* gpu, std::vector<Measured> rows) {
+  void append(const Gpu* gpu, std::vector<Measured> rows, const std::string& what) {
     for (auto& on : measured_) {
       if (on.gpu != gpu) continue;
       std::move(rows.begin(), rows.end(), std::back_inserter(on.rows));
       return;
     }
-    measured_.push_back({gpu, std::move(rows)});
+    measured_.push_back({gpu, std::move(rows), what});
   }
 
   const Plan& plan_;
@@ -204,7 +204,7 @@ Result<MeasuredSettings> read_measured_settings(const Arguments& arguments, cons
   settings.selection.rows_of = arguments.value_or("rows-of", "");
   const auto what = read_choice(arguments, "what", {"kernels", "plan"});
   if (!what) return what.diagnostics();
-  settings.selection.what = *what;
+  if (arguments.has("what")) settings.selection.what = *what;
   if (arguments.has("from")) {
     const auto from = read_choice(arguments, "from", {"measurements", "nsys", "ncu", "nvprof"});
     if (!from) return from.diagnostics();

@@ -78,7 +78,8 @@ Result<ModelledRows> model_rows(const Plan& plan, MeasuredRows measured, const P
   modelled.rows = std::move(measured.rows);
   modelled.plan_ = std::make_unique<Plan>(plan);
   auto values = values_of(modelled.rows);
-  auto times = RowTimes::make(*modelled.plan_, *modelled.gpu, values, options, loader);
+  const auto time = measured.what == "plan" ? MeasuredTime::plan : MeasuredTime::kernels;
+  auto times = RowTimes::make(*modelled.plan_, *modelled.gpu, values, options, loader, time);
   if (!times) return times.diagnostics();
   modelled.times = std::move(*times);
   keep_good(modelled, plan);
@@ -105,7 +106,7 @@ Result<ModelledRows> model_rows(const Plan& plan, MeasuredRows measured, const P
   modelled.notes.push_back(
       fmt::format("{} of {} rows were launched with other blocks than {} launches on {}: {}", others,
                   other.size(), plan.name, modelled.gpu->name, how));
-  times = RowTimes::make(*modelled.plan_, *modelled.gpu, values, options, loader);
+  times = RowTimes::make(*modelled.plan_, *modelled.gpu, values, options, loader, time);
   if (!times) return times.diagnostics();
   modelled.times = std::move(*times);
   keep_good(modelled, plan);

@@ -103,8 +103,9 @@ Result<Calibrations> read_calibration(const Arguments& arguments, const Plan& pl
   return calibration->calibrations;
 }
 
-int run_plan(const Arguments& arguments, const Plan& plan, const PredictSettings& settings,
-             KernelLoader& loader) {
+int run_plan(const Arguments& arguments, const PredictInput& input) {
+  const Plan& plan = input.plan;
+  const PredictSettings& settings = input.settings;
   for (const char* option : {"cycles", "width"})
     if (arguments.has(option) && !arguments.has("timeline"))
       return fail(wrong_command_line,
@@ -114,8 +115,9 @@ int run_plan(const Arguments& arguments, const Plan& plan, const PredictSettings
   PredictionJob job{plan, settings.gpus, settings.parameters, settings.prediction, {}, settings.format};
   job.options.constants.calibration_file = *calibration;
   job.loader = [&](const Plan& of, const PlanLaunch& launch, const Gpu& gpu) {
-    return loader.load(of, launch, gpu);
+    return input.loader->load(of, launch, gpu);
   };
+  job.why_model = input.why_model;
   job.ranks = settings.ranks;
   job.disagreement = settings.disagreement;
   job.threads = settings.threads;
@@ -132,9 +134,10 @@ int run_predict(const Arguments& arguments) {
   int status = done;
   const auto input = read_predict_input(
       arguments,
-      arguments.has("machine") ? AnalyzeOptions::Machine::assembled : AnalyzeOptions::Machine::none, status);
+      arguments.has("machine") ? AnalyzeOptions::Machine::assembled : AnalyzeOptions::Machine::none, status,
+      WithoutModel::by_input);
   if (!input) return status;
-  return run_plan(arguments, input->plan, input->settings, *input->loader);
+  return run_plan(arguments, *input);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "cli/io/output.h"
 #include "cli/io/report.h"
 #include "cli/views/against_view.h"
+#include "cli/views/prediction_view.h"
 #include "load/kernel_loader.h"
 #include "load/plan_input.h"
 
@@ -98,8 +99,11 @@ int run_against(const Arguments& arguments, const PredictionJob& job, const std:
         wrong_input,
         {error(fmt::format("--against takes at most {} rows; these are {}", most_against_rows, *total))});
 
+  const auto machine = arguments.has("machine")            ? AnalyzeOptions::Machine::assembled
+                       : takes_whole_launches(job.options) ? AnalyzeOptions::Machine::estimated
+                                                           : AnalyzeOptions::Machine::none;
   KernelLoader loader(input->read, say_each, settings.compile, arguments.has("skip-unsupported"),
-                      arguments.has("registers"));
+                      arguments.has("registers"), machine);
   loader.set_parameters(settings.parameters);
   loader.prepare(input->plan, job.gpus);
   const auto first = rows_of(job.plan, job, job.loader);
@@ -112,7 +116,9 @@ int run_against(const Arguments& arguments, const PredictionJob& job, const std:
   std::vector<std::string> shared;
   for (const auto& parameter : job.plan.parameters)
     if (has_parameter(input->plan, parameter.name)) shared.push_back(parameter.name);
-  const PlanComparison comparison{job.plan.name, input->plan.name, pair_up(*first, *second, shared)};
+  PlanComparison comparison{job.plan.name, input->plan.name, pair_up(*first, *second, shared)};
+  comparison.calls_close = has_interval(*job.options.model);
+  comparison.model = job.why_model.empty() ? "" : model_line(*job.options.model, job.why_model);
   return write_result(arguments.value("output"), against_text(comparison, job.format));
 }
 

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "cli/commands/default_model.h"
 #include "cli/commands/kernel_plan.h"
 #include "cli/io/report.h"
 #include "cli/options/options.h"
@@ -58,7 +59,7 @@ std::vector<Option> launch_of_kernel_options() {
 }
 
 std::unique_ptr<PredictInput> read_predict_input(const Arguments& arguments, AnalyzeOptions::Machine machine,
-                                                 int& status) {
+                                                 int& status, WithoutModel otherwise) {
   const auto failed = [&](ExitStatus with, const Diagnostics& diagnostics) {
     status = fail(with, diagnostics);
     return nullptr;
@@ -67,7 +68,10 @@ std::unique_ptr<PredictInput> read_predict_input(const Arguments& arguments, Ana
   if (!catalogue) return failed(wrong_input, catalogue.diagnostics());
   auto input = std::make_unique<PredictInput>();
   input->catalogue = std::make_unique<GpuCatalogue>(std::move(*catalogue));
-  auto read = read_predict_settings(arguments, *input->catalogue);
+  const bool by_input = otherwise == WithoutModel::by_input && !arguments.has("model");
+  // The model that takes most GPUs, until it is known which one it is.
+  auto read = by_input ? read_predict_settings(arguments, *input->catalogue, *all_models().back())
+                       : read_predict_settings(arguments, *input->catalogue);
   if (!read) return failed(wrong_command_line, read.diagnostics());
   PredictSettings& settings = input->settings = std::move(*read);
   const auto kernel = read_kernel(arguments);
@@ -83,6 +87,16 @@ std::unique_ptr<PredictInput> read_predict_input(const Arguments& arguments, Ana
   if (!launched) return failed(wrong_input, launched.diagnostics());
   if (const auto wrong = check_launch(*launched, options); !wrong.empty())
     return failed(wrong_command_line, wrong);
+  if (by_input) {
+    const auto size = sweep_size(settings.gpus, settings.parameters);
+    const DefaultModel chosen = choose_default_model(arguments, *launched, settings.gpus, size ? *size : 0);
+    read = read_predict_settings(arguments, *input->catalogue, *chosen.model);
+    if (!read) return failed(wrong_command_line, read.diagnostics());
+    Profile profile = std::move(settings.prediction.profile);
+    settings = std::move(*read);
+    settings.prediction.profile = std::move(profile);
+    input->why_model = chosen.why;
+  }
   if (launched->source == LaunchSource::host_code) {
     auto parameters = with_typical_values(launched->plan.plan, std::move(settings.parameters));
     if (!parameters) return failed(wrong_input, parameters.diagnostics());

@@ -17,12 +17,16 @@ struct PredictInput {
   PredictSettings settings;
   Plan plan;
   std::unique_ptr<KernelLoader> loader;
+  std::string why_model;  // where the user named no model; DefaultModel::why
 };
+
+// The model where the command line names none.
+enum class WithoutModel { puchala, by_input };
 
 // Reads the command line, finds the plan and compiles its kernels; machine: of AnalyzeOptions. Says what is
 // wrong; `status` then is the exit status, and the result is null.
 std::unique_ptr<PredictInput> read_predict_input(const Arguments& arguments, AnalyzeOptions::Machine machine,
-                                                 int& status);
+                                                 int& status, WithoutModel otherwise = WithoutModel::puchala);
 
 // --caches; `otherwise` where it is not given. Errors: neither warm nor cold.
 Result<CacheState> read_caches(const Arguments& arguments, CacheState otherwise);

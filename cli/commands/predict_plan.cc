@@ -21,6 +21,7 @@ std::unique_ptr<PredictionView> view_of(const PredictionJob& job) {
   columns.model = job.options.model;
   columns.beside = job.options.beside;
   columns.disagreement = job.disagreement;
+  columns.why_model = job.why_model;
   auto view = make_prediction_view(job.format, job.plan, columns);
   return job.ranks ? make_ranking_view(std::move(view), job.gpus.size()) : std::move(view);
 }

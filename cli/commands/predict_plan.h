@@ -16,8 +16,9 @@ struct PredictionJob {
   PredictionOptions options;
   ProgramLoader loader;
   std::string format;
-  bool ranks = false;       // order the GPUs by their times for each combination of parameters
-  double disagreement = 2;  // of two models, as a factor
+  bool ranks = false;          // order the GPUs by their times for each combination of parameters
+  double disagreement = 2;     // of two models, as a factor
+  std::string why_model = {};  // where the user named none
   unsigned threads = 0;
 };
 

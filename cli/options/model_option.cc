@@ -21,10 +21,13 @@ std::vector<std::string> model_names(bool with_all) {
 Option model_option(bool with_all) {
   std::string names;
   for (const Model* model : all_models())
-    names += fmt::format("{}{}", model->name(), names.empty() ? " (default), " : ", ");
-  names.resize(names.size() - 2);
-  if (with_all) names += ", or all: the default, with the times of the others beside it";
-  return {"model", "NAME", names};
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", model->name());
+  if (!with_all) return {"model", "NAME", fmt::format("{} (default: {})", names, default_model().name())};
+  return {"model", "NAME",
+          fmt::format(
+              "{}, or all: {}, with the times of the others beside it (default: {} with constants that were "
+              "fitted to the kernel, and for programs without machine instructions; else extended)",
+              names, default_model().name(), default_model().name())};
 }
 
 Result<const Model*> read_model(const Arguments& arguments) {
@@ -33,7 +36,8 @@ Result<const Model*> read_model(const Arguments& arguments) {
   return find_model(*name);
 }
 
-Result<ChosenModels> read_models(const Arguments& arguments) {
+Result<ChosenModels> read_models(const Arguments& arguments, const Model& otherwise) {
+  if (!arguments.has("model")) return ChosenModels{&otherwise, {}};
   const auto name = read_choice(arguments, "model", model_names(true));
   if (!name) return name.diagnostics();
   if (*name != "all") return ChosenModels{find_model(*name), {}};

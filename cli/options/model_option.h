@@ -15,13 +15,14 @@ Option model_option(bool with_all);
 // The model, or the default one.
 Result<const Model*> read_model(const Arguments& arguments);
 
-// The same where `all` is the default model with all the others beside it.
+// The same where `all` is the default model with all the others beside it, and `otherwise` that without the
+// option.
 struct ChosenModels {
   const Model* model = nullptr;
   std::vector<const Model*> beside;
 
   std::vector<const Model*> all() const;
 };
-Result<ChosenModels> read_models(const Arguments& arguments);
+Result<ChosenModels> read_models(const Arguments& arguments, const Model& otherwise);
 
 }  // namespace warptime::cli

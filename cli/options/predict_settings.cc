@@ -125,8 +125,8 @@ Diagnostics read_assumed(const Arguments& arguments, PredictionOptions& options)
 }
 
 Diagnostics read_gpu_settings(const Arguments& arguments, const GpuCatalogue& catalogue,
-                              PredictSettings& settings) {
-  const auto chosen = read_models(arguments);
+                              const Model& otherwise, PredictSettings& settings) {
+  const auto chosen = read_models(arguments, otherwise);
   if (!chosen) return chosen.diagnostics();
   settings.prediction.model = chosen->model;
   settings.prediction.beside = chosen->beside;
@@ -142,12 +142,13 @@ Diagnostics read_gpu_settings(const Arguments& arguments, const GpuCatalogue& ca
 
 }  // namespace
 
-Result<PredictSettings> read_predict_settings(const Arguments& arguments, const GpuCatalogue& catalogue) {
+Result<PredictSettings> read_predict_settings(const Arguments& arguments, const GpuCatalogue& catalogue,
+                                              const Model& model) {
   PredictSettings settings;
   const auto format = read_choice(arguments, "format", {"text", "csv", "json"});
   if (!format) return format.diagnostics();
   settings.format = *format;
-  if (auto wrong = read_gpu_settings(arguments, catalogue, settings); !wrong.empty()) return wrong;
+  if (auto wrong = read_gpu_settings(arguments, catalogue, model, settings); !wrong.empty()) return wrong;
   auto parameters = read_parameters(arguments);
   if (!parameters) return parameters.diagnostics();
   settings.parameters = std::move(*parameters);

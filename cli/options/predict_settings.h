@@ -27,7 +27,8 @@ struct PredictSettings {
   unsigned threads = 0;
 };
 
-// Errors: those of the command line.
-Result<PredictSettings> read_predict_settings(const Arguments& arguments, const GpuCatalogue& catalogue);
+// model: where the command line names none. Errors: those of the command line.
+Result<PredictSettings> read_predict_settings(const Arguments& arguments, const GpuCatalogue& catalogue,
+                                              const Model& model = default_model());
 
 }  // namespace warptime::cli

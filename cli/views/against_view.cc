@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "cli/views/prediction_view.h"
 #include "cli/views/table.h"
 
 namespace warptime::cli {
@@ -15,6 +16,17 @@ const std::string& quicker(const PlanComparison& comparison, const PlanPair& pai
   static const std::string neither = "equal";
   if (pair.first_us == pair.second_us) return neither;
   return pair.first_us < pair.second_us ? comparison.first : comparison.second;
+}
+
+bool too_close(const PlanComparison& comparison, const PlanPair& pair) {
+  return comparison.calls_close &&
+         std::max(pair.first_us, pair.second_us) < kTooClose * std::min(pair.first_us, pair.second_us);
+}
+
+// For people: "too close to call" where it is.
+const std::string& called(const PlanComparison& comparison, const PlanPair& pair) {
+  static const std::string close = "too close to call";
+  return too_close(comparison, pair) ? close : quicker(comparison, pair);
 }
 
 // The last parameter that has several values; the number of parameters where none has.
@@ -34,12 +46,15 @@ std::string sentence(const PlanComparison& comparison, const std::string& name,
                      const std::vector<std::pair<std::int64_t, const PlanPair*>>& along) {
   std::string text;
   for (std::size_t begin = 0; begin < along.size();) {
-    const std::string& who = quicker(comparison, *along[begin].second);
+    const std::string& who = called(comparison, *along[begin].second);
     std::size_t end = begin + 1;
-    while (end < along.size() && quicker(comparison, *along[end].second) == who) ++end;
+    while (end < along.size() && called(comparison, *along[end].second) == who) ++end;
     const auto from = along[begin].first, to = along[end - 1].first;
     const std::string range = from == to ? fmt::format("{}", from) : fmt::format("{} to {}", from, to);
-    if (text.empty()) {
+    if (too_close(comparison, *along[begin].second)) {
+      text += text.empty() ? fmt::format("too close to call for {} = {}", name, range)
+                           : fmt::format(", too close to call for {}", range);
+    } else if (text.empty()) {
       text = who == "equal" ? fmt::format("both are equal for {} = {}", name, range)
                             : fmt::format("{} is the faster one for {} = {}", who, name, range);
     } else {
@@ -64,12 +79,14 @@ std::string text_of(const PlanComparison& comparison) {
     cells.push_back(sensible_time(pair.first_us));
     cells.push_back(sensible_time(pair.second_us));
     cells.push_back(fmt::format("{:.3f}", pair.ratio()));
-    cells.push_back(quicker(comparison, pair));
+    cells.push_back(called(comparison, pair));
     table.add(std::move(cells));
   }
   std::string text = table.take() + "\n";
   for (const auto& line : crossovers(comparison)) text += wrapped(line, 118, 2) + "\n";
-  return text +
+  if (comparison.calls_close)
+    text += fmt::format("Too close to call: the times differ by less than {:.0f}%.\n", 100 * (kTooClose - 1));
+  return text + comparison.model +
          fmt::format("R = time of {} / time of {} (equation 21)\n", comparison.first, comparison.second);
 }
 
@@ -79,12 +96,14 @@ std::string csv_of(const PlanComparison& comparison) {
   fields.push_back(comparison.first + "_us");
   fields.push_back(comparison.second + "_us");
   fields.insert(fields.end(), {"ratio", "quicker"});
+  if (comparison.calls_close) fields.emplace_back("too_close");
   std::string text = csv_line(fields);
   for (const PlanPair& pair : comparison.pairs) {
     fields = {pair.gpu};
     for (const auto& [name, value] : pair.parameters) fields.push_back(fmt::format("{}", value));
     for (const double number : {pair.first_us, pair.second_us, pair.ratio()}) fields.push_back(exact(number));
     fields.push_back(quicker(comparison, pair));
+    if (comparison.calls_close) fields.emplace_back(too_close(comparison, pair) ? "true" : "false");
     text += csv_line(fields);
   }
   return text;
@@ -102,6 +121,7 @@ std::string json_of(const PlanComparison& comparison) {
     row["times_us"] = {pair.first_us, pair.second_us};
     row["ratio"] = exact_json(pair.ratio());
     row["quicker"] = quicker(comparison, pair);
+    if (comparison.calls_close) row["too_close"] = too_close(comparison, pair);
     json["rows"].push_back(std::move(row));
   }
   json["crossovers"] = crossovers(comparison);

@@ -24,6 +24,8 @@ struct PlanPair {
 struct PlanComparison {
   std::string first, second;  // the plans' names
   std::vector<PlanPair> pairs;
+  bool calls_close = false;  // say where the times are too close to call
+  std::string model = {};    // model_line(), where the user named no model
 };
 
 // Where the faster plan changes along the last parameter that has several values, a sentence for each GPU

@@ -28,7 +28,7 @@ std::string range_text(const FitRange& range) {
   return fmt::format("{:.4g} to {:.4g} are as good", range.low, range.high);
 }
 
-constexpr double t_p_floor_us = 0.1, t_m_floor_cycles = 0.5, duration_floor_cycles = 5;
+constexpr double t_p_floor_us = 0.1, t_m_floor_cycles = 0.5, scale_floor = 0.05, duration_floor_cycles = 5;
 
 // What the data says little about, in words.
 std::vector<std::string> undetermined(const Fit& fit) {
@@ -40,6 +40,7 @@ std::vector<std::string> undetermined(const Fit& fit) {
   if (fit.t_p_fitted)
     add("t_p", fit.t_p_range, t_p_floor_us, "; measure small sizes, where the launch overhead matters");
   if (fit.t_m_fitted) add("t_m", fit.t_m_range, t_m_floor_cycles, "; measure large sizes, with many warps");
+  if (fit.scale) add("the scale", fit.scale_range, scale_floor, "; measure large sizes, with many warps");
   for (const auto& duration : fit.durations)
     add("the duration of " + to_string(duration.name), duration.range, duration_floor_cycles, "");
   return words;
@@ -65,9 +66,12 @@ std::string report(const Plan& plan, const GpuFit& of) {
                         count_text(of.held_out->errors.count), error_percent(of.held_out->errors.mean),
                         error_percent(of.held_out->errors.maximum), of.held_out->worst);
   }
-  text += fmt::format("# t_p {:.4g} µs ({}), t_m {:.4g} cycles ({})\n", fit.t_p_us,
-                      fit.t_p_fitted ? range_text(fit.t_p_range) : "given", fit.t_m_cycles,
-                      fit.t_m_fitted ? range_text(fit.t_m_range) : "given");
+  const std::string second = fit.scale
+                                 ? fmt::format("scale {:.4g} ({})", *fit.scale, range_text(fit.scale_range))
+                                 : fmt::format("t_m {:.4g} cycles ({})", fit.t_m_cycles,
+                                               fit.t_m_fitted ? range_text(fit.t_m_range) : "given");
+  text += fmt::format("# t_p {:.4g} µs ({}), {}\n", fit.t_p_us,
+                      fit.t_p_fitted ? range_text(fit.t_p_range) : "given", second);
   for (const auto& duration : fit.durations)
     text += fmt::format("# {} {:.4g} cycles ({})\n", to_string(duration.name), duration.cycles,
                         range_text(duration.range));
@@ -101,8 +105,10 @@ std::string calibration_yaml(const Plan& plan, const std::vector<GpuFit>& fits, 
       durations += fmt::format("{}{}: {}", durations.empty() ? "" : ", ", to_string(duration.name),
                                seven_digits(duration.cycles));
     if (!durations.empty()) durations = fmt::format("    memory_cycles: {{{}}}\n", durations);
-    text += fmt::format("  {}:\n    t_p: {}\n    t_m: {}\n{}    source: {}\n", of.gpu,
-                        seven_digits(of.fit.t_p_us), seven_digits(of.fit.t_m_cycles), durations,
+    const std::string second =
+        of.fit.scale ? "scale: " + seven_digits(*of.fit.scale) : "t_m: " + seven_digits(of.fit.t_m_cycles);
+    text += fmt::format("  {}:\n    t_p: {}\n    {}\n{}    source: {}\n", of.gpu, seven_digits(of.fit.t_p_us),
+                        second, durations,
                         Json(quality(of)).dump(-1, ' ', false, Json::error_handler_t::replace));
   }
   return text;
@@ -116,11 +122,13 @@ std::string calibration_json(const Plan& plan, const std::vector<GpuFit>& fits) 
     Json one;
     one["gpu"] = of.gpu;
     one["t_p_us"] = of.fit.t_p_us;
-    one["t_m_cycles"] = of.fit.t_m_cycles;
+    one["t_m_cycles"] = of.fit.scale ? Json() : Json(of.fit.t_m_cycles);
+    if (of.fit.scale) one["scale"] = *of.fit.scale;
     one["t_p_fitted"] = of.fit.t_p_fitted;
     one["t_m_fitted"] = of.fit.t_m_fitted;
     one["t_p_as_good"] = of.fit.t_p_fitted ? range_json(of.fit.t_p_range) : Json();
     one["t_m_as_good"] = of.fit.t_m_fitted ? range_json(of.fit.t_m_range) : Json();
+    if (of.fit.scale) one["scale_as_good"] = range_json(of.fit.scale_range);
     for (const auto& duration : of.fit.durations)
       one["memory_cycles"][to_string(duration.name)] = {{"cycles", duration.cycles},
                                                         {"as_good", range_json(duration.range)}};
@@ -135,10 +143,10 @@ std::string calibration_json(const Plan& plan, const std::vector<GpuFit>& fits) 
 }
 
 std::string calibration_csv(const Plan& plan, const std::vector<GpuFit>& fits) {
-  std::string text =
-      csv_line({"plan", "gpu", "t_p_us", "t_m_cycles", "measurements", "mean_error_percent",
-                "max_error_percent", "held_out", "held_out_mean_error_percent", "held_out_max_error_percent",
-                "t_p_low_us", "t_p_high_us", "t_m_low_cycles", "t_m_high_cycles", "memory_cycles"});
+  std::string text = csv_line({"plan", "gpu", "t_p_us", "t_m_cycles", "measurements", "mean_error_percent",
+                               "max_error_percent", "held_out", "held_out_mean_error_percent",
+                               "held_out_max_error_percent", "t_p_low_us", "t_p_high_us", "t_m_low_cycles",
+                               "t_m_high_cycles", "memory_cycles", "scale", "scale_low", "scale_high"});
   for (const auto& of : fits) {
     const Fit& fit = of.fit;
     std::string durations;
@@ -147,12 +155,14 @@ std::string calibration_csv(const Plan& plan, const std::vector<GpuFit>& fits) {
           fmt::format("{}{}={}", durations.empty() ? "" : " ", to_string(duration.name), duration.cycles);
     const Errors held = of.held_out ? of.held_out->errors : Errors{};
     const bool any = of.held_out.has_value();
-    text += csv_line({plan.name, of.gpu, exact(fit.t_p_us), exact(fit.t_m_cycles),
+    text += csv_line({plan.name, of.gpu, exact(fit.t_p_us), fit.scale ? "" : exact(fit.t_m_cycles),
                       std::to_string(fit.errors.count), exact(fit.errors.mean * 100),
                       exact(fit.errors.maximum * 100), std::to_string(held.count),
                       any ? exact(held.mean * 100) : "", any ? exact(held.maximum * 100) : "",
                       exact(fit.t_p_range.low), exact(fit.t_p_range.high), exact(fit.t_m_range.low),
-                      fit.t_m_range.open ? "" : exact(fit.t_m_range.high), durations});
+                      fit.t_m_range.open ? "" : exact(fit.t_m_range.high), durations,
+                      fit.scale ? exact(*fit.scale) : "", fit.scale ? exact(fit.scale_range.low) : "",
+                      fit.scale && !fit.scale_range.open ? exact(fit.scale_range.high) : ""});
   }
   return text;
 }

@@ -49,6 +49,11 @@ std::string method_text(const ComparedMethod& method) {
   text += "\n";
   for (const auto& constants : method.constants) {
     if (!constants.used) continue;
+    if (constants.scale) {
+      text += fmt::format("  {}: t_p {} µs ({}), scale {}\n", constants.gpu, sensible(constants.t_p_us),
+                          constants.t_p_source, sensible(*constants.scale));
+      continue;
+    }
     text +=
         fmt::format("  {}: t_p {} µs ({}), t_m {} cycles ({})\n", constants.gpu, sensible(constants.t_p_us),
                     constants.t_p_source, sensible(constants.t_m_cycles), constants.t_m_source);

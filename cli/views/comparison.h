@@ -15,7 +15,8 @@ struct ComparedConstants {
   std::string gpu;
   double t_p_us = 0, t_m_cycles = 0;
   std::string t_p_source, t_m_source;
-  bool used = true;  // whether the model has such constants
+  bool used = true;                  // whether the model has such constants
+  std::optional<double> scale = {};  // in place of t_m
 };
 
 // One plan ("method") over all its measurements.

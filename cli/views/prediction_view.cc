@@ -39,6 +39,15 @@ std::string legend(const Model& model) {
          "\n";
 }
 
+// "7.9–13 µs": where eight of ten measured times are expected. What is not in kernel_us counts as it is.
+std::string interval_text(const PredictionRow& row) {
+  const auto of = [&](std::string_view key) { return row.time.us[*find_part(*row.model, key)]; };
+  const double beside_us = row.time.total_us - of("kernel_us");
+  const std::string low = short_time(beside_us + of("low_us")), high = short_time(beside_us + of("high_us"));
+  const auto unit = [](const std::string& text) { return text.substr(text.find(' ')); };
+  return (unit(low) == unit(high) ? low.substr(0, low.find(' ')) : low) + "–" + high;
+}
+
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (const auto& word : words) text += (text.empty() ? "" : "; ") + word;
@@ -134,7 +143,9 @@ class CsvBatch : public RowBatch {
     lines += end_;
     const GridAndBlock shape = row.first_shape();
     add(shape.grid, ',');
-    add(shape.block, '\n');
+    add(shape.block, ',');
+    lines += row.model->name();
+    lines += '\n';
   }
 
   // And a comma.
@@ -190,7 +201,7 @@ class CsvView : public PredictionView {
     for (const Model* model : columns_.beside) fields.push_back(time_key(*model));
     if (!columns_.beside.empty()) fields.emplace_back("models_disagree");
     if (columns_.ranks) fields.emplace_back("rank");
-    fields.insert(fields.end(), {"notes", "grid", "block"});
+    fields.insert(fields.end(), {"notes", "grid", "block", "model"});
     return csv_line(fields);
   }
 
@@ -224,6 +235,7 @@ class JsonBatch : public RowBatch {
     if (columns_.ranks)
       json["rank"] = row.rank > 0 ? nlohmann::ordered_json(row.rank) : nlohmann::ordered_json();
     json["notes"] = row.notes;
+    json["model"] = row.model->name();
     rows += ",\n " + json_text(json);
   }
 
@@ -281,7 +293,10 @@ class TextView : public PredictionView {
     if (default_t_m_) text += default_t_m_footnote;
     if (disagree_)
       text += fmt::format("! the models differ by more than a factor of {}\n", exact(columns_.disagreement));
+    if (close_)
+      text += fmt::format("~ too close to call: within {:.0f}% of the GPU above\n", 100 * (kTooClose - 1));
     for (std::size_t i = 0; i < notes_.size(); ++i) text += fmt::format("[{}] {}\n", i + 1, notes_[i]);
+    if (!columns_.why_model.empty()) text += model_line(*columns_.model, columns_.why_model);
     return text + legend(*columns_.model);
   }
 
@@ -296,6 +311,7 @@ class TextView : public PredictionView {
     columns.push_back({"blocks x threads"});
     columns.push_back({"launches"});
     columns.push_back({"time"});
+    if (has_interval(*columns_.model)) columns.push_back({"80% of times"});
     if (columns_.ranks) columns.push_back({"of fastest"});
     if (columns_.best_launch) {
       columns.push_back({leaves_blocks(plan_) ? "Algorithm 3" : "as given"});
@@ -319,6 +335,7 @@ class TextView : public PredictionView {
     cells.push_back(shape_text(row.first_shape()));
     cells.push_back(fmt::format("{}", row.launches));
     cells.push_back(sensible_time(row.time.total_us));
+    if (has_interval(*columns_.model)) cells.push_back(interval_text(row));
     if (columns_.ranks) {
       if (row.rank == 1) fastest_us_ = row.time.total_us;
       cells.push_back(
@@ -349,6 +366,11 @@ class TextView : public PredictionView {
       disagree_ = true;
       text += "!";
     }
+    if (row.rank > 1 && has_interval(*columns_.model) && row.time.total_us < kTooClose * above_us_) {
+      close_ = true;
+      text += "~";
+    }
+    above_us_ = row.time.total_us;
     for (const auto& note : row.notes) {
       auto found = std::find(notes_.begin(), notes_.end(), note);
       if (found == notes_.end()) found = notes_.insert(notes_.end(), note);
@@ -361,8 +383,8 @@ class TextView : public PredictionView {
   PredictionColumns columns_;
   Table table_;
   std::vector<std::string> notes_;
-  double fastest_us_ = 0;
-  bool default_t_m_ = false, disagree_ = false;
+  double fastest_us_ = 0, above_us_ = 0;  // of the row before
+  bool default_t_m_ = false, disagree_ = false, close_ = false;
 };
 
 class RankingView : public PredictionView {
@@ -407,6 +429,15 @@ class RankingView : public PredictionView {
 };
 
 }  // namespace
+
+bool has_interval(const Model& model) {
+  return find_part(model, "low_us") && find_part(model, "high_us") && find_part(model, "kernel_us");
+}
+
+std::string model_line(const Model& model, const std::string& why) {
+  return wrapped(fmt::format("Model: {}, because {} (--model names another).", model.name(), why), 110, 0) +
+         "\n";
+}
 
 void add_parts(const PredictionRow& row, nlohmann::ordered_json& json) {
   const auto parts = row.model->parts();

@@ -19,7 +19,16 @@ struct PredictionColumns {
   const Model* model = nullptr;      // whose parts the columns are
   std::vector<const Model*> beside;  // other models whose times are shown, …
   double disagreement = 2;           // … and whether one of them disagrees by more than this factor
+  std::string why_model = {};        // where the user named none
 };
+
+// Whether its rows have low_us and high_us.
+bool has_interval(const Model& model);
+// Times that differ by less are too close to call (docs/predicting.md says how often the others are called
+// right).
+inline constexpr double kTooClose = 1.1;
+// "Model: extended, because …; --model chooses another."
+std::string model_line(const Model& model, const std::string& why);
 
 class PredictionView {
  public:

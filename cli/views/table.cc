@@ -140,6 +140,13 @@ std::string sensible_time(double microseconds) {
   return {};
 }
 
+std::string short_time(double microseconds) {
+  const double unit = microseconds < 999.5 ? 1 : microseconds < 999.5e3 ? 1e3 : 1e6;
+  const double value = microseconds / unit;
+  const int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+  return fmt::format("{:.{}f} {}", value, decimals, unit == 1 ? "µs" : unit == 1e3 ? "ms" : "s");
+}
+
 std::string sensible(double number) {
   std::string text = fmt::format("{:.3f}", number);
   text.erase(text.find_last_not_of('0') + 1);

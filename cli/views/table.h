@@ -53,6 +53,8 @@ std::string json_text(const nlohmann::ordered_json& value, int indent = -1);
 
 // Four significant digits in a suitable unit: "19.75 µs", "1.204 ms".
 std::string sensible_time(double microseconds);
+// The same with three digits: "8.47 µs".
+std::string short_time(double microseconds);
 // "1234.5", without superfluous digits.
 std::string sensible(double number);
 

@@ -223,11 +223,16 @@ class Search {
   Result<Fit> describe(const std::vector<double>& best, const Trial& trial) {
     Fit fit;
     fit.t_p_us = trial.t_p_us;
-    fit.t_m_cycles = t_m_of(best);
+    const bool scaled = times_.model().fitted_constants() == FittedConstants::t_p_and_scale;
+    const double second = t_m_of(best);
+    if (scaled)
+      fit.scale = second;
+    else
+      fit.t_m_cycles = second;
     fit.t_p_fitted = !options_.t_p_us;
-    fit.t_m_fitted = fits_t_m();
+    fit.t_m_fitted = !scaled && fits_t_m();
     fit.memory_cycles = durations_of(best);
-    const auto rest = rest_at(fit.t_m_cycles, fit.memory_cycles);
+    const auto rest = rest_at(second, fit.memory_cycles);
     if (rest.empty()) return failure_;
     std::vector<double> predicted;
     for (std::size_t i = 0; i < rest.size(); ++i) predicted.push_back(fit.t_p_us * launches_[i] + rest[i]);
@@ -241,7 +246,7 @@ class Search {
       high[i] = reach(best, i, 1e-4, limit, fit.t_p_range);
       const bool open = high[i] >= 1;
       if (fits_t_m() && i == 0) {
-        fit.t_m_range = {t_m_of(low), t_m_of(high), open};
+        (scaled ? fit.scale_range : fit.t_m_range) = {t_m_of(low), t_m_of(high), open};
         continue;
       }
       const DurationName name = options_.durations[i - (fits_t_m() ? 1 : 0)].name;
@@ -269,6 +274,10 @@ Diagnostics check_durations(const RowTimes& times, const std::vector<DurationBou
   Diagnostics wrong;
   if (!times.model().has_constants())
     return {error(fmt::format("the model {} has no constants that could be fitted", times.model().name()))};
+  const bool takes_durations = times.model().fitted_constants() == FittedConstants::t_p_and_t_m;
+  if (!durations.empty() && !takes_durations)
+    return {error(
+        fmt::format("the model {} has no memory durations that could be fitted", times.model().name()))};
   const auto open = times.open_durations();
   std::string names;
   for (const DurationName name : open) names += (names.empty() ? "" : ", ") + to_string(name);
@@ -310,7 +319,7 @@ Result<Fit> fit(const RowTimes& times, const std::vector<std::size_t>& which,
 
 Result<std::vector<double>> predicted_us(const RowTimes& times, const std::vector<std::size_t>& which,
                                          const Fit& fit) {
-  auto rest = times.rest_us(fit.t_m_cycles, fit.memory_cycles);
+  auto rest = times.rest_us(fit.scale.value_or(fit.t_m_cycles), fit.memory_cycles);
   if (!rest) return rest.diagnostics();
   std::vector<double> predicted;
   for (const std::size_t index : which)

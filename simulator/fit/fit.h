@@ -1,5 +1,6 @@
-// Fits t_p, t_m and, on request, memory durations to measurements, so that the mean absolute percentage error
-// (Puchala et al. 2022, equation 16) over all rows at once is the smallest, as in their section 5.3.
+// Fits t_p, t_m (or a scale) and, on request, memory durations to measurements, so that the mean absolute
+// percentage error (Puchala et al. 2022, equation 16) over all rows at once is the smallest, as in their
+// section 5.3.
 //
 // For given t_m and durations, the best t_p is exact: sum |1 - (launches t_p + rest) / measured| is convex
 // and piecewise linear in t_p, and its minimum is the weighted median of (measured - rest) / launches with
@@ -43,6 +44,8 @@ struct Fit {
   double t_p_us = 0, t_m_cycles = 0;
   bool t_p_fitted = true, t_m_fitted = true;
   FitRange t_p_range, t_m_range;  // of what was fitted
+  std::optional<double> scale;    // of a model that has it in place of t_m, which then is 0
+  FitRange scale_range;
   std::vector<FittedDuration> durations;
   MemoryDurations memory_cycles;  // the GPU's, with the fitted ones
   Errors errors;                  // over the rows that were fitted

@@ -25,7 +25,7 @@ class Selection {
         plan_(plan),
         heading_(file.records.front()),
         rows_of_(options.rows_of.empty() ? plan.name : options.rows_of),
-        what_(options.what) {}
+        what_(options.what.empty() ? "kernels" : options.what) {}
 
   Result<SelectedMeasurements> select() {
     find_columns();
@@ -34,6 +34,7 @@ class Selection {
     if (too_many_ > 0) wrong_.push_back(error(fmt::format("and {} more wrong lines", too_many_)));
     if (!wrong_.empty()) return wrong_;
     if (selected_.gpus.empty()) return no_rows();
+    selected_.what = what_;
     return std::move(selected_);
   }
 
@@ -210,7 +211,10 @@ Result<MeasurementsFile> read_measurements(std::string_view text, const std::str
 
 Result<SelectedMeasurements> select_measurements(const MeasurementsFile& file, const Plan& plan,
                                                  const MeasurementSelection& selection) {
-  return Selection(file, plan, selection).select();
+  auto selected = Selection(file, plan, selection).select();
+  if (selected || !selection.what.empty()) return selected;
+  auto other = Selection(file, plan, {selection.rows_of, "plan"}).select();
+  return other ? std::move(other) : std::move(selected);
 }
 
 std::string to_csv(const Plan& plan, const std::vector<MeasuredOnGpu>& measured) {

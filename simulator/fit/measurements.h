@@ -49,12 +49,13 @@ struct MeasurementsFile {
 Result<MeasurementsFile> read_measurements(std::string_view text, const std::string& file);
 
 struct MeasurementSelection {
-  std::string rows_of;           // the rows of this plan; empty: of the plan itself
-  std::string what = "kernels";  // of files that have the column
+  std::string rows_of;  // the rows of this plan; empty: of the plan itself
+  std::string what;     // of files that have the column; empty: kernels, or plan where there is nothing else
 };
 
 struct SelectedMeasurements {
   std::vector<MeasuredOnGpu> gpus;  // in order of appearance
+  std::string what = "kernels";     // of all these rows
   std::size_t other_plans = 0;      // rows that were of another plan
   std::size_t other_kinds = 0;      // rows of the plan whose `what` is another
 };

@@ -13,7 +13,7 @@ namespace warptime {
 Result<std::unique_ptr<RowTimes>> RowTimes::make(const Plan& plan, const Gpu& gpu,
                                                  std::vector<std::vector<std::int64_t>> rows,
                                                  const PredictionOptions& options,
-                                                 const ProgramLoader& loader) {
+                                                 const ProgramLoader& loader, MeasuredTime time) {
   std::unique_ptr<RowTimes> times(new RowTimes);
   times->options_ = options;
   times->values_ = std::move(rows);
@@ -24,7 +24,9 @@ Result<std::unique_ptr<RowTimes>> RowTimes::make(const Plan& plan, const Gpu& gp
   times->t_p_us_ = on.constants.t_p_us;
   times->t_m_cycles_ = on.constants.t_m_cycles;
   times->durations_ = on.durations;
+  times->scale_ = on.constants.scale;
   on.constants.t_p_us = 0;
+  on.constants.scale.reset();
 
   std::vector<std::size_t> all(times->values_.size());
   std::iota(all.begin(), all.end(), 0);
@@ -35,7 +37,23 @@ Result<std::unique_ptr<RowTimes>> RowTimes::make(const Plan& plan, const Gpu& gp
     times->launches_.push_back(static_cast<double>(row.launches));
     times->first_launches_.push_back(row.first_launch);
   }
+  if (times->model().fitted_constants() != FittedConstants::t_p_and_t_m) times->keep_times(predicted, time);
   return times;
+}
+
+void RowTimes::keep_times(const std::vector<PredictionRow>& rows, MeasuredTime time) {
+  const auto parts = model().parts();
+  const auto kernels = time == MeasuredTime::kernels ? find_part(model(), "kernel_us") : std::nullopt;
+  for (const PredictionRow& row : rows) {
+    own_us_.push_back(kernels ? row.time.us[*kernels] : row.time.total_us);
+    double launches_us = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      if (parts[i].kind == TimePart::Kind::launch) launches_us += row.time.us[i];
+    without_launches_us_.push_back(row.time.total_us - launches_us);
+  }
+  std::vector<double> took;
+  for (const std::size_t index : good_) took.push_back(took_us_[index]);
+  took_us_ = std::move(took);
 }
 
 std::vector<DurationName> RowTimes::open_durations() const {
@@ -52,27 +70,32 @@ std::vector<DurationName> RowTimes::open_durations() const {
   return names;
 }
 
-Result<std::vector<double>> RowTimes::rest_us(double t_m_cycles, const MemoryDurations& durations) const {
+Result<std::vector<double>> RowTimes::rest_us(double t_m_or_scale, const MemoryDurations& durations) const {
+  if (is_scaled()) {
+    std::vector<double> rest = without_launches_us_;
+    for (double& us : rest) us *= t_m_or_scale;
+    return rest;
+  }
+  if (!own_us_.empty()) return own_us_;
   std::vector<FailedRow> failed;
-  const auto rows = predict_rows(t_m_cycles, durations, good_, failed);
+  const auto rows = predict_rows(t_m_or_scale, durations, good_, failed);
   if (!failed.empty()) return failed.front().why;
   std::vector<double> rest;
   rest.reserve(rows.size());
-  const auto kernel_part =
-      options_.kernel_times ? find_part(*options_.model, "kernel_us") : std::optional<std::size_t>();
-  for (const PredictionRow& row : rows)
-    rest.push_back(kernel_part ? row.time.us[*kernel_part] : row.time.total_us);
+  for (const PredictionRow& row : rows) rest.push_back(row.time.total_us);
   return rest;
 }
 
 Result<std::vector<double>> RowTimes::times_us() const {
-  auto times = rest_us(t_m_cycles_, durations_);
+  if (is_scaled() && !scale_) return own_us_;
+  auto times = rest_us(scale_.value_or(t_m_cycles_), durations_);
   if (!times) return times;
   for (std::size_t i = 0; i < times->size(); ++i) (*times)[i] += t_p_us_ * launches_[i];
   return times;
 }
 
 std::vector<double> RowTimes::prediction_us() const {
+  if (!own_us_.empty()) return took_us_;
   std::vector<double> durations;
   for (const std::size_t index : good_) {
     std::vector<FailedRow> failed;
@@ -92,9 +115,13 @@ std::vector<PredictionRow> RowTimes::predict_rows(double t_m_cycles, const Memor
   RowModel model(*prepared_, options_);  // a new one: what it remembers is of these durations
   std::vector<PredictionRow> rows;
   rows.reserve(which.size());
+  took_us_.clear();
   PredictionRow row;  // the model fills in once what does not depend on the parameters
   for (const std::size_t index : which) {
+    const auto begin = std::chrono::steady_clock::now();
     auto wrong = model.row(0, values_[index], row);
+    const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
+    took_us_.push_back(took.count());
     if (wrong.empty()) {
       rows.push_back(row);
     } else {

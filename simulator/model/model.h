@@ -29,8 +29,17 @@ namespace warptime {
 
 // The constants that are fitted to kernels (Puchala et al. 2022, section 5.3).
 struct ModelConstants {
-  double t_p_us = 0;      // launch overhead
-  double t_m_cycles = 0;  // for which one memory access holds a core package
+  double t_p_us = 0;            // launch overhead
+  double t_m_cycles = 0;        // for which one memory access holds a core package
+  std::optional<double> scale;  // of the time without launch overhead; nothing: it was not fitted
+};
+
+// Which constants of a model are fitted to measurements. In both, the launch overhead enters once per launch:
+// time = t_p * launches + rest.
+enum class FittedConstants : std::uint8_t {
+  none,
+  t_p_and_t_m,    // the rest depends on t_m
+  t_p_and_scale,  // the rest is `scale` times what the model predicts without launch overhead
 };
 
 // A GPU with its constants, and what every row needs of it.
@@ -185,8 +194,8 @@ class Model {
   virtual std::string_view title() const = 0;  // a table column's title: "Puchala"
   // The parts that its times are the sum of, in the order of every view; at most TimeBreakdown::kMostParts.
   virtual std::span<const TimePart> parts() const = 0;
-  // Whether its times are t_p for each launch plus a rest that depends on t_m, so that both can be fitted.
-  virtual bool has_constants() const { return false; }
+  virtual FittedConstants fitted_constants() const { return FittedConstants::none; }
+  bool has_constants() const { return fitted_constants() != FittedConstants::none; }
 
   // Whether times need ModelLaunch::whole. Otherwise a launch whose warps differ is the mean of the times that it would
   // take with warps that are all like these or those.

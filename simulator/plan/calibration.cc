@@ -54,17 +54,23 @@ Calibrations read_calibrations(Reader& reader, const Node& node) {
   }
   for (const Entry& entry : node.entries) {
     const std::string gpu = reader.text(entry.key, "a GPU's name");
-    Fields fields(reader, entry.value, {"t_p", "t_m", "memory_cycles", "source"},
+    Fields fields(reader, entry.value, {"t_p", "t_m", "scale", "memory_cycles", "source"},
                   fmt::format("the calibration of `{}`", gpu));
     Calibration calibration;
     calibration.t_p_us = read_time(reader, fields, "t_p");
     calibration.t_m_cycles = read_time(reader, fields, "t_m");
+    calibration.scale = read_time(reader, fields, "scale");
     if (const Node* cycles = fields.find("memory_cycles"))
       calibration.memory_cycles = read_durations(reader, *cycles);
     if (const Node* source = fields.find("source")) calibration.source = reader.text(*source, "`source`");
     if (entry.value.kind == Node::Kind::mapping && fields.find("t_p") == nullptr &&
-        fields.find("t_m") == nullptr) {
+        fields.find("t_m") == nullptr && fields.find("scale") == nullptr) {
       reader.error(entry.value, fmt::format("the calibration of `{}` has neither `t_p` nor `t_m`", gpu));
+    }
+    if (fields.find("scale") != nullptr &&
+        (fields.find("t_m") != nullptr || fields.find("memory_cycles") != nullptr)) {
+      reader.error(entry.value, fmt::format("the calibration of `{}` is of two models", gpu),
+                   "`scale` is of the extended model, which has no `t_m` and no `memory_cycles`");
     }
     if (!calibrations.emplace(gpu, std::move(calibration)).second) {
       reader.error(entry.key, fmt::format("`{}` occurs twice", gpu));

@@ -18,9 +18,26 @@ struct Choice {
   }
 };
 
-Calibration calibration_of(const Gpu& gpu, const Calibrations& from) {
+// What was fitted to this model: an empty one where there is none.
+Calibration calibration_of(const Model& model, const Gpu& gpu, const Calibrations& from) {
   const auto found = from.find(gpu.name);
-  return found == from.end() ? Calibration{} : found->second;
+  if (found == from.end()) return {};
+  const bool scaled = model.fitted_constants() == FittedConstants::t_p_and_scale;
+  return found->second.scale.has_value() == scaled ? found->second : Calibration{};
+}
+
+// t_p takes the place of the GPU's own figures, so it counts only where somebody gave it.
+ChosenConstants choose_scaled(const Gpu& gpu, const Calibration& of_plan, const GivenConstants& given,
+                              const Calibration& of_file) {
+  ChosenConstants chosen;
+  chosen.durations = gpu.durations;
+  chosen.t_p_source = chosen.t_m_source = ConstantSource::not_used;
+  const Calibration& from = of_file.scale ? of_file : of_plan;
+  if (!from.scale && !given.t_p_us) return chosen;
+  const Choice t_p{given.t_p_us, of_file.t_p_us, of_plan.t_p_us, 0};
+  chosen.values = {t_p.value(), 0, from.scale.value_or(1)};
+  chosen.t_p_source = t_p.source();
+  return chosen;
 }
 
 }  // namespace
@@ -33,7 +50,10 @@ std::string_view to_string(ConstantSource source) {
 
 ChosenConstants choose_constants(const Model& model, const Gpu& gpu, const Calibrations& of_plan,
                                  const GivenConstants& given) {
-  const Calibration plan = calibration_of(gpu, of_plan), file = calibration_of(gpu, given.calibration_file);
+  const Calibration plan = calibration_of(model, gpu, of_plan);
+  const Calibration file = calibration_of(model, gpu, given.calibration_file);
+  if (model.fitted_constants() == FittedConstants::t_p_and_scale)
+    return choose_scaled(gpu, plan, given, file);
   ChosenConstants chosen;
   chosen.durations = gpu.durations;
   if (!model.has_constants()) {
@@ -47,7 +67,7 @@ ChosenConstants choose_constants(const Model& model, const Gpu& gpu, const Calib
   }
   const Choice t_p{given.t_p_us, file.t_p_us, plan.t_p_us, gpu.t_p_us};
   const Choice t_m{given.t_m_cycles, file.t_m_cycles, plan.t_m_cycles, gpu.t_m_cycles};
-  chosen.values = {t_p.value(), t_m.value()};
+  chosen.values = {t_p.value(), t_m.value(), {}};
   chosen.t_p_source = t_p.source();
   chosen.t_m_source = t_m.source();
   return chosen;

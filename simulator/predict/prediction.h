@@ -76,8 +76,6 @@ struct PredictionOptions {
       assumed_ranges;  // of some of them: for the notes
   Profile profile;     // what counts where `assumed` says nothing
   ModelOptions model_options;
-  // Of RowTimes: the kernels' own times, as profilers report them, where the model tells them apart (its kernel_us).
-  bool kernel_times = false;
   bool all_warps =
       false;  // prepare to look at the warps of every launch, not only of those whose warps differ
 };

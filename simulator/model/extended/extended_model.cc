@@ -54,6 +54,7 @@ class ExtendedSession : public ModelSession {
   explicit ExtendedSession(const ModelOptions& options) : options_(options) {}
 
   void start(const ModelGpu& on, std::size_t) override {
+    constants_ = on.constants;
     const LaunchFigures figures = launch_figures(*on.gpu, options_.caches);
     // Two events around an empty kernel see all but the kernel itself.
     constexpr double unknown_us = 3.74;  // of an H100
@@ -83,17 +84,22 @@ class ExtendedSession : public ModelSession {
 
   std::span<const std::string> notes() const override { return notes_; }
 
-  std::optional<LaunchRun> launch_run() const override { return run_; }
+  // t_p has all that launches take, where it was fitted.
+  std::optional<LaunchRun> launch_run() const override {
+    return constants_.scale ? std::nullopt : std::optional(run_);
+  }
 
  private:
   void set_time(const MemoryLevels& levels, const Gpu& gpu) {
-    const LaunchFigures figures = launch_figures(gpu, options_.caches);
+    LaunchFigures figures = launch_figures(gpu, options_.caches);
+    if (constants_.scale) figures = {constants_.t_p_us, 0, 0};
+    const double scale_us = constants_.scale.value_or(1) / gpu.clock_mhz;
     time_ = {};
     for (std::size_t i = 0; i < kSmWaits; ++i)
-      time_.us[part_of(static_cast<SmWait>(i))] += levels.waits[i] / gpu.clock_mhz;
-    const double kernel_us = levels.cycles / gpu.clock_mhz + figures.kernel_us;
+      time_.us[part_of(static_cast<SmWait>(i))] += levels.waits[i] * scale_us;
+    const double kernel_us = levels.cycles * scale_us + figures.kernel_us;
     time_.total_us = std::max(kernel_us + figures.gap_us, figures.host_us);
-    time_.us[ExtendedPart::launch] = time_.total_us - levels.cycles / gpu.clock_mhz;
+    time_.us[ExtendedPart::launch] = time_.total_us - levels.cycles * scale_us;
     const double unknown = std::min(1.0, levels.unknown_share / kMuchUnknown);
     const auto spread = [&](double known, double otherwise) {
       return std::exp((1 - unknown) * std::log(known) + unknown * std::log(otherwise));
@@ -117,6 +123,7 @@ class ExtendedSession : public ModelSession {
 
   ModelOptions options_;
   LaunchRun run_;
+  ModelConstants constants_;
   TimeBreakdown time_;
   std::vector<std::string> notes_;
 };
@@ -170,6 +177,8 @@ std::optional<BorrowedFigures> ExtendedModel::borrow(const Gpu& gpu, const GpuCa
                 gpu.timing_origins.size(), with.timing_origins.size());
   std::string note = fmt::format("{} {}, in proportion to its figures (`warptime gpus {}`)", own,
                                  enumerate(lenders), gpu.name);
+  if (gpu.compute_capability.major < 7)
+    note += "; no time of a GPU before compute capability 7.0 was compared";
   return BorrowedFigures{std::move(with), std::move(note)};
 }
 

@@ -2,7 +2,9 @@
 // bandwidth, and stand for those of the others. No constant belongs to a kernel; the figures are the GPU's.
 //
 //   kernel_us = (cycles of the SM) / clock + what an empty kernel takes
-//   time_us   = the longer of kernel_us + the gap between kernels, and the host's time for a launch
+//   time_us   = what two events around all launches of a row see (launch_queue.h)
+//
+// With constants that were fitted to a kernel, both are t_p + scale * (cycles of the SM) / clock.
 #pragma once
 
 #include "simulator/model/model.h"
@@ -14,6 +16,7 @@ class ExtendedModel : public Model {
   std::string_view name() const override { return "extended"; }
   std::string_view title() const override { return "extended"; }
   std::span<const TimePart> parts() const override;
+  FittedConstants fitted_constants() const override { return FittedConstants::t_p_and_scale; }
   // It needs a launch's warps: time() below is an error.
   bool takes_whole_launches() const override { return true; }
   Result<TimeBreakdown> time(const Schedule& schedule, const ModelGpu& gpu,

@@ -11,7 +11,7 @@ class PuchalaModel : public Model {
   std::string_view name() const override { return "puchala"; }
   std::string_view title() const override { return "Puchala"; }
   std::span<const TimePart> parts() const override;
-  bool has_constants() const override { return true; }
+  FittedConstants fitted_constants() const override { return FittedConstants::t_p_and_t_m; }
   Diagnostics check(const Gpu& gpu) const override;
   Result<TimeBreakdown> time(const Schedule& schedule, const ModelGpu& gpu,
                              const ModelLaunch& launch) const override;
