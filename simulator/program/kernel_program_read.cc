@@ -240,8 +240,9 @@ class ProgramReader {
           fmt::format("an item must be one thing, not `{}` and `{}`", kind, kinds[1]->key.text),
           "begin a new item with `-`");
     }
-    std::vector<std::string> known = {kind,    "lines", "ptx",   "threads", "predicated", "shares", "machine",
-                                      "needs", "rises", "chain", "on_chip", "barrier",    "near"};
+    std::vector<std::string> known = {kind,      "lines",   "ptx",   "threads", "predicated",
+                                      "shares",  "machine", "needs", "rises",   "chain",
+                                      "on_chip", "barrier", "near",  "floating"};
     if (kind == "repeat") known.insert(known.end(), {"counter", "per_thread", "unrolled", "body"});
     if (kind == "when") known.insert(known.end(), {"then_threads", "then", "else"});
     Fields fields(reader_, node, std::move(known), fmt::format("`{}`", kind));

@@ -195,7 +195,8 @@ class RunsOfLaunch {
           options.random_bytes_at_l2, figures_.memory_sector_cycles, figures_.l2_sector_cycles,
           figures_.block_start_cycles, static_cast<double>(figures_.l1_bytes)})
       signature.add(std::bit_cast<std::uint64_t>(figure));
-    for (const std::int64_t number : {options.active_blocks, options.sms, options.active_sms})
+    for (const std::int64_t number :
+         {options.active_blocks, options.sms, options.active_sms, std::int64_t{options.atomics_shared}})
       signature.add(static_cast<std::uint64_t>(number));
   }
 
@@ -344,10 +345,11 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   options.places = &launch.places;
   // As many as have blocks, but for addresses that only some blocks share.
   options.atomic_sms = static_cast<double>(active_sms);
-  if (whole.atomic_bytes > 0)
-    options.atomic_sms =
-        std::clamp(options.atomic_sms * footprint.of_blocks(0, 1).atomic_bytes / whole.atomic_bytes, 1.0,
-                   options.atomic_sms);
+  if (whole.atomic_bytes > 0) {
+    const double share = footprint.of_blocks(0, 1).atomic_bytes / whole.atomic_bytes;
+    options.atomics_shared = share * static_cast<double>(blocks) >= 2;
+    options.atomic_sms = std::clamp(options.atomic_sms * share, 1.0, options.atomic_sms);
+  }
   PlaceListener counted, waited;
   if (places != nullptr) options.listener = &counted;
   const SmRun run = runs.run(options);

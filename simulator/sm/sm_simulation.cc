@@ -663,7 +663,8 @@ class SmRunner {
     if (known.block >= 0 && known.block != warp.block->number) known.shared = true;
     known.block = warp.block->number;
     Completion there = from_l2(time, std::popcount(line.sectors) * kAtomicSectors);
-    const double turn = figures_.atomic_thread_cycles * (known.shared ? options_.atomic_sms : 1);
+    const double turn =
+        figures_.atomic_thread_cycles * (known.shared || options_.atomics_shared ? options_.atomic_sms : 1);
     double& slice = slices_[line.line >> kSliceShift];
     Completion done{0, SmWait::atomic};
     for (std::size_t sector = 0; sector < turns.size(); ++sector) {

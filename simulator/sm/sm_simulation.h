@@ -73,7 +73,8 @@ struct SmOptions {
   const ArrayPlaces* places = nullptr;  // none: each array is an allocation of its own
   // The share of the sectors that miss L1 and that nobody on this SM has asked for before, which memory must give.
   double from_memory = 1;
-  double atomic_sms = 1;  // on average, that access a line whose atomics blocks share
+  bool atomics_shared = false;  // blocks share lines of atomics, also those of which this SM has only one
+  double atomic_sms = 1;        // on average, that access a line whose atomics blocks share
   // The bytes of L2 that accesses at random find again: of what goes over more, the others are memory's each time.
   double random_bytes_at_l2 = 0;
   double reads_at_l2 = 1;  // the share of the reads that reaches L2: those of neighbours are joined

@@ -514,7 +514,8 @@ class ReferenceSm {
     std::set<std::int64_t>& blocks = atomics_[address];
     blocks.insert(block.number);
     const double sent = turn_at_l2(time, 3 * count);
-    const double one = figures_.atomic_thread_cycles * (blocks.size() > 1 ? options_.atomic_sms : 1);
+    const double one = figures_.atomic_thread_cycles *
+                       (blocks.size() > 1 || options_.atomics_shared ? options_.atomic_sms : 1);
     double ready = 0;
     for (const auto& [sector, many] : turns) {
       double& slice = slices_[address >> 2];

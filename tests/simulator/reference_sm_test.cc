@@ -172,6 +172,7 @@ TEST(ReferenceSm, AgreesWithTheSimulation) {
     options.sms = static_cast<std::int64_t>(1 + random() % 3);
     options.active_sms = options.sms;
     options.sm = static_cast<std::int64_t>(random()) % std::min(options.sms, size.grid[0]);
+    options.atomics_shared = random() % 2 == 0;
     options.atomic_sms = 1 + static_cast<double>(random() % 4);
     options.from_memory = 0.25 * static_cast<double>(random() % 5);
     options.to_memory = 0.25 * static_cast<double>(random() % 5);

@@ -134,6 +134,7 @@ class ChangedRow {
       }
       LaunchOnGpu whole = *launch.whole;
       whole.program = &program;
+      whole.known_runs = nullptr;  // they are of the program as it is
       WarpOptions options;
       options.sectors = options.machine = true;
       const auto warps = warp_program.launch(whole.values, whole.size, whole.shares, options);
