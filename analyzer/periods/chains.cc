@@ -55,6 +55,9 @@ class Chains {
     // Loads between two waits are a batch, which completes as one. By the number of a load: its batch.
     std::map<int, std::size_t> batch_of;
     std::vector<double> completed{-1};  // by batch; negative: not yet
+    // When the last store to shared memory was issued: loads from there stay behind it.
+    double stored = 0;
+    std::uint32_t store = analysis::none;
   };
 
   // Of a time: only what is still to come.
@@ -170,6 +173,14 @@ class Chains {
     if (ins.guard != ptx::no_index && ins.info != nullptr && ins.info->is(ptx::ends_block) &&
         start > std::max(time.begin, time.waited))
       start += latency_before_branch;
+    if (const auto of_shared = shared_access(ins); of_shared != Shared::none) {
+      if (of_shared == Shared::load && time.store != analysis::none && !apart(i, time.store))
+        start = std::max(start, time.stored);
+      if (of_shared == Shared::store) {
+        time.stored = std::max(time.stored, start);
+        time.store = i;
+      }
+    }
     const bool is_access =
         roles_[i].kind == InstructionRole::Kind::load || roles_[i].kind == InstructionRole::Kind::store;
     const double latency = is_access ? 0 : latency_at(i);
@@ -178,6 +189,30 @@ class Chains {
     if (!time.holds.empty()) pass_on(i, time);
     const bool vanishes = !is_access && latency <= 0 && !uses_.writes(i).empty();
     return vanishes ? time.begin : start;
+  }
+
+  enum class Shared : std::uint8_t { none, load, store };
+  static Shared shared_access(const ptx::Instruction& ins) {
+    if (ins.info == nullptr || ptx::space_of(ins) != ptx::StateSpace::shared) return Shared::none;
+    if (ins.info->category == ptx::Category::load) return Shared::load;
+    return ins.info->category == ptx::Category::store || ins.info->category == ptx::Category::atomic
+               ? Shared::store
+               : Shared::none;
+  }
+
+  // Whether two accesses of shared memory are at different distances from one register, so that ptxas can tell.
+  bool apart(std::uint32_t one, std::uint32_t other) const {
+    const auto& function = flow_.code.function();
+    const auto& operands = flow_.evaluator.operands();
+    const auto place = [&](std::uint32_t i) -> const ptx::Operand& {
+      const auto& ins = function.instructions[i];
+      return operands[ins.first_operand + address_operand(operands, ins, ins.info->category)];
+    };
+    const ptx::Operand &a = place(one), &b = place(other);
+    if (a.kind != ptx::Operand::Kind::address || b.kind != a.kind || a.part_count != 1 || b.part_count != 1)
+      return false;
+    const ptx::Operand &from = operands[a.first_part], &to = operands[b.first_part];
+    return from.kind == to.kind && from.symbol == to.symbol && a.value != b.value;
   }
 
   double latency_at(std::uint32_t i) const {
