@@ -47,7 +47,7 @@ constexpr int kSliceShift = 2;
 // A sector without its neighbour takes L2 as long as this many do of pairs, and one of memory at random, likewise.
 constexpr double kLoneSector = 1.6, kRandomSector = 1.5;
 // What data decide is seldom at random: of such accesses so many are taken to be far from what was accessed before.
-constexpr double kFarAtRandom = 0.5;
+constexpr double kFarAtRandom = 0.25;
 // Cycles of L1 that may be waiting when a partition issues one more access.
 constexpr double kL1Queue = 32;
 constexpr std::int64_t kLocalLines = 1 << 17;  // of a warp: 512 KiB a thread
