@@ -35,22 +35,28 @@ class MemoryTraffic {
     stretch_ = std::clamp<std::int64_t>(std::max(wave, blocks / kMostStretches), 1, blocks);
   }
 
-  double read(const Footprint& whole) const {
-    if (whole.all_bytes <= l2_ || blocks_ <= stretch_) return whole.read_bytes;
+  struct Bytes {
+    double read = 0, written = 0;
+  };
+
+  Bytes bytes(const Footprint& whole) const {
+    if (whole.all_bytes <= l2_ || blocks_ <= stretch_) return {whole.read_bytes, whole.written_bytes};
     const std::int64_t held = blocks_held();
-    double sum = 0, seen = 0;
+    Bytes sum;
+    double seen = 0;
     const std::int64_t stretches = (blocks_ + stretch_ - 1) / stretch_;
     const std::int64_t step = std::max<std::int64_t>(stretches / kMostLookedAt, 1);
     for (std::int64_t at = 0; at < stretches; at += step) {
       const std::int64_t first = at * stretch_, count = std::min(stretch_, blocks_ - first);
       const std::int64_t before = std::min(held, first);
-      sum += before == 0 ? footprint_.of_blocks(first, count).read_bytes
-                         : std::max(footprint_.of_blocks(first - before, before + count).read_bytes -
-                                        footprint_.of_blocks(first - before, before).read_bytes,
-                                    0.0);
+      const Footprint with = footprint_.of_blocks(first - before, before + count);
+      const Footprint without = before == 0 ? Footprint{} : footprint_.of_blocks(first - before, before);
+      sum.read += std::max(with.read_bytes - without.read_bytes, 0.0);
+      sum.written += std::max(with.written_bytes - without.written_bytes, 0.0);
       seen += static_cast<double>(count);
     }
-    return std::max(sum * static_cast<double>(blocks_) / seen, whole.read_bytes);
+    const double more = static_cast<double>(blocks_) / seen;
+    return {std::max(sum.read * more, whole.read_bytes), std::max(sum.written * more, whole.written_bytes)};
   }
 
  private:
@@ -392,15 +398,15 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   levels.footprint_estimated = whole.estimated;
   levels.dependences_known = scheduled->dependences_known;
 
-  const double traffic =
-      MemoryTraffic(footprint, blocks, active_blocks * sms, kL2Reused / kL2InUse * l2).read(whole);
+  const MemoryTraffic::Bytes traffic =
+      MemoryTraffic(footprint, blocks, active_blocks * sms, kL2Reused / kL2InUse * l2).bytes(whole);
   // No more than what each SM asks for the first time.
   const double most_read = static_cast<double>(active_sms) * counts.first_bytes +
                            static_cast<double>(kSectorBytes) * levels.l2_atomics;
   const double random = static_cast<double>(kMemoryBytes * active_sms) * counts.random_load_sectors;
-  const double asked = (1 - stays) * std::min(std::max(traffic, random), most_read);
+  const double asked = (1 - stays) * std::min(std::max(traffic.read, random), most_read);
   const double random_stores = static_cast<double>(kSectorBytes * active_sms) * counts.random_store_sectors;
-  const double written = std::min(std::max(whole.written_bytes, random_stores),
+  const double written = std::min(std::max(traffic.written, random_stores),
                                   static_cast<double>(kSectorBytes) * (levels.l2_writes + levels.l2_atomics));
   // What L2 still holds when the launch ends is not written back.
   const double flow = asked + written;
