@@ -11,6 +11,7 @@
 #include "simulator/gpu/occupancy.h"
 #include "simulator/predict/array_places.h"
 #include "simulator/predict/fixed_block.h"
+#include "simulator/sm/launch_footprint.h"
 
 namespace warptime {
 namespace {
@@ -734,6 +735,28 @@ Launch RowModel::best_of(const PreparedLaunch& launch, std::size_t index, const 
   return best;
 }
 
+// The bytes that a launch accesses, each counted once; nothing where some addresses are not known. A kernel that takes
+// blockIdx.x for a row, say, does other work in other blocks.
+std::optional<double> RowModel::footprint_of(const PreparedLaunch& launch, std::size_t index,
+                                             const Launch& shape) {
+  const auto whole = whole_launch(launch, index, shape);
+  const LaunchOnGpu& on_gpu = whole->on_gpu;
+  const Footprint footprint =
+      LaunchFootprint(*on_gpu.program, on_gpu.values, on_gpu.size, on_gpu.places)
+          .of_blocks(0, whole->on_gpu.size.grid[0] * on_gpu.size.grid[1] * on_gpu.size.grid[2]);
+  if (footprint.estimated) return std::nullopt;
+  return footprint.all_bytes;
+}
+
+// Whether other blocks of a launch that has its own do the same work: they access the same bytes.
+bool RowModel::same_work(const PreparedLaunch& launch, std::size_t index, const Launch& shape,
+                         const std::optional<double>& bytes) {
+  constexpr double same = 0.01;
+  if (!options_.best_of_given_blocks || launch.threads) return true;
+  const std::optional<double> others = bytes ? footprint_of(launch, index, shape) : std::nullopt;
+  return others && std::abs(*others - *bytes) <= same * *bytes;
+}
+
 // The fastest launch in blocks of whole warps with at least so many threads; `chosen`, which takes chosen_us, if
 // none is faster.
 Launch RowModel::best_shape(const PreparedLaunch& launch, std::size_t index, std::int64_t threads,
@@ -741,12 +764,15 @@ Launch RowModel::best_shape(const PreparedLaunch& launch, std::size_t index, std
   const Gpu& gpu = *gpu_->gpu;
   Launch best = chosen;
   double best_us = chosen_us;
+  const std::optional<double> bytes =
+      options_.best_of_given_blocks && !launch.threads ? footprint_of(launch, index, chosen) : std::nullopt;
   for (std::int64_t size = gpu.warp_size; size <= gpu.max_threads_per_block; size += gpu.warp_size) {
     if (options_.best_of_given_blocks && !is_power_of_two(size)) continue;
     const Launch candidate{threads / size + (threads % size != 0 ? 1 : 0), size};
     if (candidate == chosen || !fits(gpu, candidate)) continue;
     double us = 0;
     try {
+      if (!same_work(launch, index, candidate, bytes)) continue;
       us = time_of_any(*session_, *options_.model, launch, index, candidate).total_us;
     } catch (Failed&) {
       continue;  // such as a block that does not fit the SM
@@ -768,6 +794,9 @@ Launch RowModel::best_block(const PreparedLaunch& launch, std::size_t index, dou
   const std::int64_t threads_x = chosen.grid.x * chosen.block.x, threads_y = chosen.grid.y * chosen.block.y;
   GridAndBlock best = chosen;
   double best_us = chosen_us;
+  const std::optional<double> bytes = options_.best_of_given_blocks && !launch.threads
+                                          ? footprint_of(launch, index, chosen.launch())
+                                          : std::nullopt;
   for (std::int64_t x = least_x; x <= most_x; x *= 2) {
     for (std::int64_t y = 1; y <= most_y; ++y) {
       if (x * y % gpu.warp_size != 0 || (options_.best_of_given_blocks && !is_power_of_two(y))) continue;
@@ -776,6 +805,7 @@ Launch RowModel::best_block(const PreparedLaunch& launch, std::size_t index, dou
       if (!candidate || last.dimensions == chosen) continue;
       double us = 0;
       try {
+        if (!same_work(launch, index, *candidate, bytes)) continue;
         us = time_of_any(*session_, *options_.model, launch, index, *candidate).total_us;
       } catch (Failed&) {
         continue;  // not one such block fits the SM, say

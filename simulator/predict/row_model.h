@@ -130,6 +130,9 @@ class RowModel {
   [[gnu::noinline]] const TimeBreakdown& time_of_any(ModelSession& session, const Model& model,
                                                      const PreparedLaunch& launch, std::size_t index,
                                                      const Launch& shape);
+  std::optional<double> footprint_of(const PreparedLaunch& launch, std::size_t index, const Launch& shape);
+  bool same_work(const PreparedLaunch& launch, std::size_t index, const Launch& shape,
+                 const std::optional<double>& bytes);
   std::shared_ptr<const WholeLaunch> whole_launch(const PreparedLaunch& launch, std::size_t index,
                                                   const Launch& shape) const;
   [[gnu::noinline]] const TimeBreakdown& time_of_variants(ModelSession& session, const PreparedLaunch& launch,
