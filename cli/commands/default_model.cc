@@ -81,7 +81,6 @@ DefaultModel choose_default_model(const Arguments& arguments, const LaunchedInpu
     if (arguments.has(option)) return {paper, fmt::format("--{} is one of its constants", option)};
   if (const auto file = arguments.value("calibration"); file && *file != "-")
     return of_calibration_file(*file);
-  if (arguments.has("explain")) return {paper, "--explain tells the lines of its times"};
   const bool is_kernel = launched.source == LaunchSource::options;
   std::vector<Calibration> fitted;
   if (!is_kernel) fitted = of_all(launched.plan.plan.calibrations, gpus);
