@@ -74,7 +74,6 @@ struct ModelOptions {
   CacheState caches = CacheState::warm;
 };
 
-// The state of a model in one thread. It may cache what it computed, in bounded memory.
 // A row's time is not the sum of its launches' times, but what a LaunchQueue of their kernels finds.
 struct LaunchRun {
   LaunchOverheads overheads;
@@ -82,6 +81,7 @@ struct LaunchRun {
   std::size_t launch_part = 0;  // the part that what is beside the kernels' times belongs to
 };
 
+// The state of a model in one thread. It may cache what it computed, in bounded memory.
 class ModelSession {
  public:
   virtual ~ModelSession() = default;

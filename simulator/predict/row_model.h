@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <map>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -16,8 +15,6 @@ namespace warptime {
 struct WholeLaunch {
   LaunchOnGpu on_gpu;  // points into this
   LaunchWarps warps;   // with sectors and machine instructions
-  std::map<std::string, double>
-      array_bytes;  // by the kernel's argument, of the plan's array that it points to
   KernelResources resources;
   bool registers_estimated = false;
 };

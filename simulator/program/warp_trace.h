@@ -44,7 +44,8 @@ struct TraceNode {
   std::vector<TraceNode> body, otherwise;
 };
 
-// A kernel program, with loads where the compiler moves them (ItemDetail::rises), and with the values of its parameters and the size of a launch.
+// A kernel program, with loads where the compiler moves them (ItemDetail::rises), and with the values of its parameters
+// and the size of a launch.
 class LaunchTrace {
  public:
   // `program` must outlive it. Names without a value: what needs them takes all threads, and an address is unknown.
