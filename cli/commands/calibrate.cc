@@ -177,7 +177,7 @@ Result<CalibrateSettings> read_calibrate_settings(const Arguments& arguments, co
   if (!t_m) return t_m.diagnostics();
   settings.fit.t_m_cycles = *t_m;
   if (auto wrong = read_durations(arguments, settings); !wrong.empty()) return wrong;
-  if (settings.model->fitted_constants() == FittedConstants::t_p_and_scale) {
+  if (settings.model->has_scale()) {
     for (const char* const option : {"t-m", "durations"})
       if (arguments.has(option))
         return option_error(fmt::format("--{}", option).c_str(),

@@ -223,7 +223,7 @@ class Search {
   Result<Fit> describe(const std::vector<double>& best, const Trial& trial) {
     Fit fit;
     fit.t_p_us = trial.t_p_us;
-    const bool scaled = times_.model().fitted_constants() == FittedConstants::t_p_and_scale;
+    const bool scaled = times_.model().has_scale();
     const double second = t_m_of(best);
     if (scaled)
       fit.scale = second;

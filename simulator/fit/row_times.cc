@@ -71,7 +71,7 @@ std::vector<DurationName> RowTimes::open_durations() const {
 }
 
 Result<std::vector<double>> RowTimes::rest_us(double t_m_or_scale, const MemoryDurations& durations) const {
-  if (is_scaled()) {
+  if (model().has_scale()) {
     std::vector<double> rest = without_launches_us_;
     for (double& us : rest) us *= t_m_or_scale;
     return rest;
@@ -87,7 +87,7 @@ Result<std::vector<double>> RowTimes::rest_us(double t_m_or_scale, const MemoryD
 }
 
 Result<std::vector<double>> RowTimes::times_us() const {
-  if (is_scaled() && !scale_) return own_us_;
+  if (model().has_scale() && !scale_) return own_us_;
   auto times = rest_us(scale_.value_or(t_m_cycles_), durations_);
   if (!times) return times;
   for (std::size_t i = 0; i < times->size(); ++i) (*times)[i] += t_p_us_ * launches_[i];

@@ -68,7 +68,6 @@ class RowTimes {
   std::vector<PredictionRow> predict_rows(double t_m_cycles, const MemoryDurations& durations,
                                           const std::vector<std::size_t>& which,
                                           std::vector<FailedRow>& failed) const;
-  bool is_scaled() const { return model().fitted_constants() == FittedConstants::t_p_and_scale; }
   void keep_times(const std::vector<PredictionRow>& rows, MeasuredTime time);
 
   std::vector<std::vector<std::int64_t>> values_;

@@ -196,6 +196,7 @@ class Model {
   virtual std::span<const TimePart> parts() const = 0;
   virtual FittedConstants fitted_constants() const { return FittedConstants::none; }
   bool has_constants() const { return fitted_constants() != FittedConstants::none; }
+  bool has_scale() const { return fitted_constants() == FittedConstants::t_p_and_scale; }
 
   // Whether times need ModelLaunch::whole. Otherwise a launch whose warps differ is the mean of the times that it would
   // take with warps that are all like these or those.

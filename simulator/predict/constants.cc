@@ -22,8 +22,7 @@ struct Choice {
 Calibration calibration_of(const Model& model, const Gpu& gpu, const Calibrations& from) {
   const auto found = from.find(gpu.name);
   if (found == from.end()) return {};
-  const bool scaled = model.fitted_constants() == FittedConstants::t_p_and_scale;
-  return found->second.scale.has_value() == scaled ? found->second : Calibration{};
+  return found->second.scale.has_value() == model.has_scale() ? found->second : Calibration{};
 }
 
 // t_p takes the place of the GPU's own figures, so it counts only where somebody gave it.
@@ -52,8 +51,7 @@ ChosenConstants choose_constants(const Model& model, const Gpu& gpu, const Calib
                                  const GivenConstants& given) {
   const Calibration plan = calibration_of(model, gpu, of_plan);
   const Calibration file = calibration_of(model, gpu, given.calibration_file);
-  if (model.fitted_constants() == FittedConstants::t_p_and_scale)
-    return choose_scaled(gpu, plan, given, file);
+  if (model.has_scale()) return choose_scaled(gpu, plan, given, file);
   ChosenConstants chosen;
   chosen.durations = gpu.durations;
   if (!model.has_constants()) {
