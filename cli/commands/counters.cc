@@ -72,13 +72,14 @@ int run_counters(const Arguments& arguments) {
   if (explains && input->settings.format != "text")
     return fail(wrong_command_line,
                 {error(fmt::format("--explain has no {} here", input->settings.format),
-                       "`warptime predict --model extended --explain --format json` has what it shows")});
+                       fmt::format("`warptime predict --model {} --explain --format json` has what it shows",
+                                   uncalibrated_model().name()))});
   const auto rows = count_launches(*input, input->settings.prediction.model_options.caches);
   if (!rows) return fail(wrong_input, rows.diagnostics());
   std::string lines;
   if (explains) {
     PredictionOptions prediction = input->settings.prediction;
-    prediction.model = find_model("extended");
+    prediction.model = &uncalibrated_model();
     const auto explained =
         explain_lines_of_all(input->plan, input->settings.gpus, input->settings.parameters, prediction,
                              [&](const Plan& of, const PlanLaunch& launch, const Gpu& gpu) {

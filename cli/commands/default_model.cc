@@ -16,10 +16,9 @@
 namespace warptime::cli {
 namespace {
 
-constexpr std::string_view kWithoutConstants = "extended";
 constexpr std::uint64_t kMostRows = 10'000;
 
-// What extended goes by: the code, or a program that says what its items need.
+// What uncalibrated_model() goes by: the code, or a program that says what its items need.
 bool has_detail(const Input& input) {
   if (input.kind != InputKind::kernel_program) return true;
   const auto programs = read_kernel_programs(input.text, input.file);
@@ -56,7 +55,8 @@ bool is_older(const Gpu* gpu) {
   return gpu->compute_capability.major < 7;
 }
 
-bool is_of_extended(const Calibration& calibration) {
+// Whether it was fitted to uncalibrated_model(), whose second constant is a scale.
+bool has_scale(const Calibration& calibration) {
   return calibration.scale.has_value();
 }
 
@@ -66,8 +66,8 @@ DefaultModel of_calibration_file(const std::string& file) {
   if (!text) return chosen;
   const auto calibration = read_calibration_file(*text, file);
   if (calibration && std::all_of(calibration->calibrations.begin(), calibration->calibrations.end(),
-                                 [](const auto& one) { return is_of_extended(one.second); }))
-    chosen.model = find_model(kWithoutConstants);
+                                 [](const auto& one) { return has_scale(one.second); }))
+    chosen.model = &uncalibrated_model();
   return chosen;
 }
 
@@ -75,8 +75,7 @@ DefaultModel of_calibration_file(const std::string& file) {
 
 DefaultModel choose_default_model(const Arguments& arguments, const LaunchedInput& launched,
                                   const std::vector<const Gpu*>& gpus, std::uint64_t rows) {
-  if (arguments.has("model")) return {};
-  const Model* const paper = &default_model();
+  const Model *const paper = &default_model(), *const uncalibrated = &uncalibrated_model();
   for (const char* const option : {"t-p", "t-m"})
     if (arguments.has(option)) return {paper, fmt::format("--{} is one of its constants", option)};
   if (const auto file = arguments.value("calibration"); file && *file != "-")
@@ -93,13 +92,13 @@ DefaultModel choose_default_model(const Arguments& arguments, const LaunchedInpu
   }
   if (!detail) return {paper, "a kernel program says nothing of dependences and machine instructions"};
   if (fitted.empty() && !asks_for_all_gpus(arguments) && std::any_of(gpus.begin(), gpus.end(), is_older))
-    return {paper, "no time of a GPU before compute capability 7.0 was compared with extended"};
+    return {paper, fmt::format("no time of a GPU before compute capability 7.0 was compared with {}",
+                               uncalibrated->name())};
   if (fitted.empty() && rows > kMostRows)
-    return {paper, fmt::format("extended takes long for more than {} rows", kMostRows)};
-  if (fitted.empty())
-    return {find_model(kWithoutConstants), "nothing was fitted to these kernels on these GPUs"};
-  if (std::all_of(fitted.begin(), fitted.end(), is_of_extended))
-    return {find_model(kWithoutConstants), "the plan has a calibration for it"};
+    return {paper, fmt::format("{} takes long for more than {} rows", uncalibrated->name(), kMostRows)};
+  if (fitted.empty()) return {uncalibrated, "nothing was fitted to these kernels on these GPUs"};
+  if (std::all_of(fitted.begin(), fitted.end(), has_scale))
+    return {uncalibrated, "the plan has a calibration for it"};
   return {paper, "the plan has a calibration for it"};
 }
 

@@ -16,12 +16,12 @@ namespace warptime::cli {
 
 struct DefaultModel {
   const Model* model = nullptr;
-  std::string why;  // "there is no calibration of mtx for these GPUs"; empty: the user named the model
+  std::string why;  // "the plan has a calibration for it"
 };
 
-// A run has one model, so that its rows compare: all GPUs need a calibration for puchala. rows: of the run.
-// Reads the files of launches and of --calibration and --against as far as it can; whoever uses them reports
-// what is wrong with them.
+// Of a command line without --model. A run has one model, so that its rows compare: all GPUs need a
+// calibration for puchala. rows: of the run. Reads the files of launches and of --calibration and --against as
+// far as it can; whoever uses them reports what is wrong with them.
 DefaultModel choose_default_model(const Arguments& arguments, const LaunchedInput& launched,
                                   const std::vector<const Gpu*>& gpus, std::uint64_t rows);
 

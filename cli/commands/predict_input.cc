@@ -69,9 +69,9 @@ std::unique_ptr<PredictInput> read_predict_input(const Arguments& arguments, Ana
   auto input = std::make_unique<PredictInput>();
   input->catalogue = std::make_unique<GpuCatalogue>(std::move(*catalogue));
   const bool by_input = otherwise == WithoutModel::by_input && !arguments.has("model");
-  // The model that takes most GPUs, until it is known which one it is.
-  auto read = by_input ? read_predict_settings(arguments, *input->catalogue, *all_models().back())
-                       : read_predict_settings(arguments, *input->catalogue);
+  // Where the input decides: the model that takes all GPUs, until the input is known.
+  auto read =
+      read_predict_settings(arguments, *input->catalogue, by_input ? uncalibrated_model() : default_model());
   if (!read) return failed(wrong_command_line, read.diagnostics());
   PredictSettings& settings = input->settings = std::move(*read);
   const auto kernel = read_kernel(arguments);
@@ -90,11 +90,10 @@ std::unique_ptr<PredictInput> read_predict_input(const Arguments& arguments, Ana
   if (by_input) {
     const auto size = sweep_size(settings.gpus, settings.parameters);
     const DefaultModel chosen = choose_default_model(arguments, *launched, settings.gpus, size ? *size : 0);
-    read = read_predict_settings(arguments, *input->catalogue, *chosen.model);
-    if (!read) return failed(wrong_command_line, read.diagnostics());
-    Profile profile = std::move(settings.prediction.profile);
-    settings = std::move(*read);
-    settings.prediction.profile = std::move(profile);
+    if (chosen.model != settings.prediction.model)
+      if (const auto wrong = change_model(arguments, *input->catalogue, *chosen.model, settings);
+          !wrong.empty())
+        return failed(wrong_command_line, wrong);
     input->why_model = chosen.why;
   }
   if (launched->source == LaunchSource::host_code) {

@@ -26,8 +26,8 @@ Option model_option(bool with_all) {
   return {"model", "NAME",
           fmt::format(
               "{}, or all: {}, with the times of the others beside it (default: {} with constants that were "
-              "fitted to the kernel, and for programs without machine instructions; else extended)",
-              names, default_model().name(), default_model().name())};
+              "fitted to the kernel, and for programs without machine instructions; else {})",
+              names, default_model().name(), default_model().name(), uncalibrated_model().name())};
 }
 
 Result<const Model*> read_model(const Arguments& arguments) {

@@ -182,4 +182,13 @@ Result<PredictSettings> read_predict_settings(const Arguments& arguments, const 
   return settings;
 }
 
+Diagnostics change_model(const Arguments& arguments, const GpuCatalogue& catalogue, const Model& model,
+                         PredictSettings& settings) {
+  settings.gpus.clear();
+  settings.excluded.clear();
+  settings.changed.clear();
+  settings.prediction.gpu_notes.clear();
+  return read_gpu_settings(arguments, catalogue, model, settings);
+}
+
 }  // namespace warptime::cli

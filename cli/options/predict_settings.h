@@ -29,6 +29,11 @@ struct PredictSettings {
 
 // model: where the command line names none. Errors: those of the command line.
 Result<PredictSettings> read_predict_settings(const Arguments& arguments, const GpuCatalogue& catalogue,
-                                              const Model& model = default_model());
+                                              const Model& model);
+
+// Puts another model, and the GPUs as it takes them, into the settings of a command line that names none.
+// Errors: a GPU that the model does not take.
+Diagnostics change_model(const Arguments& arguments, const GpuCatalogue& catalogue, const Model& model,
+                         PredictSettings& settings);
 
 }  // namespace warptime::cli

@@ -10,8 +10,7 @@ namespace {
 std::vector<const Model*>& registered() {
   static const PuchalaModel puchala;
   static const LuoSudaModel luo_suda;
-  static const ExtendedModel extended;
-  static std::vector<const Model*> all = {&puchala, &luo_suda, &extended};
+  static std::vector<const Model*> all = {&puchala, &luo_suda, &uncalibrated_model()};
   return all;
 }
 
@@ -19,6 +18,11 @@ std::vector<const Model*>& registered() {
 
 const std::vector<const Model*>& all_models() {
   return registered();
+}
+
+const Model& uncalibrated_model() {
+  static const ExtendedModel extended;
+  return extended;
 }
 
 const Model* find_model(std::string_view name) {

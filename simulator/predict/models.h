@@ -14,6 +14,8 @@ const std::vector<const Model*>& all_models();
 inline const Model& default_model() {
   return *all_models().front();
 }
+// The model for kernels that nothing was fitted to. It takes all GPUs.
+const Model& uncalibrated_model();
 const Model* find_model(std::string_view name);  // null: unknown name
 
 // For a model that lives elsewhere; `model` must outlive all predictions. Call it before any.
