@@ -49,6 +49,12 @@ class KernelLoader {
   // The kernel of a launch: its file is relative to the plan's. Errors: those of reading, compiling and
   // analysing; several kernels and none named.
   Result<LoadedProgram> load(const Plan& plan, const PlanLaunch& launch, const Gpu& gpu);
+  // load(), for predictions. This must outlive it.
+  ProgramLoader as_function() {
+    return [this](const Plan& plan, const PlanLaunch& launch, const Gpu& gpu) {
+      return load(plan, launch, gpu);
+    };
+  }
 
  private:
   using Target = compiling::TargetChoice;

@@ -283,9 +283,7 @@ int run_calibrate(const Arguments& arguments) {
   const auto found = plan_to_predict(*launched, settings->kernel, how, kernels);
   if (!found) return fail(wrong_input, found.diagnostics());
   const Plan& plan = *found;
-  const ProgramLoader loader = [&](const Plan& of, const PlanLaunch& launch, const Gpu& gpu) {
-    return kernels.load(of, launch, gpu);
-  };
+  const ProgramLoader loader = kernels.as_function();
   const auto files =
       read_measured_files({arguments.positionals().begin() + 1, arguments.positionals().end()});
   if (!files) return fail(wrong_input, files.diagnostics());

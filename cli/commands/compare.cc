@@ -128,9 +128,7 @@ class Method {
     KernelLoader kernels = loader_of(launched, how);
     const auto plan = plan_to_predict(launched, kernel, how, kernels);
     if (!plan) return plan.diagnostics();
-    const ProgramLoader loader = [&](const Plan& of, const PlanLaunch& launch, const Gpu& gpu) {
-      return kernels.load(of, launch, gpu);
-    };
+    const ProgramLoader loader = kernels.as_function();
     MeasuredSettings measured_settings = settings_.measured;
     measured_settings.selection.rows_of = rows_of;
     auto measured = read_measured(files, *plan, measured_settings, catalogue_, loader);

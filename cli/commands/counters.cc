@@ -80,11 +80,8 @@ int run_counters(const Arguments& arguments) {
   if (explains) {
     PredictionOptions prediction = input->settings.prediction;
     prediction.model = &uncalibrated_model();
-    const auto explained =
-        explain_lines_of_all(input->plan, input->settings.gpus, input->settings.parameters, prediction,
-                             [&](const Plan& of, const PlanLaunch& launch, const Gpu& gpu) {
-                               return input->loader->load(of, launch, gpu);
-                             });
+    const auto explained = explain_lines_of_all(input->plan, input->settings.gpus, input->settings.parameters,
+                                                prediction, input->loader->as_function());
     if (!explained) return fail(wrong_input, explained.diagnostics());
     lines = "\n" + traffic_text(*explained);
   }

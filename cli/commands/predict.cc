@@ -114,9 +114,7 @@ int run_plan(const Arguments& arguments, const PredictInput& input) {
   if (!calibration) return fail(wrong_input, calibration.diagnostics());
   PredictionJob job{plan, settings.gpus, settings.parameters, settings.prediction, {}, settings.format};
   job.options.constants.calibration_file = *calibration;
-  job.loader = [&](const Plan& of, const PlanLaunch& launch, const Gpu& gpu) {
-    return input.loader->load(of, launch, gpu);
-  };
+  job.loader = input.loader->as_function();
   job.why_model = input.why_model;
   job.ranks = settings.ranks;
   job.disagreement = settings.disagreement;

@@ -108,9 +108,7 @@ int run_against(const Arguments& arguments, const PredictionJob& job, const std:
   loader.prepare(input->plan, job.gpus);
   const auto first = rows_of(job.plan, job, job.loader);
   if (!first) return fail(wrong_input, first.diagnostics());
-  const auto second = rows_of(
-      input->plan, job,
-      [&](const Plan& of, const PlanLaunch& launch, const Gpu& gpu) { return loader.load(of, launch, gpu); });
+  const auto second = rows_of(input->plan, job, loader.as_function());
   if (!second) return fail(wrong_input, second.diagnostics());
 
   std::vector<std::string> shared;

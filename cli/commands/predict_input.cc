@@ -43,10 +43,7 @@ Result<std::vector<CounterRow>> count_launches(const PredictInput& input, CacheS
   if (*total > kMostCounted)
     return error(fmt::format("at most {} rows; these are {}", kMostCounted, *total),
                  "choose fewer with --gpu and --param");
-  return count_all(input.plan, settings.gpus, settings.parameters, prediction,
-                   [&](const Plan& of, const PlanLaunch& launch, const Gpu& gpu) {
-                     return input.loader->load(of, launch, gpu);
-                   });
+  return count_all(input.plan, settings.gpus, settings.parameters, prediction, input.loader->as_function());
 }
 
 std::vector<Option> launch_of_kernel_options() {
