@@ -63,10 +63,7 @@ CommandSyntax counters_syntax() {
 
 int run_counters(const Arguments& arguments) {
   int status = done;
-  const auto input = read_predict_input(
-      arguments,
-      arguments.has("machine") ? AnalyzeOptions::Machine::assembled : AnalyzeOptions::Machine::estimated,
-      status);
+  const auto input = read_predict_input(arguments, WithoutMachine::estimated, status);
   if (!input) return status;
   const bool explains = arguments.has("explain");
   if (explains && input->settings.format != "text")

@@ -130,10 +130,7 @@ int run_plan(const Arguments& arguments, const PredictInput& input) {
 
 int run_predict(const Arguments& arguments) {
   int status = done;
-  const auto input = read_predict_input(
-      arguments,
-      arguments.has("machine") ? AnalyzeOptions::Machine::assembled : AnalyzeOptions::Machine::none, status,
-      WithoutModel::by_input);
+  const auto input = read_predict_input(arguments, WithoutMachine::by_model, status, WithoutModel::by_input);
   if (!input) return status;
   return run_plan(arguments, *input);
 }

@@ -99,11 +99,8 @@ int run_against(const Arguments& arguments, const PredictionJob& job, const std:
         wrong_input,
         {error(fmt::format("--against takes at most {} rows; these are {}", most_against_rows, *total))});
 
-  const auto machine = arguments.has("machine")            ? AnalyzeOptions::Machine::assembled
-                       : takes_whole_launches(job.options) ? AnalyzeOptions::Machine::estimated
-                                                           : AnalyzeOptions::Machine::none;
   KernelLoader loader(input->read, say_each, settings.compile, arguments.has("skip-unsupported"),
-                      arguments.has("registers"), machine);
+                      arguments.has("registers"), settings.machine);
   loader.set_parameters(settings.parameters);
   loader.prepare(input->plan, job.gpus);
   const auto first = rows_of(job.plan, job, job.loader);

@@ -55,7 +55,7 @@ std::vector<Option> launch_of_kernel_options() {
   return options;
 }
 
-std::unique_ptr<PredictInput> read_predict_input(const Arguments& arguments, AnalyzeOptions::Machine machine,
+std::unique_ptr<PredictInput> read_predict_input(const Arguments& arguments, WithoutMachine machine,
                                                  int& status, WithoutModel otherwise) {
   const auto failed = [&](ExitStatus with, const Diagnostics& diagnostics) {
     status = fail(with, diagnostics);
@@ -98,13 +98,15 @@ std::unique_ptr<PredictInput> read_predict_input(const Arguments& arguments, Ana
     if (!parameters) return failed(wrong_input, parameters.diagnostics());
     settings.parameters = std::move(*parameters);
   }
-  if (machine == AnalyzeOptions::Machine::none && takes_whole_launches(settings.prediction))
-    machine = AnalyzeOptions::Machine::estimated;
+  const bool estimates = machine == WithoutMachine::estimated || takes_whole_launches(settings.prediction);
+  settings.machine = arguments.has("machine") ? AnalyzeOptions::Machine::assembled
+                     : estimates              ? AnalyzeOptions::Machine::estimated
+                                              : AnalyzeOptions::Machine::none;
   const auto caches = read_caches(arguments, CacheState::warm);
   if (!caches) return failed(wrong_command_line, caches.diagnostics());
   settings.prediction.model_options.caches = *caches;
   const KernelLoading how{settings.compile,    arguments.has("skip-unsupported"), settings.gpus,
-                          settings.parameters, arguments.has("registers"),        machine};
+                          settings.parameters, arguments.has("registers"),        settings.machine};
   input->loader = std::make_unique<KernelLoader>(loader_of(*launched, how));
   auto plan = plan_to_predict(*launched, options, how, *input->loader);
   if (!plan) return failed(wrong_input, plan.diagnostics());

@@ -23,9 +23,13 @@ struct PredictInput {
 // The model where the command line names none.
 enum class WithoutModel { puchala, by_input };
 
-// Reads the command line, finds the plan and compiles its kernels; machine: of AnalyzeOptions. Says what is
-// wrong; `status` then is the exit status, and the result is null.
-std::unique_ptr<PredictInput> read_predict_input(const Arguments& arguments, AnalyzeOptions::Machine machine,
+// Which of the kernels' machine instructions are needed without --machine: an estimate, or what the models
+// need.
+enum class WithoutMachine { estimated, by_model };
+
+// Reads the command line, finds the plan and compiles its kernels. Says what is wrong; `status` then is the
+// exit status, and the result is null.
+std::unique_ptr<PredictInput> read_predict_input(const Arguments& arguments, WithoutMachine machine,
                                                  int& status, WithoutModel otherwise = WithoutModel::puchala);
 
 // --caches; `otherwise` where it is not given. Errors: neither warm nor cold.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/compile/compile.h"
+#include "analyzer/pipeline.h"
 #include "cli/options/arguments.h"
 #include "cli/options/launch_options.h"
 #include "simulator/predict/prediction.h"
@@ -22,6 +23,7 @@ struct PredictSettings {
   std::vector<NamedValues> parameters;
   LaunchOptions launch;
   CompileOptions compile;
+  AnalyzeOptions::Machine machine = AnalyzeOptions::Machine::none;  // that kernels are analysed with
   PredictionOptions prediction;
   double disagreement = 2;
   unsigned threads = 0;
