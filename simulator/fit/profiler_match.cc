@@ -258,8 +258,9 @@ Result<std::vector<RunShape>> run_shapes(const Plan& plan, const Gpu& gpu,
   if (!prepared) return prepared.diagnostics();
   RowModel model(*prepared, options);
   std::vector<RunShape> shapes;
+  PredictionRow row;
   for (const auto& values : rows) {
-    const auto terms = model.terms(0, values, false);
+    const auto terms = model.terms(0, values, false, row);
     if (!terms) return terms.diagnostics();
     RunShape shape;
     shape.values = values;

@@ -278,8 +278,7 @@ Result<Explanation> explained_row(const PreparedPlan& plan, std::size_t gpu,
                                   bool with_claims) {
   RowModel model(plan, options);
   Explanation explanation;
-  if (auto wrong = model.row(gpu, values, explanation.row); !wrong.empty()) return wrong;
-  const auto terms = model.terms(gpu, values, true);
+  const auto terms = model.terms(gpu, values, true, explanation.row);
   if (!terms) return terms.diagnostics();
   const auto launches = explained_launches(*terms);
   const ExplainedRow row{&plan.gpus[gpu], explanation.row.time.total_us, launches, options.model_options};

@@ -332,10 +332,9 @@ void RowModel::find_dimensions(const PreparedLaunch& launch, Last& last) {
 }
 
 Result<std::vector<LaunchTerm>> RowModel::terms(std::size_t gpu, const std::vector<std::int64_t>& values,
-                                                bool by_warps) {
+                                                bool by_warps, PredictionRow& row) {
   terms_by_warps_ = by_warps;
   std::vector<LaunchTerm> terms;
-  PredictionRow row;
   terms_ = &terms;
   auto wrong = this->row(gpu, values, row);
   terms_ = nullptr;

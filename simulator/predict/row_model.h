@@ -51,10 +51,10 @@ class RowModel {
   // Fills in what depends on the parameters (values in the plan's order). The rest of `row` is set if the
   // previous row is of another GPU. Errors: see predict(), with the row's parameters.
   Diagnostics row(std::size_t gpu, const std::vector<std::int64_t>& values, PredictionRow& row);
-  // The launches of one row, equal ones merged; row.time is their sum.
+  // row(), and its launches, equal ones merged; row.time is their sum.
   // by_warps: a launch whose warps differ is a term for each kind of them, with its part of `times`.
   Result<std::vector<LaunchTerm>> terms(std::size_t gpu, const std::vector<std::int64_t>& values,
-                                        bool by_warps);
+                                        bool by_warps, PredictionRow& row);
   // row(), and its launches, equal ones merged. The plan must be prepared with PredictionOptions::all_warps.
   Result<std::vector<LaunchWork>> work(std::size_t gpu, const std::vector<std::int64_t>& values,
                                        PredictionRow& row);

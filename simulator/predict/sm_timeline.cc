@@ -96,8 +96,7 @@ Result<SmTimeline> sm_timeline(const PreparedPlan& plan, std::size_t gpu,
                                std::size_t most) {
   SmTimeline timeline;
   RowModel model(plan, options);
-  if (auto wrong = model.row(gpu, values, timeline.row); !wrong.empty()) return wrong;
-  const auto terms = model.terms(gpu, values, false);
+  const auto terms = model.terms(gpu, values, false, timeline.row);
   if (!terms) return terms.diagnostics();
   const auto longest = std::max_element(terms->begin(), terms->end(), [](const auto& a, const auto& b) {
     return a.times * a.time.total_us < b.times * b.time.total_us;
