@@ -100,7 +100,7 @@ class ModelSession {
 
 // A row's launch as explanations need it.
 struct ExplainedLaunch {
-  std::string kernel;  // the program's kernel, or the plan's file of it
+  std::string kernel;  // as the program names it, or the plan
   const PlanLaunch* of = nullptr;
   const TimedProgram* program = nullptr;
   std::vector<std::int64_t> values;  // of program->names

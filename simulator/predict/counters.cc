@@ -191,11 +191,6 @@ bool has_machine(const KernelProgram& program) {
   return found;
 }
 
-std::string kernel_of(const LaunchWork& work) {
-  const Provenance& from = work.launch->program->program->provenance;
-  return from.kernel.empty() ? work.launch->step->launch->kernel : from.kernel;
-}
-
 void add_notes(const MemoryLevels& levels, std::vector<std::string>& notes) {
   if (levels.simulated_share < 1)
     notes.push_back(
@@ -223,7 +218,7 @@ Result<LaunchCounters> counters_of(const LaunchWork& work, const Gpu& gpu, Cache
     counted.levels = *levels;
   }
   LaunchCounters counters;
-  counters.kernel = kernel_of(work);
+  counters.kernel = kernel_of(*work.launch);
   counters.size = work.size;
   counters.launches = work.times;
   for (const Line& line : kLines) counters.values.push_back(line.compute(counted));

@@ -11,16 +11,10 @@
 namespace warptime {
 namespace {
 
-std::string name_of(const PreparedLaunch& launch) {
-  const std::string& kernel = launch.program->program->provenance.kernel;
-  if (!kernel.empty()) return kernel;
-  return launch.step->launch->entry.empty() ? launch.step->launch->kernel : launch.step->launch->entry;
-}
-
 std::vector<ExplainedLaunch> explained_launches(const std::vector<LaunchTerm>& terms) {
   std::vector<ExplainedLaunch> launches;
   for (const LaunchTerm& term : terms) {
-    launches.push_back({name_of(*term.launch), &*term.launch->step->launch, term.program, term.values,
+    launches.push_back({kernel_of(*term.launch), &*term.launch->step->launch, term.program, term.values,
                         term.shape, term.active_blocks, term.times, term.time, term.shared_bytes,
                         term.whole ? &term.whole->on_gpu : nullptr});
   }
@@ -268,10 +262,6 @@ class Claims {
   const std::vector<Limit>& limits_;
   std::vector<Claim> claims_;
 };
-
-}  // namespace
-
-namespace {
 
 Result<Explanation> explained_row(const PreparedPlan& plan, std::size_t gpu,
                                   const std::vector<std::int64_t>& values, const PredictionOptions& options,

@@ -284,6 +284,13 @@ class Preparation {
 
 }  // namespace
 
+const std::string& kernel_of(const PreparedLaunch& launch) {
+  const std::string& kernel = launch.program->program->provenance.kernel;
+  if (!kernel.empty()) return kernel;
+  const PlanLaunch& of = *launch.step->launch;
+  return of.entry.empty() ? of.kernel : of.entry;
+}
+
 Diagnostics at_step(const Plan& plan, const PlanStep& step, Diagnostics wrong) {
   for (Diagnostic& diagnostic : wrong) {
     if (!diagnostic.file.empty() || plan.file.empty()) continue;

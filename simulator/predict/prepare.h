@@ -71,6 +71,9 @@ struct PreparedPlan {
                                    const PredictionOptions& options, const ProgramLoader& loader);
 };
 
+// The launch's kernel for people: as its program names it, or the plan.
+const std::string& kernel_of(const PreparedLaunch& launch);
+
 // Adds the step's place in the plan's file to diagnostics that have none.
 Diagnostics at_step(const Plan& plan, const PlanStep& step, Diagnostics wrong);
 

@@ -441,8 +441,7 @@ void RowModel::note_other_shape(const PreparedLaunch& launch, std::size_t index,
   if (block == Dim3{x, y, z}) return;
   add_row_note(
       fmt::format("the program of {} is made for blocks of {}, not {}: its access patterns may differ",
-                  program.provenance.kernel.empty() ? launch.step->launch->kernel : program.provenance.kernel,
-                  to_string(Dim3{x, y, z}), to_string(block)));
+                  kernel_of(launch), to_string(Dim3{x, y, z}), to_string(block)));
 }
 
 void RowModel::add_row_note(std::string note) {
@@ -711,11 +710,10 @@ Launch RowModel::best_of(const PreparedLaunch& launch, std::size_t index, const 
   const bool in_one = !launch.several_dimensions();
   const bool given = options_.best_of_given_blocks && in_one && !launch.threads && uses_block_size(program);
   if (!launch.threads && !given && !is_two_dimensional(last_[index].dimensions, launch)) return chosen;
-  const std::string kernel =
-      program.provenance.kernel.empty() ? launch.step->launch->kernel : program.provenance.kernel;
   if (const std::string why = why_block_is_fixed(program); !why.empty()) {
     if (!options_.best_of_given_blocks)
-      add_row_note(fmt::format("{}: --best-launch leaves its blocks as they are: {}", kernel, why));
+      add_row_note(
+          fmt::format("{}: --best-launch leaves its blocks as they are: {}", kernel_of(launch), why));
     return chosen;
   }
   const GridAndBlock before = shape_with_dimensions(launch, index, chosen);
@@ -729,8 +727,8 @@ Launch RowModel::best_of(const PreparedLaunch& launch, std::size_t index, const 
     best = best_block(launch, index, chosen_us);
   }
   if (may_have_fixed_block(program) && !(shape_with_dimensions(launch, index, best) == before))
-    add_row_note(fmt::format("{}: its {} bytes of static shared memory may be made for other blocks", kernel,
-                             program.resources->shared_bytes_static));
+    add_row_note(fmt::format("{}: its {} bytes of static shared memory may be made for other blocks",
+                             kernel_of(launch), program.resources->shared_bytes_static));
   return best;
 }
 

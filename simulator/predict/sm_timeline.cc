@@ -103,8 +103,7 @@ Result<SmTimeline> sm_timeline(const PreparedPlan& plan, std::size_t gpu,
   });
   if (longest == terms->end()) return error("there is no launch to draw");
   const LaunchOnGpu& launch = longest->whole->on_gpu;
-  const Provenance& from = launch.program->provenance;
-  timeline.kernel = from.kernel.empty() ? longest->launch->step->launch->kernel : from.kernel;
+  timeline.kernel = kernel_of(*longest->launch);
   const auto& [grid, block] = launch.size;
   timeline.size = {{grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}};
   const SmFigures figures =
