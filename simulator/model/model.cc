@@ -1,5 +1,6 @@
 #include "simulator/model/model.h"
 
+#include <algorithm>
 #include <array>
 
 namespace warptime {
@@ -74,6 +75,20 @@ std::vector<Claim> Model::claims(const ExplainedRow&, std::span<const LineShare>
 
 std::string Model::about_bound(const TimePart&, const ExplainedRow&) const {
   return {};
+}
+
+void add_limit(std::vector<Limit>& limits, const Limit& more) {
+  if (!(more.us > 0)) return;
+  const auto known =
+      std::find_if(limits.begin(), limits.end(), [&](const Limit& limit) { return limit.key == more.key; });
+  if (known != limits.end())
+    known->us += more.us;
+  else
+    limits.push_back(more);
+}
+
+void sort_longest_first(std::vector<Limit>& limits) {
+  std::stable_sort(limits.begin(), limits.end(), [](const Limit& a, const Limit& b) { return a.us > b.us; });
 }
 
 double LineShare::total_us() const {

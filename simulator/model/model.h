@@ -126,6 +126,9 @@ struct Limit {
   std::string_view title;  // of a table's row
   double us = 0;
 };
+// Adds to the limit with that key, or a new one; nothing if it takes no time.
+void add_limit(std::vector<Limit>& limits, const Limit& more);
+void sort_longest_first(std::vector<Limit>& limits);
 
 // What one place of a kernel asks the levels of memory for, of all launches of the row.
 struct LineTraffic {

@@ -32,22 +32,14 @@ std::string size_text(const PredictionRow& row) {
 // Those of the lines, and the parts that no line has a share in.
 std::vector<Limit> limits_of(const Explanation& explanation) {
   std::vector<Limit> limits;
-  const auto add = [&](const Limit& one) {
-    const auto known =
-        std::find_if(limits.begin(), limits.end(), [&](const Limit& limit) { return limit.key == one.key; });
-    if (known != limits.end())
-      known->us += one.us;
-    else if (one.us > 0)
-      limits.push_back(one);
-  };
   for (const LineShare& line : explanation.lines)
-    for (const Limit& limit : line.limits) add(limit);
+    for (const Limit& limit : line.limits) add_limit(limits, limit);
   if (limits.empty()) return limits;
   const auto parts = explanation.row.model->parts();
   for (std::size_t i = 0; i < parts.size(); ++i)
     if (parts[i].kind == TimePart::Kind::launch)
-      add({parts[i].title, parts[i].meaning, explanation.row.time.us[i]});
-  std::stable_sort(limits.begin(), limits.end(), [](const Limit& a, const Limit& b) { return a.us > b.us; });
+      add_limit(limits, {parts[i].title, parts[i].meaning, explanation.row.time.us[i]});
+  sort_longest_first(limits);
   return limits;
 }
 

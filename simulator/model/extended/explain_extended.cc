@@ -64,30 +64,21 @@ constexpr std::array<LimitName, kChipWaits> kChipNames = {{
 }};
 constexpr LimitName kTail = {"tail", "the tail: waiting with fewer blocks, after others have ended"};
 
-void add_limit(std::vector<Limit>& limits, const LimitName& name, double us) {
-  if (!(us > 0)) return;
-  const auto known =
-      std::find_if(limits.begin(), limits.end(), [&](const Limit& limit) { return limit.key == name.key; });
-  if (known != limits.end())
-    known->us += us;
-  else
-    limits.push_back({name.key, name.title, us});
-}
-
 // cycle_us: of all launches.
 void add_place(const LaunchPlace& place, double cycle_us, LineShare& to) {
+  const auto add = [&](const LimitName& name, double cycles) {
+    add_limit(to.limits, {name.key, name.title, cycle_us * cycles});
+  };
   double tail = 0;
   for (std::size_t i = 0; i < kSmWaits; ++i) {
     to.us[part_of(static_cast<SmWait>(i))] += cycle_us * place.waits[i];
     tail += place.draining[i];
     if (static_cast<SmWait>(i) != SmWait::pipe && static_cast<SmWait>(i) != SmWait::on_chip)
-      add_limit(to.limits, kLimitNames[i], cycle_us * (place.waits[i] - place.draining[i]));
+      add(kLimitNames[i], place.waits[i] - place.draining[i]);
   }
-  for (std::size_t i = 0; i < kPipes; ++i)
-    add_limit(to.limits, kPipeNames[i], cycle_us * place.pipe_waits[i]);
-  for (std::size_t i = 0; i < kChipWaits; ++i)
-    add_limit(to.limits, kChipNames[i], cycle_us * place.chip_waits[i]);
-  add_limit(to.limits, kTail, cycle_us * tail);
+  for (std::size_t i = 0; i < kPipes; ++i) add(kPipeNames[i], place.pipe_waits[i]);
+  for (std::size_t i = 0; i < kChipWaits; ++i) add(kChipNames[i], place.chip_waits[i]);
+  add(kTail, tail);
 }
 
 void add_traffic(const LaunchPlace& place, double times, LineShare& to) {
@@ -105,10 +96,6 @@ void add_traffic(const LaunchPlace& place, double times, LineShare& to) {
   traffic.memory_bytes += times * place.memory_bytes;
   traffic.shared_ways += times * place.shared_ways;
   traffic.shared_least_ways += times * place.shared_least_ways;
-}
-
-void longest_first(std::vector<Limit>& limits) {
-  std::stable_sort(limits.begin(), limits.end(), [](const Limit& a, const Limit& b) { return a.us > b.us; });
 }
 
 // Predicts a row with changed programs.
@@ -376,7 +363,7 @@ Result<std::vector<LineShare>> ExtendedModel::line_shares(const ExplainedRow& ro
       share.accesses += launch.times * place.requests / warps;
     }
   }
-  for (LineShare& share : shares) longest_first(share.limits);
+  for (LineShare& share : shares) sort_longest_first(share.limits);
   std::stable_sort(shares.begin(), shares.end(),
                    [](const LineShare& a, const LineShare& b) { return a.total_us() > b.total_us(); });
   return shares;
