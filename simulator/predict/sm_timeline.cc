@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "simulator/program/place.h"
+#include "simulator/sm/launch_places.h"
 #include "simulator/sm/memory_levels.h"
 #include "simulator/sm/sm_listener.h"
 
@@ -15,16 +15,16 @@ namespace {
 
 // In the order of SmWait, and what a warp does that could issue.
 constexpr std::array<SmTimeline::State, kSmWaits + 1> kStates = {{
-    {'#', "issue", "issues"},
-    {'p', "pipe", "waits for a busy pipe"},
-    {'=', "chain", "waits for results of calculation"},
-    {'1', "on_chip", "waits for L1, shared memory, constants"},
-    {'2', "l2", "waits for L2's bandwidth"},
-    {'m', "memory", "waits for the memory's bandwidth"},
-    {'.', "latency", "waits for data of L2 or memory"},
-    {'a', "atomics", "waits for atomics on one address"},
-    {'b', "barriers", "waits at a barrier"},
-    {'s', "block_starts", "its block starts"},
+    {'#', key_of(SmWait::issue), "issues"},
+    {'p', key_of(SmWait::pipe), "waits for a busy pipe"},
+    {'=', key_of(SmWait::chain), "waits for results of calculation"},
+    {'1', key_of(SmWait::on_chip), "waits for L1, shared memory, constants"},
+    {'2', key_of(SmWait::l2), "waits for L2's bandwidth"},
+    {'m', key_of(SmWait::memory), "waits for the memory's bandwidth"},
+    {'.', key_of(SmWait::latency), "waits for data of L2 or memory"},
+    {'a', key_of(SmWait::atomic), "waits for atomics on one address"},
+    {'b', key_of(SmWait::barrier), "waits at a barrier"},
+    {'s', key_of(SmWait::blocks), "its block starts"},
     {'~', "ready", "could issue: other warps do"},
 }};
 constexpr std::uint32_t kReady = kSmWaits;
@@ -70,7 +70,7 @@ class SmTimelineCollector : public SmListener {
     const auto [known, fresh] = by_item_.try_emplace(item, 0);
     if (fresh) {
       auto& places = timeline_.places;
-      std::string where = item == nullptr ? "starts of blocks" : place_of(*item);
+      std::string where = place_of_cause(item);
       const auto found = std::find(places.begin(), places.end(), where);
       known->second = static_cast<std::uint32_t>(found - places.begin());
       if (found == places.end()) places.push_back(std::move(where));

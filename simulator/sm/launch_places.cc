@@ -9,6 +9,10 @@
 
 namespace warptime {
 
+std::string place_of_cause(const Item* item) {
+  return item == nullptr ? "starts of blocks" : place_of(*item);
+}
+
 void LaunchPlace::add(const LaunchPlace& other, double times) {
   for (std::size_t i = 0; i < kSmWaits; ++i) {
     waits[i] += times * other.waits[i];
@@ -48,7 +52,7 @@ ChipWait chip_wait_of(const Item* item) {
 LaunchPlace& PlaceListener::place_of_item(const Item* item) {
   const auto [known, fresh] = by_item_.try_emplace(item, places_.size());
   if (fresh) {
-    const std::string where = item == nullptr ? "starts of blocks" : place_of(*item);
+    const std::string where = place_of_cause(item);
     const auto [named, is_new] = by_name_.try_emplace(where, places_.size());
     known->second = named->second;
     if (is_new) {

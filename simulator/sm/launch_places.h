@@ -17,9 +17,12 @@ namespace warptime {
 enum class ChipWait : std::uint8_t { l1, shared, local, constants, queue };  // queue: of L1 and shared memory
 inline constexpr std::size_t kChipWaits = 5;
 
+// place_of() an item that executes, or that is waited for (SmCause::item): "starts of blocks" where there is none.
+std::string place_of_cause(const Item* item);
+
 // Of the whole launch, but for the cycles, which are those of an SM.
 struct LaunchPlace {
-  std::string where;  // place_of(); "starts of blocks"
+  std::string where;  // place_of_cause()
   LineSet lines;
   std::array<double, kSmWaits> waits{};     // the cycles that the SM waits for it, or issues it
   std::array<double, kPipes> pipe_waits{};  // those of SmWait::pipe by pipe

@@ -2,8 +2,10 @@
 // keeps none of this.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "simulator/program/machine_work.h"
 #include "simulator/sm/sm_simulation.h"
@@ -11,6 +13,13 @@
 namespace warptime {
 
 struct Item;
+
+// The name of a wait in JSON.
+constexpr std::string_view key_of(SmWait wait) {
+  constexpr std::array<std::string_view, kSmWaits> keys = {
+      "issue", "pipe", "chain", "on_chip", "l2", "memory", "latency", "atomics", "barriers", "block_starts"};
+  return keys[static_cast<std::size_t>(wait)];
+}
 
 // What the SM, or a warp, waits for.
 struct SmCause {

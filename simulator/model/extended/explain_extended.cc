@@ -30,16 +30,16 @@ struct LimitName {
 };
 // In the order of SmWait; pipes, what is on the chip, and the tail are apart.
 constexpr std::array<LimitName, kSmWaits> kLimitNames = {{
-    {"issue", "instructions that are issued"},
-    {"pipe", "a busy pipe"},
-    {"chain", "latency of calculation: chains of results"},
-    {"on_chip", "L1, shared memory, constants"},
-    {"l2", "L2's bandwidth"},
-    {"memory", "the memory's bandwidth"},
-    {"latency", "latency of L2 and memory: too few loads under way"},
-    {"atomics", "atomics on one address"},
-    {"barriers", "barriers: the block's other warps"},
-    {"block_starts", "starts of blocks"},
+    {key_of(SmWait::issue), "instructions that are issued"},
+    {key_of(SmWait::pipe), "a busy pipe"},
+    {key_of(SmWait::chain), "latency of calculation: chains of results"},
+    {key_of(SmWait::on_chip), "L1, shared memory, constants"},
+    {key_of(SmWait::l2), "L2's bandwidth"},
+    {key_of(SmWait::memory), "the memory's bandwidth"},
+    {key_of(SmWait::latency), "latency of L2 and memory: too few loads under way"},
+    {key_of(SmWait::atomic), "atomics on one address"},
+    {key_of(SmWait::barrier), "barriers: the block's other warps"},
+    {key_of(SmWait::blocks), "starts of blocks"},
 }};
 constexpr std::array<LimitName, kPipes> kPipeNames = {{
     {"alu_pipe", "the ALU pipe"},
