@@ -106,9 +106,7 @@ Result<SmTimeline> sm_timeline(const PreparedPlan& plan, std::size_t gpu,
   timeline.kernel = kernel_of(*longest->launch);
   const auto& [grid, block] = launch.size;
   timeline.size = {{grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}};
-  const SmFigures figures =
-      sm_figures(*launch.gpu, launch.occupancy, timeline.size.block.product(), timeline.size.grid.product());
-  timeline.partitions.resize(static_cast<std::size_t>(figures.partitions));
+  timeline.partitions.resize(static_cast<std::size_t>(sm_partitions(launch.gpu->compute_capability)));
   SmTimelineCollector collector(timeline, most);
   const auto levels = memory_levels(launch, options.model_options.caches, collector);
   if (!levels) return levels.diagnostics();

@@ -1072,22 +1072,28 @@ constexpr std::array<PipeRates, 12> kPipeRates = {{
     {{0, 0}, 4, 128, 128, 8, 32},
 }};
 
-void set_pipes(const ComputeCapability& of, SmFigures& figures) {
-  const auto rates = std::find_if(kPipeRates.begin(), kPipeRates.end(),
-                                  [&](const PipeRates& one) { return one.from <= of; });
-  figures.partitions = rates->partitions;
+const PipeRates& pipe_rates(const ComputeCapability& of) {
+  return *std::find_if(kPipeRates.begin(), kPipeRates.end(),
+                       [&](const PipeRates& one) { return one.from <= of; });
+}
+
+void set_pipes(const PipeRates& rates, SmFigures& figures) {
   const auto set = [&](Pipe pipe, double results) {
-    figures.pipe_cycles[static_cast<std::size_t>(pipe)] = kLanes * rates->partitions / results;
+    figures.pipe_cycles[static_cast<std::size_t>(pipe)] = kLanes * rates.partitions / results;
   };
-  set(Pipe::fma, rates->fma);
-  set(Pipe::fp16, rates->fma);
-  set(Pipe::alu, rates->alu);
-  set(Pipe::fp64, rates->fp64);
-  set(Pipe::xu, rates->xu);
+  set(Pipe::fma, rates.fma);
+  set(Pipe::fp16, rates.fma);
+  set(Pipe::alu, rates.alu);
+  set(Pipe::fp64, rates.fp64);
+  set(Pipe::xu, rates.xu);
   set(Pipe::uniform, 64);
 }
 
 }  // namespace
+
+int sm_partitions(ComputeCapability of) {
+  return pipe_rates(of).partitions;
+}
 
 SmFigures sm_figures(const Gpu& gpu, const Occupancy& occupancy, std::int64_t threads_per_block,
                      std::int64_t active_sms) {
@@ -1114,7 +1120,8 @@ SmFigures sm_figures(const Gpu& gpu, const Occupancy& occupancy, std::int64_t th
   const double memory_bytes_per_us = timing.memory_read_bytes_per_us.value_or(
       of_peak * gpu.memory_bandwidth_gb_s.value_or(unknown_gb_s) * 1e3);
   figures.memory_sector_cycles = kSectorBytes * clock_mhz / memory_bytes_per_us * sms;
-  set_pipes(gpu.compute_capability, figures);
+  figures.partitions = sm_partitions(gpu.compute_capability);
+  set_pipes(pipe_rates(gpu.compute_capability), figures);
   const double barrier_32 = timing.barrier_32_cycles.value_or(15.8);
   figures.barrier_warp_cycles = (timing.barrier_1024_cycles.value_or(77.4) - barrier_32) / 31;
   figures.barrier_latency = barrier_32 - figures.barrier_warp_cycles;

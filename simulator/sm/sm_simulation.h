@@ -58,6 +58,9 @@ std::int64_t unified_l1_bytes(ComputeCapability compute_capability);
 std::int64_t shared_configuration(ComputeCapability compute_capability, const Occupancy& occupancy,
                                   std::int64_t threads_per_block);
 
+// Warp schedulers of an SM.
+int sm_partitions(ComputeCapability compute_capability);
+
 // Of a GPU with `active_sms` at work, for a kernel with this occupancy.
 SmFigures sm_figures(const Gpu& gpu, const Occupancy& occupancy, std::int64_t threads_per_block,
                      std::int64_t active_sms);
