@@ -17,10 +17,6 @@
 namespace warptime {
 namespace warps {
 
-inline constexpr std::array<const char*, 3> kBlockIdx = {"blockIdx.x", "blockIdx.y", "blockIdx.z"};
-inline constexpr std::array<const char*, 3> kThreadIdx = {"threadIdx.x", "threadIdx.y", "threadIdx.z"};
-inline constexpr std::array<const char*, 3> kBlockDim = {"blockDim.x", "blockDim.y", "blockDim.z"};
-inline constexpr std::array<const char*, 3> kGridDim = {"gridDim.x", "gridDim.y", "gridDim.z"};
 inline constexpr std::int64_t kWarp = 32, kSector = 32;
 // Slots of names that every program has: blockIdx, threadIdx, blockDim, gridDim, then these.
 inline constexpr int kLaneSlot = 12, kWarpSlot = 13, kWarpSizeSlot = 14, kFirstOwnSlot = 15;

@@ -7,12 +7,13 @@
 #include <map>
 #include <string>
 
+#include "simulator/program/launch_variable.h"
+
 namespace warptime {
 namespace {
 
 // Slots that threads share; counters follow.
 constexpr std::size_t kBlockSlot = 0, kWarpSlotOfTrace = 3, kFirstCounterSlot = 4;
-constexpr std::array<const char*, 3> kDimensions = {"x", "y", "z"};
 
 // A sum as terms with whole coefficients, as far as it is one on its outside.
 void split_sum(const Expression& expression, std::int64_t coefficient,
@@ -218,18 +219,32 @@ class LaunchTraceMaker {
     using Where = LaneName::Where;
     for (auto at = counters_.rbegin(); at != counters_.rend(); ++at)
       if (!name.empty() && at->first == name) return {Where::shared, at->second};
-    for (std::size_t d = 0; d < 3; ++d) {
-      const auto is = [&](const char* what) { return name == std::string(what) + "." + kDimensions[d]; };
-      if (is("threadIdx")) return {Where::own, static_cast<std::int64_t>(d)};
-      if (is("blockIdx")) return {Where::shared, static_cast<std::int64_t>(kBlockSlot + d)};
-      if (is("blockDim")) return {Where::constant, trace_.size_.block[d]};
-      if (is("gridDim")) return {Where::constant, trace_.size_.grid[d]};
-    }
-    if (name == "laneid") return {Where::own, 3};
-    if (name == "warpid") return {Where::shared, kWarpSlotOfTrace};
-    if (name == "warpSize") return {Where::constant, static_cast<std::int64_t>(kLanes)};
+    if (const auto variable = launch_variable(name)) return place_of(*variable);
     if (const auto value = values_.find(name); value != values_.end())
       return {Where::constant, value->second};
+    return {};
+  }
+
+  LaneName place_of(const LaunchVariable& variable) const {
+    using Kind = LaunchVariable::Kind;
+    using Where = LaneName::Where;
+    const std::size_t axis = variable.axis;
+    switch (variable.kind) {
+      case Kind::block_idx:
+        return {Where::shared, static_cast<std::int64_t>(kBlockSlot + axis)};
+      case Kind::thread_idx:
+        return {Where::own, static_cast<std::int64_t>(axis)};
+      case Kind::block_dim:
+        return {Where::constant, trace_.size_.block[axis]};
+      case Kind::grid_dim:
+        return {Where::constant, trace_.size_.grid[axis]};
+      case Kind::lane_id:
+        return {Where::own, 3};
+      case Kind::warp_id:
+        return {Where::shared, kWarpSlotOfTrace};
+      case Kind::warp_size:
+        return {Where::constant, static_cast<std::int64_t>(kLanes)};
+    }
     return {};
   }
 

@@ -3,18 +3,17 @@
 #include <set>
 #include <utility>
 
+#include "simulator/program/launch_variable.h"
 #include "simulator/program/warp_code.h"
 
 namespace warptime {
 namespace warps {
 namespace {
 
-bool is_thread_name(const std::string& name) {
-  const auto among = [&](const auto& names) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
-  return among(kBlockIdx) || among(kThreadIdx) || among(kBlockDim) || among(kGridDim) || name == "laneid" ||
-         name == "warpid" || name == "warpSize";
+int slot_of_variable(const LaunchVariable& variable) {
+  // By LaunchVariable::Kind.
+  constexpr std::array<int, 7> first = {0, 3, 6, 9, kLaneSlot, kWarpSlot, kWarpSizeSlot};
+  return first[static_cast<std::size_t>(variable.kind)] + static_cast<int>(variable.axis);
 }
 
 class WarpCompiler {
@@ -118,7 +117,7 @@ class WarpCompiler {
       auto& names = into_.thread_names;
       const bool counter =
           std::any_of(counters_.begin(), counters_.end(), [&](const auto& one) { return one.first == name; });
-      if (!counter && !is_thread_name(name) && std::find(names.begin(), names.end(), name) == names.end())
+      if (!counter && !launch_variable(name) && std::find(names.begin(), names.end(), name) == names.end())
         names.push_back(name);
     }
   }
@@ -144,16 +143,7 @@ class WarpCompiler {
   int slot_of(const std::string& name) {
     for (auto at = counters_.rbegin(); at != counters_.rend(); ++at)
       if (at->first == name) return at->second;
-    for (int d = 0; d < 3; ++d) {
-      const auto i = static_cast<std::size_t>(d);
-      if (name == kBlockIdx[i]) return d;
-      if (name == kThreadIdx[i]) return 3 + d;
-      if (name == kBlockDim[i]) return 6 + d;
-      if (name == kGridDim[i]) return 9 + d;
-    }
-    if (name == "laneid") return kLaneSlot;
-    if (name == "warpid") return kWarpSlot;
-    if (name == "warpSize") return kWarpSizeSlot;
+    if (const auto variable = launch_variable(name)) return slot_of_variable(*variable);
     const auto known = std::find(into_.names.begin(), into_.names.end(), name);
     if (known != into_.names.end()) return kFirstOwnSlot + static_cast<int>(known - into_.names.begin());
     into_.names.push_back(name);

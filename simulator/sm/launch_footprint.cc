@@ -8,13 +8,12 @@
 #include <utility>
 
 #include "simulator/program/expression/range_expression.h"
+#include "simulator/program/launch_variable.h"
 #include "simulator/program/walk.h"
 #include "simulator/program/warp_trace.h"
 
 namespace warptime {
 namespace {
-
-constexpr std::array<char, 3> kAxes = {'x', 'y', 'z'};
 
 // Bytes that lie as `count` runs of `run` bytes, `pitch` apart.
 struct Runs {
@@ -181,17 +180,30 @@ class FootprintCompiler {
   int slot_of(const std::string& name) {
     for (auto at = counters_.rbegin(); at != counters_.rend(); ++at)
       if (!name.empty() && at->first == name) return static_cast<int>(at->second);
-    for (std::size_t d = 0; d < 3; ++d) {
-      const auto is = [&](const char* what) { return name == std::string(what) + '.' + kAxes[d]; };
-      if (is("blockIdx")) return static_cast<int>(CompiledFootprint::kBlock + d);
-      if (is("threadIdx")) return static_cast<int>(CompiledFootprint::kThread + d);
-      if (is("blockDim")) return constant(into_.size.block[d]);
-      if (is("gridDim")) return constant(into_.size.grid[d]);
-    }
-    if (name == "laneid") return CompiledFootprint::kLane;
-    if (name == "warpid") return CompiledFootprint::kWarp;
-    if (name == "warpSize") return constant(static_cast<std::int64_t>(kLanes));
+    if (const auto variable = launch_variable(name)) return slot_of(*variable);
     if (const auto value = values_.find(name); value != values_.end()) return constant(value->second);
+    return -1;
+  }
+
+  int slot_of(const LaunchVariable& variable) {
+    using Kind = LaunchVariable::Kind;
+    const std::size_t axis = variable.axis;
+    switch (variable.kind) {
+      case Kind::block_idx:
+        return static_cast<int>(CompiledFootprint::kBlock + axis);
+      case Kind::thread_idx:
+        return static_cast<int>(CompiledFootprint::kThread + axis);
+      case Kind::block_dim:
+        return constant(into_.size.block[axis]);
+      case Kind::grid_dim:
+        return constant(into_.size.grid[axis]);
+      case Kind::lane_id:
+        return CompiledFootprint::kLane;
+      case Kind::warp_id:
+        return CompiledFootprint::kWarp;
+      case Kind::warp_size:
+        return constant(static_cast<std::int64_t>(kLanes));
+    }
     return -1;
   }
 
