@@ -738,9 +738,8 @@ std::optional<double> RowModel::footprint_of(const PreparedLaunch& launch, std::
                                              const Launch& shape) {
   const auto whole = whole_launch(launch, index, shape);
   const LaunchOnGpu& on_gpu = whole->on_gpu;
-  const Footprint footprint =
-      LaunchFootprint(*on_gpu.program, on_gpu.values, on_gpu.size, on_gpu.places)
-          .of_blocks(0, whole->on_gpu.size.grid[0] * on_gpu.size.grid[1] * on_gpu.size.grid[2]);
+  const Footprint footprint = LaunchFootprint(*on_gpu.program, on_gpu.values, on_gpu.size, on_gpu.places)
+                                  .of_blocks(0, on_gpu.size.blocks());
   if (footprint.estimated) return std::nullopt;
   return footprint.all_bytes;
 }

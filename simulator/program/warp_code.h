@@ -100,7 +100,7 @@ class WarpState {
   // The warp's threads, and which of them the block has.
   Lanes begin_warp(std::int64_t warp) {
     Lanes active = 0;
-    const std::int64_t threads = size_.block[0] * size_.block[1] * size_.block[2];
+    const std::int64_t threads = size_.threads_per_block();
     for (std::int64_t lane = 0; lane < kWarp; ++lane) {
       const std::int64_t thread = warp * kWarp + lane;
       if (thread >= threads) break;

@@ -272,7 +272,7 @@ TraceOfBlocks::OfWarp& TraceOfBlocks::of(std::int64_t number) {
   warp.made = true;
   warp.known.resize(static_cast<std::size_t>(launch_->accesses_));
   const auto& block = launch_->size_.block;
-  const std::int64_t threads = block[0] * block[1] * block[2];
+  const std::int64_t threads = launch_->size_.threads_per_block();
   std::int64_t thread = number * static_cast<std::int64_t>(kLanes);
   for (std::size_t lane = 0; lane < kLanes; ++lane, ++thread) {
     if (thread < threads) warp.active |= std::uint32_t{1} << lane;

@@ -55,7 +55,7 @@ class LaunchTrace {
   const LaunchSize& size() const { return size_; }
   int accesses() const { return accesses_; }
   const std::vector<TraceNode>& nodes() const { return nodes_; }
-  std::int64_t blocks() const { return size_.grid[0] * size_.grid[1] * size_.grid[2]; }
+  std::int64_t blocks() const { return size_.blocks(); }
 
  private:
   friend class WarpTrace;

@@ -22,7 +22,9 @@ namespace warptime {
 // Grid and block, x, y and z each.
 struct LaunchSize {
   std::array<std::int64_t, 3> grid{1, 1, 1}, block{1, 1, 1};
-  std::int64_t warps_per_block() const { return (block[0] * block[1] * block[2] + 31) / 32; }
+  std::int64_t blocks() const { return grid[0] * grid[1] * grid[2]; }
+  std::int64_t threads_per_block() const { return block[0] * block[1] * block[2]; }
+  std::int64_t warps_per_block() const { return (threads_per_block() + 31) / 32; }
   friend bool operator==(const LaunchSize&, const LaunchSize&) = default;
 };
 

@@ -333,8 +333,8 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   const Gpu& gpu = *launch.gpu;
   const std::int64_t blocks = trace->blocks(), sms = std::max(gpu.sms, 1), active_sms = std::min(blocks, sms);
   const std::int64_t active_blocks = std::max<std::int64_t>(launch.occupancy.active_blocks, 1);
-  const std::int64_t threads = launch.size.block[0] * launch.size.block[1] * launch.size.block[2];
-  RunsOfLaunch runs(launch, *trace, sm_figures(gpu, launch.occupancy, threads, active_sms));
+  RunsOfLaunch runs(launch, *trace,
+                    sm_figures(gpu, launch.occupancy, launch.size.threads_per_block(), active_sms));
   const double l2 = kL2InUse * static_cast<double>(gpu.l2_bytes.value_or(kUnknownL2Bytes));
 
   const LaunchFootprint footprint(*launch.program, launch.values, launch.size, launch.places);

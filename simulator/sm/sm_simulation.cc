@@ -68,7 +68,7 @@ class SmRunner {
         partitions_(static_cast<std::size_t>(std::max(figures.partitions, 1))) {
     const LaunchSize& size = launch.size();
     warps_per_block_ = size.warps_per_block();
-    threads_per_block_ = size.block[0] * size.block[1] * size.block[2];
+    threads_per_block_ = size.threads_per_block();
     threads_ = threads_per_block_ * launch.blocks();
     place_arrays(launch.nodes());
   }

@@ -75,9 +75,8 @@ MemoryLevels levels_of(const Case& of, CacheState caches = CacheState::cold) {
   options.sectors = true;
   const auto warps = WarpProgram(program).launch({}, of.size, {}, options);
   EXPECT_TRUE(warps);
-  const std::int64_t threads = of.size.block[0] * of.size.block[1] * of.size.block[2];
-  const auto levels = memory_levels(
-      {&program, {}, of.size, {}, &*warps, &h100, occupancy(h100, threads, {}), of.places}, caches);
+  const Occupancy occupied = occupancy(h100, of.size.threads_per_block(), {});
+  const auto levels = memory_levels({&program, {}, of.size, {}, &*warps, &h100, occupied, of.places}, caches);
   EXPECT_TRUE(levels);
   return *levels;
 }
@@ -268,9 +267,7 @@ TEST(MemoryLevels, OfLoopsWithoutEndAreCut) {
 
 double footprint(const std::string& items, const LaunchSize& size) {
   const KernelProgram program = program_of("program: " + items);
-  return LaunchFootprint(program, {}, size)
-      .of_blocks(0, size.grid[0] * size.grid[1] * size.grid[2])
-      .read_bytes;
+  return LaunchFootprint(program, {}, size).of_blocks(0, size.blocks()).read_bytes;
 }
 
 TEST(LaunchFootprint, OfAStencilIsItsArray) {
