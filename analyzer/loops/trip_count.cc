@@ -67,7 +67,7 @@ ExprId LoopAnalysis::last_iteration(std::uint32_t loop) {
   auto& exprs = evaluator_.exprs();
   if (is_open(loop)) return exprs.counter(loop);
   const auto trip = trip_count(loop);
-  if (!trip.count) return exprs.opaque(on_data | on_load | on_thread);
+  if (!trip.count) return exprs.opaque(on_unknown);
   // Each thread leaves it in an iteration of its own.
   return exprs.add(trip.per_thread.value_or(*trip.count), exprs.constant(-1));
 }

@@ -25,17 +25,17 @@ std::uint8_t Evaluator::instruction_dependence(std::uint32_t instruction,
   }
   if (ins.guard != ptx::no_index) visit(value_of(operands_[ins.guard], instruction));
   // What other threads put there can differ from thread to thread.
-  if (ins.info != nullptr && ins.info->is(ptx::of_other_threads)) return on_data | on_load | on_thread;
+  if (ins.info != nullptr && ins.info->is(ptx::of_other_threads)) return on_unknown;
   // What lies in a thread's own memory can differ, wherever its address is the same.
   if (ins.info != nullptr && ins.info->category == ptx::Category::load && ins.operand_count == 2) {
     auto space = ptx::space_of(ins);
     if (space == ptx::StateSpace::generic)
       space = space_of_address(address(instruction, 1)).value_or(ptx::StateSpace::global);
-    if (space == ptx::StateSpace::local) return on_data | on_load | on_thread;
+    if (space == ptx::StateSpace::local) return on_unknown;
   }
   const bool computes = ins.info != nullptr && (ins.info->category == ptx::Category::arithmetic ||
                                                 ins.info->category == ptx::Category::move ||
-                                                ptx::space_of(ins.opcode) == ptx::StateSpace::param);
+                                                ptx::space_of(ins) == ptx::StateSpace::param);
   return computes ? on_data : on_data | on_load;
 }
 

@@ -95,10 +95,10 @@ void Evaluator::collect_definitions() {
 }
 
 ExprId Evaluator::register_before(std::uint32_t reg, std::uint32_t instruction) {
-  if (reg >= function_.registers.size()) return exprs_.opaque(on_data | on_load | on_thread);
+  if (reg >= function_.registers.size()) return exprs_.opaque(on_unknown);
   if (single_definition_[reg] != none) return written_by(single_definition_[reg], reg);
   const auto it = several_.find(reg);
-  if (it == several_.end()) return exprs_.opaque(on_data | on_load | on_thread);  // never written
+  if (it == several_.end()) return exprs_.opaque(on_unknown);  // never written
   const auto block = block_of(instruction);
   const auto& list = it->second.instructions;
   const auto next = std::lower_bound(list.begin(), list.end(), instruction);
@@ -110,7 +110,7 @@ ExprId Evaluator::register_before(std::uint32_t reg, std::uint32_t instruction) 
 ExprId Evaluator::register_at_end(std::uint32_t reg, std::uint32_t block) {
   if (single_definition_[reg] != none) return written_by(single_definition_[reg], reg);
   const auto it = several_.find(reg);
-  if (it == several_.end()) return exprs_.opaque(on_data | on_load | on_thread);
+  if (it == several_.end()) return exprs_.opaque(on_unknown);
   const auto& list = it->second.instructions;
   const auto next = std::lower_bound(list.begin(), list.end(), cfg_.blocks[block].end);
   if (next != list.begin() && *std::prev(next) >= cfg_.blocks[block].first)
@@ -123,7 +123,7 @@ ExprId Evaluator::register_at_entry(std::uint32_t reg, std::uint32_t block) {
   // Up through blocks with one incoming edge.
   for (std::size_t steps = 0; steps <= cfg_.blocks.size(); ++steps) {
     const auto& b = cfg_.blocks[block];
-    if (b.predecessors.empty()) return exprs_.opaque(on_data | on_load | on_thread);
+    if (b.predecessors.empty()) return exprs_.opaque(on_unknown);
     if (b.predecessors.size() > 1 || block == 0) break;
     block = b.predecessors[0];
     const auto next = std::lower_bound(list.begin(), list.end(), cfg_.blocks[block].end);
@@ -145,8 +145,7 @@ const std::vector<ExprId>& Evaluator::incoming(std::uint32_t phi) {
     for (const auto p : cfg_.blocks[block].predecessors)
       list.push_back(cfg_.blocks[p].reachable ? register_at_end(reg, p) : exprs_.phi(phi));
     if (block == 0)
-      list.push_back(
-          exprs_.opaque(on_data | on_load | on_thread));  // the entry itself brings what was there before
+      list.push_back(exprs_.opaque(on_unknown));  // the entry itself brings what was there before
     incoming_[phi] = std::move(list);
   }
   return incoming_[phi];
@@ -246,8 +245,7 @@ ExprId Evaluator::value_of(const ptx::Operand& operand, std::uint32_t instructio
     }
     case Kind::special: {
       const auto which = special_named(operand.text);
-      return which == Special::other || operand.negated ? exprs_.opaque(on_data | on_load | on_thread)
-                                                        : exprs_.special(which);
+      return which == Special::other || operand.negated ? exprs_.opaque(on_unknown) : exprs_.special(which);
     }
     case Kind::symbol: {
       const bool own = operand.referent == ptx::Operand::Referent::function_variable &&
@@ -276,23 +274,22 @@ ExprId Evaluator::value_of(const ptx::Operand& operand, std::uint32_t instructio
     default:
       break;
   }
-  return exprs_.opaque(on_data | on_load | on_thread);
+  return exprs_.opaque(on_unknown);
 }
 
 ExprId Evaluator::operand(std::uint32_t instruction, std::uint32_t index) {
   const auto& ins = function_.instructions[instruction];
-  if (index >= ins.operand_count) return exprs_.opaque(on_data | on_load | on_thread);
+  if (index >= ins.operand_count) return exprs_.opaque(on_unknown);
   return value_of(operands_[ins.first_operand + index], instruction);
 }
 
 ExprId Evaluator::address(std::uint32_t instruction, std::uint32_t operand_index) {
   const auto& ins = function_.instructions[instruction];
-  if (operand_index >= ins.operand_count) return exprs_.opaque(on_data | on_load | on_thread);
+  if (operand_index >= ins.operand_count) return exprs_.opaque(on_unknown);
   const auto& operand = operands_[ins.first_operand + operand_index];
-  if (operand.kind != ptx::Operand::Kind::address || operand.part_count < 1)
-    return exprs_.opaque(on_data | on_load | on_thread);
+  if (operand.kind != ptx::Operand::Kind::address || operand.part_count < 1) return exprs_.opaque(on_unknown);
   const auto base = value_of(operands_[operand.first_part], instruction);
-  if (operand.part_count > 1) return exprs_.opaque(on_data | on_load | on_thread);
+  if (operand.part_count > 1) return exprs_.opaque(on_unknown);
   return exprs_.add(base, exprs_.constant(static_cast<std::int64_t>(operand.value)));
 }
 

@@ -86,6 +86,7 @@ enum Dependence : std::uint8_t {
   on_counter = 16,
   on_data = 32,  // something loaded, or something without a closed form
   on_load = 64,  // beside on_data: not only what is computed from the other kinds
+  on_unknown = on_data | on_load | on_thread,  // of a value that nothing is known of
 };
 
 struct Term {
