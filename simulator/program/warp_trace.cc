@@ -423,29 +423,37 @@ std::int64_t WarpTrace::instructions(const Step& step) const {
   return step.skipped ? 1 : step.node->count.shared_value(slots_);
 }
 
+KnownLines& WarpTrace::known_of(const TraceNode& node) {
+  const auto index = static_cast<std::size_t>(node.access);
+  KnownLines& known = node.has_block ? known_[index] : of_warp_->known[index];
+  if (known.made) return known;
+  node.of_lanes.values(slots_, known.of_threads);
+  if (node.has_block) {
+    LaneValues of_block;
+    node.of_block.values(slots_, of_block);
+    for (std::size_t i = 0; i < kLanes; ++i) known.of_threads[i] += of_block[i];
+  }
+  known.made = true;
+  known.phase = -1;
+  return known;
+}
+
+LaneValues WarpTrace::of_threads_and_counters(const TraceNode& node, const KnownLines& known) const {
+  LaneValues addresses;
+  node.of_both.values(slots_, addresses);
+  for (std::size_t i = 0; i < kLanes; ++i) addresses[i] += known.of_threads[i];
+  return addresses;
+}
+
 std::span<const LineSectors> WarpTrace::lines(const Step& step) {
   const TraceNode& node = *step.node;
   if (!node.address_known) return {};
-  const auto index = static_cast<std::size_t>(node.access);
-  KnownLines& known = node.has_block ? known_[index] : of_warp_->known[index];
+  KnownLines& known = known_of(node);
   const std::int64_t bytes =
       std::max<std::int64_t>(1, std::get<MemoryAccess>(node.item->what).bytes.value_or(4));
-  if (!known.made) {
-    node.of_lanes.values(slots_, known.of_threads);
-    if (node.has_block) {
-      LaneValues of_block;
-      node.of_block.values(slots_, of_block);
-      for (std::size_t i = 0; i < kLanes; ++i) known.of_threads[i] += of_block[i];
-    }
-    known.made = true;
-    known.phase = -1;
-  }
   const std::int64_t offset = node.of_shared.shared_value(slots_);
   if (node.has_both) {
-    LaneValues addresses;
-    node.of_both.values(slots_, addresses);
-    for (std::size_t i = 0; i < kLanes; ++i) addresses[i] += known.of_threads[i];
-    find_lines(addresses, offset, step.threads, bytes, moved_);
+    find_lines(of_threads_and_counters(node, known), offset, step.threads, bytes, moved_);
     return moved_;
   }
   const std::int64_t phase = offset & (kLineBytes - 1), whole = offset >> 7;
@@ -459,14 +467,12 @@ std::span<const LineSectors> WarpTrace::lines(const Step& step) {
   return moved_;
 }
 
-void WarpTrace::addresses(const Step& step, LaneValues& addresses) const {
+void WarpTrace::addresses(const Step& step, LaneValues& addresses) {
   const TraceNode& node = *step.node;
-  node.of_lanes.values(slots_, addresses);
+  const KnownLines& known = known_of(node);
+  addresses = node.has_both ? of_threads_and_counters(node, known) : known.of_threads;
   const std::int64_t offset = node.of_shared.shared_value(slots_);
-  LaneValues block{}, both{};
-  if (node.has_block) node.of_block.values(slots_, block);
-  if (node.has_both) node.of_both.values(slots_, both);
-  for (std::size_t i = 0; i < kLanes; ++i) addresses[i] += offset + block[i] + both[i];
+  for (std::int64_t& address : addresses) address += offset;
 }
 
 bool WarpTrace::chip_addresses(const Step& step, std::size_t index, LaneValues& addresses) const {

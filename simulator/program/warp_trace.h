@@ -119,7 +119,7 @@ class WarpTrace {
   // The lines that the access touches, in order; empty: its address is not known. Valid until the next call.
   std::span<const LineSectors> lines(const Step& step);
   // The address that each thread accesses, where lines() knows them.
-  void addresses(const Step& step, LaneValues& addresses) const;
+  void addresses(const Step& step, LaneValues& addresses);
   // The addresses of an access on the chip; false: not known.
   bool chip_addresses(const Step& step, std::size_t index, LaneValues& addresses) const;
 
@@ -137,6 +137,8 @@ class WarpTrace {
     std::uint32_t threads = 0;
     std::uint64_t since = 0;  // what changes_ was; 0: it was not evaluated yet
   };
+  KnownLines& known_of(const TraceNode& node);  // with its threads' part of the address
+  LaneValues of_threads_and_counters(const TraceNode& node, const KnownLines& known) const;
   void enter(const TraceNode& node, std::uint32_t threads);
   std::uint32_t threads_of(const TraceNode& node);
   bool draw(double share);

@@ -631,7 +631,7 @@ class SmRunner {
   }
 
   // The turns that the atomics of each line take: for a sector as many as threads access one address.
-  void count_turns(const Warp& warp, const WarpTrace::Step& step, std::span<const LineSectors> lines) {
+  void count_turns(Warp& warp, const WarpTrace::Step& step, std::span<const LineSectors> lines) {
     LaneValues addresses;
     warp.trace.addresses(step, addresses);
     std::array<std::int64_t, kLanes> sorted{};
