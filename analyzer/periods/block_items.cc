@@ -121,8 +121,8 @@ void BlockItems::append_block(std::uint32_t b, std::uint32_t loop, const Facts& 
   if (!made_of.empty() && !items.empty()) extend_detail(items.back(), detail_of(std::move(made_of)));
 }
 
-std::shared_ptr<const ItemDetail> BlockItems::detail_of(std::vector<std::uint32_t> made_of,
-                                                        std::vector<ChipAccess> on_chip, bool barrier) const {
+std::shared_ptr<ItemDetail> BlockItems::detail_of(std::vector<std::uint32_t> made_of,
+                                                  std::vector<ChipAccess> on_chip, bool barrier) const {
   if (!options_.detail) return nullptr;
   auto detail = std::make_shared<ItemDetail>();
   detail->made_of = std::move(made_of);
@@ -186,7 +186,7 @@ void BlockItems::find_footprint(std::uint32_t i, std::uint32_t loop, const Facts
 // Whether the address is without a closed form, but nothing that is loaded decides it.
 bool BlockItems::computed_address(std::uint32_t i) {
   const auto operand = out_.roles[i].operand;
-  if (!options_.detail || operand == none) return false;
+  if (operand == none) return false;
   const auto depends = flow_.evaluator.dependence(flow_.evaluator.address(i, operand));
   return (depends & analysis::on_data) != 0 && (depends & analysis::on_load) == 0;
 }
@@ -212,15 +212,13 @@ void BlockItems::append_memory_access(std::uint32_t i, std::uint32_t loop, const
     access.address = conditions_.place_in_array(address, loop, facts);
     if (options_.detail) access.array = arrays_.name_of(address, loop);
   }
-  const bool near = !access.address && !is_atomic(access) && computed_address(i);
-  Item item{std::move(access), notes_.source_lines(i), notes_.ptx_lines(i)};
-  item.detail = detail_of(std::move(made_of));
-  if (item.detail && (near || is_floating_atomic(i))) {
-    auto detail = std::make_shared<ItemDetail>(*item.detail);
-    detail->near = near;
+  auto detail = detail_of(std::move(made_of));
+  if (detail) {
+    detail->near = !access.address && !is_atomic(access) && computed_address(i);
     detail->floating = is_floating_atomic(i);
-    item.detail = std::move(detail);
   }
+  Item item{std::move(access), notes_.source_lines(i), notes_.ptx_lines(i)};
+  item.detail = std::move(detail);
   if (function_.instructions[i].guard == ptx::no_index) {
     items.push_back(std::move(item));
     return;

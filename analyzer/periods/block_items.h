@@ -49,9 +49,8 @@ class BlockItems {
                             std::vector<std::uint32_t> made_of, Items& items);
   bool computed_address(std::uint32_t i);
   bool is_floating_atomic(std::uint32_t i) const;
-  std::shared_ptr<const ItemDetail> detail_of(std::vector<std::uint32_t> made_of,
-                                              std::vector<ChipAccess> on_chip = {},
-                                              bool barrier = false) const;
+  std::shared_ptr<ItemDetail> detail_of(std::vector<std::uint32_t> made_of,
+                                        std::vector<ChipAccess> on_chip = {}, bool barrier = false) const;
   void find_footprint(std::uint32_t i, std::uint32_t loop, const analysis::Facts& facts);
 
   analysis::KernelFlow& flow_;
