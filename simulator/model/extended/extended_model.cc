@@ -56,6 +56,7 @@ class ExtendedSession : public ModelSession {
   void start(const ModelGpu& on, std::size_t) override {
     constants_ = on.constants;
     const LaunchFigures figures = launch_figures(*on.gpu, options_.caches);
+    of_launch_ = constants_.scale ? LaunchFigures{constants_.t_p_us, 0, 0} : figures;
     // Two events around an empty kernel see all but the kernel itself.
     constexpr double unknown_us = 3.74;  // of an H100
     const TimingFigures& timing = on.gpu->timing;
@@ -91,14 +92,12 @@ class ExtendedSession : public ModelSession {
 
  private:
   void set_time(const MemoryLevels& levels, const Gpu& gpu) {
-    LaunchFigures figures = launch_figures(gpu, options_.caches);
-    if (constants_.scale) figures = {constants_.t_p_us, 0, 0};
     const double scale_us = constants_.scale.value_or(1) / gpu.clock_mhz;
     time_ = {};
     for (std::size_t i = 0; i < kSmWaits; ++i)
       time_.us[part_of(static_cast<SmWait>(i))] += levels.waits[i] * scale_us;
-    const double kernel_us = levels.cycles * scale_us + figures.kernel_us;
-    time_.total_us = std::max(kernel_us + figures.gap_us, figures.host_us);
+    const double kernel_us = levels.cycles * scale_us + of_launch_.kernel_us;
+    time_.total_us = std::max(kernel_us + of_launch_.gap_us, of_launch_.host_us);
     time_.us[ExtendedPart::launch] = time_.total_us - levels.cycles * scale_us;
     const double unknown = std::min(1.0, levels.unknown_share / kMuchUnknown);
     const auto spread = [&](double known, double otherwise) {
@@ -106,7 +105,7 @@ class ExtendedSession : public ModelSession {
     };
     time_.us[ExtendedPart::kernel] = kernel_us;
     time_.us[ExtendedPart::low] =
-        std::max(figures.kernel_us, kernel_us * spread(kKnownAddresses.low, kUnknownAddresses.low));
+        std::max(of_launch_.kernel_us, kernel_us * spread(kKnownAddresses.low, kUnknownAddresses.low));
     time_.us[ExtendedPart::high] = kernel_us * spread(kKnownAddresses.high, kUnknownAddresses.high);
   }
 
@@ -124,6 +123,7 @@ class ExtendedSession : public ModelSession {
   ModelOptions options_;
   LaunchRun run_;
   ModelConstants constants_;
+  LaunchFigures of_launch_;  // beside what its SM does
   TimeBreakdown time_;
   std::vector<std::string> notes_;
 };
