@@ -11,12 +11,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string parameters_of(const PredictionRow& row) {
-  std::string text;
-  for (const auto& [name, value] : row.parameters) text += fmt::format(", {} = {}", name, value);
-  return text;
-}
-
 std::vector<std::string> notes_of(const CounterRow& row, const LaunchCounters& launch) {
   std::vector<std::string> notes = row.row.notes;
   notes.insert(notes.end(), launch.notes.begin(), launch.notes.end());
@@ -27,8 +21,8 @@ std::vector<std::string> notes_of(const CounterRow& row, const LaunchCounters& l
 
 std::string launch_title(const CounterRow& row, const LaunchCounters& launch) {
   return fmt::format("{} on {}{}: grid {}, block {}, {} launch{}", launch.kernel, row.row.gpu,
-                     parameters_of(row.row), to_string(launch.size.grid), to_string(launch.size.block),
-                     launch.launches, launch.launches == 1 ? "" : "es");
+                     with_values(row.row.parameters), to_string(launch.size.grid),
+                     to_string(launch.size.block), launch.launches, launch.launches == 1 ? "" : "es");
 }
 
 std::string readable_count(double value) {

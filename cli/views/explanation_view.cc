@@ -30,10 +30,9 @@ PartsByLine parts_by_line(const Explanation& explanation) {
   return by_line;
 }
 
+// "mtx on rtx-2080, K = 8"
 std::string title_of(const PredictionRow& row) {
-  std::string text = fmt::format("{} on {}", row.plan, row.gpu);
-  for (const auto& [name, value] : row.parameters) text += fmt::format(", {} = {}", name, value);
-  return fmt::format("{}: {}\n\n", text, sensible_time(row.time.total_us));
+  return fmt::format("{} on {}{}", row.plan, row.gpu, with_values(row.parameters));
 }
 
 // What the row's time is spent on, in the model's finer terms.
@@ -186,7 +185,8 @@ std::string explanations_text(const std::vector<Explanation>& explanations) {
   std::string text;
   for (const Explanation& explanation : explanations) {
     if (!text.empty()) text += '\n';
-    text += title_of(explanation.row);
+    text +=
+        fmt::format("{}: {}\n\n", title_of(explanation.row), sensible_time(explanation.row.time.total_us));
     for (const Claim& claim : explanation.claims) text += wrapped("- " + claim.text, 110, 2) + "\n";
     if (!explanation.claims.empty()) text += '\n';
     if (!explanation.limits.empty()) text += limits_table(explanation) + '\n';
@@ -202,9 +202,9 @@ std::string traffic_text(const std::vector<Explanation>& explanations) {
   for (const Explanation& explanation : explanations) {
     if (!has_traffic(explanation)) continue;
     const PredictionRow& row = explanation.row;
-    text += fmt::format("{}{} on {}", text.empty() ? "" : "\n", row.plan, row.gpu);
-    for (const auto& [name, value] : row.parameters) text += fmt::format(", {} = {}", name, value);
-    text += fmt::format(": by line, of {} launch{}\n", row.launches, row.launches == 1 ? "" : "es");
+    if (!text.empty()) text += '\n';
+    text += fmt::format("{}: by line, of {} launch{}\n", title_of(row), row.launches,
+                        row.launches == 1 ? "" : "es");
     text += traffic_table(explanation, several_kernels(explanation));
   }
   return text;

@@ -48,7 +48,7 @@ std::string block(const SimulationRow& row) {
   std::string text =
       fmt::format("{} cycles: {}, {} {}, t_m = {} cycles", sensible(row.time.total), row.kernel, row.warps,
                   row.warps == 1 ? "warp" : "warps", sensible(row.t_m_cycles));
-  for (const auto& [name, value] : row.parameters) text += fmt::format(", {} = {}", name, value);
+  text += with_values(row.parameters);
   Table table({{"  where they went", Align::left}, {"cycles"}, {"share"}});
   const auto shares = percentages(cycles_of(row.time), row.time.total);
   for (std::size_t i = 0; i < std::size(cycles_parts); ++i)

@@ -95,11 +95,10 @@ std::vector<int> cells_of(const Drawing& drawing, const std::vector<Interval>& i
 }
 
 std::string title_of(const SmTimeline& timeline) {
-  std::string text = fmt::format("{} cycles of one SM: {} on {}", cycles_text(std::round(timeline.sm_cycles)),
-                                 timeline.kernel, timeline.row.gpu);
-  for (const auto& [name, value] : timeline.row.parameters) text += fmt::format(", {} = {}", name, value);
-  return text +
-         fmt::format(": grid {}, block {}", to_string(timeline.size.grid), to_string(timeline.size.block));
+  return fmt::format("{} cycles of one SM: {} on {}{}: grid {}, block {}",
+                     cycles_text(std::round(timeline.sm_cycles)), timeline.kernel, timeline.row.gpu,
+                     with_values(timeline.row.parameters), to_string(timeline.size.grid),
+                     to_string(timeline.size.block));
 }
 
 // What is not drawn.
@@ -260,7 +259,6 @@ std::string sm_timeline_perfetto(const SmTimeline& timeline, const DrawnCycles& 
     events.push_back({{"name", what}, {"ph", "M"}, {"pid", 1}, {"tid", thread}, {"args", {{"name", text}}}});
   };
   name("process_name", 0, title_of(timeline));
-  double complete_until = drawing.end;
   std::vector<std::pair<std::string, const std::vector<Interval>*>> threads;
   for (std::size_t i = 0; i < timeline.partitions.size(); ++i)
     threads.emplace_back(fmt::format("partition {}", i + 1), &timeline.partitions[i]);
@@ -277,9 +275,8 @@ std::string sm_timeline_perfetto(const SmTimeline& timeline, const DrawnCycles& 
   if (begins.size() > kMostTraceEvents) {
     const auto last = begins.begin() + static_cast<std::ptrdiff_t>(kMostTraceEvents);
     std::nth_element(begins.begin(), last, begins.end());
-    complete_until = *last;
+    drawing.end = *last;
   }
-  drawing.end = complete_until;
   for (std::size_t thread = 0; thread < threads.size(); ++thread) {
     name("thread_name", thread + 1, threads[thread].first);
     for (const Interval& one : *threads[thread].second) {

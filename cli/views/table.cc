@@ -147,6 +147,12 @@ std::string short_time(double microseconds) {
   return fmt::format("{:.{}f} {}", value, decimals, unit == 1 ? "µs" : unit == 1e3 ? "ms" : "s");
 }
 
+std::string with_values(const std::vector<std::pair<std::string, std::int64_t>>& parameters) {
+  std::string text;
+  for (const auto& [name, value] : parameters) text += fmt::format(", {} = {}", name, value);
+  return text;
+}
+
 std::string sensible(double number) {
   std::string text = fmt::format("{:.3f}", number);
   text.erase(text.find_last_not_of('0') + 1);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace warptime::cli {
@@ -57,6 +58,9 @@ std::string sensible_time(double microseconds);
 std::string short_time(double microseconds);
 // "1234.5", without superfluous digits.
 std::string sensible(double number);
+
+// What follows a title: ", K = 8, N = 1024"; empty without parameters.
+std::string with_values(const std::vector<std::pair<std::string, std::int64_t>>& parameters);
 
 // Shares of `total` in percent with one decimal, rounded so that what is printed sums to exactly 100.0 (all
 // "-" where total is 0).

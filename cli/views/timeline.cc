@@ -186,8 +186,7 @@ std::string timeline_title(const Timeline& timeline) {
                          : fmt::format("more than {} cycles: ", cycles_text(timeline.time.total));
   text += fmt::format("{}, {} {}, t_m = {} cycles", timeline.kernel, timeline.warps,
                       timeline.warps == 1 ? "warp" : "warps", cycles_text(timeline.t_m_cycles));
-  for (const auto& [name, value] : timeline.parameters) text += fmt::format(", {} = {}", name, value);
-  return text;
+  return text + with_values(timeline.parameters);
 }
 
 std::string gap_note(const Timeline& timeline, const Timeline::Gap& gap) {
