@@ -167,15 +167,16 @@ TEST(ExplainExtended, LinesAndLimitsSumToTheRow) {
   }
 }
 
+// Shares of the time, by the limit's key.
+std::map<std::string, double> limits(const Kernel& kernel) {
+  std::map<std::string, double> shares;
+  const Explanation explanation = explained(launch_of(kernel.grid, kernel.block), program_of(kernel.program));
+  for (const Limit& limit : explanation.limits)
+    shares[std::string(limit.key)] = limit.us / explanation.row.time.total_us;
+  return shares;
+}
+
 TEST(ExplainExtended, NamesThePipeTheTailAndTheLineThatLimit) {
-  const auto limits = [](const Kernel& kernel) {
-    std::map<std::string, double> shares;
-    const Explanation explanation =
-        explained(launch_of(kernel.grid, kernel.block), program_of(kernel.program));
-    for (const Limit& limit : explanation.limits)
-      shares[std::string(limit.key)] = limit.us / explanation.row.time.total_us;
-    return shares;
-  };
   EXPECT_GT(limits(kernels().back())["fp64_pipe"], 0.4);
   EXPECT_GT(limits(kernels()[3])["shared_memory"], 0.5);
   // The second block of each SM is much longer than the first, and waits alone.
@@ -188,21 +189,17 @@ TEST(ExplainExtended, NamesThePipeTheTailAndTheLineThatLimit) {
 }
 
 TEST(ExplainExtended, AFullQueueIsWaitedForAsWhatFillsIt) {
-  const auto limits = [](const std::string& items) {
-    std::map<std::string, double> shares;
-    const Explanation explanation = explained(launch_of("[13200]", "[256]"), program_of("program: " + items));
-    for (const Limit& limit : explanation.limits)
-      shares[std::string(limit.key)] = limit.us / explanation.row.time.total_us;
-    return shares;
+  const auto limits_of = [](const std::string& items) {
+    return limits({Claim::Kind::bound, "program: " + items, "[13200]", "[256]"});
   };
   // Atomics of all warps on one address.
   EXPECT_GT(
-      limits(
+      limits_of(
           "[{store: {access: uniform, bytes: 4, array: a, address: 0, note: atomic}, lines: 3}]")["atomics"],
       0.5);
   // Stores of whole lines, which only L2's bandwidth limits.
   EXPECT_GT(
-      limits(
+      limits_of(
           "[{repeat: 16, counter: i, body: [{store: {access: coalesced, bytes: 16, array: a, address: 16 * "
           "(threadIdx.x + 256 * i)}, lines: 3}]}]")["l2"],
       0.5);

@@ -14,15 +14,14 @@ namespace {
 
 MemoryLevels levels_of(const KernelProgram& program, std::int64_t n, std::int64_t block, CacheState caches,
                        KnownRuns* known) {
-  const Gpu gpu = **GpuCatalogue::bundled().find("h100-sxm");
-  static const Gpu* const one_gpu = new Gpu(gpu);  // runs are known by the GPU's address
+  const Gpu& gpu = **GpuCatalogue::bundled().find("h100-sxm");
   const LaunchSize size{{(n + block - 1) / block, 1, 1}, {block, 1, 1}};
   WarpOptions options;
   options.sectors = true;
   const auto warps = WarpProgram(program).launch({{"N", n}}, size, {}, options);
   EXPECT_TRUE(warps);
   const auto levels = memory_levels(
-      {&program, {{"N", n}}, size, {}, &*warps, one_gpu, occupancy(*one_gpu, block, {}), {}, known}, caches);
+      {&program, {{"N", n}}, size, {}, &*warps, &gpu, occupancy(gpu, block, {}), {}, known}, caches);
   EXPECT_TRUE(levels);
   return *levels;
 }
