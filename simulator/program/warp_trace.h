@@ -53,7 +53,6 @@ class LaunchTrace {
   static Result<LaunchTrace> make(const KernelProgram& program, const Bindings& values,
                                   const LaunchSize& size, const Shares& shares);
   const LaunchSize& size() const { return size_; }
-  int accesses() const { return accesses_; }
   const std::vector<TraceNode>& nodes() const { return nodes_; }
   std::int64_t blocks() const { return size_.blocks(); }
 

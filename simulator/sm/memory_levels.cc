@@ -202,7 +202,7 @@ class RunsOfLaunch {
           figures_.block_start_cycles, static_cast<double>(figures_.l1_bytes)})
       signature.add(std::bit_cast<std::uint64_t>(figure));
     for (const std::int64_t number :
-         {options.active_blocks, options.sms, options.active_sms, std::int64_t{options.atomics_shared}})
+         {options.active_blocks, options.sms, std::int64_t{options.atomics_shared}})
       signature.add(static_cast<std::uint64_t>(number));
   }
 
@@ -347,7 +347,6 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   options.sm = active_sms / 3;  // not the one with the first block, which often has a border
   options.from_memory = rounded(1 - stays);
   options.random_bytes_at_l2 = kL2Random / kL2InUse * l2;
-  options.active_sms = active_sms;
   options.places = &launch.places;
   // As many as have blocks, but for addresses that only some blocks share.
   options.atomic_sms = static_cast<double>(active_sms);

@@ -71,7 +71,6 @@ struct SmOptions {
   std::int64_t active_blocks = 1;       // at once
   std::int64_t sms = 1;                 // of the GPU: block b runs on SM b % sms
   std::int64_t sm = 0;                  // this one
-  std::int64_t active_sms = 1;          // that have blocks
   bool keep_reads = false;              // for SmRun::reads
   const ArrayPlaces* places = nullptr;  // none: each array is an allocation of its own
   // The share of the sectors that miss L1 and that nobody on this SM has asked for before, which memory must give.

@@ -170,7 +170,6 @@ TEST(ReferenceSm, AgreesWithTheSimulation) {
     SmOptions options;
     options.active_blocks = static_cast<std::int64_t>(1 + random() % 4);
     options.sms = static_cast<std::int64_t>(1 + random() % 3);
-    options.active_sms = options.sms;
     options.sm = static_cast<std::int64_t>(random()) % std::min(options.sms, size.grid[0]);
     options.atomics_shared = random() % 2 == 0;
     options.atomic_sms = 1 + static_cast<double>(random() % 4);
