@@ -90,10 +90,9 @@ class Rises {
       stretch = place.stretch;
       if (stretch != none) follow(items[i], place);
       // In the order of the program, since loads are numbered in it.
-      const bool nested =
-          std::holds_alternative<Repeat>(items[i].what) || std::holds_alternative<When>(items[i].what);
-      if (nested) for_each_inner(items[i], [&](Items& more) { list(more); });
-      if (nested) forget_values();
+      if (!is_nested(items[i])) continue;
+      for_each_inner(items[i], [&](Items& more) { list(more); });
+      forget_values();
     }
     raise(items, places);
   }

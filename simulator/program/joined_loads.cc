@@ -147,10 +147,6 @@ class Run {
   std::map<Item*, std::map<std::size_t, Change>> changed_;
 };
 
-bool is_straight(const Item& item) {
-  return !std::holds_alternative<Repeat>(item.what) && !std::holds_alternative<When>(item.what);
-}
-
 }  // namespace
 
 void join_shared_loads(Items& items) {
@@ -159,7 +155,7 @@ void join_shared_loads(Items& items) {
   for (Item& item : items) {
     if (before != nullptr && (before->threads != item.threads || before->shares != item.shares)) run.end();
     before = &item;
-    if (!is_straight(item)) run.end();
+    if (is_nested(item)) run.end();
     for_each_inner(item, [](Items& inner) { join_shared_loads(inner); });
     if (!item.detail) continue;
     for (std::size_t i = 0; i < item.detail->on_chip.size(); ++i) {

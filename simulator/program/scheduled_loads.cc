@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "simulator/program/walk.h"
+
 namespace warptime {
 namespace {
 
@@ -31,10 +33,6 @@ const MemoryAccess* global_access(const Item& item, MemoryAccess::Kind kind) {
 
 bool is_load(const Item& item) {
   return global_access(item, MemoryAccess::Kind::load) != nullptr;
-}
-
-bool is_nested(const Item& item) {
-  return std::holds_alternative<Repeat>(item.what) || std::holds_alternative<When>(item.what);
 }
 
 // Whether loads stay behind it.

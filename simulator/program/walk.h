@@ -60,6 +60,11 @@ void for_each_access(const Items& items, Fn&& fn) {
   });
 }
 
+// Whether there are items inside this one: it is a repeat or a condition.
+inline bool is_nested(const Item& item) {
+  return std::holds_alternative<Repeat>(item.what) || std::holds_alternative<When>(item.what);
+}
+
 // Calls fn(inner) for the items inside this one: the body of a repeat, the two branches of a condition.
 // `item` may be const or not.
 template <class AnyItem, class Fn>

@@ -79,8 +79,8 @@ void for_each_item_of(Items& items, const std::function<void(Item&)>& fn) {
   }
 }
 
-bool has_place(const Item& item) {
-  return !std::holds_alternative<Repeat>(item.what) && !std::holds_alternative<When>(item.what);
+bool is_at(const Item& item, const std::string& where) {
+  return !is_nested(item) && place_of(item) == where;
 }
 
 // The program with its items changed, if `change` says of one that it did.
@@ -143,14 +143,12 @@ std::optional<KernelProgram> without_every_second_load(const KernelProgram& prog
 
 std::optional<KernelProgram> with_coalesced_accesses(const KernelProgram& program, const std::string& where,
                                                      std::int64_t row) {
-  return changed(program, [&](Item& item) {
-    return has_place(item) && place_of(item) == where && without_gaps(item, row);
-  });
+  return changed(program, [&](Item& item) { return is_at(item, where) && without_gaps(item, row); });
 }
 
 std::optional<KernelProgram> without_bank_conflicts(const KernelProgram& program, const std::string& where) {
   return changed(program, [&](Item& item) {
-    if (!has_place(item) || place_of(item) != where) return false;
+    if (!is_at(item, where)) return false;
     return change_chip_accesses(item, [](std::vector<ChipAccess>& accesses) {
       bool any = false;
       for (ChipAccess& access : accesses) {
@@ -165,7 +163,7 @@ std::optional<KernelProgram> without_bank_conflicts(const KernelProgram& program
 
 std::optional<KernelProgram> without_local_memory(const KernelProgram& program, const std::string& where) {
   return changed(program, [&](Item& item) {
-    if (!has_place(item) || place_of(item) != where) return false;
+    if (!is_at(item, where)) return false;
     return change_chip_accesses(item, [](std::vector<ChipAccess>& accesses) {
       return std::erase_if(accesses, [](const ChipAccess& access) {
                return access.space == ChipAccess::Space::local;
