@@ -78,18 +78,22 @@ class MemoryTraffic {
   double l2_;
 };
 
-// Of an SM's whole part in the launch, which executes so many instructions: what was simulated, and the rest as its
-// second half.
+// How often the second half of what was simulated stands for the rest of an SM's whole part in the launch, which
+// executes so many instructions.
+double second_halves(const SmRun& run, double instructions) {
+  if (run.complete || !(run.second_half.instructions > 0)) return 0;
+  return std::max(0.0, instructions - run.counts.instructions) / run.second_half.instructions;
+}
+
+// Of an SM's whole part in the launch.
 SmCounts whole_of(const SmRun& run, double instructions) {
-  SmCounts counts = run.counts;
-  if (run.complete && counts.instructions > 0) {
-    counts = {};
-    counts.add(run.counts,
-               instructions / run.counts.instructions);  // SMs have a block more or less than others
-  } else if (const double left = instructions - counts.instructions;
-             left > 0 && run.second_half.instructions > 0) {
-    counts.add(run.second_half, left / run.second_half.instructions);
+  SmCounts counts;
+  if (run.complete && run.counts.instructions > 0) {  // SMs have a block more or less than others
+    counts.add(run.counts, instructions / run.counts.instructions);
+    return counts;
   }
+  counts = run.counts;
+  counts.add(run.second_half, second_halves(run, instructions));
   return counts;
 }
 
@@ -427,20 +431,12 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   runs.figures().memory_sector_cycles *= 1 + kTurns * rounded(mixed);
   options.listener = places != nullptr ? &waited : listener;
   const SmRun timed = runs.run(options);
-  levels.cycles = timed.cycles;
-  levels.waits = timed.waits;
-  double more = 0;
-  if (!timed.complete && timed.second_half.instructions > 0) {
-    more = std::max(0.0, counts.instructions - timed.counts.instructions) / timed.second_half.instructions;
-    levels.cycles += more * timed.second_half_cycles;
-    for (std::size_t i = 0; i < kSmWaits; ++i) levels.waits[i] += more * timed.second_half_waits[i];
-  }
+  const double more = second_halves(timed, counts.instructions);
+  levels.cycles = timed.cycles + more * timed.second_half_cycles;
+  for (std::size_t i = 0; i < kSmWaits; ++i)
+    levels.waits[i] = timed.waits[i] + more * timed.second_half_waits[i];
   if (places != nullptr) {
-    const double counted_more =
-        !run.complete && run.second_half.instructions > 0
-            ? std::max(0.0, counts.instructions - run.counts.instructions) / run.second_half.instructions
-            : 0;
-    *places = counted.places(counted_more);
+    *places = counted.places(second_halves(run, counts.instructions));
     complete_places(*places, waited.places(more), levels, joined_reads);
   }
   return levels;
