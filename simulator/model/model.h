@@ -92,6 +92,14 @@ class ModelSession {
   // `why`: a GPU or launch that the model rejects, a program that cannot be flattened, a time that overflows.
   // (Not a Result: sweeps call this ten million times a second.)
   virtual const TimeBreakdown* time(std::size_t number, const ModelLaunch& launch, Diagnostics& why) = 0;
+  // Adds `times` times time() to a row's time, or sets it to that for its first launch. False on an error. A model of
+  // many rows a second overrides it: what goes from registers into the sum need not be written and read again.
+  virtual bool add_time(std::size_t number, const ModelLaunch& launch, double times, bool first,
+                        TimeBreakdown& sum, Diagnostics& why) {
+    const TimeBreakdown* one = time(number, launch, why);
+    if (one != nullptr) sum.take(*one, times, first);
+    return one != nullptr;
+  }
   // What to say of the last time(), with its row.
   virtual std::span<const std::string> notes() const { return {}; }
   // How launches follow each other. Nothing: a row's time is the sum of its launches' times.

@@ -33,13 +33,17 @@ struct TimeBreakdown {
   std::array<double, kMostParts> us{};
   friend bool operator==(const TimeBreakdown&, const TimeBreakdown&) = default;
 
-  void add(const TimeBreakdown& other, double times) {
+  // Adds to a sum. parts: those of `other` that are not 0, or more.
+  void add(const TimeBreakdown& other, double times, std::size_t parts = kMostParts) {
     total_us += times * other.total_us;
-    for (std::size_t i = 0; i < kMostParts; ++i) us[i] += times * other.us[i];
+    for (std::size_t i = 0; i < parts; ++i) us[i] += times * other.us[i];
   }
-  void assign(const TimeBreakdown& other, double times) {
+  // The same, or as the first of a sum.
+  void take(const TimeBreakdown& other, double times, bool first, std::size_t parts = kMostParts) {
+    if (!first) return add(other, times, parts);
     total_us = times * other.total_us;
-    for (std::size_t i = 0; i < kMostParts; ++i) us[i] = times * other.us[i];
+    for (std::size_t i = 0; i < parts; ++i) us[i] = times * other.us[i];
+    for (std::size_t i = parts; i < kMostParts; ++i) us[i] = 0;
   }
 };
 

@@ -129,9 +129,11 @@ std::int64_t ParameterValues::at(std::uint64_t index) const {
     const auto value = static_cast<std::int64_t>(static_cast<std::uint64_t>(range.first) +
                                                  index * static_cast<std::uint64_t>(range.step));
     if (!range.powers) return value;
-    std::int64_t power = 1;
-    for (std::int64_t i = 0; i < value; ++i) power *= range.base;
-    return power;
+    // By squaring; unsigned, as the last square may not fit.
+    std::uint64_t power = 1, square = static_cast<std::uint64_t>(range.base);
+    for (std::int64_t left = value; left > 0; left >>= 1, square *= square)
+      if ((left & 1) != 0) power *= square;
+    return static_cast<std::int64_t>(power);
   }
   return 0;
 }

@@ -67,7 +67,10 @@ class Rows {
  public:
   Rows(std::size_t gpus, std::vector<const ParameterValues*> values, bool gpus_innermost)
       : gpus_(gpus), values_(std::move(values)), gpus_innermost_(gpus_innermost) {
-    for (const ParameterValues* one : values_) combinations_ *= one->size();
+    for (const ParameterValues* one : values_) {
+      sizes_.push_back(one->size());
+      combinations_ *= sizes_.back();
+    }
   }
 
   std::uint64_t size() const { return combinations_ * gpus_; }
@@ -80,8 +83,8 @@ class Rows {
       std::uint64_t combination = rows.gpus_innermost_ ? first / rows.gpus_ : first % rows.combinations_;
       gpu = static_cast<std::size_t>(rows.gpus_innermost_ ? first % rows.gpus_ : first / rows.combinations_);
       for (std::size_t i = values.size(); i-- > 0;) {
-        indices_[i] = combination % rows.values_[i]->size();
-        combination /= rows.values_[i]->size();
+        indices_[i] = combination % rows.sizes_[i];
+        combination /= rows.sizes_[i];
         values[i] = rows.values_[i]->at(indices_[i]);
       }
     }
@@ -100,7 +103,7 @@ class Rows {
     // True when it wraps around.
     bool next_combination() {
       for (std::size_t i = values.size(); i-- > 0;) {
-        const bool again = ++indices_[i] == rows_.values_[i]->size();
+        const bool again = ++indices_[i] == rows_.sizes_[i];
         if (again) indices_[i] = 0;
         values[i] = rows_.values_[i]->at(indices_[i]);
         if (!again) return false;
@@ -119,6 +122,7 @@ class Rows {
  private:
   std::size_t gpus_;
   std::vector<const ParameterValues*> values_;
+  std::vector<std::uint64_t> sizes_;  // of values_
   bool gpus_innermost_;
   std::uint64_t combinations_ = 1;
 };

@@ -97,7 +97,9 @@ class Preparation {
   }
 
   PreparedStep prepare(const PlanStep& step) {
-    PreparedStep prepared{&step, compile(step.repeat, false), -1, false, -1, {}};
+    const bool once = step.repeat.is_integer() && step.repeat.integer_value() == 1;
+    PreparedStep prepared{&step, compile(step.repeat, false), once && step.counter.empty(), -1, false, -1,
+                          {}};
     if (!step.counter.empty()) {
       const std::size_t slot = counter_slots_.at(&step);
       prepared.counter_slot = static_cast<int>(slot);

@@ -35,6 +35,7 @@ struct PreparedLaunch {
 struct PreparedStep {
   const PlanStep* step = nullptr;
   CompiledExpression repeat;
+  bool plain = false;     // once, without a counter
   int counter_slot = -1;  // -1: it has no counter
   bool counted = false;   // whether iterations depend on the counter
   int launch = -1;        // index into PreparedGpu::launches; -1: `steps`

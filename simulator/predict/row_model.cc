@@ -58,6 +58,8 @@ void RowModel::start_gpu(const PreparedGpu& gpu) {
     last_[i].values.resize(gpu_->launches[i].values.size());
     last_[i].model_launch.program = gpu_->launches[i].program;
     last_[i].model_launch.values = &last_[i].values;
+    last_[i].limited =
+        gpu_->launches[i].shared.has_value() || gpu_->launches[i].program->program->resources.has_value();
   }
   start_sessions();
 }
@@ -69,8 +71,7 @@ void RowModel::start_sessions() {
 
 // ---- What is done for each row, innermost first.
 
-// Valid until the next call.
-inline const Launch& RowModel::shape_of(const PreparedLaunch& launch, std::size_t index) {
+inline Launch RowModel::shape_of(const PreparedLaunch& launch, std::size_t index) {
   Last& last = last_[index];
   if (!launch.threads) return given_shape(launch, last);
   const std::int64_t threads =
@@ -88,6 +89,7 @@ inline const Launch& RowModel::shape_of(const PreparedLaunch& launch, std::size_
 
 // Gives the program's names their values for a launch of that shape.
 inline void RowModel::prepare(const PreparedLaunch& launch, Last& last, const Launch& shape) {
+  last.model_launch.shape = shape;
   slots_[plan_.block_slot] = shape.threads_per_block;
   slots_[plan_.grid_slot] = shape.blocks;
   if (gpu_->several_dimensions) set_dimensions(launch, last, shape);
@@ -101,17 +103,15 @@ inline void RowModel::prepare(const PreparedLaunch& launch, Last& last, const La
     values[i] = value;
   }
   if (!same) last.model_launch.revision = ++revisions_;
+  if (!last.limited) return;
   if (launch.shared) take_shared(launch, last);
-  if ((launch.program->program->resources || launch.shared) &&
-      last.threads_per_block != shape.threads_per_block)
-    find_active_blocks(launch, last, shape);
+  if (last.threads_per_block != shape.threads_per_block) find_active_blocks(launch, last, shape);
 }
 
 inline const TimeBreakdown& RowModel::time_of(ModelSession& session, const PreparedLaunch& launch,
                                               std::size_t index, const Launch& shape) {
   Last& last = last_[index];
   prepare(launch, last, shape);
-  last.model_launch.shape = shape;
   if (launch.warps != nullptr) return time_of_variants(session, launch, index, shape);
   const TimeBreakdown* time = session.time(index, last.model_launch, why_);
   if (time == nullptr) fail_time(*launch.step);
@@ -121,21 +121,21 @@ inline const TimeBreakdown& RowModel::time_of(ModelSession& session, const Prepa
 inline void RowModel::launch(const PreparedLaunch& launch, std::size_t index, std::int64_t times) {
   if (more_than_times_) return launch_and_more(launch, index, times);
   const Launch shape = shape_of(launch, index);
-  add_time(launch, time_of(*session_, launch, index, shape), shape, times);
+  Last& last = last_[index];
+  prepare(launch, last, shape);
+  const auto number = static_cast<double>(times);
+  const bool first = row_->launches == 0;
+  if (launch.warps != nullptr) {
+    row_->time.take(time_of_variants(*session_, launch, index, shape), number, first);
+  } else if (!session_->add_time(index, last.model_launch, number, first, row_->time, why_)) {
+    fail_time(*launch.step);
+  }
+  count_launches(launch, shape, times);
 }
 
-// Adds a launch's time to the row's. True if it is the first.
-inline bool RowModel::add_time(const PreparedLaunch& launch, const TimeBreakdown& time, const Launch& shape,
-                               std::int64_t times) {
-  const bool first = row_->launches == 0;
+inline void RowModel::count_launches(const PreparedLaunch& launch, const Launch& shape, std::int64_t times) {
+  if (row_->launches == 0) row_->first_launch = shape;
   if (__builtin_add_overflow(row_->launches, times, &row_->launches)) too_many_launches(*launch.step);
-  if (!first) {
-    row_->time.add(time, static_cast<double>(times));
-    return false;
-  }
-  row_->first_launch = shape;
-  row_->time.assign(time, static_cast<double>(times));
-  return true;
 }
 
 // What few rows ask for: the best launch, the terms of the sum, other models beside.
@@ -144,7 +144,8 @@ void RowModel::launch_and_more(const PreparedLaunch& launch, std::size_t index, 
   if (work_ != nullptr && !assumes_shares()) {  // whoever counts needs no time
     prepare(launch, last_[index], shape);
     add_work(launch, index, shape, static_cast<double>(times));
-    add_time(launch, TimeBreakdown{}, shape, times);
+    row_->time = TimeBreakdown{};
+    count_launches(launch, shape, times);
     return;
   }
   const TimeBreakdown* time = &time_of_any(*session_, *options_.model, launch, index, shape);
@@ -159,7 +160,9 @@ void RowModel::launch_and_more(const PreparedLaunch& launch, std::size_t index, 
   if (gpu_->block_shapes) note_other_shape(launch, index, shape);
   if (terms_ != nullptr) add_term(launch, index, shape, *time, number);
   if (work_ != nullptr) add_work(launch, index, shape, number);
-  const bool first = add_time(launch, *time, shape, times);
+  const bool first = row_->launches == 0;
+  row_->time.take(*time, number, first);
+  count_launches(launch, shape, times);
   if (queue_) queue_->queue.add(time->us[queue_->run.kernel_part], number);
   if (first && gpu_->several_dimensions) set_first_dimensions(launch, index, shape);
   if (!beside_.empty()) times_beside(launch, index, shape, number);
@@ -176,6 +179,7 @@ inline void RowModel::once(const PreparedStep& step, std::int64_t times) {
 
 // times: how often all this is done.
 void RowModel::run(const PreparedStep& step, std::int64_t times) {
+  if (step.plain) return once(step, times);
   const std::int64_t count = evaluate(step.repeat, step.step->repeat, *step.step, "`repeat`");
   if (count <= 0) {
     if (count < 0) fail_negative(*step.step, count);
@@ -213,48 +217,57 @@ void RowModel::counted(const PreparedStep& step, std::int64_t count, std::int64_
 
 Diagnostics RowModel::row(std::size_t gpu, const std::vector<std::int64_t>& values, PredictionRow& row) {
   const PreparedGpu& prepared = plan_.gpus[gpu];
-  const bool same_gpu = gpu_ == &prepared && filled_ == &row;
-  if (gpu_ != &prepared) start_gpu(prepared);
+  if (gpu_ != &prepared || filled_ != &row) start_gpu_or_row(prepared, row);
+  row_ = &row;
   iterations_ = 0;
-  algorithm_3_us_ = 0;
-  if (!same_gpu) {
-    start_row(row);
-    more_than_times_ = options_.best_launch || terms_ != nullptr || work_ != nullptr || !beside_.empty() ||
-                       gpu_->block_shapes || gpu_->several_dimensions ||
-                       options_.model->takes_whole_launches();
-  }
-  if (gpu_->differing_warps && noting_ && timed_.size() > kMostTimed) forget_variants();
-  if (gpu_->block_shapes || gpu_->differing_warps || options_.best_launch || takes_whole_launches(options_))
-    row.notes = gpu_->notes;
+  if (more_per_row_) start_more();
   for (std::size_t i = 0; i < values.size(); ++i) {
     slots_[i] = values[i];
     row.parameters[i].second = values[i];
   }
-  row_ = &row;
   row.launches = 0;
-  if (!beside_.empty()) row.beside_us.assign(beside_.size(), 0);
-  const bool queues = more_than_times_ && takes_whole_launches(options_);
-  if (queues) start_queues();
   try {
     for (const PreparedStep& step : gpu_->steps) run(step, 1);
   } catch (Failed& failed) {
     return with_row(std::move(failed.diagnostics));
   }
-  if (queues) take_queues();
-  if (gpu_->differing_warps && noting_) note_shares(values);
+  if (more_per_row_) take_more(values);
   if (row.launches == 0) {
     row.time = TimeBreakdown{};
     row.first_launch = Launch{};
     row.first_dimensions.reset();
   }
-  if (options_.best_launch) row.algorithm_3_us = algorithm_3_us_;
-  if (!(row.time.total_us <= std::numeric_limits<double>::max())) {
-    return out_of_range();
-  }
+  if (!(row.time.total_us <= std::numeric_limits<double>::max())) return out_of_range();
   return {};
 }
 
 // ---- The rest.
+
+void RowModel::start_gpu_or_row(const PreparedGpu& gpu, PredictionRow& row) {
+  if (gpu_ != &gpu) start_gpu(gpu);
+  start_row(row);
+  const bool whole_launches = takes_whole_launches(options_);
+  more_than_times_ = options_.best_launch || terms_ != nullptr || work_ != nullptr || !beside_.empty() ||
+                     gpu_->block_shapes || gpu_->several_dimensions || whole_launches;
+  more_per_row_ = options_.best_launch || !beside_.empty() || gpu_->block_shapes || gpu_->differing_warps ||
+                  whole_launches;
+}
+
+// What few plans need before the launches of a row, …
+void RowModel::start_more() {
+  if (gpu_->differing_warps && noting_ && timed_.size() > kMostTimed) forget_variants();
+  row_->notes = gpu_->notes;
+  row_->beside_us.assign(beside_.size(), 0);
+  algorithm_3_us_ = 0;
+  if (takes_whole_launches(options_)) start_queues();
+}
+
+// … and after them.
+void RowModel::take_more(const std::vector<std::int64_t>& values) {
+  if (takes_whole_launches(options_)) take_queues();
+  if (gpu_->differing_warps && noting_) note_shares(values);
+  if (options_.best_launch) row_->algorithm_3_us = algorithm_3_us_;
+}
 
 void RowModel::start_queues() {
   const auto start = [](std::optional<Queue>& queue, const ModelSession& session) {
@@ -292,25 +305,23 @@ void RowModel::start_row(PredictionRow& row) {
   row.notes = gpu_->notes;
 }
 
-const Launch& RowModel::new_shape(const PreparedLaunch& launch, std::int64_t threads, Sized& known) {
+Launch RowModel::new_shape(const PreparedLaunch& launch, std::int64_t threads, Sized& known) {
   Launch shape;
   if (threads >= 1) shape = algorithm_3(*gpu_->gpu, gpu_->divisors, threads);
   if (!fits(*gpu_->gpu, shape)) fail(*launch.step, choose_launch(*gpu_->gpu, threads).diagnostics());
   known = {threads, shape};
-  return known.shape;
+  return shape;
 }
 
-const Launch& RowModel::given_shape(const PreparedLaunch& launch, Last& last) {
+Launch RowModel::given_shape(const PreparedLaunch& launch, Last& last) {
   const PlanStep& step = *launch.step;
   if (launch.grid.empty() || launch.block.empty()) fail(step, {error("the launch has no size")});
-  Launch& shape = last.sized.front().shape;
   if (launch.several_dimensions()) {
     find_dimensions(launch, last);
-    shape = last.dimensions.launch();
-    return shape;
+    return last.dimensions.launch();
   }
-  shape.blocks = evaluate(launch.grid[0], step.launch->grid[0], step, kGrid);
-  shape.threads_per_block = evaluate(launch.block[0], step.launch->block[0], step, kBlock);
+  const Launch shape{evaluate(launch.grid[0], step.launch->grid[0], step, kGrid),
+                     evaluate(launch.block[0], step.launch->block[0], step, kBlock)};
   if (!fits(*gpu_->gpu, shape) || shape.blocks > kLargestGrid.x)
     fail(step, check_launch(*gpu_->gpu, one_dimensional(shape)).diagnostics());
   return shape;

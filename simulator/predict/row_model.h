@@ -68,6 +68,7 @@ class RowModel {
   struct Last {                // of one launch: the input of its last computation
     ModelLaunch model_launch;  // revision 0: there are no values
     std::vector<std::int64_t> values;
+    bool limited = false;                               // active blocks are: by registers or shared memory
     GridAndBlock dimensions;                            // where the launch has several
     const TimedProgram* variant = nullptr;              // the only one, of model_launch.revision
     std::int64_t threads_per_block = 0;                 // that active_blocks_per_sm is for, …
@@ -86,7 +87,10 @@ class RowModel {
   };
   [[gnu::noinline]] void start_gpu(const PreparedGpu& gpu);
   void start_sessions();
-  [[gnu::noinline]] void start_row(PredictionRow& row);  // what does not depend on parameters
+  [[gnu::noinline]] void start_gpu_or_row(const PreparedGpu& gpu, PredictionRow& row);
+  void start_row(PredictionRow& row);  // what does not depend on parameters
+  [[gnu::noinline]] void start_more();
+  [[gnu::noinline]] void take_more(const std::vector<std::int64_t>& values);
   void start_queues();
   void take_queues();  // the row's time is what they found
   [[gnu::noinline, gnu::cold]] Diagnostics with_row(Diagnostics wrong) const;
@@ -98,9 +102,9 @@ class RowModel {
   [[gnu::noinline]] void counted(const PreparedStep& step, std::int64_t count, std::int64_t times);
   [[gnu::always_inline]] void launch(const PreparedLaunch& launch, std::size_t index, std::int64_t times);
   [[gnu::noinline]] void launch_and_more(const PreparedLaunch& launch, std::size_t index, std::int64_t times);
-  [[gnu::always_inline]] bool add_time(const PreparedLaunch& launch, const TimeBreakdown& time,
-                                       const Launch& shape, std::int64_t times);
-  [[gnu::always_inline]] const Launch& shape_of(const PreparedLaunch& launch, std::size_t index);
+  [[gnu::always_inline]] void count_launches(const PreparedLaunch& launch, const Launch& shape,
+                                             std::int64_t times);
+  [[gnu::always_inline]] Launch shape_of(const PreparedLaunch& launch, std::size_t index);
   [[gnu::noinline]] void find_dimensions(const PreparedLaunch& launch, Last& last);
   [[gnu::noinline]] void set_first_dimensions(const PreparedLaunch& launch, std::size_t index,
                                               const Launch& shape);
@@ -153,8 +157,8 @@ class RowModel {
   void add_term(const PreparedLaunch& launch, const TimedProgram& program, std::size_t index,
                 const Launch& shape, const TimeBreakdown& time, double times);
   // A shape that is not the one known in that slot.
-  [[gnu::noinline]] const Launch& new_shape(const PreparedLaunch& launch, std::int64_t threads, Sized& known);
-  [[gnu::noinline]] const Launch& given_shape(const PreparedLaunch& launch, Last& last);
+  [[gnu::noinline]] Launch new_shape(const PreparedLaunch& launch, std::int64_t threads, Sized& known);
+  [[gnu::noinline]] Launch given_shape(const PreparedLaunch& launch, Last& last);
   // Valid until the session's next time.
   [[gnu::always_inline]] const TimeBreakdown& time_of(ModelSession& session, const PreparedLaunch& launch,
                                                       std::size_t index, const Launch& shape);
@@ -163,8 +167,9 @@ class RowModel {
   [[gnu::noinline]] void find_active_blocks(const PreparedLaunch& launch, Last& last,
                                             const Launch& shape) const;
   [[gnu::always_inline]] void prepare(const PreparedLaunch& launch, Last& last, const Launch& shape);
-  std::int64_t evaluate(const CompiledExpression& compiled, const Expression& expression,
-                        const PlanStep& step, const char* what) const {
+  [[gnu::always_inline]] std::int64_t evaluate(const CompiledExpression& compiled,
+                                               const Expression& expression, const PlanStep& step,
+                                               const char* what) const {
     std::int64_t value = 0;
     if (!compiled.evaluate(slots_.data(), value)) fail_expression(expression, step, what);
     return value;
@@ -205,6 +210,7 @@ class RowModel {
   std::optional<std::pair<std::string, double>> instead_;  // of that share's value
   bool noting_ = true;
   bool more_than_times_ = false;  // launch_and_more
+  bool more_per_row_ = false;     // start_more, take_more
   bool terms_by_warps_ = false;
   std::vector<LaunchTerm>* terms_ = nullptr;
   std::vector<LaunchWork>* work_ = nullptr;

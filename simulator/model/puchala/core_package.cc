@@ -12,8 +12,6 @@
 namespace warptime {
 namespace {
 
-constexpr std::int64_t kMostWarps = 65'536;  // hardware has at most 64 on a whole SM
-
 // Where one warp is in the schedule: a stack of positions, one per repeat that it is in.
 class Cursor {
  public:

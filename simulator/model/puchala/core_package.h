@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "simulator/program/schedule.h"
 
@@ -76,8 +77,13 @@ Result<CorePackageTime> simulate_in_rounds(const Schedule& schedule, std::int64_
 Result<CorePackageTime> watch_core_package(const Schedule& schedule, std::int64_t warps, double t_m_cycles,
                                            double least_left_out, CorePackageWatcher& watcher);
 
-// The errors that all of these share.
+// The errors that all of these share, and whether there are none.
 Diagnostics check_core_package(std::int64_t warps, double t_m_cycles);
+inline constexpr std::int64_t kMostWarps = 65'536;  // hardware has at most 64 on a whole SM
+inline bool is_core_package(std::int64_t warps, double t_m_cycles) {
+  return warps >= 0 && warps <= kMostWarps && t_m_cycles >= 0 &&
+         t_m_cycles <= std::numeric_limits<double>::max();
+}
 Diagnostic too_many_steps(const Schedule& schedule, std::int64_t warps, std::uint64_t limit);
 
 }  // namespace warptime

@@ -218,7 +218,7 @@ bool RoundSimulation::same_but_for_a_shift(const State& a, const State& b, doubl
 Result<CorePackageTime> RoundSimulation::simulate(const RoundSchedule& rounds, const Schedule& schedule,
                                                   std::int64_t warps, double t_m_cycles,
                                                   std::uint64_t step_limit) {
-  if (auto wrong = check_core_package(warps, t_m_cycles); !wrong.empty()) return wrong;
+  if (!is_core_package(warps, t_m_cycles)) return check_core_package(warps, t_m_cycles);
   if (warps == 0) return CorePackageTime{};
   warps_ = static_cast<double>(warps);
   last_warp_ = warps_ - 1;

@@ -16,20 +16,31 @@ std::uint64_t size_of(const std::vector<Schedule::Step>& steps) {
 }  // namespace
 
 Result<CorePackageTime> CorePackageTimes::Instance::time(std::int64_t warps) {
-  if (const CorePackageTime* known = find(warps)) return *known;
+  CorePackageTime not_cached;
+  Diagnostics why;
+  const CorePackageTime* known = find(warps, not_cached, why);
+  return known != nullptr ? Result<CorePackageTime>(*known) : Result<CorePackageTime>(std::move(why));
+}
+
+const CorePackageTime* CorePackageTimes::Instance::find(std::int64_t warps, CorePackageTime& not_cached,
+                                                        Diagnostics& why) {
+  if (const CorePackageTime* known = find(warps)) return known;
   const auto index = static_cast<std::size_t>(warps);
-  const auto time =
-      owner_->simulation_.time(rounds_, *schedule_, warps, t_m_cycles_, owner_->options_.step_limit);
-  if (time && index < kRemembered) {
-    if (known_ < kFew) {
-      few_[known_] = *time;
-    } else {
-      more_.push_back(*time);
-    }
-    place_[index] = ++known_;
-    ++owner_->remembered_;
+  auto time = owner_->simulation_.time(rounds_, *schedule_, warps, t_m_cycles_, owner_->options_.step_limit);
+  if (!time) {
+    why = time.diagnostics();
+    return nullptr;
   }
-  return time;
+  if (index >= kRemembered) {
+    not_cached = *time;
+    return &not_cached;
+  }
+  if (known_ >= kFew) more_.emplace_back();
+  CorePackageTime& cached = known_ < kFew ? few_[known_] : more_.back();
+  cached = *time;
+  place_[index] = ++known_;
+  ++owner_->remembered_;
+  return &cached;
 }
 
 Result<CorePackageTimes::Instance*> CorePackageTimes::find(const TimedProgram& program,

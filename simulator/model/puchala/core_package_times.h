@@ -24,7 +24,9 @@ class CorePackageTimes {
   class Instance : public CorePackageModel {
    public:
     Result<CorePackageTime> time(std::int64_t warps) override;
-    // The cached time for a number of warps, null if there is none. Valid until the next call of time().
+    // The same: cached, or in `not_cached`. Null on an error, with the reason in `why`. Valid until the next call.
+    const CorePackageTime* find(std::int64_t warps, CorePackageTime& not_cached, Diagnostics& why);
+    // The cached time for a number of warps, null if there is none. Valid until the next call of another one.
     const CorePackageTime* find(std::int64_t warps) const {
       const auto index = static_cast<std::uint64_t>(warps);
       if (index >= kRemembered || place_[index] == 0) return nullptr;

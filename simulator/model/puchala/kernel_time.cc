@@ -15,9 +15,7 @@ Result<TimeBreakdown> kernel_time(const Gpu& gpu, const Launch& launch, double t
                         ? core_package.time(runs.remaining_warps_per_core_package)
                         : Result<CorePackageTime>(CorePackageTime{});
   if (!rest) return rest.diagnostics();
-  TimeBreakdown time;
-  time_of_runs(1 / gpu.clock_mhz, runs, t_p_us, *full, *rest, time);
-  return time;
+  return time_of_runs(1 / gpu.clock_mhz, runs, t_p_us, *full, *rest);
 }
 
 }  // namespace warptime

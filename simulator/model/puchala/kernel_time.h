@@ -38,10 +38,10 @@ struct Runs {
 Runs runs_of(const Gpu& gpu, const GpuDivisors& divisors, const Launch& launch,
              std::optional<std::int64_t> active_blocks_per_sm = std::nullopt);
 
-// full, rest: T_c of a full run and of the remaining run. cycle_us: 1 / the clock in MHz. Writes microseconds
-// by PuchalaParts; the rest of `time` stays as it is.
-void time_of_runs(double cycle_us, const Runs& runs, double t_p_us, const CorePackageTime& full,
-                  const CorePackageTime& rest, TimeBreakdown& time);
+// full, rest: T_c of a full run and of the remaining run. cycle_us: 1 / the clock in MHz. Microseconds by
+// PuchalaParts.
+TimeBreakdown time_of_runs(double cycle_us, const Runs& runs, double t_p_us, const CorePackageTime& full,
+                           const CorePackageTime& rest);
 
 // Both together, checked. active_blocks_per_sm: the maximum that registers and shared memory allow
 // (occupancy.h), at least 1; without it, only the paper's two limits hold, blocks and warps per SM. Errors:
@@ -71,27 +71,24 @@ Result<TimeBreakdown> kernel_time(const Gpu& gpu, const Launch& launch, double t
   return runs;
 }
 
-inline void time_of_runs(double cycle_us, const Runs& runs, double t_p_us, const CorePackageTime& full,
-                         const CorePackageTime& rest, TimeBreakdown& time) {
+[[gnu::always_inline]] inline TimeBreakdown time_of_runs(double cycle_us, const Runs& runs, double t_p_us,
+                                                         const CorePackageTime& full,
+                                                         const CorePackageTime& rest) {
   using Parts = PuchalaParts;
   const auto number = static_cast<double>(runs.full);
   const auto both = [&](double in_full_runs, double in_rest) {
     return cycle_us * (number * in_full_runs + in_rest);
   };
-  // Load everything before the first store: the compiler does not know that `time` aliases none of the
-  // inputs.
-  const std::array<double, 5> sums = {both(full.total, rest.total), both(full.calculation, rest.calculation),
-                                      both(full.issue, rest.issue), both(full.waiting, rest.waiting),
-                                      both(full.tail, rest.tail)};
-  const double full_runs_us = cycle_us * (number * full.total), remaining_run_us = cycle_us * rest.total;
-  time.total_us = t_p_us + sums[0];
+  TimeBreakdown time;
+  time.total_us = t_p_us + both(full.total, rest.total);
   time.us[Parts::launch_overhead] = t_p_us;
-  time.us[Parts::calculation] = sums[1];
-  time.us[Parts::issue] = sums[2];
-  time.us[Parts::waiting] = sums[3];
-  time.us[Parts::tail] = sums[4];
-  time.us[Parts::full_runs] = full_runs_us;
-  time.us[Parts::remaining_run] = remaining_run_us;
+  time.us[Parts::calculation] = both(full.calculation, rest.calculation);
+  time.us[Parts::issue] = both(full.issue, rest.issue);
+  time.us[Parts::waiting] = both(full.waiting, rest.waiting);
+  time.us[Parts::tail] = both(full.tail, rest.tail);
+  time.us[Parts::full_runs] = cycle_us * (number * full.total);
+  time.us[Parts::remaining_run] = cycle_us * rest.total;
+  return time;
 }
 
 }  // namespace warptime

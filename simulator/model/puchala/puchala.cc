@@ -42,19 +42,21 @@ class PuchalaSession final : public ModelSession {
     forget_all();
   }
 
-  // The fast path of most launches of a sweep, whose schedule, runs and T_c are cached; it calls nothing.
   const TimeBreakdown* time(std::size_t number, const ModelLaunch& launch, Diagnostics& why) override {
-    const Kept& kept = kept_[number];
-    const Known& known = kept.known[launch.shape_slot];
-    if (kept.revision != launch.revision || known.shape != launch.shape)
-      return unknown_time(number, launch, why);
-    const CorePackageTime* full = kept.instance->find(known.runs.warps_per_core_package);
-    const CorePackageTime* rest = known.runs.remaining_warps_per_core_package == 0
-                                      ? &nothing_
-                                      : kept.instance->find(known.runs.remaining_warps_per_core_package);
-    if (full == nullptr || rest == nullptr) return unknown_time(number, launch, why);
-    time_of_runs(gpu_->cycle_us, known.runs, gpu_->constants.t_p_us, *full, *rest, time_);
+    const Terms terms = known_terms(number, launch);
+    if (terms.full == nullptr || terms.rest == nullptr) return unknown_time(number, launch, why);
+    time_ = time_of(terms);
     return &time_;
+  }
+
+  // The fast path of most launches of a sweep, whose schedule, runs and T_c are cached; it calls nothing.
+  bool add_time(std::size_t number, const ModelLaunch& launch, double times, bool first, TimeBreakdown& sum,
+                Diagnostics& why) override {
+    const Terms terms = known_terms(number, launch);
+    if (terms.full == nullptr || terms.rest == nullptr)
+      return add_unknown(number, launch, times, first, sum, why);
+    sum.take(time_of(terms), times, first, PuchalaParts::count);
+    return true;
   }
 
  private:
@@ -62,6 +64,11 @@ class PuchalaSession final : public ModelSession {
   struct Known {
     Launch shape;  // 0 blocks: empty
     Runs runs;
+  };
+  // What the time of a launch is the sum of.
+  struct Terms {
+    const Runs* runs = nullptr;
+    const CorePackageTime *full = nullptr, *rest = nullptr;  // T_c; null: not cached
   };
   struct Kept {  // of one launch
     CorePackageTimes::Instance* instance = nullptr;
@@ -83,26 +90,51 @@ class PuchalaSession final : public ModelSession {
     }
   }
 
+  [[gnu::always_inline]] Terms known_terms(std::size_t number, const ModelLaunch& launch) const {
+    const Kept& kept = kept_[number];
+    const Known& known = kept.known[launch.shape_slot];
+    if (kept.revision != launch.revision || known.shape != launch.shape) return {};
+    const std::int64_t remaining = known.runs.remaining_warps_per_core_package;
+    return {&known.runs, kept.instance->find(known.runs.warps_per_core_package),
+            remaining == 0 ? &nothing_ : kept.instance->find(remaining)};
+  }
+
+  [[gnu::always_inline]] TimeBreakdown time_of(const Terms& terms) const {
+    return time_of_runs(gpu_->cycle_us, *terms.runs, gpu_->constants.t_p_us, *terms.full, *terms.rest);
+  }
+
   [[gnu::noinline]] const TimeBreakdown* unknown_time(std::size_t number, const ModelLaunch& launch,
                                                       Diagnostics& why) {
+    const Terms terms = unknown_terms(number, launch, why);
+    if (terms.full == nullptr) return nullptr;
+    time_ = time_of(terms);
+    return &time_;
+  }
+
+  [[gnu::noinline]] bool add_unknown(std::size_t number, const ModelLaunch& launch, double times, bool first,
+                                     TimeBreakdown& sum, Diagnostics& why) {
+    const Terms terms = unknown_terms(number, launch, why);
+    if (terms.full == nullptr) return false;
+    sum.take(time_of(terms), times, first, PuchalaParts::count);
+    return true;
+  }
+
+  // Valid until the next call. Without `full` on an error.
+  Terms unknown_terms(std::size_t number, const ModelLaunch& launch, Diagnostics& why) {
     Kept& kept = kept_[number];
-    if (kept.revision != launch.revision && !find_instance(launch, kept, why)) return nullptr;
+    if (kept.revision != launch.revision && !find_instance(launch, kept, why)) return {};
     Known& known = kept.known[launch.shape_slot];
     if (known.shape != launch.shape) {
       known.shape = launch.shape;
       known.runs = runs_of(*gpu_->gpu, gpu_->divisors, launch.shape, launch.active_blocks_per_sm);
     }
-    CorePackageTime simulated_full, simulated_rest;
-    const CorePackageTime *full = &simulated_full, *rest = &nothing_;
-    if (!find_or_simulate(kept, known.runs.warps_per_core_package, full, simulated_full, why)) return nullptr;
-    if (known.runs.remaining_warps_per_core_package > 0) {
-      if (full != &simulated_full) simulated_full = *full;  // the next simulation may move it
-      full = &simulated_full;
-      if (!find_or_simulate(kept, known.runs.remaining_warps_per_core_package, rest, simulated_rest, why))
-        return nullptr;
-    }
-    time_of_runs(gpu_->cycle_us, known.runs, gpu_->constants.t_p_us, *full, *rest, time_);
-    return &time_;
+    const std::int64_t remaining = known.runs.remaining_warps_per_core_package;
+    Terms terms{&known.runs, kept.instance->find(known.runs.warps_per_core_package, full_, why), &nothing_};
+    if (terms.full == nullptr || remaining == 0) return terms;
+    if (terms.full != &full_) full_ = *terms.full;  // the next simulation may move it
+    terms.full = &full_;
+    terms.rest = kept.instance->find(remaining, rest_, why);
+    return terms.rest != nullptr ? terms : Terms{};
   }
 
   bool find_instance(const ModelLaunch& launch, Kept& kept, Diagnostics& why) {
@@ -122,26 +154,12 @@ class PuchalaSession final : public ModelSession {
     return true;
   }
 
-  // Lets `time` point to T_c: where it is remembered, else at `simulated`.
-  static bool find_or_simulate(Kept& kept, std::int64_t warps, const CorePackageTime*& time,
-                               CorePackageTime& simulated, Diagnostics& why) {
-    time = kept.instance->find(warps);
-    if (time != nullptr) return true;
-    const auto result = kept.instance->time(warps);
-    if (!result) {
-      why = result.diagnostics();
-      return false;
-    }
-    simulated = *result;
-    time = &simulated;
-    return true;
-  }
-
   static constexpr CorePackageTime nothing_{};
   CorePackageTimes times_;
   const ModelGpu* gpu_ = nullptr;
-  std::vector<Kept> kept_;  // by the launch's number
-  TimeBreakdown time_;      // of the last launch
+  std::vector<Kept> kept_;       // by the launch's number
+  TimeBreakdown time_;           // of the last launch
+  CorePackageTime full_, rest_;  // of the last unknown one, where they are not cached
 };
 
 }  // namespace

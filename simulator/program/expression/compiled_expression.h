@@ -16,7 +16,7 @@ class CompiledExpression {
   CompiledExpression(const Expression& expression, const std::function<int(const std::string&)>& slot_of);
 
   // The value of evaluate_count; false on an error, which evaluate_count reports.
-  bool evaluate(const std::int64_t* slots, std::int64_t& value) const {
+  [[gnu::always_inline]] bool evaluate(const std::int64_t* slots, std::int64_t& value) const {
     if (shifted_) {
       value = slots[slot_] >> shift_;  // rounds down
       return !__builtin_add_overflow(value, added_, &value);
