@@ -215,6 +215,11 @@ class LoadScheduler {
     return item;
   }
 
+  // Data may decide it: what has waited for them is before it.
+  static bool has_unknown_address(const Item& load) {
+    return !std::get<MemoryAccess>(load.what).address && !(load.detail && load.detail->near);
+  }
+
   static void raise(Item& item, std::int64_t by) {
     if (item.detail) {
       const_cast<ItemDetail&>(*item.detail).rises = by;
@@ -229,11 +234,14 @@ class LoadScheduler {
   void raise_all(Items& body) const {
     if (std::any_of(body.begin(), body.end(), holds_loads)) return;
     std::int64_t before = 0;
+    bool waited = false;  // for a load, by what may compute an address of it
     for (Item& item : body) {
-      if (is_load(item) && (!item.detail || item.detail->needs.empty()))
+      const bool needs = item.detail && !item.detail->needs.empty();
+      if (is_load(item) && !needs && !(waited && has_unknown_address(item)))
         raise(item, before);
       else
         ++before;
+      waited = waited || needs;
     }
   }
 
@@ -247,6 +255,7 @@ class LoadScheduler {
       for (std::size_t i = at; i-- > 0;) {
         const Item& before = items[i];
         if (holds_loads(before) || !before.shares.empty()) break;
+        if (has_unknown_address(item) && before.detail && !before.detail->needs.empty()) break;
         if (is_load(before)) continue;
         run = i + 1 < at && before.threads != items[i + 1].threads ? 0 : run;
         run += instructions_of(before);
