@@ -214,13 +214,14 @@ struct ExecutedInstruction {
   std::uint32_t active = 0;                     // lanes that executed it
   std::uint32_t performed = 0;                  // those whose guard was true
   Role role = Role::calculation;
-  std::uint32_t bytes = 0;  // per lane, of a load or store
+  std::uint32_t bytes = 0;  // per lane, of an access whose addresses follow
   // Of a load or store: the global addresses of the performing lanes that point to global memory, by lane,
   // and which lanes those are. Of calculation that accesses shared memory: the same for it, addresses as the
-  // instruction has them, which may be generic.
+  // instruction has them, which may be generic. Of one that loads from constant memory: the same for that.
   const std::uint64_t* addresses = nullptr;
   std::uint32_t global_lanes = 0;
   std::uint32_t shared_lanes = 0;
+  std::uint32_t constant_lanes = 0;
 };
 
 class ExecutionListener {

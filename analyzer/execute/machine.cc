@@ -235,6 +235,11 @@ void observe(Warp& warp, const DecodedInstruction& op, std::uint32_t function, s
   } else if (op.control == Control::none && mask != 0 && warp.shared_lanes != 0) {
     executed.addresses = warp.addresses;
     executed.shared_lanes = warp.shared_lanes;
+    executed.bytes = static_cast<std::uint32_t>(op.bytes) * op.count;
+  } else if (op.control == Control::none && op.space == Space::constant) {
+    executed.addresses = warp.addresses;
+    executed.constant_lanes = mask;
+    executed.bytes = static_cast<std::uint32_t>(op.bytes) * op.count;
   }
   warp.machine->listener->executed({warp.block->number, warp.index}, executed);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "simulator/program/walk.h"
 
@@ -18,13 +19,15 @@ int first_line(const Items& items) {
 
 }  // namespace
 
-ProfileRecorder::ProfileRecorder(const KernelProgram& program, const ptx::Module& module)
-    : program_(program), module_(module) {
+ProfileRecorder::ProfileRecorder(const KernelProgram& program, const ptx::Module& module,
+                                 const LaunchConfig& launch)
+    : program_(program), module_(module), early_(early_loops(program)), accesses_(program, module, launch) {
   for (const Parameter& parameter : program.parameters)
     if (parameter.share && parameter.ptx_line > 0) shares_[parameter.name].branch = parameter.ptx_line;
   find(program.program);
   std::erase_if(shares_, [](const auto& share) { return share.second.side == 0; });
   for (const auto& [name, share] : shares_) executions_[share.branch] = executions_[share.side] = 0;
+  index_loops();
 }
 
 void ProfileRecorder::find(const Items& items) {
@@ -50,17 +53,42 @@ void ProfileRecorder::find(const Items& items) {
     if (const auto* repeat = std::get_if<Repeat>(&item.what)) {
       // `iterations_at_line_9`, or one less with a last iteration beside it.
       const auto names = repeat->count.names();
-      if (names.size() == 1 && names[0].starts_with("iterations_at_")) {
-        Loop loop;
-        loop.parameter = names[0];
-        loop.first_line = first_line(repeat->body);
-        for_each_item(repeat->body, [&](const Item& inner) { loop.lines.add(inner.ptx); });
-        const bool known = std::any_of(loops_.begin(), loops_.end(),
-                                       [&](const Loop& other) { return other.parameter == loop.parameter; });
-        if (!known && loop.first_line != 0) loops_.push_back(std::move(loop));
-      }
+      const int at = first_line({item});
+      if (const auto early = early_.find(at); early != early_.end())
+        add_loop(item, early->second.name, early->second.exits);
+      else if (names.size() == 1 && names[0].starts_with("iterations_at_"))
+        add_loop(item, names[0], {});
     }
     for_each_inner(item, [this](const Items& inner) { find(inner); });
+  }
+}
+
+void ProfileRecorder::add_loop(const Item& item, std::string parameter, std::vector<int> exits) {
+  const Items& body = std::get<Repeat>(item.what).body;
+  Loop loop;
+  loop.parameter = std::move(parameter);
+  loop.exits = std::move(exits);
+  loop.first_line = first_line(body);
+  for_each_item(body, [&](const Item& inner) { loop.lines.add(inner.ptx); });
+  const bool known = std::any_of(loops_.begin(), loops_.end(),
+                                 [&](const Loop& other) { return other.parameter == loop.parameter; });
+  if (!known && loop.first_line != 0) loops_.push_back(std::move(loop));
+}
+
+void ProfileRecorder::index_loops() {
+  std::size_t lines = 0;
+  for (const Loop& loop : loops_)
+    lines = std::max(lines, static_cast<std::size_t>(loop.lines.ranges().back().second) + 1);
+  line_in_loop_.assign(lines * loops_.size(), 0);
+  for (std::size_t i = 0; i < loops_.size(); ++i) {
+    const auto at = [&](int line) -> std::uint8_t& {
+      return line_in_loop_[static_cast<std::size_t>(line) * loops_.size() + i];
+    };
+    for (const auto& [first, last] : loops_[i].lines.ranges())
+      for (int line = first; line <= last; ++line) at(line) |= kInside;
+    at(loops_[i].first_line) |= kFirst;
+    if (loops_[i].exits.empty()) at(loops_[i].first_line) |= kCounted;
+    for (const int line : loops_[i].exits) at(line) |= kCounted;
   }
 }
 
@@ -71,20 +99,37 @@ void ProfileRecorder::executed(const WarpId& warp, const ExecutedInstruction& in
     ++counted->second;
     if (instruction.performed != 0) ++performed_[line];
   }
-  for (Loop& loop : loops_) {
-    const auto key = std::pair{warp.block, warp.warp};
-    if (line == loop.first_line) {
-      ++loop.open[key];
-    } else if (!loop.lines.contains(line)) {
-      const auto open = loop.open.find(key);
-      if (open == loop.open.end()) continue;
-      close(loop, open->second);
-      loop.open.erase(open);
+  if (!loops_.empty()) follow_loops(warp, instruction, line);
+  accesses_.executed(warp, instruction, line);
+}
+
+void ProfileRecorder::follow_loops(const WarpId& warp, const ExecutedInstruction& instruction, int line) {
+  if (warp.block != block_) {  // blocks run one after the other
+    for (std::size_t i = 0; i < open_.size(); ++i) close(loops_[i % loops_.size()], open_[i]);
+    block_ = warp.block;
+  }
+  const std::size_t first = warp.warp * loops_.size();
+  if (open_.size() < first + loops_.size()) open_.resize(first + loops_.size());
+  const std::size_t row = static_cast<std::size_t>(line) * loops_.size();
+  for (std::size_t i = 0; i < loops_.size(); ++i) {
+    Open& open = open_[first + i];
+    const std::uint8_t where = row < line_in_loop_.size() ? line_in_loop_[row + i] : std::uint8_t{0};
+    if ((where & kFirst) != 0) {
+      const bool goes_on = (instruction.active & ~open.entered) == 0 && (instruction.active & open.left) == 0;
+      if (!goes_on) close(loops_[i], open);
+      open.entered |= instruction.active;
     }
+    if (open.entered == 0) continue;
+    if ((where & kCounted) != 0) ++open.iterations;
+    if ((where & kInside) != 0) continue;
+    open.left |= instruction.active;
+    if ((open.entered & ~open.left) == 0) close(loops_[i], open);
   }
 }
 
-void ProfileRecorder::close(Loop& loop, std::int64_t iterations) {
+void ProfileRecorder::close(Loop& loop, Open& open) {
+  const auto [entered, left, iterations] = std::exchange(open, {});
+  if (entered == 0) return;
   ++loop.entries;
   const auto count = static_cast<double>(iterations);
   loop.sum += count;
@@ -105,18 +150,18 @@ KernelProfile ProfileRecorder::profile() const {
     const double taken = count(share.access ? performed_ : executions_, share.side) / reached;
     profile.shares[name] = std::clamp(share.other ? 1 - taken : taken, 0.0, 1.0);
   }
-  for (Loop loop : loops_) {
-    for (const auto& [warp, iterations] : loop.open) {
-      ++loop.entries;
-      loop.sum += static_cast<double>(iterations);
-      loop.squares += static_cast<double>(iterations) * static_cast<double>(iterations);
-      loop.most = std::max(loop.most, iterations);
+  for (std::size_t i = 0; i < loops_.size(); ++i) {
+    Loop loop = loops_[i];
+    for (std::size_t at = i; at < open_.size(); at += loops_.size()) {
+      Open open = open_[at];
+      close(loop, open);
     }
     if (loop.entries == 0) continue;
     const double entries = static_cast<double>(loop.entries), mean = loop.sum / entries;
     profile.iterations[loop.parameter] = {
         mean, std::sqrt(std::max(0.0, loop.squares / entries - mean * mean)), loop.most};
   }
+  accesses_.add_to(profile);
   return profile;
 }
 

@@ -5,17 +5,20 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/execute/access_recorder.h"
 #include "analyzer/execute/execute.h"
 #include "simulator/program/profile.h"
+#include "simulator/program/profiled_program.h"
 
 namespace warptime::execute {
 
 // Counts how often warps reach and take the branches of a program's shares, and the iterations of the loops that ask for
-// them. By PTX lines: the program must be of the module that is executed.
+// them or may be left early, and looks at the accesses whose addresses data decide. By PTX lines: the program must be of the
+// module that is executed, and have ItemDetail.
 class ProfileRecorder : public ExecutionListener {
  public:
   // Both must outlive it.
-  ProfileRecorder(const KernelProgram& program, const ptx::Module& module);
+  ProfileRecorder(const KernelProgram& program, const ptx::Module& module, const LaunchConfig& launch);
 
   bool wants(const WarpId&) override { return true; }
   void executed(const WarpId& warp, const ExecutedInstruction& instruction) override;
@@ -27,12 +30,18 @@ class ProfileRecorder : public ExecutionListener {
   struct Loop {
     std::string parameter;
     int first_line = 0;
-    LineSet lines;  // of its body
+    LineSet lines;           // of its body
+    std::vector<int> exits;  // EarlyLoop::exits: they are counted, where there are any
     std::uint64_t entries = 0;
     double sum = 0, squares = 0;
     std::int64_t most = 0;
-    std::map<std::pair<std::uint64_t, std::uint32_t>, std::int64_t> open;  // iterations so far, by warp
   };
+  // A warp in a loop: threads that leave it may execute what is behind it before the others go on.
+  struct Open {
+    std::uint32_t entered = 0, left = 0;  // threads; entered 0: it is in none
+    std::int64_t iterations = 0;          // so far
+  };
+  enum : std::uint8_t { kInside = 1, kFirst = 2, kCounted = 4 };  // a line of a loop
   struct Share {
     int branch = 0;       // its line
     int side = 0;         // the first line of what takes it, or does not
@@ -40,12 +49,20 @@ class ProfileRecorder : public ExecutionListener {
     bool access = false;  // a predicated access: both are its line
   };
   void find(const Items& items);
-  void close(Loop& loop, std::int64_t iterations);
+  void add_loop(const Item& item, std::string parameter, std::vector<int> exits);
+  void index_loops();
+  void follow_loops(const WarpId& warp, const ExecutedInstruction& instruction, int line);
+  static void close(Loop& loop, Open& open);
 
   const KernelProgram& program_;
   const ptx::Module& module_;
   std::map<std::string, Share> shares_;
+  std::map<int, EarlyLoop> early_;
   std::vector<Loop> loops_;
+  std::vector<std::uint8_t> line_in_loop_;  // by line, then by loop
+  std::vector<Open> open_;                  // by warp of the block, then by loop
+  std::uint64_t block_ = 0;                 // that was executed last
+  AccessRecorder accesses_;
   std::map<int, std::uint64_t> executions_;  // by line, of those that shares need
   std::map<int, std::uint64_t> performed_;   // of accesses: with some thread
 };

@@ -203,8 +203,7 @@ Expression LoopLowering::trip_expression(std::uint32_t index, const analysis::Tr
               at, fmt::format(
                       "the number of iterations differs between threads: `{}` is {}", to_string(*expression),
                       trip.of_ends ? "that of the first or the last thread" : "the maximum over threads"));
-        if (trip.may_end_earlier)
-          notes_.assume(at, "the loop may be left early, which data decide: taken to run to its end");
+        if (trip.may_end_earlier) notes_.assume(at, std::string(kMayBeLeftEarly));
         if (trip.positive_step)
           notes_.assume(at, fmt::format("the step `{}` of the loop is positive",
                                         conditions_.readable(*trip.positive_step)));

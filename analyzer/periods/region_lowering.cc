@@ -60,8 +60,7 @@ std::uint32_t RegionLowering::after_block(std::uint32_t b, std::uint32_t stop, s
     if (flow_.cfg.contains(loop, s)) targets.push_back(s);
   const auto last = block.end - 1;
   if (targets.size() < block.successors.size() && !targets.empty())
-    notes_.assume(last,
-                  "the loop may be left early here, which data or threads decide: taken to run to its end");
+    notes_.assume(last, std::string(kMayBeLeftEarlyHere));
   if (targets.empty()) return none;
   if (targets.size() == 1) return targets[0];
   if (depth > max_depth || lowered_blocks_ > 8 * flow_.cfg.blocks.size() + 2000) {

@@ -64,7 +64,8 @@ CommandSyntax run_syntax() {
           "write the instructions that this warp executed as a kernel program, to compare it with that of "
           "`warptime analyze`"},
          {"profile", "FILE",
-          "write what data decided, the shares of warps that took branches and the iterations of loops, to "
+          "write what data decided, the shares of warps that took branches, the iterations of loops and the "
+          "addresses of accesses, to "
           "FILE, for "
           "`warptime predict --profile FILE`",
           Names::output},
@@ -344,7 +345,8 @@ void say_findings(const Loaded& loaded, const execute::Execution& execution) {
 
 // The kernel's program, whose shares and loops are counted.
 struct Profiled {
-  Profiled(KernelProgram of, const ptx::Module& module) : program(std::move(of)), recorder(program, module) {}
+  Profiled(KernelProgram of, const ptx::Module& module, const execute::LaunchConfig& launch)
+      : program(std::move(of)), recorder(program, module, launch) {}
   KernelProgram program;
   execute::ProfileRecorder recorder;
 };
@@ -354,6 +356,7 @@ Result<KernelProgram> analyse_for_profile(const Loaded& loaded, const RunRequest
   options.kernel = loaded.symbol;
   options.skip_unsupported = true;
   options.keep_steps = false;
+  options.machine = AnalyzeOptions::Machine::estimated;  // with ItemDetail
   const auto& block = request.launch.block;
   options.block = {block.x, block.y, block.z};
   auto analysis = analyze(loaded.source, options);
@@ -373,7 +376,7 @@ int run_kernel(const Arguments& arguments, RunRequest request, const Loaded& loa
   if (request.profile) {
     auto analysed = analyse_for_profile(loaded, request);
     if (!analysed) return fail(wrong_input, analysed.diagnostics());
-    profiled.emplace(std::move(*analysed), loaded.module);
+    profiled.emplace(std::move(*analysed), loaded.module, request.launch);
   }
   execute::ExecutionListener* listener = nullptr;
   if (recorder) listener = &*recorder;

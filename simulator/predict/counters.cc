@@ -202,6 +202,10 @@ void add_notes(const MemoryLevels& levels, std::vector<std::string>& notes) {
         fmt::format("{:.0f}% of the sectors have addresses that are not known: they are spread as their "
                     "patterns say, over the array, or over an element for each thread",
                     100 * levels.unknown_share));
+  if (levels.profiled_share > 0.005)
+    notes.push_back(fmt::format(
+        "{:.0f}% of the sectors have addresses that data decide: they are drawn as the profile says",
+        100 * levels.profiled_share));
   if (levels.footprint_estimated)
     notes.emplace_back(
         "bytes of memory are estimated: where an address or a loop's range is not known, an element for each "

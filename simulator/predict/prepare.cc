@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "simulator/base/did_you_mean.h"
+#include "simulator/program/profiled_program.h"
 #include "simulator/program/yaml_reader.h"
 
 namespace warptime {
@@ -141,6 +142,11 @@ class Preparation {
     if (!loaded) throw Failed{loaded.diagnostics()};
     PreparedLaunch prepared;
     prepared.step = &step;
+    if (const KernelProfile* profile = options_.profile.of_kernel(launch.entry)) {
+      ProfiledProgram profiled = with_profile(loaded->program, *profile, options_.assumed);
+      loaded->program = std::move(profiled.program);
+      prepared.shares = std::move(profiled.shares);
+    }
     prepared.program = intern(loaded->program);
     if (auto wrong = check_names(step, *prepared.program); !wrong.empty())
       throw Failed{at_step(plan_, step, std::move(wrong))};

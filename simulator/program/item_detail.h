@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,8 @@
 #include "simulator/program/expression/expression.h"
 
 namespace warptime {
+
+struct AccessProfile;
 
 // An access to memory that is private to an SM, or that its caches hold: `{load: shared, bytes: 4, address: …}`.
 struct ChipAccess {
@@ -21,6 +24,8 @@ struct ChipAccess {
   // The bytes from the beginning of the block's shared memory, of the thread's local memory or of the constant array, as
   // MemoryAccess::address. Absent: unknown.
   std::optional<Expression> address = {};
+  // ChipAccessProfile::ways, where a profile has them. Not in the file.
+  std::optional<double> ways = {};
   friend bool operator==(const ChipAccess&, const ChipAccess&) = default;
 };
 inline constexpr std::array<std::string_view, 3> kChipAccessKinds = {"load", "store", "atomic"};
@@ -47,6 +52,8 @@ struct ItemDetail {
   // The PTX instructions that it stands for, as indices, in the order of execution. Only while `analyze` makes the
   // program: a finished one has none.
   std::vector<std::uint32_t> made_of = {};
+  // Of a memory access: what a profile says of it (profiled_program.h). Not in the file.
+  std::shared_ptr<const AccessProfile> profile = {};
   bool empty() const {
     return needs.empty() && rises == 0 && !chain && on_chip.empty() && !barrier && !near && !floating;
   }

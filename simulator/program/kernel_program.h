@@ -169,6 +169,12 @@ struct Assumption {
   friend bool operator==(const Assumption&, const Assumption&) = default;
 };
 
+// What the analyzer assumes of a loop whose count is known: at its item, and at a branch in its body.
+inline constexpr std::string_view kMayBeLeftEarly =
+    "the loop may be left early, which data decide: taken to run to its end";
+inline constexpr std::string_view kMayBeLeftEarlyHere =
+    "the loop may be left early here, which data or threads decide: taken to run to its end";
+
 // Where a program that `analyze` wrote came from; all empty for one written by hand.
 struct Provenance {
   std::string kernel;    // the source's name: mtx

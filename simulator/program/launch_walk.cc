@@ -326,7 +326,7 @@ class LaunchWalk : WarpState {
   }
 
   Outcome sectors_of(const WarpNode& node, const MemoryAccess& access, Lanes active, std::int64_t& sectors) {
-    if (!node.address || !access.bytes) return unknown_sectors(access, active, sectors);
+    if (!node.address || !access.bytes) return unknown_sectors(node, access, active, sectors);
     const std::int64_t bytes = std::max<std::int64_t>(*access.bytes, 1);
     std::array<std::int64_t, kWarp> places{};
     std::size_t size = 0;
@@ -348,7 +348,7 @@ class LaunchWalk : WarpState {
         const ValueRange place = evaluate(address);
         if (!place.known) {
           set_all_lanes();
-          return unknown_sectors(access, active, sectors);
+          return unknown_sectors(node, access, active, sectors);
         }
         if (!place.is_linear()) {
           cut = cut_for_value(address, place);
@@ -394,8 +394,10 @@ class LaunchWalk : WarpState {
   }
 
   // Those of its pattern, no more than threads need.
-  Outcome unknown_sectors(const MemoryAccess& access, Lanes active, std::int64_t& sectors) {
-    found_.sectors_unknown = true;
+  Outcome unknown_sectors(const WarpNode& node, const MemoryAccess& access, Lanes active,
+                          std::int64_t& sectors) {
+    const bool profiled = node.item->detail && node.item->detail->profile;
+    found_.sectors_unknown = found_.sectors_unknown || !profiled;
     const auto lanes = static_cast<std::int64_t>(std::popcount(active));
     const std::int64_t each = sector_of(std::max<std::int64_t>(access.bytes.value_or(4), 1) - 1) + 1;
     sectors = std::min(access.sectors.value_or(lanes * each), lanes * each);

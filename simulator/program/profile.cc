@@ -34,7 +34,136 @@ void read_iterations(Reader& reader, const Node& node, KernelProfile& profile) {
   }
 }
 
+// The numbers of an access: each at least `least` and at most `most`.
+class AccessReader {
+ public:
+  explicit AccessReader(Reader& reader) : reader_(reader) {}
+
+  void read(const Node& node, AccessProfile& access) {
+    Fields fields(reader_, node,
+                  {"requests", "sectors", "lines", "atomic", "launch", "block", "repeats", "reuse_on_sm",
+                   "reuse_in_launch"},
+                  "an access");
+    number(fields, "requests", 0, kMost, access.requests, true);
+    number(fields, "sectors", 1, kMostSectors, access.sectors, true);
+    number(fields, "lines", 1, kMostSectors, access.lines, true);
+    number(fields, "repeats", 0, 1, access.repeats);
+    if (access.lines > access.sectors) reader_.error(node, "`lines` must be at most `sectors`");
+    if (const Node* atomic = fields.find("atomic")) read_atomic(*atomic, access);
+    if (const Node* launch = fields.require("launch")) {
+      Fields of(reader_, *launch, {"sectors", "pieces", "lines", "blocks", "threads"}, "`launch`");
+      touched(of, access.launch);
+      number(of, "blocks", 1, kMost, access.blocks, true);
+      number(of, "threads", 1, kMost, access.threads, true);
+    }
+    if (const Node* block = fields.require("block")) {
+      Fields of(reader_, *block, {"sectors", "pieces", "lines"}, "`block`");
+      touched(of, access.block);
+    }
+    if (const Node* times = fields.find("reuse_on_sm")) read_times(*times, access.sm);
+    if (const Node* times = fields.find("reuse_in_launch")) read_times(*times, access.all);
+  }
+
+  void read(const Node& node, ChipAccessProfile& access) {
+    Fields fields(reader_, node, {"requests", "ways"}, "an access on the chip");
+    number(fields, "requests", 0, kMost, access.requests, true);
+    number(fields, "ways", 1, 2 * kLanesOfWarp, access.ways, true);
+  }
+
+ private:
+  static constexpr double kMost = 1e18, kLanesOfWarp = 32;
+  static constexpr double kMostSectors = 4 * kLanesOfWarp;  // 16 bytes a thread, each in sectors of its own
+  static constexpr std::size_t kMostTimes = 64;
+
+  void number(Fields& fields, const char* key, double least, double most, double& into, bool needed = false) {
+    const Node* node = needed ? fields.require(key) : fields.find(key);
+    if (node == nullptr) return;
+    const auto value = reader_.number(*node, fmt::format("`{}`", key));
+    if (!value) return;
+    into = *value;
+    if (!(into >= least && into <= most))
+      reader_.error(*node, fmt::format("`{}` must be {:.0f} to {:g}", key, least, most));
+  }
+
+  void touched(Fields& fields, TouchedMemory& memory) {
+    number(fields, "sectors", 0, kMost, memory.sectors, true);
+    number(fields, "pieces", 0, kMost, memory.pieces, true);
+    number(fields, "lines", 0, kMost, memory.lines, true);
+  }
+
+  void read_atomic(const Node& node, AccessProfile& access) {
+    Fields fields(reader_, node, {"turns", "addresses", "hottest"}, "`atomic`");
+    number(fields, "turns", 1, kMostSectors, access.turns, true);
+    number(fields, "addresses", 1, kLanesOfWarp, access.addresses, true);
+    number(fields, "hottest", 0, 1, access.hottest);
+  }
+
+  void read_times(const Node& node, ReuseTimes& times) {
+    if (node.kind != Node::Kind::sequence || node.items.size() > kMostTimes)
+      return reader_.error(node, fmt::format("reuse times must be a list of at most {} shares", kMostTimes));
+    double sum = 0;
+    for (const Node& item : node.items) {
+      const auto share = reader_.number(item, "a share");
+      if (share && !(*share >= 0 && *share <= 1)) reader_.error(item, "a share must be 0 to 1");
+      sum += times.emplace_back(share.value_or(0));
+    }
+    constexpr double rounding = 0.01;
+    if (sum > 1 + rounding) reader_.error(node, "the shares must be 1 at most together");
+  }
+
+  Reader& reader_;
+};
+
+void read_accesses(Reader& reader, const Fields& fields, KernelProfile& kernel) {
+  const auto each = [&](const char* key, const auto& read) {
+    const Node* accesses = fields.find(key);
+    if (accesses == nullptr) return;
+    if (accesses->kind != Node::Kind::mapping)
+      return reader.error(*accesses, fmt::format("`{}` must be a mapping", key));
+    for (const Entry& entry : accesses->entries) read(entry);
+  };
+  each("accesses", [&](const Entry& entry) {
+    AccessProfile access;
+    AccessReader(reader).read(entry.value, access);
+    kernel.accesses[entry.key.text] = std::make_shared<const AccessProfile>(std::move(access));
+  });
+  each("on_chip", [&](const Entry& entry) {
+    AccessReader(reader).read(entry.value, kernel.chip_accesses[entry.key.text]);
+  });
+}
+
+void append_times(std::string& text, const char* key, const ReuseTimes& times) {
+  if (times.empty()) return;
+  text += fmt::format("    {}: [", key);
+  for (std::size_t k = 0; k < times.size(); ++k)
+    text += fmt::format("{}{:.3g}", k == 0 ? "" : ", ", times[k]);
+  text += "]\n";
+}
+
+void append_access(std::string& text, const std::string& name, const AccessProfile& access) {
+  const auto touched = [](const TouchedMemory& memory) {
+    return fmt::format("sectors: {:.6g}, pieces: {:.6g}, lines: {:.6g}", memory.sectors, memory.pieces,
+                       memory.lines);
+  };
+  text += fmt::format("  {}:\n    requests: {:.12g}\n    sectors: {:.6g}\n    lines: {:.6g}\n", name,
+                      access.requests, access.sectors, access.lines);
+  if (access.turns > 0)
+    text += fmt::format("    atomic: {{turns: {:.6g}, addresses: {:.6g}, hottest: {:.3g}}}\n", access.turns,
+                        access.addresses, access.hottest);
+  text += fmt::format("    launch: {{{}, blocks: {:.12g}, threads: {:.12g}}}\n", touched(access.launch),
+                      access.blocks, access.threads);
+  text += fmt::format("    block: {{{}}}\n    repeats: {:.3g}\n", touched(access.block), access.repeats);
+  append_times(text, "reuse_on_sm", access.sm);
+  append_times(text, "reuse_in_launch", access.all);
+}
+
 }  // namespace
+
+const KernelProfile* Profile::of_kernel(std::string_view kernel) const {
+  for (const KernelProfile& one : kernels)
+    if (kernel.empty() || one.kernel.empty() || one.kernel == kernel) return &one;
+  return nullptr;
+}
 
 std::optional<double> Profile::find(std::string_view kernel, std::string_view name) const {
   const std::string key(name);
@@ -56,12 +185,14 @@ Result<Profile> read_profile(std::string_view text, const std::string& file) {
       reader.error(document, "a profile must be a mapping", "`warptime run --profile FILE` writes one");
       continue;
     }
-    Fields fields(reader, document, {"warptime", "kernel", "shares", "iterations"}, "a profile");
+    Fields fields(reader, document, {"warptime", "kernel", "shares", "iterations", "accesses", "on_chip"},
+                  "a profile");
     yaml::check_version(reader, fields, Profile::format_version);
     KernelProfile kernel;
     if (const Node* name = fields.find("kernel")) kernel.kernel = reader.text(*name, "`kernel`");
     if (const Node* shares = fields.find("shares")) read_shares(reader, *shares, kernel);
     if (const Node* loops = fields.find("iterations")) read_iterations(reader, *loops, kernel);
+    read_accesses(reader, fields, kernel);
     profile.kernels.push_back(std::move(kernel));
   }
   if (reader.failed()) return reader.take();
@@ -79,6 +210,11 @@ std::string to_yaml(const Profile& profile) {
     for (const auto& [name, loop] : kernel.iterations)
       text += fmt::format("  {}: {{mean: {:.6g}, deviation: {:.6g}, most: {}}}\n", name, loop.mean,
                           loop.deviation, loop.most);
+    if (!kernel.accesses.empty()) text += "accesses:\n";
+    for (const auto& [name, access] : kernel.accesses) append_access(text, name, *access);
+    if (!kernel.chip_accesses.empty()) text += "on_chip:\n";
+    for (const auto& [name, access] : kernel.chip_accesses)
+      text += fmt::format("  {}: {{requests: {:.12g}, ways: {:.6g}}}\n", name, access.requests, access.ways);
   }
   return text;
 }

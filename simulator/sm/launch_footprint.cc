@@ -5,8 +5,10 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
+#include "simulator/program/access_profile.h"
 #include "simulator/program/expression/range_expression.h"
 #include "simulator/program/launch_variable.h"
 #include "simulator/program/walk.h"
@@ -263,17 +265,19 @@ class Collector {
   Footprint finish() {
     for (const auto& [name, index] : program_.arrays) {
       ArrayRuns& array = arrays_[index];
-      const auto of = [&](std::vector<Runs> runs, std::int64_t grain) {
-        const double bytes = union_of(std::move(runs), static_cast<double>(grain));
+      const auto of = [&](std::vector<Runs> runs, std::int64_t grain, double by_profile) {
+        const double bytes =
+            union_of(std::move(runs), static_cast<double>(grain)) + by_profile * static_cast<double>(grain);
         return array.bytes ? std::min(bytes, std::ceil(*array.bytes / static_cast<double>(grain)) *
                                                  static_cast<double>(grain))
                            : bytes;
       };
-      footprint_.read_bytes += of(array.read, kMemoryBytes);
-      footprint_.written_bytes += of(array.written, kSectorBytes);
-      footprint_.atomic_bytes += of(array.atomic, kSectorBytes);
+      footprint_.read_bytes += of(array.read, kMemoryBytes, array.read_by_profile.pieces);
+      footprint_.written_bytes += of(array.written, kSectorBytes, array.written_by_profile.sectors);
+      footprint_.atomic_bytes += of(array.atomic, kSectorBytes, array.atomic_sectors_by_profile);
       array.read.insert(array.read.end(), array.written.begin(), array.written.end());
-      footprint_.all_bytes += of(std::move(array.read), kLineBytes);
+      footprint_.all_bytes += of(std::move(array.read), kLineBytes,
+                                 std::max(array.read_by_profile.lines, array.written_by_profile.lines));
     }
     return footprint_;
   }
@@ -281,7 +285,10 @@ class Collector {
  private:
   struct ArrayRuns {
     std::vector<Runs> read, written, atomic;
-    std::optional<double> bytes;  // of the allocation, where they are known
+    TouchedMemory read_by_profile, written_by_profile;  // of accesses whose addresses data decide
+    double atomic_sectors_by_profile = 0;
+    std::set<const AccessProfile*> profiles;  // each counts once, however often an access is written
+    std::optional<double> bytes;              // of the allocation, where they are known
   };
 
   void repeat(const CompiledFootprint::Node& node) {
@@ -309,6 +316,8 @@ class Collector {
       array.bytes = std::max(array.bytes.value_or(0), node.begin + static_cast<double>(*node.bytes));
     Runs runs;
     const ValueRange address = node.value ? value(node) : ValueRange::unknown();
+    if (!address.known && node.item->detail && node.item->detail->profile)
+      return add(access, *node.item->detail->profile, array);
     if (!address.known && is_atomic(access)) return;  // counters, which L2 holds
     if (address.known) {
       runs = runs_of(address, counts_, bytes);
@@ -328,6 +337,27 @@ class Collector {
     const bool copy = is_asynchronous_copy(access);
     if (access.kind == MemoryAccess::Kind::load || copy) array.read.push_back(runs);
     if ((access.kind == MemoryAccess::Kind::store && !copy) || both) array.written.push_back(runs);
+  }
+
+  void add(const MemoryAccess& access, const AccessProfile& profile, ArrayRuns& array) {
+    if (!array.profiles.insert(&profile).second) return;
+    double blocks = 1, threads = 1;
+    for (std::size_t d = 0; d < 3; ++d) {
+      blocks *= static_cast<double>(counts_[d]);
+      threads *= static_cast<double>(size_.block[d]);
+    }
+    const TouchedMemory touched = touched_by(profile, blocks, threads);
+    const auto add_to = [&](TouchedMemory& memory) {
+      memory.sectors += touched.sectors;
+      memory.pieces += touched.pieces;
+      memory.lines += touched.lines;
+    };
+    const bool load = access.kind == MemoryAccess::Kind::load || is_asynchronous_copy(access);
+    if (load) add_to(array.read_by_profile);
+    if (!load || is_atomic(access)) add_to(array.written_by_profile);
+    if (!is_atomic(access)) return;
+    array.atomic_sectors_by_profile += touched.sectors;
+    footprint_.hottest = std::max(footprint_.hottest, profile.hottest);
   }
 
   ValueRange value(const CompiledFootprint::Node& node) const {

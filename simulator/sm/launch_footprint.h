@@ -17,7 +17,8 @@ struct Footprint {
   double written_bytes = 0;  // that stores and atomics access, in sectors
   double all_bytes = 0;      // of both together, in lines, as L2 keeps them
   double atomic_bytes = 0;   // that atomics access, in sectors, where their addresses are known
-  bool estimated = false;    // some addresses are not known, or depend on what has no range
+  double hottest = 0;  // the largest share of the threads of atomics with a profile that access one address
+  bool estimated = false;  // some addresses are not known, or depend on what has no range
 };
 
 class LaunchFootprint {

@@ -357,7 +357,9 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   if (whole.atomic_bytes > 0) {
     const double share = footprint.of_blocks(0, 1).atomic_bytes / whole.atomic_bytes;
     options.atomics_shared = share * static_cast<double>(blocks) >= 2;
-    options.atomic_sms = std::clamp(options.atomic_sms * share, 1.0, options.atomic_sms);
+    // All SMs access the address that most threads access.
+    const double with_hottest = share + std::max(1 - share, 0.0) * whole.hottest;
+    options.atomic_sms = std::clamp(options.atomic_sms * with_hottest, 1.0, options.atomic_sms);
   }
   PlaceListener counted, waited;
   if (places != nullptr) options.listener = &counted;
@@ -394,9 +396,9 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   levels.l2_reads = joined_reads * (loads - levels.l1_load_hits) + total.local_load_sectors - local_hits;
   levels.l2_writes =
       stores * (1 - ratio(counts.merged_sectors, counts.store_sectors)) + total.local_store_sectors;
-  levels.unknown_share =
-      ratio(run.counts.unknown_sectors,
-            run.counts.load_sectors + run.counts.store_sectors + run.counts.atomic_sectors);
+  const double all_sectors = run.counts.load_sectors + run.counts.store_sectors + run.counts.atomic_sectors;
+  levels.unknown_share = ratio(run.counts.unknown_sectors, all_sectors);
+  levels.profiled_share = ratio(run.counts.profiled_sectors, all_sectors);
   levels.simulated_share = run.complete ? 1 : ratio(run.counts.instructions, counts.instructions);
   levels.footprint_estimated = whole.estimated;
   levels.dependences_known = scheduled->dependences_known;
@@ -404,12 +406,14 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   const MemoryTraffic::Bytes traffic =
       MemoryTraffic(footprint, blocks, active_blocks * sms, kL2Reused / kL2InUse * l2).bytes(whole);
   // No more than what each SM asks for the first time.
-  const double most_read = static_cast<double>(active_sms) * counts.first_bytes +
+  const double again = static_cast<double>(kMemoryBytes * active_sms) * counts.again_load_pieces;
+  const double most_read = static_cast<double>(active_sms) * counts.first_bytes + again +
                            static_cast<double>(kSectorBytes) * levels.l2_atomics;
   const double random = static_cast<double>(kMemoryBytes * active_sms) * counts.random_load_sectors;
-  const double asked = (1 - stays) * std::min(std::max(traffic.read, random), most_read);
+  const double asked = (1 - stays) * std::min(std::max({traffic.read, random, again}), most_read);
   const double random_stores = static_cast<double>(kSectorBytes * active_sms) * counts.random_store_sectors;
-  const double written = std::min(std::max(traffic.written, random_stores),
+  const double stored_again = static_cast<double>(kMemoryBytes * active_sms) * counts.again_store_pieces;
+  const double written = std::min(std::max({traffic.written, random_stores, stored_again}),
                                   static_cast<double>(kSectorBytes) * (levels.l2_writes + levels.l2_atomics));
   // What L2 still holds when the launch ends is not written back.
   const double flow = asked + written;

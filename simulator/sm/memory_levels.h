@@ -23,6 +23,7 @@ struct MemoryLevels {
   double cycles = 0;                     // of an SM
   std::array<double, kSmWaits> waits{};  // they are the sum of these
   double unknown_share = 0;              // of the sectors of L1: their addresses are not known
+  double profiled_share = 0;             // … a profile stands for their addresses
   double simulated_share = 1;            // of the accesses of the SM that was simulated
   bool footprint_estimated = false;
   bool dependences_known = false;  // the program says what its items need

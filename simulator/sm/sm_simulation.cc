@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "simulator/program/shared_conflicts.h"
+#include "simulator/sm/drawn_lines.h"
 #include "simulator/sm/sector_cache.h"
 #include "simulator/sm/sm_listener.h"
 
@@ -22,7 +23,10 @@ namespace {
 constexpr std::int64_t kKib = 1024;
 
 // Places of arrays: far enough from each other, and from what stands for unknown addresses.
-constexpr int kArrayShift = 36;              // in lines
+constexpr int kArrayShift = 36;  // in lines
+// In an array, lines that are drawn, and those of one SM.
+constexpr std::int64_t kDrawnBegin = std::int64_t{1} << 35;
+constexpr int kDrawnShift = 26;
 constexpr std::int64_t kStepsOfAccess = 20;  // items for each access of the budget
 // Lines that are drawn at random which cost one more access of the budget: any part of them is like the rest.
 constexpr std::int64_t kDrawnLines = 8;
@@ -50,6 +54,9 @@ constexpr double kLoneSector = 1.6, kRandomSector = 1.5;
 constexpr double kFarAtRandom = 0.25;
 // Cycles of L1 that may be waiting when a partition issues one more access.
 constexpr double kL1Queue = 32;
+// Of loads of constants with addresses that differ by thread, as an H100 takes them: until the result of each further
+// address, and of the SM's constant cache.
+constexpr double kConstantWayLatency = 14, kConstantWayCycles = 2;
 constexpr std::int64_t kLocalLines = 1 << 17;  // of a warp: 512 KiB a thread
 
 int sectors_in(std::uint8_t sectors) {  // of a line
@@ -106,6 +113,8 @@ class SmRunner {
   void sign(std::span<const LineSectors> lines, const WarpTrace::Step& step, LaunchSignature& signature) {
     const Region& region = regions_[static_cast<std::size_t>(step.node->access)];
     if (lines.empty()) {
+      if (const AccessProfile* profile = profile_of(step))
+        signature.add(reinterpret_cast<std::uintptr_t>(profile));
       signature.add(static_cast<std::uint64_t>(region.lines));
       signature.add(static_cast<std::uint64_t>(threads_));
     }
@@ -161,6 +170,7 @@ class SmRunner {
     std::uint64_t age = 0;   // grows with each warp that starts
     std::int64_t wave = 0;   // how many blocks its SM had started before its block
     std::int64_t local = 0;  // the first line of its local memory
+    std::size_t place = 0;   // among the SM's warps
     // For listeners: what it executed last, and what it waits for.
     const Item* last = nullptr;
     int last_load = 0;   // the number of the load that all_loads waits for
@@ -215,6 +225,13 @@ class SmRunner {
   struct Region {
     std::int64_t base = 0, lines = 0;  // 0: it is not known how many
     std::int64_t place = 0;            // the same for arrays of one allocation
+  };
+
+  // What follows from an access' profile.
+  struct DrawnAccess {
+    double first = 0;            // of the sectors: those that the launch asks for the first time, …
+    double asked_again = 0;      // … and those that L2 had, and has no more
+    double sectors_of_line = 1;  // that the SM asks for in the end
   };
 
   struct Partition {
@@ -392,6 +409,8 @@ class SmRunner {
       warp.block = block;
       warp.wave = next_block_ / options_.sms;
       warp.age = static_cast<std::uint64_t>(started_);
+      warp.place = index;
+      drawn_.restart(index);
       warp.block_number = next_block_;
       warp.warp_number = w;
       warp.issued = time;
@@ -525,11 +544,15 @@ class SmRunner {
     accessing_ = step.node->item;
     std::span<const LineSectors> lines = warp.trace.lines(step);
     const bool unknown = lines.empty();
+    const AccessProfile* const profile = unknown ? profile_of(step) : nullptr;
     const std::int64_t base = regions_[static_cast<std::size_t>(step.node->access)].base;
     const bool atomic = is_atomic(access);
-    random_ = 0;
+    random_ = atomic_memory_ = 0;
     if (unknown) {
-      make_lines(warp, step, access);
+      if (profile != nullptr)
+        draw_lines(warp, step, *profile);
+      else
+        make_lines(warp, step, access);
       lines = made_;
     } else if (atomic) {
       count_turns(warp, step, lines);
@@ -555,11 +578,7 @@ class SmRunner {
       const LineSectors& line = lines[i];
       const double looked_up = look_up(start);
       const int sectors = sectors_in(line.sectors);
-      if (unknown) {
-        run_.counts.unknown_sectors += sectors;
-        (access.kind == MemoryAccess::Kind::store ? run_.counts.random_store_sectors
-                                                  : run_.counts.random_load_sectors) += random_ * sectors;
-      }
+      if (unknown) count_unknown(access, sectors, profile != nullptr);
       if (atomic) {
         run_.counts.atomic_sectors += sectors;
         std::array<int, 4> turns{};
@@ -586,6 +605,17 @@ class SmRunner {
       if (done.time > warp.all_loads.time) warp.last_load = step.node->load;
       warp.all_loads.later(done);
     }
+  }
+
+  // Sectors whose addresses are not known, or drawn with a profile.
+  void count_unknown(const MemoryAccess& access, int sectors, bool profiled) {
+    SmCounts& counts = run_.counts;
+    const bool store = access.kind == MemoryAccess::Kind::store;
+    (profiled ? counts.profiled_sectors : counts.unknown_sectors) += sectors;
+    if (profiled)
+      (store ? counts.again_store_pieces : counts.again_load_pieces) += random_ * sectors;
+    else
+      (store ? counts.random_store_sectors : counts.random_load_sectors) += random_ * sectors;
   }
 
   // What the access has asked L2 for. Blocks that start in the same wave on all SMs keep step.
@@ -663,6 +693,10 @@ class SmRunner {
     if (known.block >= 0 && known.block != warp.block->number) known.shared = true;
     known.block = warp.block->number;
     Completion there = from_l2(time, std::popcount(line.sectors) * kAtomicSectors);
+    if (atomic_memory_ > 0) {  // L2 reads a pair that it has not, and writes it back
+      at_memory(there.time, atomic_memory_ * std::popcount(line.sectors) * 4 * kRandomSector);
+      there.later({memory_free_, SmWait::memory});
+    }
     const double turn =
         figures_.atomic_thread_cycles * (known.shared || options_.atomics_shared ? options_.atomic_sms : 1);
     double& slice = slices_[line.line >> kSliceShift];
@@ -682,34 +716,49 @@ class SmRunner {
     return there;
   }
 
+  // Threads with different addresses take turns.
+  double constant_access(Warp& warp, const WarpTrace::Step& step, std::size_t index, const ChipAccess& access,
+                         double start) {
+    LaneValues addresses;
+    if (!warp.trace.chip_addresses(step, index, addresses)) {
+      if (!access.ways) return start;
+      const double more = static_cast<double>(RandomNumbers(warp.random).near(*access.ways)) - 1;
+      constant_free_ = std::max(start, constant_free_) + more * kConstantWayCycles;
+      return more > 0 ? std::max(constant_free_, start + more * kConstantWayLatency) : start;
+    }
+    int different = 0;
+    for (unsigned rest = step.threads; rest != 0; ++different) {
+      const std::int64_t word = addresses[static_cast<std::size_t>(std::countr_zero(rest))] / 4;
+      for (unsigned others = rest; others != 0; others &= others - 1) {
+        const int lane = std::countr_zero(others);
+        if (addresses[static_cast<std::size_t>(lane)] / 4 == word) rest &= ~(1U << lane);
+      }
+    }
+    const double served = std::max(start, constant_free_);
+    constant_free_ = served + (different - 1) * figures_.constant_way_cycles;
+    return different > 1 ? constant_free_ + figures_.shared_latency : start;
+  }
+
   // Returns when its result is there. Local memory lies word by word side by side; the block's and the warp's are apart.
   double chip_access(Warp& warp, const WarpTrace::Step& step, std::size_t index, const ChipAccess& access,
                      double start) {
+    if (access.space == ChipAccess::Space::constant) return constant_access(warp, step, index, access, start);
     LaneValues addresses;
-    if (access.space == ChipAccess::Space::constant) {
-      if (!warp.trace.chip_addresses(step, index, addresses)) return start;
-      int different = 0;
-      for (unsigned rest = step.threads; rest != 0; ++different) {
-        const std::int64_t word = addresses[static_cast<std::size_t>(std::countr_zero(rest))] / 4;
-        for (unsigned others = rest; others != 0; others &= others - 1) {
-          const int lane = std::countr_zero(others);
-          if (addresses[static_cast<std::size_t>(lane)] / 4 == word) rest &= ~(1U << lane);
-        }
-      }
-      const double served = std::max(start, constant_free_);
-      constant_free_ = served + (different - 1) * figures_.constant_way_cycles;
-      return different > 1 ? constant_free_ + figures_.shared_latency : start;
-    }
     ++run_.accesses;
     if (access.space == ChipAccess::Space::shared) {
-      if (!warp.trace.chip_addresses(step, index, addresses)) {  // taken to have no conflicts
+      const bool known = warp.trace.chip_addresses(step, index, addresses);
+      if (!known && !access.ways) {  // taken to have no conflicts
         l1_free_ = std::max(start, l1_free_) + 1;
         return access.kind == ChipAccess::Kind::store ? start : l1_free_ - 1 + figures_.shared_latency;
       }
       const bool load = access.kind == ChipAccess::Kind::load;
-      const int ways = shared_ways(addresses, step.threads, access.bytes, access.kind);
+      const int ways = known ? shared_ways(addresses, step.threads, access.bytes, access.kind)
+                             : static_cast<int>(RandomNumbers(warp.random).near(*access.ways));
       const auto least =
-          static_cast<int>(kLanes / lanes_at_once(addresses, step.threads, access.bytes, access.kind));
+          known ? static_cast<int>(kLanes / lanes_at_once(addresses, step.threads, access.bytes, access.kind))
+          : access.bytes > 8 ? 4
+          : access.bytes > 4 ? 2
+                             : 1;
       const int conflicts = std::max(ways - least, 0);
       (load ? run_.counts.shared_load_conflicts : run_.counts.shared_store_conflicts) += conflicts;
       if (options_.listener != nullptr) options_.listener->shared_access(ways, std::min(ways, least));
@@ -842,6 +891,46 @@ class SmRunner {
     return after(figures_.memory_latency + crowd);
   }
 
+  static const AccessProfile* profile_of(const WarpTrace::Step& step) {
+    return step.node->item->detail ? step.node->item->detail->profile.get() : nullptr;
+  }
+
+  // Lines as the profile has seen them. Threads of half a warp with the same address take turns, as make_atomics() has it.
+  void draw_lines(Warp& warp, const WarpTrace::Step& step, const AccessProfile& profile) {
+    const Region& region = regions_[static_cast<std::size_t>(step.node->access)];
+    const std::int64_t begin = (region.place << kArrayShift) + kDrawnBegin + (options_.sm << kDrawnShift);
+    RandomNumbers random(warp.random);
+    const DrawnAccess& drawn = drawn_access(profile);
+    drawn_.draw(profile, {region.place, begin, drawn.sectors_of_line}, warp.place, random, made_);
+    for (LineSectors& line : made_) line.line -= region.base;
+    // Memory gives two sectors for one that lies alone.
+    const double pieces = 1 / std::clamp(profile.sectors / profile.lines, 1.0, 2.0);
+    random_ = pieces * drawn.asked_again;
+    atomic_memory_ = pieces * (drawn.asked_again + drawn.first * options_.from_memory);
+    if (profile.turns <= 0) return;
+    std::vector<LineSectors> turns;
+    for (const LineSectors& line : made_)
+      for (unsigned rest = line.sectors; rest != 0; rest &= rest - 1)
+        turns.insert(turns.end(), static_cast<std::size_t>(random.near(profile.turns / profile.sectors)),
+                     {line.line, static_cast<std::uint8_t>(rest & -rest)});
+    made_ = std::move(turns);
+  }
+
+  const DrawnAccess& drawn_access(const AccessProfile& profile) {
+    const auto [known, fresh] = drawn_accesses_.try_emplace(&profile);
+    if (!fresh) return known->second;
+    double seen = 0;
+    for (const double share : profile.all) seen += share;
+    const double missed = share_missed(profile.all, options_.random_bytes_at_l2 / kLineBytes);
+    known->second.first = std::clamp(1 - seen, 0.0, 1.0);
+    known->second.asked_again = std::clamp(missed - known->second.first, 0.0, 1.0);
+    const double blocks = static_cast<double>(launch_.blocks()) / static_cast<double>(options_.sms);
+    const TouchedMemory touched =
+        touched_by(profile, std::max(blocks, 1.0), static_cast<double>(threads_per_block_));
+    if (touched.lines > 0) known->second.sectors_of_line = touched.sectors / touched.lines;
+    return known->second;
+  }
+
   // Lines in place of those that are not known, spread as the pattern says over the array; over a region with
   // an element for each thread of the launch where the array's size is not known.
   void make_lines(Warp& warp, const WarpTrace::Step& step, const MemoryAccess& access) {
@@ -947,8 +1036,9 @@ class SmRunner {
   std::unordered_map<std::int64_t, AtomicLine> atomics_;
   std::unordered_map<std::int64_t, double> slices_;  // of L2: when atomics of before are done
   std::vector<std::array<int, 4>> turns_;            // of the lines of one atomic access, by sector
-  double random_ = 0;        // the share of what is accessed at random that L2 has not
-  bool memory_now_ = false;  // memory has the pair of sectors that was asked for last
+  double random_ = 0;         // the share of what is accessed at random that L2 has not
+  double atomic_memory_ = 0;  // pieces of 64 bytes of memory for a sector of an atomic with a profile
+  bool memory_now_ = false;   // memory has the pair of sectors that was asked for last
   double memory_busy_ = 0, memory_seen_ = 0;
   double constant_free_ = 0, barrier_free_ = 0, block_free_ = 0;
   SmWait last_wait_ = SmWait::blocks;
@@ -968,6 +1058,8 @@ class SmRunner {
   SectorMap read_;                                              // what this SM has read
   std::unordered_map<std::int64_t, std::int64_t> first_lines_;  // by place, for signatures
   std::vector<LineSectors> made_, asked_;
+  DrawnLines drawn_;
+  std::unordered_map<const AccessProfile*, DrawnAccess> drawn_accesses_;
   std::vector<BlockPlace> places_for_blocks_;
   std::int64_t steps_ = 0, most_steps_ = kStepsOfAccess * options_.most_accesses;
   std::int64_t patience_ = kPatience * options_.most_accesses;
@@ -1005,6 +1097,9 @@ void SmCounts::add(const SmCounts& other, double times) {
   store_pattern_sectors += times * other.store_pattern_sectors;
   atomic_pattern_sectors += times * other.atomic_pattern_sectors;
   unknown_sectors += times * other.unknown_sectors;
+  profiled_sectors += times * other.profiled_sectors;
+  again_load_pieces += times * other.again_load_pieces;
+  again_store_pieces += times * other.again_store_pieces;
   random_load_sectors += times * other.random_load_sectors;
   random_store_sectors += times * other.random_store_sectors;
   partial_store_sectors += times * other.partial_store_sectors;

@@ -95,9 +95,12 @@ struct SmCounts {
   double shared_load_conflicts = 0, shared_store_conflicts = 0;
   // The same as if each address that is not known lay in a sector of its own, as far as the pattern says.
   double load_pattern_sectors = 0, store_pattern_sectors = 0, atomic_pattern_sectors = 0;
-  double unknown_sectors = 0;  // of accesses whose addresses are not known
+  double unknown_sectors = 0;   // of accesses whose addresses are not known
+  double profiled_sectors = 0;  // of those whose addresses a profile stands for
   // Of these: what L2 has not, since they go over more bytes than it holds; and sectors that are stored in part.
   double random_load_sectors = 0, random_store_sectors = 0, partial_store_sectors = 0;
+  // Of accesses with a profile, the pieces that L2 had before, and has no more.
+  double again_load_pieces = 0, again_store_pieces = 0;
   // That this SM has not read before, in the pieces of 64 bytes that memory gives.
   double first_bytes = 0;
   void add(const SmCounts& other, double times);

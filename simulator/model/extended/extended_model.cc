@@ -113,6 +113,9 @@ class ExtendedSession : public ModelSession {
     if (levels.unknown_share > kMuchUnknown)
       notes_.push_back(fmt::format("{}{:.0f}% of the sectors have addresses that are not known",
                                    named(*whole.program), 100 * levels.unknown_share));
+    if (levels.profiled_share > kMuchUnknown)
+      notes_.push_back(fmt::format("{}{:.0f}% of the sectors have addresses from the profile",
+                                   named(*whole.program), 100 * levels.profiled_share));
     if (!levels.dependences_known)
       notes_.push_back(
           fmt::format("{}the program does not say what its items need, nor its machine instructions "

@@ -1,0 +1,236 @@
+#include "simulator/program/profiled_program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "simulator/program/walk.h"
+
+namespace warptime {
+namespace {
+
+// Where a part of an iteration matters.
+constexpr double kFewIterations = 8, kLeastPart = 0.02;
+
+// Any number of iterations of which a loop's count is a little less.
+constexpr std::int64_t kAnyCount = 1000;
+
+int first_line(const Item& item) {
+  return item.ptx.empty() ? 0 : item.ptx.ranges().front().first;
+}
+
+// Whether the item has that line of the PTX, itself or in what is nested in it, loops apart.
+bool contains(const Item& item, int ptx_line) {
+  if (std::holds_alternative<Repeat>(item.what)) return false;
+  bool found = item.ptx.contains(ptx_line);
+  for_each_inner(item, [&](const Items& inner) {
+    found = found ||
+            std::any_of(inner.begin(), inner.end(), [&](const Item& one) { return contains(one, ptx_line); });
+  });
+  return found;
+}
+
+bool asks_for_iterations(const Repeat& repeat) {
+  const auto names = repeat.count.names();
+  return std::any_of(names.begin(), names.end(),
+                     [](const std::string& name) { return name.starts_with("iterations_at_"); });
+}
+
+class ProfileApplier {
+ public:
+  ProfileApplier(KernelProgram& program, const KernelProfile& profile,
+                 const std::map<std::string, double, std::less<>>& given)
+      : program_(program), profile_(profile), given_(given), early_(early_loops(program)) {}
+
+  void apply() { apply(program_.program); }
+  bool changed() const { return changed_; }
+  Shares take_shares() { return std::move(shares_); }
+
+ private:
+  void apply(Items& items) {
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      Item& item = items[i];
+      for_each_inner(item, [this](Items& inner) { apply(inner); });
+      if (item.detail) apply_accesses(item);
+      if (const auto* repeat = std::get_if<Repeat>(&item.what)) {
+        // The last iteration, as far as it goes, may be written behind the others.
+        const bool last_beside = i + 1 < items.size() && !repeat->body.empty() &&
+                                 first_line(items[i + 1]) == first_line(repeat->body.front());
+        apply_iterations(item, last_beside);
+      }
+    }
+  }
+
+  void apply_accesses(Item& item) {
+    if (std::holds_alternative<MemoryAccess>(item.what)) {
+      const auto found = profile_.accesses.find(access_name(item));
+      if (found == profile_.accesses.end()) return;
+      auto detail = std::make_shared<ItemDetail>(*item.detail);
+      detail->profile = found->second;
+      item.detail = std::move(detail);
+      changed_ = true;
+      return;
+    }
+    const auto& on_chip = item.detail->on_chip;
+    if (std::all_of(on_chip.begin(), on_chip.end(),
+                    [](const ChipAccess& one) { return one.address.has_value(); }))
+      return;
+    auto detail = std::make_shared<ItemDetail>(*item.detail);
+    for (ChipAccess& access : detail->on_chip)
+      if (!access.address) access.ways = ways_of(item, access);
+    item.detail = std::move(detail);
+    changed_ = true;
+  }
+
+  // The mean over the lines of the item.
+  std::optional<double> ways_of(const Item& item, const ChipAccess& access) const {
+    double requests = 0, ways = 0;
+    const auto add = [&](const LineSet& lines, bool of_ptx) {
+      for (const auto& [first, last] : lines.ranges())
+        for (int line = first; line <= last; ++line)
+          if (const auto found =
+                  profile_.chip_accesses.find(chip_access_name(access.space, access.kind, line, of_ptx));
+              found != profile_.chip_accesses.end()) {
+            requests += found->second.requests;
+            ways += found->second.requests * found->second.ways;
+          }
+    };
+    add(item.lines, false);
+    add(item.ptx, true);
+    return requests > 0 ? std::optional(ways / requests) : std::nullopt;
+  }
+
+  void apply_iterations(Item& item, bool last_beside) {
+    auto& repeat = std::get<Repeat>(item.what);
+    if (const auto early = early_.find(first_line(item)); early != early_.end()) {
+      const auto found = profile_.iterations.find(early->second.name);
+      if (found == profile_.iterations.end() || given_.contains(early->second.name)) return;
+      repeat.per_thread.reset();
+      repeat.unrolled.clear();
+      const double mean = found->second.mean;
+      if (early->second.exits.empty())
+        set_iterations(repeat, early->second.name, last_beside ? mean - 1 : mean, 1);
+      else
+        cut_at_exits(repeat, early->second, mean);
+      return;
+    }
+    const auto names = repeat.count.names();
+    if (names.size() != 1 || given_.contains(names[0])) return;
+    const auto found = profile_.iterations.find(names[0]);
+    if (found == profile_.iterations.end()) return;
+    const auto less = evaluate_count(repeat.count, {{names[0], kAnyCount}});
+    const auto one_more = evaluate_count(repeat.count, {{names[0], kAnyCount + 1}});
+    if (!less || !one_more || *one_more - *less != 1) return;
+    const double mean = found->second.mean + static_cast<double>(*less - kAnyCount);
+    if (mean < kFewIterations && std::abs(mean - std::round(mean)) > kLeastPart)
+      set_iterations(repeat, names[0], mean, 1);
+  }
+
+  // So many iterations, on average, of `share` of the body.
+  void set_iterations(Repeat& repeat, const std::string& name, double mean, double share) {
+    changed_ = true;
+    mean = std::max(mean, 0.0);
+    const bool few = mean < kFewIterations && std::abs(mean - std::round(mean)) > kLeastPart;
+    const double whole = few ? std::ceil(mean) : std::round(mean);
+    repeat.count = Expression(static_cast<std::int64_t>(whole));
+    if (few) share *= mean / whole;
+    if (share < 1) repeat.body = part_of(std::move(repeat.body), name, share);
+  }
+
+  // Between the exits of an iteration of which `mean` are passed in all iterations together.
+  void cut_at_exits(Repeat& repeat, const EarlyLoop& loop, double mean) {
+    changed_ = true;
+    const auto exits = static_cast<double>(loop.exits.size());
+    const double iterations = std::max(std::ceil(mean / exits), 1.0), passed = mean / iterations;
+    repeat.count = Expression(static_cast<std::int64_t>(iterations));
+    Items body, segment;
+    double before = 0;
+    const auto end = [&] {
+      const double share = std::clamp(passed - before, 0.0, 1.0);
+      Items part =
+          share < 1 ? part_of(std::exchange(segment, {}), loop.name, share) : std::exchange(segment, {});
+      std::move(part.begin(), part.end(), std::back_inserter(body));
+    };
+    for (Item& item : repeat.body) {
+      const auto here =
+          std::count_if(loop.exits.begin(), loop.exits.end(), [&](int line) { return contains(item, line); });
+      segment.push_back(std::move(item));
+      if (here == 0) continue;
+      end();
+      before += static_cast<double>(here);
+    }
+    if (!segment.empty()) end();
+    repeat.body = std::move(body);
+  }
+
+  // The items, where `share` of the warps executes them.
+  Items part_of(Items items, const std::string& name, double share) {
+    Expression condition(0);
+    if (share > 0) {
+      std::string part = fmt::format("part_of_{}", name);
+      while (shares_.contains(part)) part += "_";
+      shares_[part] = share;
+      program_.parameters.push_back({part, "the share of the warps that execute it, of the profile", share});
+      condition = Expression::make(Expression::Operator::not_equal, {Expression::name(part), Expression(0)});
+    }
+    Item item{When{std::move(condition), std::move(items), {}}};
+    Items only;
+    only.push_back(std::move(item));
+    return only;
+  }
+
+  KernelProgram& program_;
+  const KernelProfile& profile_;
+  const std::map<std::string, double, std::less<>>& given_;
+  std::map<int, EarlyLoop> early_;
+  Shares shares_;
+  bool changed_ = false;
+};
+
+}  // namespace
+
+std::map<int, EarlyLoop> early_loops(const KernelProgram& program) {
+  std::set<int> early, exits;
+  for (const Assumption& assumption : program.assumptions) {
+    if (assumption.text == kMayBeLeftEarly) early.insert(assumption.ptx_line);
+    if (assumption.text == kMayBeLeftEarlyHere) exits.insert(assumption.ptx_line);
+  }
+  std::set<std::string> taken;
+  for (const Parameter& parameter : program.parameters) taken.insert(parameter.name);
+  std::map<int, EarlyLoop> loops;
+  if (early.empty() && exits.empty()) return loops;
+  for_each_item(program.program, [&](const Item& item) {
+    const auto* repeat = std::get_if<Repeat>(&item.what);
+    const int at = first_line(item);
+    if (repeat == nullptr || loops.contains(at) || asks_for_iterations(*repeat)) return;
+    EarlyLoop loop;
+    for (const int line : exits)
+      if (std::any_of(repeat->body.begin(), repeat->body.end(),
+                      [&](const Item& inner) { return contains(inner, line); }))
+        loop.exits.push_back(line);
+    if (loop.exits.empty() && !early.contains(at)) return;
+    const std::string wanted = item.lines.empty()
+                                   ? fmt::format("iterations_at_ptx_line_{}", at)
+                                   : fmt::format("iterations_at_line_{}", item.lines.ranges().front().first);
+    loop.name = wanted;
+    for (int n = 2; !taken.insert(loop.name).second; ++n) loop.name = fmt::format("{}_{}", wanted, n);
+    loops.emplace(at, std::move(loop));
+  });
+  return loops;
+}
+
+ProfiledProgram with_profile(std::shared_ptr<const KernelProgram> program, const KernelProfile& profile,
+                             const std::map<std::string, double, std::less<>>& given) {
+  auto changed = std::make_shared<KernelProgram>(*program);
+  ProfileApplier applier(*changed, profile, given);
+  applier.apply();
+  if (!applier.changed()) return {std::move(program), {}};
+  return {std::move(changed), applier.take_shares()};
+}
+
+}  // namespace warptime
