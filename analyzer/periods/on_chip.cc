@@ -106,6 +106,13 @@ std::optional<std::int64_t> OnChip::begin_of(const ptx::Variable* variable, Stat
   return it == begins_.end() ? std::nullopt : std::optional(it->second);
 }
 
+// Of dynamic shared memory, whose size launches give: what a block may have without asking for more.
+std::int64_t OnChip::bytes_chosen_from(const ptx::Variable& variable) {
+  constexpr std::int64_t dynamic_bytes = 48 << 10;
+  if (is_dynamic_shared(variable)) return dynamic_bytes;
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(place_behind(0, variable).end));
+}
+
 std::optional<ChipAccess> OnChip::access_of(std::uint32_t i, std::uint32_t loop,
                                             const analysis::Facts& facts) {
   auto& evaluator = flow_.evaluator;
@@ -134,6 +141,9 @@ std::optional<ChipAccess> OnChip::access_of(std::uint32_t i, std::uint32_t loop,
     only = variable;
     return begin_of(variable, space);
   });
+  constexpr auto by_thread = analysis::on_data | analysis::on_thread;
+  if (!access.address && only != nullptr && (evaluator.dependence(address) & by_thread) == by_thread)
+    access.scattered = bytes_chosen_from(*only);
   return access;
 }
 

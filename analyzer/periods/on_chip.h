@@ -32,6 +32,7 @@ class OnChip {
   std::optional<ChipAccess> access_of(std::uint32_t i, std::uint32_t loop, const analysis::Facts& facts);
 
  private:
+  static std::int64_t bytes_chosen_from(const ptx::Variable& variable);
   std::optional<std::int64_t> begin_of(const ptx::Variable* variable, ptx::StateSpace space);
   void lay_out();
 

@@ -26,6 +26,8 @@ struct ChipAccess {
   std::optional<Expression> address = {};
   // ChipAccessProfile::ways, where a profile has them. Not in the file.
   std::optional<double> ways = {};
+  // Where data decide the address, for each thread another: the bytes that they choose from.
+  std::optional<std::int64_t> scattered = {};
   friend bool operator==(const ChipAccess&, const ChipAccess&) = default;
 };
 inline constexpr std::array<std::string_view, 3> kChipAccessKinds = {"load", "store", "atomic"};

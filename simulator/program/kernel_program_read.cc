@@ -323,7 +323,8 @@ class ProgramReader {
 
   ChipAccess read_chip_access(const Node& node) {
     ChipAccess access;
-    Fields fields(reader_, node, {"load", "store", "atomic", "bytes", "address"}, "an access on the chip");
+    Fields fields(reader_, node, {"load", "store", "atomic", "bytes", "address", "scattered"},
+                  "an access on the chip");
     const Node* space = nullptr;
     for (std::size_t kind = 0; kind < kChipAccessKinds.size(); ++kind) {
       const Node* found = fields.find(kChipAccessKinds[kind]);
@@ -345,6 +346,8 @@ class ProgramReader {
       access.bytes = read_in_range(*bytes, "bytes", 1, kMostBytes).value_or(4);
     if (const Node* address = fields.find("address"))
       access.address = reader_.expression(*address, "`address`");
+    if (const Node* scattered = fields.find("scattered"))
+      access.scattered = read_in_range(*scattered, "scattered", 1, std::numeric_limits<std::int64_t>::max());
     return access;
   }
 

@@ -238,6 +238,7 @@ class YamlWriter {
       const auto kind = static_cast<std::size_t>(access.kind), space = static_cast<std::size_t>(access.space);
       put(separator, '{', kChipAccessKinds[kind], ": ", kChipSpaces[space], ", bytes: ", access.bytes);
       if (access.address) put(", address: ", Formula{*access.address});
+      if (access.scattered) put(", scattered: ", *access.scattered);
       put('}');
       separator = ", ";
     }
@@ -332,6 +333,7 @@ void add_detail(const ItemDetail& detail, Json& json) {
         kChipSpaces[static_cast<std::size_t>(access.space)];
     one["bytes"] = access.bytes;
     if (access.address) one["address"] = to_json_value(*access.address);
+    if (access.scattered) one["scattered"] = *access.scattered;
     json["on_chip"].push_back(std::move(one));
   }
   if (detail.barrier) json["barrier"] = true;

@@ -286,10 +286,17 @@ class LaunchWalk : WarpState {
     constexpr std::int64_t word = 4, sectors_of_word = kWarp * word / kSector;
     for (const ChipAccess& access : accesses) {
       if (access.space != ChipAccess::Space::local) continue;
-      const auto sectors = static_cast<double>((access.bytes + word - 1) / word * sectors_of_word);
+      auto sectors = static_cast<double>((access.bytes + word - 1) / word * sectors_of_word);
+      if (access.scattered) sectors *= lines_of_scattered(*access.scattered, word, kWarp / sectors_of_word);
       (access.kind == ChipAccess::Kind::store ? totals.local_store_sectors : totals.local_load_sectors) +=
           times * sectors;
     }
+  }
+
+  // The words that so many threads choose from those of an array, on average, if each is as likely.
+  static double lines_of_scattered(std::int64_t bytes, std::int64_t word, std::int64_t threads) {
+    const double words = static_cast<double>(std::max<std::int64_t>(bytes / word, 1));
+    return words * (1 - std::pow(1 - 1 / words, static_cast<double>(threads)));
   }
 
   // A predicated instruction that none of the warp's threads execute is issued all the same.

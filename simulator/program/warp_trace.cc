@@ -303,9 +303,46 @@ void WarpTrace::restart(std::int64_t block, std::int64_t warp) {
   holding_.assign(static_cast<std::size_t>(launch_->conditions_), {});
   trips_.clear();
   frames_.clear();
+  behind_ = 0;
   changes_ = 1;
   random_ = static_cast<std::uint64_t>(block) * 0x9e3779b97f4a7c15U + static_cast<std::uint64_t>(warp) + 1;
   frames_.push_back({&launch_->nodes_, 0, of_warp_->active});
+}
+
+// Items that are executed, about: of both sides of a condition. Counters that counts depend on are taken as they are.
+double WarpTrace::work(const std::vector<TraceNode>& nodes, bool repeats_only) const {
+  double sum = 0;
+  for (const TraceNode& node : nodes) {
+    const bool repeat = node.counter >= 0;
+    if (repeat) {
+      double iterations = 0;
+      if (node.per_thread) {
+        LaneValues trips;
+        node.per_thread->values(slots_, trips);
+        iterations = static_cast<double>(*std::max_element(trips.begin(), trips.end()));
+      } else {
+        iterations = static_cast<double>(node.count.shared_value(slots_));
+      }
+      sum += std::max(iterations, 0.0) * work(node.body, false);
+    } else if (!node.body.empty() || !node.otherwise.empty()) {
+      sum += work(node.body, repeats_only) + work(node.otherwise, repeats_only);
+    } else if (!repeats_only) {
+      sum += 1;
+    }
+  }
+  return sum;
+}
+
+void WarpTrace::begin_at(double part) {
+  behind_ = part * work(launch_->nodes_, true);
+}
+
+// How many of a repeat's iterations begin_at() leaves out, when the warp comes to it.
+std::int64_t WarpTrace::left_out(const TraceNode& node, std::int64_t iterations) {
+  const double each = work(node.body, false);
+  const std::int64_t left = std::min(iterations, static_cast<std::int64_t>(behind_ / std::max(each, 1.0)));
+  behind_ = left < iterations ? 0 : behind_ - static_cast<double>(left) * each;
+  return left;
 }
 
 // Whether this warp is among the share that does something: the same for the same launch each time.
@@ -413,6 +450,12 @@ void WarpTrace::enter(const TraceNode& node, std::uint32_t threads) {
   }
   slots_.shared[static_cast<std::size_t>(node.counter)] = 0;
   ++changes_;
+  if (behind_ > 0 && body.iterations > 0) {
+    if (const std::int64_t left = left_out(node, body.iterations); left > 0) {
+      body.iteration = left - 1;  // next() goes on with the iteration behind it
+      body.next = node.body.size();
+    }
+  }
   if (body.iterations > 0 && !node.body.empty())
     frames_.push_back(body);
   else if (body.trips >= 0)

@@ -103,6 +103,9 @@ class WarpTrace {
   WarpTrace(TraceOfBlocks& common, std::int64_t block, std::int64_t warp);
   // The same for another warp.
   void restart(std::int64_t block, std::int64_t warp);
+  // Before the first next(): leaves iterations of the outermost repeats out, the first ones, until about this part of
+  // what they execute is behind the warp. 0 to 1.
+  void begin_at(double part);
 
   struct Step {
     const TraceNode* node = nullptr;
@@ -139,6 +142,8 @@ class WarpTrace {
   KnownLines& known_of(const TraceNode& node);  // with its threads' part of the address
   LaneValues of_threads_and_counters(const TraceNode& node, const KnownLines& known) const;
   void enter(const TraceNode& node, std::uint32_t threads);
+  std::int64_t left_out(const TraceNode& node, std::int64_t iterations);
+  double work(const std::vector<TraceNode>& nodes, bool repeats_only) const;
   std::uint32_t threads_of(const TraceNode& node);
   bool draw(double share);
   std::uint32_t holding(const LaneExpression& condition, std::uint32_t threads) const;
@@ -154,6 +159,7 @@ class WarpTrace {
   std::uint64_t changes_ = 1;      // of counters, so far
   std::vector<LineSectors> moved_;
   std::uint64_t random_ = 0;
+  double behind_ = 0;  // what begin_at() has yet to leave out, as work()
 };
 
 }  // namespace warptime

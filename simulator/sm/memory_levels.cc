@@ -206,7 +206,8 @@ class RunsOfLaunch {
           figures_.block_start_cycles, static_cast<double>(figures_.l1_bytes)})
       signature.add(std::bit_cast<std::uint64_t>(figure));
     for (const std::int64_t number :
-         {options.active_blocks, options.sms, std::int64_t{options.atomics_shared}})
+         {options.active_blocks, options.sms, std::int64_t{options.atomics_shared},
+          std::int64_t{options.in_the_middle}})
       signature.add(static_cast<std::uint64_t>(number));
   }
 
@@ -361,6 +362,10 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
     const double with_hottest = share + std::max(1 - share, 0.0) * whole.hottest;
     options.atomic_sms = std::clamp(options.atomic_sms * with_hottest, 1.0, options.atomic_sms);
   }
+  const double waves = static_cast<double>(blocks) / static_cast<double>(sms * active_blocks);
+  const double accesses =
+      (launch.warps->total.loads + launch.warps->total.stores) / static_cast<double>(active_sms);
+  options.in_the_middle = waves > 2 && accesses / waves > static_cast<double>(options.most_accesses);
   PlaceListener counted, waited;
   if (places != nullptr) options.listener = &counted;
   const SmRun run = runs.run(options);

@@ -54,9 +54,9 @@ constexpr double kLoneSector = 1.6, kRandomSector = 1.5;
 constexpr double kFarAtRandom = 0.25;
 // Cycles of L1 that may be waiting when a partition issues one more access.
 constexpr double kL1Queue = 32;
-// Of loads of constants with addresses that differ by thread, as an H100 takes them: until the result of each further
-// address, and of the SM's constant cache.
-constexpr double kConstantWayLatency = 14, kConstantWayCycles = 2;
+// Of arrays of constants that the SM's cache does not hold: cycles more for an address that it does not find, until the
+// result and of the cache (data/hardware/h100_memory_rates.csv).
+constexpr double kConstantMissLatency = 70, kConstantMissCycles = 27, kConstantBytes = 2 * 1024;
 constexpr std::int64_t kLocalLines = 1 << 17;  // of a warp: 512 KiB a thread
 
 int sectors_in(std::uint8_t sectors) {  // of a line
@@ -406,6 +406,9 @@ class SmRunner {
       else
         warps_[index]->trace.restart(next_block_, w);
       Warp& warp = *warps_[index];
+      if (options_.in_the_middle && started_ < options_.active_blocks * warps_per_block_)
+        warp.trace.begin_at(1 - (static_cast<double>(started_ / warps_per_block_) + 0.5) /
+                                    static_cast<double>(options_.active_blocks));
       warp.block = block;
       warp.wave = next_block_ / options_.sms;
       warp.age = static_cast<std::uint64_t>(started_);
@@ -716,79 +719,125 @@ class SmRunner {
     return there;
   }
 
+  // The addresses of an access on the chip; where data choose them, some of those that they choose from. False: not known.
+  static bool chip_addresses(Warp& warp, const WarpTrace::Step& step, std::size_t index,
+                             const ChipAccess& access, LaneValues& addresses) {
+    if (warp.trace.chip_addresses(step, index, addresses)) return true;
+    if (!access.scattered) return false;
+    RandomNumbers random(warp.random);
+    const auto elements =
+        static_cast<std::uint64_t>(std::max<std::int64_t>(*access.scattered / access.bytes, 1));
+    for (std::int64_t& address : addresses)
+      address = static_cast<std::int64_t>(random.next() % elements) * access.bytes;
+    return true;
+  }
+
   // Threads with different addresses take turns.
   double constant_access(Warp& warp, const WarpTrace::Step& step, std::size_t index, const ChipAccess& access,
                          double start) {
     LaneValues addresses;
-    if (!warp.trace.chip_addresses(step, index, addresses)) {
-      if (!access.ways) return start;
-      const double more = static_cast<double>(RandomNumbers(warp.random).near(*access.ways)) - 1;
-      constant_free_ = std::max(start, constant_free_) + more * kConstantWayCycles;
-      return more > 0 ? std::max(constant_free_, start + more * kConstantWayLatency) : start;
-    }
-    int different = 0;
-    for (unsigned rest = step.threads; rest != 0; ++different) {
-      const std::int64_t word = addresses[static_cast<std::size_t>(std::countr_zero(rest))] / 4;
-      for (unsigned others = rest; others != 0; others &= others - 1) {
-        const int lane = std::countr_zero(others);
-        if (addresses[static_cast<std::size_t>(lane)] / 4 == word) rest &= ~(1U << lane);
+    double different = 0, missed = 0;
+    if (access.ways) {
+      different = static_cast<double>(RandomNumbers(warp.random).near(*access.ways));
+    } else {
+      if (!chip_addresses(warp, step, index, access, addresses)) return start;
+      for (unsigned rest = step.threads; rest != 0; ++different) {
+        const std::int64_t word = addresses[static_cast<std::size_t>(std::countr_zero(rest))] / 4;
+        for (unsigned others = rest; others != 0; others &= others - 1) {
+          const int lane = std::countr_zero(others);
+          if (addresses[static_cast<std::size_t>(lane)] / 4 == word) rest &= ~(1U << lane);
+        }
       }
     }
+    if (different <= 1) return start;
+    if (access.scattered)
+      missed = different * std::max(0.0, 1 - kConstantBytes / static_cast<double>(*access.scattered));
     const double served = std::max(start, constant_free_);
-    constant_free_ = served + (different - 1) * figures_.constant_way_cycles;
-    return different > 1 ? constant_free_ + figures_.shared_latency : start;
+    constant_free_ = served + different * figures_.constant_way_cycles + missed * kConstantMissCycles;
+    return std::max(constant_free_, served + figures_.constant_latency +
+                                        (different - 1) * figures_.constant_way_latency +
+                                        missed * kConstantMissLatency);
   }
 
-  // Returns when its result is there. Local memory lies word by word side by side; the block's and the warp's are apart.
+  // Returns when its result is there.
   double chip_access(Warp& warp, const WarpTrace::Step& step, std::size_t index, const ChipAccess& access,
                      double start) {
     if (access.space == ChipAccess::Space::constant) return constant_access(warp, step, index, access, start);
-    LaneValues addresses;
     ++run_.accesses;
-    if (access.space == ChipAccess::Space::shared) {
-      const bool known = warp.trace.chip_addresses(step, index, addresses);
-      if (!known && !access.ways) {  // taken to have no conflicts
-        l1_free_ = std::max(start, l1_free_) + 1;
-        return access.kind == ChipAccess::Kind::store ? start : l1_free_ - 1 + figures_.shared_latency;
-      }
-      const bool load = access.kind == ChipAccess::Kind::load;
-      const int ways = known ? shared_ways(addresses, step.threads, access.bytes, access.kind)
-                             : static_cast<int>(RandomNumbers(warp.random).near(*access.ways));
-      const auto least =
-          known ? static_cast<int>(kLanes / lanes_at_once(addresses, step.threads, access.bytes, access.kind))
-          : access.bytes > 8 ? 4
-          : access.bytes > 4 ? 2
-                             : 1;
-      const int conflicts = std::max(ways - least, 0);
-      (load ? run_.counts.shared_load_conflicts : run_.counts.shared_store_conflicts) += conflicts;
-      if (options_.listener != nullptr) options_.listener->shared_access(ways, std::min(ways, least));
-      const double served = std::max(start, l1_free_);
-      l1_free_ = served + ways;
-      l1_backlog_.serve(ways);
-      return load ? served + figures_.shared_latency + 2 * conflicts : start;
+    return access.space == ChipAccess::Space::shared ? shared_access(warp, step, index, access, start)
+                                                     : local_access(warp, step, index, access, start);
+  }
+
+  double shared_access(Warp& warp, const WarpTrace::Step& step, std::size_t index, const ChipAccess& access,
+                       double start) {
+    LaneValues addresses;
+    const bool known = !access.ways && chip_addresses(warp, step, index, access, addresses);
+    if (!known && !access.ways) {  // taken to have no conflicts
+      l1_free_ = std::max(start, l1_free_) + 1;
+      return access.kind == ChipAccess::Kind::store ? start : l1_free_ - 1 + figures_.shared_latency;
     }
-    std::int64_t offset = 0;
-    if (warp.trace.chip_addresses(step, index, addresses))
-      offset = addresses[static_cast<std::size_t>(std::countr_zero(step.threads))];
-    const std::int64_t words = (access.bytes + 3) / 4;
+    const bool load = access.kind == ChipAccess::Kind::load;
+    const int ways = known ? shared_ways(addresses, step.threads, access.bytes, access.kind)
+                           : static_cast<int>(RandomNumbers(warp.random).near(*access.ways));
+    const auto least =
+        known ? static_cast<int>(kLanes / lanes_at_once(addresses, step.threads, access.bytes, access.kind))
+        : access.bytes > 8 ? 4
+        : access.bytes > 4 ? 2
+                           : 1;
+    const int conflicts = std::max(ways - least, 0);
+    (load ? run_.counts.shared_load_conflicts : run_.counts.shared_store_conflicts) += conflicts;
+    if (options_.listener != nullptr) options_.listener->shared_access(ways, std::min(ways, least));
+    const double served = std::max(start, l1_free_);
+    l1_free_ = served + ways;
+    l1_backlog_.serve(ways);
+    return load ? served + figures_.shared_latency + 2 * conflicts : start;
+  }
+
+  // Local memory lies word by word side by side, a word of a warp's threads in one line; the block's and the warp's are
+  // apart.
+  double local_access(Warp& warp, const WarpTrace::Step& step, std::size_t index, const ChipAccess& access,
+                      double start) {
+    constexpr std::int64_t word = 4;
+    LaneValues addresses;
+    made_.clear();
+    const bool known = chip_addresses(warp, step, index, access, addresses);
+    for (unsigned rest = step.threads; rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
+      const std::int64_t first = known ? addresses[lane] / word : 0;
+      const auto sector = static_cast<std::uint8_t>(1U << (lane / 8));
+      const auto same = std::find_if(made_.begin(), made_.end(),
+                                     [&](const LineSectors& line) { return line.line == first; });
+      if (same != made_.end())
+        same->sectors |= sector;
+      else
+        made_.push_back({first, sector});
+    }
+    run_.accesses += static_cast<std::int64_t>(made_.size() - 1) / kDrawnLines;
     double done = start;
-    for (std::int64_t word = 0; word < words; ++word) {
-      const std::int64_t line = warp.local + (offset / 4 + word) % kLocalLines;
-      const double looked_up = look_up(start);
-      SectorCache::Line& found = l1_.find_or_add(line);
-      const bool hit = found.loaded == 15;
-      if (access.kind == ChipAccess::Kind::store) {
-        run_.counts.local_store_sectors += 4;
-        run_.counts.local_store_hits += hit ? 4 : 0;
-        from_l2(looked_up, 4 * kWriteSectors);  // written through
-      } else {
-        run_.counts.local_load_sectors += 4;
-        run_.counts.local_load_hits += hit ? 4 : 0;
-        if (!hit) done = std::max(done, from_l2(looked_up, 4).time + figures_.l2_latency);
-        done = std::max(done, looked_up + figures_.l1_latency);
-      }
-      found.loaded = 15;
+    for (const LineSectors& line : made_)
+      for (std::int64_t more = 0; more < (access.bytes + word - 1) / word; ++more)
+        done = std::max(
+            done, local_line(warp.local + (line.line + more) % kLocalLines, line.sectors, access, start));
+    return done;
+  }
+
+  double local_line(std::int64_t address, std::uint8_t sectors, const ChipAccess& access, double start) {
+    const double looked_up = look_up(start);
+    SectorCache::Line& line = l1_.find_or_add(address);
+    const int count = sectors_in(sectors), hits = sectors_in(sectors & line.loaded);
+    double done = looked_up + figures_.l1_latency;
+    if (access.kind == ChipAccess::Kind::store) {
+      run_.counts.local_store_sectors += count;
+      run_.counts.local_store_hits += hits;
+      // Written through; of several words that a warp's threads choose, sectors are written in part.
+      from_l2(looked_up, count * kWriteSectors * (access.scattered ? kPartialWrite : 1));
+      done = start;
+    } else {
+      run_.counts.local_load_sectors += count;
+      run_.counts.local_load_hits += hits;
+      if (hits < count) done = std::max(done, from_l2(looked_up, count - hits).time + figures_.l2_latency);
     }
+    line.loaded |= sectors;
     return done;
   }
 
@@ -1223,7 +1272,10 @@ SmFigures sm_figures(const Gpu& gpu, const Occupancy& occupancy, std::int64_t th
   figures.block_start_cycles = clock_mhz * sms / timing.block_starts_128_per_us.value_or(12.6 * all_sms);
   figures.warp_start_cycles = 8.6;  // of blocks of 1,024 threads with many registers
   figures.atomic_thread_cycles = clock_mhz / timing.atomic_one_address_per_us.value_or(1365);
-  figures.constant_way_cycles = 4;
+  // data/hardware/h100_memory_rates.csv: `constant_ways`.
+  figures.constant_latency = 44;
+  figures.constant_way_latency = 11;
+  figures.constant_way_cycles = 2;
   return figures;
 }
 

@@ -32,7 +32,9 @@ struct SmFigures {
   // Between the starts of two blocks on this SM, and of two warps of a block.
   double block_start_cycles = 0, warp_start_cycles = 0;
   double atomic_thread_cycles = 0;  // for which an atomic of one thread holds its address, in L2
-  double constant_way_cycles = 0;   // of each further address of a load of constants
+  // Of loads of constants whose addresses differ by thread: until the result for one address, for each further one, and
+  // for which each address holds the SM's constant cache.
+  double constant_latency = 0, constant_way_latency = 0, constant_way_cycles = 0;
 };
 
 // What the SM waits for, when no partition issues.
@@ -82,7 +84,9 @@ struct SmOptions {
   double reads_at_l2 = 1;  // the share of the reads that reaches L2: those of neighbours are joined
   double to_memory = 0;    // the share of the sectors that are stored that memory must take
   std::int64_t most_accesses =
-      30'000;                      // of warps that are simulated; what is left is taken to go on as before
+      30'000;  // of warps that are simulated; what is left is taken to go on as before
+  // The first blocks are found at work, each at another place, as those of later waves are: they start where others end.
+  bool in_the_middle = false;
   SmListener* listener = nullptr;  // sm_listener.h
 };
 

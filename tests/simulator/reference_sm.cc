@@ -23,7 +23,7 @@ struct Step {
 class Writer {
  public:
   Writer(const KernelProgram& program, const Bindings& values, const LaunchSize& size, std::int64_t block,
-         std::int64_t warp) {
+         std::int64_t warp, double behind = 0) {
     const std::int64_t per_block = size.block[0] * size.block[1] * size.block[2];
     for (std::int64_t lane = 0; lane < 32; ++lane) {
       const std::int64_t thread = warp * 32 + lane;
@@ -44,6 +44,7 @@ class Writer {
       threads_.push_back(std::move(all));
     }
     number(program.program);
+    behind_ = behind * work(program.program, true);
     std::vector<std::size_t> everyone(threads_.size());
     for (std::size_t i = 0; i < everyone.size(); ++i) everyone[i] = i;
     write(program.program, everyone);
@@ -59,7 +60,11 @@ class Writer {
       if (const auto* access = std::get_if<MemoryAccess>(&item.what);
           access != nullptr && access->kind == MemoryAccess::Kind::load)
         numbers_[&item] = static_cast<int>(numbers_.size()) + 1;
-      if (const auto* repeat = std::get_if<Repeat>(&item.what)) number(repeat->body);
+      if (const auto* repeat = std::get_if<Repeat>(&item.what)) {
+        if (!repeat->counter.empty())
+          for (Bindings& thread : threads_) thread[repeat->counter] = 0;
+        number(repeat->body);
+      }
       if (const auto* when = std::get_if<When>(&item.what)) {
         number(when->then_items);
         number(when->else_items);
@@ -69,6 +74,21 @@ class Writer {
 
   std::int64_t value(const Expression& expression, std::size_t thread) const {
     return *evaluate_count(expression, threads_[thread]);
+  }
+
+  // The items that are executed, of both sides of conditions.
+  double work(const Items& items, bool in_repeats) const {
+    double sum = 0;
+    for (const Item& item : items) {
+      if (const auto* repeat = std::get_if<Repeat>(&item.what))
+        sum += static_cast<double>(std::max<std::int64_t>(value(repeat->count, 0), 0)) *
+               work(repeat->body, false);
+      else if (const auto* when = std::get_if<When>(&item.what))
+        sum += work(when->then_items, in_repeats) + work(when->else_items, in_repeats);
+      else if (!in_repeats)
+        sum += 1;
+    }
+    return sum;
   }
 
   void write(const Items& items, const Threads& threads) {
@@ -88,7 +108,13 @@ class Writer {
     if (const auto* repeat = std::get_if<Repeat>(&item.what)) {
       if (threads.empty()) return;
       const std::int64_t count = value(repeat->count, threads[0]);
-      for (std::int64_t i = 0; i < count; ++i) {
+      std::int64_t first = 0;
+      if (behind_ > 0 && count > 0) {
+        const double each = work(repeat->body, false);
+        first = std::min(count, static_cast<std::int64_t>(behind_ / std::max(each, 1.0)));
+        behind_ = first < count ? 0 : behind_ - static_cast<double>(first) * each;
+      }
+      for (std::int64_t i = first; i < count; ++i) {
         if (!repeat->counter.empty())
           for (Bindings& thread : threads_) thread[repeat->counter] = i;
         write(repeat->body, threads);
@@ -119,6 +145,7 @@ class Writer {
   std::vector<Bindings> threads_;
   std::vector<int> lanes_;
   std::map<const Item*, int> numbers_;
+  double behind_ = 0;  // of the outermost repeats' work, what is left out
 };
 
 class ReferenceSm {
@@ -196,9 +223,12 @@ class ReferenceSm {
     next_start_ = start + std::max(figures_.block_start_cycles,
                                    static_cast<double>(warps) * figures_.warp_start_cycles);
     blocks_.push_back({next_block_, warps, {}, 0});
+    const auto started = static_cast<double>((next_block_ - options_.sm) / options_.sms);
+    const auto active = static_cast<double>(options_.active_blocks);
+    const double behind = options_.in_the_middle && started < active ? 1 - (started + 0.5) / active : 0;
     for (std::int64_t w = 0; w < warps; ++w) {
       Warp warp;
-      warp.steps = Writer(program_, values_, size_, next_block_, w).steps;
+      warp.steps = Writer(program_, values_, size_, next_block_, w, behind).steps;
       warp.block = &blocks_.back();
       warp.partition = warps_.size() % partitions_.size();
       warp.place = places_++;
@@ -537,29 +567,47 @@ class ReferenceSm {
     if (access.space == ChipAccess::Space::constant) {
       std::set<std::int64_t> words;
       for (const std::int64_t address : addresses) words.insert(address / 4);
-      const auto further = static_cast<double>(words.size() - 1);
-      constant_free_ = std::max(start, constant_free_) + further * figures_.constant_way_cycles;
-      return further > 0 ? constant_free_ + figures_.shared_latency : start;
+      const auto different = static_cast<double>(words.size());
+      if (different <= 1) return start;
+      const double turn = std::max(start, constant_free_);
+      constant_free_ = turn + different * figures_.constant_way_cycles;
+      return std::max(constant_free_,
+                      turn + figures_.constant_latency + (different - 1) * figures_.constant_way_latency);
     }
     ++run_.accesses;
     const bool stores = access.kind == ChipAccess::Kind::store;
     if (access.space == ChipAccess::Space::local) {
-      double done = start;
-      for (std::int64_t word = 0; word < (access.bytes + 3) / 4; ++word) {
-        const double turn = turn_at_l1(start);
-        Line& line = line_of_l1((std::int64_t{1} << 60) + static_cast<std::int64_t>(warp.place) * (1 << 17) +
-                                (addresses.front() / 4 + word) % (1 << 17));
-        const double hits = line.loaded == 15 ? 4 : 0;
-        line.loaded = 15;
-        (stores ? run_.counts.local_store_sectors : run_.counts.local_load_sectors) += 4;
-        (stores ? run_.counts.local_store_hits : run_.counts.local_load_hits) += hits;
-        if (stores) {
-          turn_at_l2(turn, 4 * 1.9);
-          continue;
-        }
-        if (hits == 0) done = std::max(done, turn_at_l2(turn, 4) + figures_.l2_latency);
-        done = std::max(done, turn + figures_.l1_latency);
+      // The sectors of a word's line: of eight threads each.
+      std::vector<std::pair<std::int64_t, unsigned>> lines;
+      for (std::size_t i = 0; i < addresses.size(); ++i) {
+        const unsigned sector = 1U << (step.lanes[i] / 8);
+        const auto same = std::find_if(lines.begin(), lines.end(),
+                                       [&](const auto& line) { return line.first == addresses[i] / 4; });
+        if (same == lines.end())
+          lines.emplace_back(addresses[i] / 4, sector);
+        else
+          same->second |= sector;
       }
+      run_.accesses += static_cast<std::int64_t>(lines.size() - 1) / 8;
+      double done = start;
+      for (const auto& [first, sectors] : lines)
+        for (std::int64_t word = 0; word < (access.bytes + 3) / 4; ++word) {
+          const double turn = turn_at_l1(start);
+          Line& line =
+              line_of_l1((std::int64_t{1} << 60) + static_cast<std::int64_t>(warp.place) * (1 << 17) +
+                         (first + word) % (1 << 17));
+          const auto count = static_cast<double>(std::popcount(sectors));
+          const auto hits = static_cast<double>(std::popcount(sectors & line.loaded));
+          line.loaded |= sectors;
+          (stores ? run_.counts.local_store_sectors : run_.counts.local_load_sectors) += count;
+          (stores ? run_.counts.local_store_hits : run_.counts.local_load_hits) += hits;
+          if (stores) {
+            turn_at_l2(turn, count * 1.9);
+            continue;
+          }
+          if (hits < count) done = std::max(done, turn_at_l2(turn, count - hits) + figures_.l2_latency);
+          done = std::max(done, turn + figures_.l1_latency);
+        }
       return done;
     }
     // 32 banks of 4 bytes; all threads at once, of words of 4 bytes.

@@ -137,6 +137,8 @@ SmFigures random_figures(std::mt19937& random) {
   figures.block_start_cycles = below(200);
   figures.warp_start_cycles = 0.5 * below(20);
   figures.atomic_thread_cycles = 0.5 * below(6);
+  figures.constant_latency = 30 + below(20);
+  figures.constant_way_latency = below(12);
   figures.constant_way_cycles = below(6);
   return figures;
 }
@@ -171,6 +173,7 @@ TEST(ReferenceSm, AgreesWithTheSimulation) {
     options.active_blocks = static_cast<std::int64_t>(1 + random() % 4);
     options.sms = static_cast<std::int64_t>(1 + random() % 3);
     options.sm = static_cast<std::int64_t>(random()) % std::min(options.sms, size.grid[0]);
+    options.in_the_middle = random() % 3 == 0;
     options.atomics_shared = random() % 2 == 0;
     options.atomic_sms = 1 + static_cast<double>(random() % 4);
     options.from_memory = 0.25 * static_cast<double>(random() % 5);
