@@ -42,21 +42,35 @@ std::shared_ptr<const KnownWarps::Launch> KnownWarps::find(const Key& key) const
 }
 
 std::shared_ptr<const KnownWarps::Launch> KnownWarps::add(const Key& key, Launch launch,
-                                                          const KernelProgram& of,
-                                                          std::vector<Written> kinds) {
+                                                          std::vector<Part> parts, const Write& write) {
+  const KernelProgram& of = *key.program->program;
   const std::lock_guard lock(mutex_);
   if (launches_.size() >= kMost) {
     launches_.clear();
     programs_.clear();
+    decided_.clear();
   }
-  for (Written& kind : kinds) {
-    auto program = program_of(of, std::move(kind.items));
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    Part& part = parts[i];
+    std::shared_ptr<const KernelProgram> program;
+    if (part.decisions) {
+      decisions_.program = key.program;
+      decisions_.values = std::move(*part.decisions);
+      if (const auto known = decided_.find(decisions_); known != decided_.end()) {
+        program = known->second;
+      } else {
+        program = program_of(of, write(i));
+        decided_.emplace(decisions_, program);
+      }
+    } else {
+      program = program_of(of, std::move(part.items));
+    }
     const auto same = std::find_if(launch.kinds.begin(), launch.kinds.end(),
                                    [&](const Kind& other) { return other.program == program; });
     if (same == launch.kinds.end())
-      launch.kinds.push_back({std::move(program), kind.weight});
+      launch.kinds.push_back({std::move(program), part.weight});
     else
-      same->weight += kind.weight;
+      same->weight += part.weight;
   }
   return launches_.insert_or_assign(key, std::make_shared<const Launch>(std::move(launch))).first->second;
 }

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -27,17 +29,19 @@ class KnownWarps {
   using Key = ProgramWithValues;
   static constexpr std::size_t kMost = 1 << 15;  // launches that are remembered
 
-  struct Written {  // what some of a launch's warps execute
-    Items items;
+  struct Part {  // some of a launch's warps
     double weight = 0;
+    Items items;                                         // what they execute, unless …
+    std::optional<std::vector<std::int64_t>> decisions;  // … these tell (WarpGroup::decisions)
   };
+  using Write = std::function<Items(std::size_t)>;
 
   // nullptr: not known.
   std::shared_ptr<const Launch> find(const Key& key) const;
-  // `launch` without its kinds. Warps that execute the same, of this launch or another, get one program: `of` with
-  // their items.
-  std::shared_ptr<const Launch> add(const Key& key, Launch launch, const KernelProgram& of,
-                                    std::vector<Written> kinds);
+  // `launch` without its kinds. Warps that execute the same, of this launch or another, get one program: that of `key`
+  // with their items. `write` gives the items of a part by its index, where its decisions are new.
+  std::shared_ptr<const Launch> add(const Key& key, Launch launch, std::vector<Part> parts,
+                                    const Write& write);
 
  private:
   std::shared_ptr<const KernelProgram> program_of(const KernelProgram& of, Items items);
@@ -46,6 +50,9 @@ class KnownWarps {
   std::unordered_map<Key, std::shared_ptr<const Launch>, Key::Hash> launches_;
   std::unordered_multimap<std::size_t, std::shared_ptr<const KernelProgram>>
       programs_;  // by a hash of their items
+  std::unordered_map<Key, std::shared_ptr<const KernelProgram>, Key::Hash>
+      decided_;    // by the program and the decisions of its warps
+  Key decisions_;  // that are looked for
 };
 
 }  // namespace warptime

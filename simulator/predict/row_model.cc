@@ -472,13 +472,13 @@ void RowModel::add_term(const PreparedLaunch& launch, std::size_t index, const L
     return add_term(launch, *launch.program, index, shape, time, times);
   for (const WarpVariant& variant : variants_of(launch, index, shape).all) {
     ModelLaunch of = last_[index].model_launch;
-    of.program = variant.program;
+    of.program = variant.timed->program.get();
     of.shape = shape;
     of.revision = last_[index].model_launch.revision = ++revisions_;
-    last_[index].variant = variant.program;
+    last_[index].variant = of.program;
     const TimeBreakdown* alone = session_->time(index, of, why_);
     if (alone == nullptr) fail_time(*launch.step);
-    add_term(launch, *variant.program, index, shape, *alone, times * variant.weight);
+    add_term(launch, *of.program, index, shape, *alone, times * variant.weight);
   }
 }
 
@@ -521,9 +521,14 @@ const TimeBreakdown& RowModel::time_of_variants(ModelSession& session, const Pre
   Last& last = last_[index];
   for (const WarpVariant& variant : variants.all) {
     ModelLaunch of = last.model_launch;
-    of.program = variant.program;
-    if (last.variant != variant.program) of.revision = last.model_launch.revision = ++revisions_;
-    last.variant = variant.program;
+    of.program = variant.timed->program.get();
+    // What it does not use does not make it another program.
+    variant_values_.resize(last.values.size());
+    for (std::size_t i = 0; i < last.values.size(); ++i)
+      variant_values_[i] = variant.timed->uses[i] != 0 ? last.values[i] : 0;
+    of.values = &variant_values_;
+    if (last.variant != of.program) of.revision = last.model_launch.revision = ++revisions_;
+    last.variant = of.program;
     const TimeBreakdown* time = session.time(index, of, why_);
     if (time == nullptr) fail_time(*launch.step);
     mixed.add(*time, variant.weight);
@@ -558,9 +563,7 @@ const RowModel::WarpVariants& RowModel::variants_of(const PreparedLaunch& launch
   if (!warps) {
     const LaunchSize launch_size{{size.grid.x, size.grid.y, size.grid.z},
                                  {size.block.x, size.block.y, size.block.z}};
-    KnownWarps::Launch found;
-    auto kinds = make_variants(launch, index, launch_size, found);
-    warps = plan_.known_warps->add(key, std::move(found), *launch.program->program, std::move(kinds));
+    warps = make_variants(launch, index, launch_size, key);
   }
   WarpVariants variants;
   variants.sampled = warps->sampled;
@@ -589,30 +592,35 @@ Shares RowModel::shares_of(const PreparedLaunch& launch) const {
   return shares;
 }
 
-std::vector<KnownWarps::Written> RowModel::make_variants(const PreparedLaunch& launch, std::size_t index,
-                                                         const LaunchSize& size,
-                                                         KnownWarps::Launch& found) const {
+std::shared_ptr<const KnownWarps::Launch> RowModel::make_variants(const PreparedLaunch& launch,
+                                                                  std::size_t index, const LaunchSize& size,
+                                                                  const KnownWarps::Key& key) const {
   const Bindings values = bindings_of(launch, index);
   const Shares shares = shares_of(launch);
-  const auto warps = launch.warps->launch(values, size, shares, {});
-  if (!warps) fail(*launch.step, warps.diagnostics());
   // Where data decide, several warps of each group stand for the shares that do one thing and the other.
   bool fractions = false;
   for (const auto& [name, share] : shares) fractions = fractions || (share > 0 && share < 1);
-  found.sampled = warps->sampled;
-  found.threads_unknown = warps->threads_unknown;
-  std::vector<KnownWarps::Written> kinds;
+  const std::size_t phases = fractions ? 4 : 1;
+  WarpOptions options;
+  options.decisions = !fractions;
+  auto warps = launch.warps->launch(values, size, shares, options);
+  if (!warps) fail(*launch.step, warps.diagnostics());
   double all = 0;
   for (const WarpGroup& group : warps->groups) all += group.warps;
-  const int phases = fractions ? 4 : 1;
-  for (const WarpGroup& group : warps->groups) {
-    for (int phase = 0; phase < phases; ++phase) {
-      auto items = launch.warps->of_warp(values, size, group, shares, (phase + 0.5) / phases);
-      if (!items) fail(*launch.step, items.diagnostics());
-      kinds.push_back({std::move(*items), group.warps / all / phases});
-    }
+  const auto write = [&](std::size_t part) {
+    const double phase = (static_cast<double>(part % phases) + 0.5) / static_cast<double>(phases);
+    auto items = launch.warps->of_warp(values, size, warps->groups[part / phases], shares, phase);
+    if (!items) fail(*launch.step, items.diagnostics());
+    return std::move(*items);
+  };
+  std::vector<KnownWarps::Part> parts(warps->groups.size() * phases);
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    WarpGroup& group = warps->groups[part / phases];
+    parts[part].weight = group.warps / all / static_cast<double>(phases);
+    parts[part].decisions = std::move(group.decisions);
+    if (!parts[part].decisions) parts[part].items = write(part);
   }
-  return kinds;
+  return plan_.known_warps->add(key, {{}, warps->sampled, warps->threads_unknown}, std::move(parts), write);
 }
 
 // Between rows: sessions know programs by their addresses.
@@ -626,13 +634,19 @@ void RowModel::forget_variants() {
   start_sessions();
 }
 
-const TimedProgram* RowModel::timed(const TimedProgram& of,
-                                    const std::shared_ptr<const KernelProgram>& program) {
+const RowModel::Timed* RowModel::timed(const TimedProgram& of,
+                                       const std::shared_ptr<const KernelProgram>& program) {
   auto& known = timed_[program.get()];
-  for (const auto& [like, one] : known)
-    if (like == &of) return one.get();
-  known.emplace_back(&of, std::make_unique<TimedProgram>(TimedProgram{program, of.durations, of.names}));
-  return known.back().second.get();
+  for (const auto& one : known)
+    if (one->like == &of) return one.get();
+  auto made = std::make_unique<Timed>();
+  made->like = &of;
+  made->program = std::make_unique<TimedProgram>(TimedProgram{program, of.durations, of.names});
+  const std::vector<std::string> used = used_names(*program);
+  for (const std::string& name : of.names)
+    made->uses.push_back(static_cast<char>(std::find(used.begin(), used.end(), name) != used.end()));
+  known.push_back(std::move(made));
+  return known.back().get();
 }
 
 // Whether note_shares() has something to say.

@@ -119,9 +119,14 @@ class RowModel {
   [[gnu::noinline]] void note_other_shape(const PreparedLaunch& launch, std::size_t index,
                                           const Launch& shape);
   // Warps that execute the same, of a launch whose warps differ.
+  struct Timed {
+    const TimedProgram* like = nullptr;     // whose durations it has
+    std::unique_ptr<TimedProgram> program;  // with the names of `like`, …
+    std::vector<char> uses;                 // … of which it uses these
+  };
   struct WarpVariant {
-    const TimedProgram* program = nullptr;  // in timed_
-    double weight = 0;                      // of the launch's warps
+    const Timed* timed = nullptr;  // in timed_
+    double weight = 0;             // of the launch's warps
   };
   struct WarpVariants {
     std::vector<WarpVariant> all;
@@ -139,10 +144,11 @@ class RowModel {
   [[gnu::noinline]] const TimeBreakdown& time_of_variants(ModelSession& session, const PreparedLaunch& launch,
                                                           std::size_t index, const Launch& shape);
   const WarpVariants& variants_of(const PreparedLaunch& launch, std::size_t index, const Launch& shape);
-  std::vector<KnownWarps::Written> make_variants(const PreparedLaunch& launch, std::size_t index,
-                                                 const LaunchSize& size, KnownWarps::Launch& found) const;
+  std::shared_ptr<const KnownWarps::Launch> make_variants(const PreparedLaunch& launch, std::size_t index,
+                                                          const LaunchSize& size,
+                                                          const KnownWarps::Key& key) const;
   void forget_variants();
-  const TimedProgram* timed(const TimedProgram& of, const std::shared_ptr<const KernelProgram>& program);
+  const Timed* timed(const TimedProgram& of, const std::shared_ptr<const KernelProgram>& program);
   double share_of(const PreparedLaunch& launch, const Parameter& parameter) const;  // of one with a share
   void add_row_note(std::string note);
   bool assumes_shares() const;
@@ -203,9 +209,8 @@ class RowModel {
   std::unordered_map<KnownWarps::Key, WarpVariants, KnownWarps::Key::Hash> variants_;
   KnownWarps::Key variant_key_;  // of the launch that is looked for
   // What warps execute: launches of many sizes have warps that execute the same.
-  std::unordered_map<const KernelProgram*,
-                     std::vector<std::pair<const TimedProgram*, std::unique_ptr<TimedProgram>>>>
-      timed_;
+  std::unordered_map<const KernelProgram*, std::vector<std::unique_ptr<Timed>>> timed_;
+  std::vector<std::int64_t> variant_values_;               // of the names of the variant that is timed
   TimeBreakdown mixed_, mixed_beside_;                     // of variants: by the model, by those beside it
   std::optional<std::pair<std::string, double>> instead_;  // of that share's value
   bool noting_ = true;

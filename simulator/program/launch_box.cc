@@ -168,6 +168,8 @@ double LaunchBox::count() const {
 
 std::vector<LaunchBox> LaunchBox::parts(const Cut& cut) const {
   std::vector<LaunchBox> parts;
+  constexpr std::size_t most = 3;  // unless it is cut into remainders
+  parts.reserve(most);
   const std::size_t axis = cut.dimension % 3;
   const auto with = [&](const Axis& blocks_of_axis) {
     parts.push_back(*this);

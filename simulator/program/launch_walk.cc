@@ -6,6 +6,7 @@
 
 #include "simulator/program/expression/arithmetic.h"
 #include "simulator/program/launch_box.h"
+#include "simulator/program/launch_line.h"
 #include "simulator/program/warp_code.h"
 
 namespace warptime::warps {
@@ -19,21 +20,79 @@ class LaunchWalk : WarpState {
  public:
   LaunchWalk(const WarpProgram::Compiled& program, const Bindings& values, const LaunchSize& size,
              const Shares& shares, const WarpOptions& options)
-      : WarpState(program, values, size, shares), options_(options) {}
+      : WarpState(program, values, size, shares), options_(options), launch_values_(program.launch_values) {
+    constexpr std::size_t few = 3;  // of a guard: the warps before it, at it and behind
+    found_.groups.reserve(few);
+  }
 
   LaunchWarps run() {
     const std::vector<LaunchBox> boxes = boxes_of(size_, shape_);
-    double budget = static_cast<double>(options_.budget);
-    for (std::size_t i = 0; i < boxes.size(); ++i)
-      budget = look_at(boxes[i], budget, static_cast<double>(boxes.size() - i));
-    std::sort(found_.groups.begin(), found_.groups.end(),
-              [](const WarpGroup& a, const WarpGroup& b) { return a.warps > b.warps; });
-    for (const WarpGroup& group : found_.groups) found_.total.add(group.each, group.warps);
+    if (!along_line(boxes)) {
+      found_ = {};
+      group_of_.clear();
+      double budget = static_cast<double>(options_.budget);
+      for (std::size_t i = 0; i < boxes.size(); ++i)
+        budget = look_at(boxes[i], budget, static_cast<double>(boxes.size() - i));
+      sort_groups();
+    }
+    for (WarpGroup& group : found_.groups) {
+      found_.total.add(group.each, group.warps);
+      // Of one warp alone, conditions may be known that are not of many.
+      if (found_.sampled || found_.threads_unknown) group.decisions.reset();
+    }
     join_groups();
     return std::move(found_);
   }
 
  private:
+  void sort_groups() {
+    std::sort(found_.groups.begin(), found_.groups.end(),
+              [](const WarpGroup& a, const WarpGroup& b) { return a.warps > b.warps; });
+  }
+
+  // Most launches have one dimension, and guards that say up to which thread something is done. This finds the same
+  // groups as cutting boxes does, from where the guards change. False: it cannot, or not surely in the same order.
+  bool along_line(const std::vector<LaunchBox>& boxes) {
+    constexpr std::size_t most_items = 300, most_guards = 4, most_changes = 8;
+    const auto one = [](const std::array<std::int64_t, 3>& of) {
+      return of[0] > 0 && of[1] == 1 && of[2] == 1;
+    };
+    if (!options_.decisions || options_.sectors || !program_.only_guards || program_.items > most_items ||
+        program_.guards.size() > most_guards || !one(size_.grid) || !one(size_.block))
+      return false;
+    LaunchLine line(size_);
+    for (const LaunchBox& box : boxes) {
+      bind(box);
+      for (const Condition* guard : program_.guards) {
+        RangeObstacles obstacles;
+        if (!guard->expression.evaluate(slots_, counts_, &obstacles).known || !obstacles.divisions.empty())
+          return false;
+        for (const ValueRange& difference : obstacles.differences)
+          if (!line.add_changes(difference, box)) return false;
+      }
+    }
+    if (line.changes() > most_changes) return false;
+    try {
+      for (const LinePiece& piece : line.pieces())
+        if (!look_at_one(piece)) return false;
+    } catch (Failed&) {
+      return false;  // of several errors, the other way says which is first
+    }
+    sort_groups();
+    const auto as_many = [](const WarpGroup& a, const WarpGroup& b) { return a.warps == b.warps; };
+    return found_.groups.size() <= options_.most_groups &&
+           std::adjacent_find(found_.groups.begin(), found_.groups.end(), as_many) == found_.groups.end();
+  }
+
+  bool look_at_one(const LinePiece& piece) {
+    bind(piece.one);
+    decisions_.clear();
+    all_decisions_ = true;
+    WarpTotals totals;
+    if (walk(program_.nodes, warps_, totals, 1) || !all_decisions_) return false;
+    return add_group(piece.one, totals, piece.warps).decisions == decisions_;
+  }
+
   // Nothing, or how to cut the warps so that more is decided.
   using Outcome = std::optional<Cut>;
 
@@ -42,42 +101,54 @@ class LaunchWalk : WarpState {
     for (std::size_t d = 0; d < 3; ++d) {
       const auto& [strides, inner] = box.blocks[d];
       const auto dimension = [this](std::size_t which, const Progression& range) {
-        counts_[which] = range.count;
         return ValueRange::progression(which, range.first, range.step, range.count);
       };
-      slots_[d] = add(dimension(d, strides), dimension(kFirstStrideDimension + d, inner), counts_);
+      counts_[d] = strides.count;
+      counts_[kFirstStrideDimension + d] = inner.count;
+      if (uses_slot(d))
+        slots_[d] = add(dimension(d, strides), dimension(kFirstStrideDimension + d, inner), counts_);
       if (!shape_.regular) continue;
-      const std::int64_t along = shape_.threads[d];
       const Progression& warps = box.warps[d];
+      counts_[kFirstWarpDimension + d] = warps.count;
+      counts_[kFirstLaneDimension + d] = box.threads[d];
+      if (!uses_slot(3 + d)) continue;
+      const std::int64_t along = shape_.threads[d];
       warp_threads_[d] =
           dimension(kFirstWarpDimension + d, {warps.first * along, warps.step * along, warps.count});
       all_threads_[d] =
           add(warp_threads_[d], dimension(kFirstLaneDimension + d, {0, 1, box.threads[d]}), counts_);
     }
-    if (shape_.regular) {
-      const auto linear = [this](std::size_t first, const std::array<std::int64_t, 3>& sizes,
-                                 std::int64_t from) {
-        ValueRange sum(from);
-        std::int64_t step = 1;
-        for (std::size_t d = 0; d < 3; step *= sizes[d++])
-          sum = add(sum, ValueRange::progression(first + d, 0, step, counts_[first + d]), counts_);
-        return sum;
-      };
-      all_lanes_ = linear(kFirstLaneDimension, shape_.threads, 0);
-      slots_[kWarpSlot] = linear(kFirstWarpDimension, shape_.warps, box.first_warp(shape_));
-    }
+    if (shape_.regular) bind_linear(box);
     one_block_and_warp_ = box.count() == 1;
     one_warp_ = false;
     forget_conditions();
     set_all_lanes();
   }
 
+  // laneid and warpid
+  void bind_linear(const LaunchBox& box) {
+    const auto linear = [this](std::size_t first, const std::array<std::int64_t, 3>& sizes,
+                               std::int64_t from) {
+      ValueRange sum(from);
+      std::int64_t step = 1;
+      for (std::size_t d = 0; d < 3; step *= sizes[d++])
+        sum = add(sum, ValueRange::progression(first + d, 0, step, counts_[first + d]), counts_);
+      return sum;
+    };
+    if (uses_slot(kLaneSlot)) all_lanes_ = linear(kFirstLaneDimension, shape_.threads, 0);
+    if (uses_slot(kWarpSlot))
+      slots_[kWarpSlot] = linear(kFirstWarpDimension, shape_.warps, box.first_warp(shape_));
+  }
+
+  // The others need no value.
+  bool uses_slot(std::size_t slot) const { return (program_.slots_used >> slot & 1) != 0; }
+
   // The threads of all warps at once.
   void set_all_lanes() {
     one_warp_ = false;
     for (std::size_t d = 0; d < 3; ++d)
-      slots_[3 + d] = shape_.regular ? all_threads_[d] : ValueRange::unknown();
-    slots_[kLaneSlot] = shape_.regular ? all_lanes_ : ValueRange::unknown();
+      if (uses_slot(3 + d)) slots_[3 + d] = shape_.regular ? all_threads_[d] : ValueRange::unknown();
+    if (uses_slot(kLaneSlot)) slots_[kLaneSlot] = shape_.regular ? all_lanes_ : ValueRange::unknown();
   }
 
   // One thread of each warp.
@@ -86,7 +157,8 @@ class LaunchWalk : WarpState {
     if (one_block_and_warp_ || !shape_.regular) return set_lane(lane);
     auto index = static_cast<std::int64_t>(lane);
     for (std::size_t d = 0; d < 3; index /= shape_.threads[d++])
-      slots_[3 + d] = add(warp_threads_[d], ValueRange(index % shape_.threads[d]), counts_);
+      if (uses_slot(3 + d))
+        slots_[3 + d] = add(warp_threads_[d], ValueRange(index % shape_.threads[d]), counts_);
     slots_[kLaneSlot] = ValueRange(static_cast<std::int64_t>(lane));
   }
 
@@ -101,9 +173,14 @@ class LaunchWalk : WarpState {
   void look_at(const LaunchBox& box, double budget) {
     const std::uint64_t before = evaluations_;
     bind(box);
+    decisions_.clear();
+    all_decisions_ = options_.decisions;
     WarpTotals totals;
     const Outcome cut = walk(program_.nodes, warps_, totals, 1);
-    if (!cut) return add_group(box, totals, box.count());
+    if (!cut) {
+      add_group(box, totals, box.count());
+      return;
+    }
     const auto cost = static_cast<double>(evaluations_ - before);
     budget -= cost;
     const std::vector<LaunchBox> parts =
@@ -114,7 +191,8 @@ class LaunchWalk : WarpState {
       totals = {};
       walk(program_.nodes, warps_, totals, 1);
       found_.sampled = true;
-      return add_group(sample, totals, box.count());
+      add_group(sample, totals, box.count());
+      return;
     }
     ++deep_;
     for (std::size_t i = 0; i < parts.size(); ++i)
@@ -129,14 +207,28 @@ class LaunchWalk : WarpState {
     return halves;
   }
 
-  void add_group(const LaunchBox& box, const WarpTotals& totals, double warps) {
+  WarpGroup& add_group(const LaunchBox& box, const WarpTotals& totals, double warps) {
     const auto key = std::tuple{totals.instructions, totals.loads, totals.stores, totals.load_sectors,
                                 totals.store_sectors};
     const auto [known, fresh] = group_of_.try_emplace(key, found_.groups.size());
-    if (fresh)
-      found_.groups.push_back({warps, totals, box.first_block(), box.first_warp(shape_)});
-    else
+    if (!fresh) {
       found_.groups[known->second].warps += warps;
+      return found_.groups[known->second];
+    }
+    found_.groups.push_back({warps, totals, box.first_block(), box.first_warp(shape_)});
+    if (all_decisions_) found_.groups.back().decisions = decisions_;
+    return found_.groups.back();
+  }
+
+  void note(std::int64_t decision) {
+    if (all_decisions_) decisions_.push_back(decision);
+  }
+
+  // apart: its iterations are written out each on its own.
+  void note(const WarpNode& node, std::int64_t count, bool apart) {
+    if (!node.varies) return;
+    if (node.varies_inside && (apart || node.has_shares)) all_decisions_ = false;
+    note(node.varies_inside || node.per_thread ? count : std::int64_t{count != 0});
   }
 
   // Joins those that execute about as much: the one with most warps of each stretch stands for it.
@@ -188,23 +280,26 @@ class LaunchWalk : WarpState {
   // The cut that decides an expression, which the threads of a warp do not.
   Cut cut_for_value(const RangeExpression& expression, const ValueRange& value) {
     RangeObstacles obstacles;
-    expression.evaluate(slots_.data(), counts_, &obstacles);
+    expression.evaluate(slots_, counts_, &obstacles);
     return cut_for(value, obstacles, ~kLanes, counts_);
   }
 
-  // The lanes of `active` where the condition holds.
-  Outcome holds(const Condition& condition, Lanes active, Lanes& result) {
+  // The lanes of `active` where the condition holds; `some` of them will do where it only matters whether there are any.
+  Outcome holds(const Condition& condition, Lanes active, bool some, Lanes& result) {
     Remembered& known = remembered(condition);
-    if (known.stamp == stamp_ && known.active == active) {
+    const bool again = known.stamp == stamp_ && known.active == active;
+    if (again && (some || !known.some)) {
       result = known.result;
       return {};
     }
-    auto cut = find_holding(condition, active, result);
-    if (!cut) known = {stamp_, active, result};
+    const std::uint64_t before = evaluations_;
+    auto cut = find_holding(condition, active, some, result);
+    if (again) evaluations_ = before;  // they were counted when some of the lanes were found
+    if (!cut) known = {stamp_, active, result, some};
     return cut;
   }
 
-  Outcome find_holding(const Condition& condition, Lanes active, Lanes& result) {
+  Outcome find_holding(const Condition& condition, Lanes active, bool some, Lanes& result) {
     const ValueRange all = evaluate(condition.expression);
     if (all.known && all.is_decided()) {
       result = all.holds() ? active : 0;
@@ -215,11 +310,11 @@ class LaunchWalk : WarpState {
       return unknown_threads(active, result);
     }
     if (all.known && (all.dimensions() & kLanes) == 0) return cut_for_value(condition.expression, all);
-    return find_lanes(condition, active, result);
+    return find_lanes(condition, active, some && all.known, result);
   }
 
   // … thread by thread.
-  Outcome find_lanes(const Condition& condition, Lanes active, Lanes& result) {
+  Outcome find_lanes(const Condition& condition, Lanes active, bool some, Lanes& result) {
     result = 0;
     Outcome cut;
     bool known = true;
@@ -230,6 +325,11 @@ class LaunchWalk : WarpState {
       known = value.known;
       if (known && !value.is_decided()) cut = cut_for_value(condition.expression, value);
       if (value.holds()) result |= Lanes{1} << lane;
+      if (some && one_warp_ && result != 0) {
+        evaluations_ +=
+            static_cast<std::uint64_t>(std::popcount(rest & (rest - 1)));  // as if all were looked at
+        break;
+      }
     }
     set_all_lanes();
     return known ? cut : unknown_threads(active, result);
@@ -250,7 +350,9 @@ class LaunchWalk : WarpState {
   Outcome walk(const WarpNode& node, Lanes active, WarpTotals& totals, double times) {
     if (node.threads) {
       Lanes some = 0;
-      if (auto undecided = holds(*node.threads, active, some)) return undecided;
+      const bool which = node.threads_inside || options_.sectors;
+      if (auto undecided = holds(*node.threads, active, !which, some)) return undecided;
+      note(some != 0);
       if (some == 0) {
         if (node.item->predicated) add_skipped(totals, times);
         return {};
@@ -258,6 +360,7 @@ class LaunchWalk : WarpState {
       active = some;
     }
     if (!node.item->shares.empty()) {
+      all_decisions_ = false;
       const double share = share_of(node);
       if (node.item->predicated) add_skipped(totals, times * (1 - share));
       times *= share;
@@ -305,8 +408,20 @@ class LaunchWalk : WarpState {
     totals.machine[Pipe::lsu] += times;
   }
 
+  // Of the node's count. What is the same for all warps of the launch is evaluated once.
+  ValueRange count_of(const WarpNode& node) {
+    if (node.launch_value < 0) return evaluate(node.count);
+    ++evaluations_;
+    LaunchValue& known = launch_values_[static_cast<std::size_t>(node.launch_value)];
+    if (!known.evaluated) {
+      const ValueRange value = node.count.evaluate(slots_, counts_);
+      known = {true, value.known, value.low};
+    }
+    return known.known ? ValueRange(known.value) : ValueRange::unknown();
+  }
+
   Outcome number(const WarpNode& node, const Expression& expression, std::int64_t& result) {
-    const ValueRange value = evaluate(node.count);
+    const ValueRange value = count_of(node);
     if (!value.known) throw failure(node, expression, "cannot be evaluated");
     if (!value.is_single()) return cut_for_value(node.count, value);
     if (value.low < 0) throw failure(node, expression, fmt::format("is negative: {}", value.low));
@@ -413,6 +528,7 @@ class LaunchWalk : WarpState {
 
   Outcome walk(const WarpNode& node, const When& when, Lanes active, WarpTotals& totals, double times) {
     if (!node.share_condition.empty()) {
+      all_decisions_ = false;
       double share = share_of(node.share_condition);
       if (node.negated) share = 1 - share;
       if (share > 0)
@@ -421,15 +537,18 @@ class LaunchWalk : WarpState {
     }
     if (node.then_threads) {
       Lanes some = 0;
-      if (auto undecided = holds(*node.then_threads, active, some)) return undecided;
+      if (auto undecided = holds(*node.then_threads, active, false, some)) return undecided;
+      const Lanes others = active & ~some;
+      note(some != 0);
+      note(others != 0);
       if (some != 0)
         if (auto undecided = walk(node.body, some, totals, times)) return undecided;
-      const Lanes others = active & ~some;
       return others != 0 ? walk(node.otherwise, others, totals, times) : Outcome();
     }
-    const ValueRange value = evaluate(node.count);
+    const ValueRange value = count_of(node);
     if (!value.known) throw failure(node, when.condition, "cannot be evaluated");
     if (!value.is_decided()) return cut_for_value(node.count, value);
+    if (node.varies) note(value.holds());
     return walk(value.holds() ? node.body : node.otherwise, active, totals, times);
   }
 
@@ -437,6 +556,7 @@ class LaunchWalk : WarpState {
     std::int64_t count = 0;
     if (!node.per_thread) {
       if (auto undecided = number(node, repeat.count, count)) return undecided;
+      note(node, count, node.counter_matters);
       return all_iterations(node, repeat, count, active, totals, times);
     }
     std::array<std::int64_t, kWarp> of_lane{};
@@ -448,6 +568,7 @@ class LaunchWalk : WarpState {
       return all_iterations(node, repeat, count, active, totals, times);
     }
     for (const std::int64_t trips : of_lane) count = std::max(count, trips);
+    note(node, count, node.counter_matters || node.threads_matter);
     if (!node.threads_matter) return all_iterations(node, repeat, count, active, totals, times);
     add_pieces(repeat, count, totals, times);
     // While fewer and fewer threads are left.
@@ -566,8 +687,16 @@ class LaunchWalk : WarpState {
     return undecided;
   }
 
+  struct LaunchValue {
+    bool evaluated = false, known = false;
+    std::int64_t value = 0;
+  };
+
   WarpOptions options_;
+  std::vector<LaunchValue> launch_values_;
   LaunchWarps found_;
+  std::vector<std::int64_t> decisions_;  // of the box, so far
+  bool all_decisions_ = false;           // they tell what its warps execute
   std::map<std::tuple<double, double, double, double, double>, std::size_t> group_of_;
   std::size_t open_counters_ = 0;
   std::uint64_t loop_cost_ = 0;

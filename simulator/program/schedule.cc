@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
-#include <set>
 #include <unordered_map>
 
 #include "simulator/base/integer_math.h"
+#include "simulator/program/walk.h"
 #include "simulator/program/yaml_reader.h"
 
 namespace warptime {
@@ -24,7 +23,7 @@ constexpr std::uint64_t kMostVisits = std::uint64_t{1} << 25;  // of items
 constexpr std::size_t kMostCopiedSteps = 4;                    // longer runs of steps are shared, not copied
 constexpr int kDeepestSchedule = 400;
 constexpr std::size_t kFewItems = 16;
-constexpr std::size_t kFewLoops = 8;  // that are looked through one by one
+constexpr std::size_t kFewLoops = 8, kFewOrigins = 16;  // that are looked through one by one
 
 std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
   return __builtin_add_overflow(a, b, &a) ? kSaturated : a;
@@ -47,6 +46,38 @@ bool same_step(const Step& a, const Step& b) {
   if (a.loop || b.loop) return a.loop == b.loop;
   return a.period == b.period && a.period.origin == b.period.origin;
 }
+
+// Whether a counter is among used_names() of items.
+class CounterFinder : public ItemWalker<CounterFinder> {
+ public:
+  explicit CounterFinder(std::string_view counter) : counter_(counter) {}
+  bool found() const { return found_; }
+
+  void on(const Item&, const Calculation& calculation) { find(calculation.cycles); }
+  void on(const Item&, const Instructions& instructions) { find(instructions.count); }
+  void on(const Item&, const MemoryAccess& access) {
+    if (access.cycles) find(*access.cycles);
+  }
+  void on(const Item&, const Repeat& repeat) {
+    find(repeat.count);
+    if (repeat.counter != counter_) walk(repeat.body);  // which it hides
+  }
+  void on(const Item& item, const When& when) {
+    find(when.condition);
+    ItemWalker::on(item, when);
+  }
+
+ private:
+  void find(const Expression& expression) { found_ = found_ || uses(expression); }
+  bool uses(const Expression& expression) const {
+    if (expression.op() == Expression::Operator::name) return expression.name_text() == counter_;
+    const auto operands = expression.operands();
+    return std::any_of(operands.begin(), operands.end(), [this](const Expression& one) { return uses(one); });
+  }
+
+  std::string_view counter_;
+  bool found_ = false;
+};
 
 // Thrown nowhere else than here and caught in make_schedule: flattening recurses through the program.
 struct FlattenFailed {
@@ -116,27 +147,30 @@ class Flattener {
   Fragment flatten(const Items& items, std::uint32_t first) {
     Fragment result;
     for (const Item& item : items) {
-      append(result, flatten(item, first));
+      append(result, item, first);
       first = after_[first];
     }
     return result;
   }
 
-  Fragment flatten(const Item& item, std::uint32_t number) {
+  void append(Fragment& into, const Item& item, std::uint32_t number) {
     if (++visits_ > kMostVisits)
       throw FlattenFailed{error("the program is too large when its counters are written out")};
     if (const auto* calculation = std::get_if<Calculation>(&item.what)) {
-      return single(number, PeriodKind::calculation, duration(item, "calc", calculation->cycles));
-    }
-    if (const auto* instructions = std::get_if<Instructions>(&item.what)) {
+      append(into, single(number, PeriodKind::calculation, duration(item, "calc", calculation->cycles)));
+    } else if (const auto* instructions = std::get_if<Instructions>(&item.what)) {
       const std::uint64_t n = count(item, "instructions", instructions->count);
-      Fragment fragment;
-      if (n > 0) fragment.head = Run{n, {{number, n}}};
-      return fragment;
+      if (n > 0) add(into.steps.empty() ? into.head : into.tail, n, {number, n});
+    } else if (const auto* access = std::get_if<MemoryAccess>(&item.what)) {
+      append(into, period(item, number, *access));
+    } else if (const auto* repeat = std::get_if<Repeat>(&item.what)) {
+      append(into, flatten(item, number, *repeat));
+    } else {
+      append(into, flatten(item, number, std::get<When>(item.what)));
     }
-    if (const auto* access = std::get_if<MemoryAccess>(&item.what)) return flatten(item, number, *access);
-    if (const auto* repeat = std::get_if<Repeat>(&item.what)) return flatten(item, number, *repeat);
-    const When& when = std::get<When>(item.what);
+  }
+
+  Fragment flatten(const Item& item, std::uint32_t number, const When& when) {
     const auto condition = evaluate_count(when.condition, bindings_);
     if (!condition) throw failure(item, "when", when.condition, condition.diagnostics().front());
     if (*condition != 0) return flatten(when.then_items, number + 1);
@@ -146,7 +180,7 @@ class Flattener {
     return flatten(when.else_items, first);
   }
 
-  Fragment flatten(const Item& item, std::uint32_t number, const MemoryAccess& access) {
+  Period period(const Item& item, std::uint32_t number, const MemoryAccess& access) {
     const bool load = access.kind == MemoryAccess::Kind::load;
     double cycles = 0;
     if (access.cycles) {
@@ -212,24 +246,34 @@ class Flattener {
   bool uses_counter(const Repeat& repeat) {
     const auto [entry, fresh] = uses_counter_.try_emplace(&repeat, false);
     if (fresh) {
-      KernelProgram body;
-      body.program = repeat.body;
-      const auto names = used_names(body);
-      entry->second = std::find(names.begin(), names.end(), repeat.counter) != names.end();
+      CounterFinder finder(repeat.counter);
+      finder.walk(repeat.body);
+      entry->second = finder.found();
     }
     return entry->second;
   }
 
-  Fragment single(std::uint32_t number, PeriodKind kind, double cycles) {
+  // Of one item.
+  Period single(std::uint32_t number, PeriodKind kind, double cycles) {
     std::uint32_t& origin = single_origins_[number];
     if (origin == kNoOrigin) {
       origin = static_cast<std::uint32_t>(schedule_.origins.size());
       schedule_.origins.push_back({{items_[number], 0}});
     }
-    Fragment fragment;
-    fragment.steps.reserve(kMostCopiedSteps);
-    fragment.steps.push_back(Step{Period{kind, cycles, origin}, nullptr});
-    return fragment;
+    return {kind, cycles, origin};
+  }
+
+  // … which instructions do not merge with.
+  void append(Fragment& into, const Period& period) {
+    if (into.steps.empty()) {
+      into.steps.reserve(kMostCopiedSteps);
+    } else {
+      add_period(into.steps, into.tail);
+      spend_steps(1);
+      into.tail.count = 0;
+      into.tail.shares.clear();
+    }
+    into.steps.push_back(Step{period, nullptr});
   }
 
   // body^n = head (steps middle)^(n - 1) steps tail, where `middle` is what the tail of one iteration and the head
@@ -283,14 +327,21 @@ class Flattener {
 
   static void add(Run& into, const Run& run) {
     if (__builtin_add_overflow(into.count, run.count, &into.count)) throw too_many_instructions();
-    for (const auto& [number, instructions] : run.shares) {
-      const auto at =
-          std::lower_bound(into.shares.begin(), into.shares.end(), std::pair{number, std::uint64_t{0}});
-      if (at != into.shares.end() && at->first == number) {
-        at->second += instructions;  // at most the run's count
-      } else {
-        into.shares.insert(at, {number, instructions});
-      }
+    for (const auto& share : run.shares) add(into, share);
+  }
+
+  static void add(Run& into, std::uint64_t count, const std::pair<std::uint32_t, std::uint64_t>& share) {
+    if (__builtin_add_overflow(into.count, count, &into.count)) throw too_many_instructions();
+    add(into, share);
+  }
+
+  static void add(Run& into, const std::pair<std::uint32_t, std::uint64_t>& share) {
+    const auto at =
+        std::lower_bound(into.shares.begin(), into.shares.end(), std::pair{share.first, std::uint64_t{0}});
+    if (at != into.shares.end() && at->first == share.first) {
+      at->second += share.second;  // at most the run's count
+    } else {
+      into.shares.insert(at, share);
     }
   }
 
@@ -355,14 +406,31 @@ class Flattener {
   }
 
   std::uint32_t intern_origin(const Run& run) {
-    const auto next = static_cast<std::uint32_t>(schedule_.origins.size());
-    const auto [entry, fresh] = origins_.emplace(run.shares, next);
-    if (fresh) {
-      std::vector<Schedule::Share> shares;
-      for (const auto& [number, instructions] : run.shares) shares.push_back({items_[number], instructions});
-      schedule_.origins.push_back(std::move(shares));
+    std::uint64_t key = run.shares.size();
+    for (const auto& [number, instructions] : run.shares)
+      key = ((key ^ number) * 0x9E3779B97F4A7C15u ^ instructions) * 0x100000001B3u;
+    for (const auto& [known_key, origin] : few_origins_)
+      if (known_key == key && is_of(schedule_.origins[origin], run)) return origin;
+    const auto [begin, end] = origins_.equal_range(key);
+    for (auto at = begin; at != end; ++at)
+      if (is_of(schedule_.origins[at->second], run)) return at->second;
+    const auto fresh = static_cast<std::uint32_t>(schedule_.origins.size());
+    auto& shares = schedule_.origins.emplace_back();
+    shares.reserve(run.shares.size());
+    for (const auto& [number, instructions] : run.shares) shares.push_back({items_[number], instructions});
+    if (few_origins_.size() < kFewOrigins) {
+      few_origins_.emplace_back(key, fresh);
+    } else {
+      origins_.emplace(key, fresh);
     }
-    return entry->second;
+    return fresh;
+  }
+
+  bool is_of(const std::vector<Schedule::Share>& shares, const Run& run) const {
+    return std::equal(shares.begin(), shares.end(), run.shares.begin(), run.shares.end(),
+                      [this](const Schedule::Share& share, const auto& of_run) {
+                        return share.item == items_[of_run.first] && share.instructions == of_run.second;
+                      });
   }
 
   std::uint64_t count(const Item& item, std::string_view what, const Expression& expression) {
@@ -419,7 +487,8 @@ class Flattener {
   static constexpr std::uint32_t kNoOrigin = std::numeric_limits<std::uint32_t>::max();
   std::vector<std::uint32_t> single_origins_;  // of periods that are one item, by its number
   std::unordered_map<const Repeat*, bool> uses_counter_;
-  std::map<std::vector<std::pair<std::uint32_t, std::uint64_t>>, std::uint32_t> origins_;
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> few_origins_;  // of runs, by a hash of their shares
+  std::unordered_multimap<std::uint64_t, std::uint32_t> origins_;     // the others
   std::vector<std::pair<std::uint64_t, std::shared_ptr<const Loop>>> few_loops_;
   std::unordered_multimap<std::uint64_t, std::shared_ptr<const Loop>> loops_;  // the others
   std::uint64_t iterations_ = 0, steps_ = 0, visits_ = 0;

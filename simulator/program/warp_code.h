@@ -40,6 +40,10 @@ struct WarpNode {
   std::vector<WarpNode> body, otherwise;
   // Of a repeat: whether the counter, or which threads are active, changes what its body executes.
   bool counter_matters = false, threads_matter = false;
+  // Whether, beside addresses, something inside depends on which threads are active.
+  bool threads_inside = false;
+  int launch_value = -1;  // count's number among those that are the same for all warps of a launch
+  bool varies_inside = false;
   bool has_shares = false;  // here or inside
   bool varies = false;      // here or inside
 };
@@ -55,8 +59,15 @@ struct WarpProgram::Compiled {
   std::vector<warps::WarpNode> nodes;
   std::vector<std::string> names;  // of slots from kFirstOwnSlot on; counters have empty names
   std::vector<std::string> thread_names;
-  std::size_t conditions = 0;  // Condition::number is less
+  std::uint32_t slots_used = 0;   // of those before kFirstOwnSlot: a bit each
+  std::size_t conditions = 0;     // Condition::number is less
+  std::size_t launch_values = 0;  // WarpNode::launch_value is less
   bool varies = false;
+  // Whether warps differ by guards alone: conditions on threads that use no counters, no shares, and counts that are the
+  // same for all warps.
+  bool only_guards = true;
+  std::vector<const warps::Condition*> guards;  // those, each once
+  std::size_t items = 0;
 };
 
 namespace warps {
@@ -66,10 +77,11 @@ class WarpState {
  public:
   WarpState(const WarpProgram::Compiled& program, const Bindings& values, const LaunchSize& size,
             const Shares& shares)
-      : program_(program),
-        size_(size),
-        slots_(kFirstOwnSlot + program.names.size(), ValueRange::unknown()),
-        remembered_(program.conditions) {
+      : program_(program), size_(size), remembered_(program.conditions) {
+    const std::size_t slots = kFirstOwnSlot + program.names.size();
+    if (slots > few_slots_.size()) many_slots_.resize(slots);
+    slots_ = slots > few_slots_.size() ? many_slots_.data() : few_slots_.data();
+    for (std::size_t i = 0; i < slots; ++i) slots_[i].known = false;
     counts_.fill(1);
     for (std::size_t d = 0; d < 3; ++d) {
       slots_[6 + d] = ValueRange(size.block[d]);
@@ -85,6 +97,8 @@ class WarpState {
       if (parameter.share) shares_[parameter.name] = *parameter.share;
     for (const auto& [name, share] : shares) shares_[name] = share;
   }
+  WarpState(const WarpState&) = delete;
+  WarpState& operator=(const WarpState&) = delete;
 
  protected:
   double share_of(const std::string& name) const {
@@ -99,18 +113,20 @@ class WarpState {
 
   // The warp's threads, and which of them the block has.
   Lanes begin_warp(std::int64_t warp) {
-    Lanes active = 0;
-    const std::int64_t threads = size_.threads_per_block();
-    for (std::int64_t lane = 0; lane < kWarp; ++lane) {
-      const std::int64_t thread = warp * kWarp + lane;
-      if (thread >= threads) break;
-      active |= Lanes{1} << lane;
-      auto& place = lanes_[static_cast<std::size_t>(lane)];
-      place = {thread % size_.block[0], thread / size_.block[0] % size_.block[1],
-               thread / (size_.block[0] * size_.block[1])};
-    }
+    const auto& [x, y, z] = size_.block;
+    const std::int64_t first = warp * kWarp, threads = std::min(x * y * z - first, kWarp);
     slots_[kWarpSlot] = ValueRange(warp);
-    return active;
+    if (threads <= 0) return 0;
+    std::array<std::int64_t, 3> place = {first % x, first / x % y, first / (x * y)};
+    for (std::int64_t lane = 0; lane < threads; ++lane) {
+      lanes_[static_cast<std::size_t>(lane)] = place;
+      if (++place[0] < x) continue;
+      place[0] = 0;
+      if (++place[1] < y) continue;
+      place[1] = 0;
+      ++place[2];
+    }
+    return ~Lanes{0} >> (kWarp - threads);
   }
 
   void set_lane(std::size_t lane) {
@@ -122,15 +138,16 @@ class WarpState {
     ++evaluations_;
     if (one_warp_) {
       std::int64_t value = 0;
-      return expression.value(slots_.data(), value) ? ValueRange(value) : ValueRange::unknown();
+      return expression.value(slots_, value) ? ValueRange(value) : ValueRange::unknown();
     }
-    return expression.evaluate(slots_.data(), counts_);
+    return expression.evaluate(slots_, counts_);
   }
 
   // Many items have the same condition: what was found of it for these threads holds until what it may use changes.
   struct Remembered {
     std::uint64_t stamp = 0;
     Lanes active = 0, result = 0;
+    bool some = false;  // `result` may lack lanes where it holds
   };
   Remembered& remembered(const Condition& condition) {
     return remembered_[static_cast<std::size_t>(condition.number)];
@@ -139,7 +156,11 @@ class WarpState {
 
   const WarpProgram::Compiled& program_;
   LaunchSize size_;
-  std::vector<ValueRange> slots_;
+  // A launch in each row of a sweep has one of these: large pieces of memory would cost more than looking at its warps.
+  static constexpr std::size_t kFewSlots = 24;
+  std::array<ValueRange, kFewSlots> few_slots_;
+  std::vector<ValueRange> many_slots_;
+  ValueRange* slots_ = nullptr;  // in one of these
   DimensionCounts counts_{};
   std::array<std::array<std::int64_t, 3>, kWarp> lanes_{};
   Shares shares_;

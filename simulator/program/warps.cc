@@ -54,11 +54,28 @@ class WarpCompiler {
     for (const auto* inner : {&node.body, &node.otherwise}) {
       for (const WarpNode& one : *inner) {
         node.has_shares = node.has_shares || one.has_shares;
-        node.varies = node.varies || one.varies;
+        node.varies_inside = node.varies_inside || one.varies;
+        node.threads_inside = node.threads_inside || one.threads || one.threads_inside;
       }
     }
+    node.threads_inside = node.threads_inside || node.then_threads || node.per_thread;
+    node.varies = node.varies || node.varies_inside;
+    if (!std::holds_alternative<MemoryAccess>(item.what) && is_same_for_all(node.count))
+      node.launch_value = static_cast<int>(into_.launch_values++);
     return node;
   }
+
+  // For all warps of a launch, and all iterations.
+  bool is_same_for_all(const RangeExpression& count) const {
+    for (int slot = 0; slot < kFirstOwnSlot; ++slot)
+      if (is_thread_slot(slot) && count.uses(slot)) return false;
+    for (std::size_t i = 0; i < into_.names.size(); ++i)
+      if (into_.names[i].empty() && count.uses(kFirstOwnSlot + static_cast<int>(i))) return false;
+    return true;
+  }
+
+  // blockIdx, threadIdx, laneid, warpid
+  static bool is_thread_slot(int slot) { return slot < 6 || slot == kLaneSlot || slot == kWarpSlot; }
 
   void compile(WarpNode& node, const Repeat& repeat) {
     node.count = range(repeat.count);
@@ -143,7 +160,11 @@ class WarpCompiler {
   int slot_of(const std::string& name) {
     for (auto at = counters_.rbegin(); at != counters_.rend(); ++at)
       if (at->first == name) return at->second;
-    if (const auto variable = launch_variable(name)) return slot_of_variable(*variable);
+    if (const auto variable = launch_variable(name)) {
+      const int slot = slot_of_variable(*variable);
+      into_.slots_used |= std::uint32_t{1} << slot;
+      return slot;
+    }
     const auto known = std::find(into_.names.begin(), into_.names.end(), name);
     if (known != into_.names.end()) return kFirstOwnSlot + static_cast<int>(known - into_.names.begin());
     into_.names.push_back(name);
@@ -155,6 +176,28 @@ class WarpCompiler {
   std::vector<std::pair<std::string, int>> counters_;
   std::map<std::string, std::size_t> numbers_;  // of conditions
 };
+
+// Fills in Compiled::only_guards and what is with it.
+void find_guards(const std::vector<WarpNode>& nodes, WarpProgram::Compiled& into) {
+  for (const WarpNode& node : nodes) {
+    ++into.items;
+    const bool access = std::holds_alternative<MemoryAccess>(node.item->what);
+    if (node.per_thread || node.has_shares || (!access && node.launch_value < 0)) into.only_guards = false;
+    for (const auto* guard : {&node.threads, &node.then_threads}) {
+      if (!*guard) continue;
+      into.only_guards = into.only_guards && (*guard)->expression.combines_comparisons();
+      for (std::size_t i = 0; i < into.names.size(); ++i)
+        if (into.names[i].empty() && (*guard)->expression.uses(kFirstOwnSlot + static_cast<int>(i)))
+          into.only_guards = false;
+      const bool known = std::any_of(into.guards.begin(), into.guards.end(), [&](const Condition* other) {
+        return other->number == (*guard)->number;
+      });
+      if (!known) into.guards.push_back(&**guard);
+    }
+    find_guards(node.body, into);
+    find_guards(node.otherwise, into);
+  }
+}
 
 }  // namespace
 }  // namespace warps
@@ -182,6 +225,7 @@ WarpProgram::WarpProgram(const KernelProgram& program) : compiled_(std::make_uni
   compiled_->nodes = compiler.compile(program.program);
   compiled_->varies = std::any_of(compiled_->nodes.begin(), compiled_->nodes.end(),
                                   [](const warps::WarpNode& node) { return node.varies; });
+  warps::find_guards(compiled_->nodes, *compiled_);
 }
 
 WarpProgram::~WarpProgram() = default;

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,8 @@ struct WarpGroup {
   WarpTotals each;
   std::array<std::int64_t, 3> block{};  // of one of them
   std::int64_t warp = 0;                // in its block
+  // WarpOptions::decisions
+  std::optional<std::vector<std::int64_t>> decisions = {};
 };
 
 struct LaunchWarps {
@@ -69,6 +72,10 @@ struct WarpOptions {
   std::uint64_t budget = 500'000;  // evaluations of expressions, for one launch
   std::size_t most_groups = 8;     // more are joined with those that execute about as much
   bool machine = false;            // find WarpTotals::machine
+  // Find WarpGroup::decisions: which items that tell warps apart this one executes, and how often. Groups of any launches
+  // of a program that have the same decisions have the same of_warp(). Where shares decide, or counters, or not every
+  // warp was looked at, a group has none.
+  bool decisions = false;
 };
 
 class WarpProgram {

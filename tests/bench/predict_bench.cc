@@ -163,6 +163,17 @@ void sweep_of_programs(benchmark::State& state) {
 }
 BENCHMARK(sweep_of_programs)->Unit(benchmark::kMillisecond);
 
+// The same, of a kernel that was analyzed: its guard makes the warps of most launches differ.
+void sweep_of_warps(benchmark::State& state) {
+  const Case of = case_of("samples/mtx_mul_vec", "mtx_mul_vec.plan.yaml",
+                          "samples/mtx_mul_vec/models/mtx_mul_vec.cu.mtx_mul_vec.yaml");
+  const auto parameters = *parse_parameters("N=1..100000");
+  std::uint64_t rows = 0;
+  for (auto _ : state) rows = predict_all(of, {*GpuCatalogue::bundled().find("rtx-2080")}, parameters);
+  count(state, rows);
+}
+BENCHMARK(sweep_of_warps)->Unit(benchmark::kMillisecond);
+
 }  // namespace
 }  // namespace warptime
 

@@ -257,10 +257,12 @@ Result<Value> evaluate_with(const Expression& expression, const Bindings& bindin
 }  // namespace
 
 Result<std::int64_t> evaluate_count(const Expression& expression, const Bindings& bindings) {
+  if (expression.is_integer()) return expression.integer_value();
   return evaluate_with<CountEvaluator, std::int64_t>(expression, bindings);
 }
 
 Result<double> evaluate_number(const Expression& expression, const Bindings& bindings) {
+  if (expression.is_integer()) return static_cast<double>(expression.integer_value());
   return evaluate_with<NumberEvaluator, double>(expression, bindings);
 }
 

@@ -21,6 +21,15 @@ bool fits(Wide value) {
   return value >= kLowest && value <= kHighest;
 }
 
+bool is_comparison(Operator op) {
+  return op == Operator::less || op == Operator::less_equal || op == Operator::greater ||
+         op == Operator::greater_equal || op == Operator::equal || op == Operator::not_equal;
+}
+
+bool is_logical(Operator op) {
+  return op == Operator::logical_and || op == Operator::logical_or || op == Operator::logical_not;
+}
+
 template <typename Function>
 void for_each_dimension(DimensionSet set, const Function& function) {
   for (; set != 0; set &= set - 1) function(static_cast<std::size_t>(std::countr_zero(set)));
@@ -70,6 +79,37 @@ ValueRange between(Wide low, Wide high, DimensionSet dimensions) {
   return Form(0, low, high, dimensions).finish();
 }
 
+// -range; false: it does not fit.
+bool negate(const ValueRange& range, ValueRange& negated) {
+  constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
+  bool fit = range.base != lowest && range.rest_low != lowest && range.low != lowest;
+  negated.rest_dimensions = range.rest_dimensions;
+  for_each_dimension(range.stepping, [&](std::size_t d) {
+    fit = fit && range.step(d) != lowest;
+    if (fit) negated.set_step(d, -range.step(d));
+  });
+  if (!fit || range.rest_high == lowest || range.high == lowest) return false;
+  negated.base = -range.base;
+  negated.rest_low = -range.rest_high;
+  negated.rest_high = -range.rest_low;
+  negated.low = -range.high;
+  negated.high = -range.low;
+  return true;
+}
+
+// a + b where no dimension steps both.
+ValueRange sum_of_disjoint(const ValueRange& a, const ValueRange& b) {
+  ValueRange result = a;
+  result.rest_dimensions |= b.rest_dimensions;
+  for_each_dimension(b.stepping, [&](std::size_t d) { result.set_step(d, b.step(d)); });
+  const bool wraps = __builtin_add_overflow(a.base, b.base, &result.base) |
+                     __builtin_add_overflow(a.rest_low, b.rest_low, &result.rest_low) |
+                     __builtin_add_overflow(a.rest_high, b.rest_high, &result.rest_high) |
+                     __builtin_add_overflow(a.low, b.low, &result.low) |
+                     __builtin_add_overflow(a.high, b.high, &result.high);
+  return wraps ? ValueRange::unknown() : result;
+}
+
 // a + sign · b
 ValueRange sum(const ValueRange& a, const ValueRange& b, int sign, const DimensionCounts& counts) {
   if (a.is_single() && b.is_single()) {
@@ -77,6 +117,10 @@ ValueRange sum(const ValueRange& a, const ValueRange& b, int sign, const Dimensi
     const bool wraps = sign > 0 ? __builtin_add_overflow(a.low, b.low, &value)
                                 : __builtin_sub_overflow(a.low, b.low, &value);
     return wraps ? ValueRange::unknown() : ValueRange(value);
+  }
+  if ((a.stepping & b.stepping) == 0) {
+    if (sign > 0) return sum_of_disjoint(a, b);
+    if (ValueRange negated; negate(b, negated)) return sum_of_disjoint(a, negated);
   }
   const Wide of_b = sign;
   Form form(Wide{a.base} + of_b * b.base, Wide{a.rest_low} + (sign > 0 ? b.rest_low : -Wide{b.rest_high}),
@@ -87,27 +131,42 @@ ValueRange sum(const ValueRange& a, const ValueRange& b, int sign, const Dimensi
   return form.finish();
 }
 
-// base + rest + the steps of `a` in `dimensions`, times multiplier, by divisor.
-ValueRange scaled(Wide base, Wide rest_low, Wide rest_high, const ValueRange& a, DimensionSet dimensions,
-                  Wide multiplier, Wide divisor, const DimensionCounts& counts,
-                  DimensionSet rest_dimensions) {
+// base + rest + the steps of `a` in `dimensions`, by divisor.
+ValueRange divided(Wide base, Wide rest_low, Wide rest_high, const ValueRange& a, DimensionSet dimensions,
+                   std::int64_t divisor, const DimensionCounts& counts, DimensionSet rest_dimensions) {
   Form form(base, rest_low, rest_high, rest_dimensions);
   for_each_dimension(a.stepping & dimensions,
-                     [&](std::size_t d) { form.step(d, a.step(d) * multiplier / divisor, counts); });
+                     [&](std::size_t d) { form.step(d, a.step(d) / divisor, counts); });
   return form.finish();
 }
 
-ValueRange product(const ValueRange& a, const ValueRange& b, const DimensionCounts& counts) {
+// by: not 0
+ValueRange times(const ValueRange& a, std::int64_t by) {
+  ValueRange result;
+  const bool up = by > 0;
+  bool wraps = __builtin_mul_overflow(a.base, by, &result.base) |
+               __builtin_mul_overflow(up ? a.rest_low : a.rest_high, by, &result.rest_low) |
+               __builtin_mul_overflow(up ? a.rest_high : a.rest_low, by, &result.rest_high) |
+               __builtin_mul_overflow(up ? a.low : a.high, by, &result.low) |
+               __builtin_mul_overflow(up ? a.high : a.low, by, &result.high);
+  for_each_dimension(a.stepping, [&](std::size_t d) {
+    std::int64_t step = 0;
+    wraps |= __builtin_mul_overflow(a.step(d), by, &step);
+    result.set_step(d, step);
+  });
+  result.rest_dimensions = a.rest_dimensions;
+  return wraps ? ValueRange::unknown() : result;
+}
+
+ValueRange product(const ValueRange& a, const ValueRange& b) {
   if (b.is_single()) {
     if (a.is_single()) {
       std::int64_t value = 0;
       return __builtin_mul_overflow(a.low, b.low, &value) ? ValueRange::unknown() : ValueRange(value);
     }
-    const Wide by = b.low;
-    return scaled(a.base * by, by * (by > 0 ? a.rest_low : a.rest_high),
-                  by * (by > 0 ? a.rest_high : a.rest_low), a, a.stepping, by, 1, counts, a.rest_dimensions);
+    return b.low == 0 ? ValueRange(0) : times(a, b.low);
   }
-  if (a.is_single()) return product(b, a, counts);
+  if (a.is_single()) return product(b, a);
   const std::array corners = {Wide{a.low} * b.low, Wide{a.low} * b.high, Wide{a.high} * b.low,
                               Wide{a.high} * b.high};
   const auto [low, high] = std::minmax_element(corners.begin(), corners.end());
@@ -128,12 +187,14 @@ ValueRange power(const ValueRange& a, const ValueRange& b) {
 
 ValueRange ValueRange::progression(std::size_t dimension, std::int64_t first, std::int64_t step,
                                    std::int64_t count) {
-  DimensionCounts counts;
-  counts.fill(1);
-  counts[dimension] = count;
-  Form form(first, 0, 0, 0);
-  form.step(dimension, step, counts);
-  return form.finish();
+  ValueRange range(first);
+  if (step == 0 || count <= 1) return range;
+  std::int64_t reach = 0;
+  if (__builtin_mul_overflow(step, count - 1, &reach) ||
+      __builtin_add_overflow(first, reach, reach < 0 ? &range.low : &range.high))
+    return unknown();
+  range.set_step(dimension, step);
+  return range;
 }
 
 bool ValueRange::has_steps_of(const ValueRange& other, DimensionSet of) const {
@@ -202,7 +263,7 @@ class RangeExpression::Evaluation {
     ValueRange a = evaluate(node.operands[0]);
     if (!a.known) return a;
     if (node.op == Operator::negate) return sum(ValueRange(0), a, -1, counts_);
-    if (node.op == Operator::logical_not) return comparison(Operator::equal, a, ValueRange(0));
+    if (node.op == Operator::logical_not) return negation(node, a);
     if (node.op == Operator::log2) {
       if (a.low < 1) return ValueRange::unknown();
       return between(arithmetic::log2(a.low), arithmetic::log2(a.high), a.dimensions());
@@ -214,6 +275,13 @@ class RangeExpression::Evaluation {
     return a;
   }
 
+  ValueRange negation(const Node& node, const ValueRange& a) {
+    if (a.is_decided()) return ValueRange(a.holds() ? 0 : 1);
+    const Operator inner = nodes_[node.operands[0]].op;
+    if (is_comparison(inner) || is_logical(inner)) return between(0, 1, a.dimensions());  // it has said why
+    return comparison(Operator::equal, a, ValueRange(0));
+  }
+
   ValueRange apply(Operator op, const ValueRange& a, const ValueRange& b) {
     switch (op) {
       case Operator::add:
@@ -221,7 +289,7 @@ class RangeExpression::Evaluation {
       case Operator::subtract:
         return sum(a, b, -1, counts_);
       case Operator::multiply:
-        return product(a, b, counts_);
+        return product(a, b);
       case Operator::divide:
       case Operator::modulo:
       case Operator::ceil_div:
@@ -272,10 +340,10 @@ class RangeExpression::Evaluation {
     const Wide lowest = floor_divide(low, by), highest = floor_divide(high, by);
     if (lowest != highest && obstacles_ != nullptr) obstacles_->divisions.push_back({a, by});
     if (op == Operator::divide)
-      return scaled(base, lowest, highest, a, ~others, 1, by, counts_, others | a.rest_dimensions);
+      return divided(base, lowest, highest, a, ~others, by, counts_, others | a.rest_dimensions);
     if (lowest != highest) return between(0, by - 1, others | a.rest_dimensions);
-    return scaled(a.base - (base + lowest) * by, a.rest_low, a.rest_high, a, others, 1, 1, counts_,
-                  a.rest_dimensions);
+    return divided(a.base - (base + lowest) * by, a.rest_low, a.rest_high, a, others, 1, counts_,
+                   a.rest_dimensions);
   }
 
   // Whether no two numbers have a bit in common: `low` is below 2^k, of which all of `high` are multiples.
@@ -314,6 +382,11 @@ class RangeExpression::Evaluation {
   }
 
   ValueRange comparison(Operator op, const ValueRange& a, const ValueRange& b) {
+    if (a.is_single() && b.is_single()) {
+      std::int64_t value = 0;
+      arithmetic::binary(op, a.low, b.low, value);
+      return ValueRange(value);
+    }
     ValueRange less = sum(a, b, -1, counts_);  // what is linear in both cancels
     if (!less.known) {
       less = between(a.low < b.high    ? -1
@@ -437,6 +510,13 @@ std::uint32_t RangeExpression::compile(const Expression& expression,
   }
   nodes_.push_back(std::move(node));
   return static_cast<std::uint32_t>(nodes_.size() - 1);
+}
+
+bool RangeExpression::combines_comparisons(std::uint32_t index) const {
+  const Node& node = nodes_[index];
+  if (is_comparison(node.op)) return true;
+  return is_logical(node.op) && std::all_of(node.operands.begin(), node.operands.end(),
+                                            [this](std::uint32_t one) { return combines_comparisons(one); });
 }
 
 bool RangeExpression::uses(int slot) const {

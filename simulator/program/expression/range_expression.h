@@ -115,6 +115,10 @@ class RangeExpression {
   }
   // Whether it uses a slot.
   bool uses(int slot) const;
+  // Whether it is made of comparisons by `&&`, `||` and `!` alone: then it changes only where one of them does.
+  bool combines_comparisons() const {
+    return combines_comparisons(static_cast<std::uint32_t>(nodes_.size() - 1));
+  }
 
  private:
   struct Node {
@@ -124,6 +128,7 @@ class RangeExpression {
   };
   class Evaluation;
   bool value_of(std::uint32_t index, const ValueRange* slots, std::int64_t& value) const;
+  bool combines_comparisons(std::uint32_t index) const;
   std::uint32_t compile(const Expression& expression, const std::function<int(const std::string&)>& slot_of);
 
   std::vector<Node> nodes_;  // operands come before; the root is the last
