@@ -159,16 +159,21 @@ class Contexts::Uses {
     for (const std::uint32_t b : cfg_.loops[loop].blocks) {
       if (cfg_.blocks[b].loop != loop) return LoopKind::outer;
       size += cfg_.blocks[b].end - cfg_.blocks[b].first;
-      for (std::uint32_t i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i) {
+      for (std::uint32_t i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i)
         if (function_.instructions[i].opcode.starts_with("bar.sync")) longest = kLongestWithBarrier;
-        if (hinders_unrolling(function_.instructions[i], cfg_.loops[loop].blocks.size()))
-          return LoopKind::rolled;
-      }
     }
-    const bool simple = cfg_.loops[loop].exits.size() == 1 && cfg_.loops[loop].latches.size() == 1;
-    const bool unrolled = simple && size <= longest && !is_kept_rolled(module_, function_, cfg_, loop) &&
-                          has_constant_step(loop);
-    return unrolled ? LoopKind::unrolled : LoopKind::rolled;
+    return size <= longest && !hinders(loop) && steps(loop) ? LoopKind::unrolled : LoopKind::rolled;
+  }
+
+  bool steps(std::uint32_t loop) const {
+    return cfg_.loops[loop].exits.size() == 1 && cfg_.loops[loop].latches.size() == 1 &&
+           !is_kept_rolled(module_, function_, cfg_, loop) && has_constant_step(loop);
+  }
+  bool hinders(std::uint32_t loop) const {
+    for (const std::uint32_t b : cfg_.loops[loop].blocks)
+      for (std::uint32_t i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i)
+        if (hinders_unrolling(function_.instructions[i], cfg_.loops[loop].blocks.size())) return true;
+    return false;
   }
 
  private:
@@ -251,10 +256,19 @@ class Contexts::Uses {
     for (std::uint32_t o = 1; o < compare.operand_count; ++o) {
       const Operand& operand = operands_[compare.first_operand + o];
       if (operand.kind == Kind::reg && operand.symbol < definitions_.size() &&
-          is_stepped(operand.symbol, loop))
+          (is_stepped(operand.symbol, loop) || is_stepped(widened(operand.symbol), loop)))
         return true;
     }
     return false;
+  }
+
+  // The register of 64 bits whose lower half a register is; itself: of none.
+  std::uint32_t widened(std::uint32_t reg) const {
+    if (definitions_[reg] != 1) return reg;
+    const Instruction& made = function_.instructions[definition_[reg]];
+    if (made.opcode != "cvt.u32.u64") return reg;
+    const Operand& from = operands_[made.first_operand + 1];
+    return from.kind == Kind::reg && from.symbol < definitions_.size() ? from.symbol : reg;
   }
 
   bool is_stepped(std::uint32_t reg, std::uint32_t loop) const {
@@ -420,6 +434,14 @@ Contexts::Contexts(const analysis::KernelCode& code, const analysis::Cfg& cfg)
 }
 
 Contexts::~Contexts() = default;
+
+bool Contexts::steps(std::uint32_t loop) const {
+  return uses_->steps(loop);
+}
+
+bool Contexts::hinders_unrolling(std::uint32_t loop) const {
+  return uses_->hinders(loop);
+}
 
 Context Contexts::of(std::uint32_t instruction) const {
   return uses_->context_of(instruction, loops_);

@@ -59,6 +59,10 @@ class Contexts {
 
   Context of(std::uint32_t instruction) const;
   const std::vector<LoopKind>& loops() const { return loops_; }  // by loop of cfg
+  // Whether an innermost loop has one exit and one latch, is not kept rolled, and counts in constant steps.
+  bool steps(std::uint32_t loop) const;
+  // Whether something in it keeps ptxas from unrolling it, however short it is: a division, a call, an atomic.
+  bool hinders_unrolling(std::uint32_t loop) const;
 
  private:
   class Uses;

@@ -5,13 +5,16 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 
+#include "analyzer/machine/address_forms.h"
 #include "analyzer/machine/operand_registers.h"
+#include "analyzer/machine/source_loops.h"
 #include "analyzer/ptx/opcodes.h"
 
 namespace warptime::machine {
@@ -29,6 +32,10 @@ constexpr std::int64_t kLongestOffset = 1 << 23;                         // byte
 constexpr int kUnrolledTimes = 4;                                        // iterations
 constexpr std::int64_t kMostUnrolledWhole = 3000;                        // instructions
 constexpr double kMostUnrolledWork = 43, kMostUnrolledWithBarrier = 58;  // machine instructions
+constexpr double kMostUnrolledWithoutLoads = 22;
+constexpr double kDivisionEntry = 24;  // instructions that find out how many iterations a loop has
+// Of loops whose iterations are a multiple of four, so that nothing is left over.
+constexpr double kMostUnrolledExactly = 77, kMostLoadsExactly = 24;
 constexpr double kUnrolledEntry = 6;  // instructions that decide which copies are executed
 
 MachineWork work_of(Pipe pipe, double count = 1) {
@@ -178,6 +185,14 @@ bool is_of(std::string_view opcode, std::string_view operation, std::string_view
          (opcode.size() == operation.size() || opcode[operation.size()] == '.');
 }
 
+// What nvcc computes of the addresses in a loop.
+struct Pointers {
+  double stepping = 0;                        // pointers to which a constant is added
+  double entry = 0;                           // machine instructions before the loop
+  bool overflows = false;                     // an index without sign may
+  double indices_each = 0, indices_once = 0;  // LLVM's instructions for indices: of all copies, of one
+};
+
 // How an instruction reads a register.
 struct Use {
   std::uint32_t instruction = 0;
@@ -204,11 +219,13 @@ class Lowering {
   }
 
   Estimate lower() {
+    is_of_nvcc_ = code_.module().text.substr(0, 300).find("NVVM") != std::string_view::npos;
     note_definitions();
+    pointers_.resize(cfg_.loops.size());
+    if (!is_of_nvcc_) note_addresses();
     note_live();
     note_varying();
     predicated_.assign(cfg_.blocks.size(), false);
-    is_of_nvcc_ = code_.module().text.substr(0, 300).find("NVVM") != std::string_view::npos;
     note_narrow();
     for (std::uint32_t i = 0; i < function_.instructions.size(); ++i)
       calls_ = calls_ || (live_[i] && !code_.silent(i) && is_call(function_.instructions[i]));
@@ -281,10 +298,15 @@ class Lowering {
         for (const std::uint32_t made : definitions_[reg]) mark(made);
       };
       const bool accumulates = one.info != nullptr && one.info->is(ptx::accumulates);
-      for (std::uint32_t o = 0; o < one.operand_count; ++o)
+      const auto placed = address_inputs_.find(i);
+      if (placed != address_inputs_.end())
+        for (const std::uint32_t reg : placed->second) read(reg, no_index, true);
+      for (std::uint32_t o = 0; o < one.operand_count; ++o) {
+        if (placed != address_inputs_.end() && operand(i, o).kind == Kind::address) continue;
         visit_registers(operands_[one.first_operand + o], false, [&](std::uint32_t reg, bool in_address) {
           if (o >= written || in_address || accumulates) read(reg, o, in_address);
         });
+      }
       if (one.guard != no_index)
         visit_registers(operands_[one.guard], false,
                         [&](std::uint32_t reg, bool) { read(reg, no_index, false); });
@@ -353,6 +375,103 @@ class Lowering {
   }
   bool is_sum(std::uint32_t i, std::string_view width) const {
     return (first(i) == "add" || first(i) == "sub") && is_integer(i, width);
+  }
+
+  // ---- addresses as nvcc computes them
+
+  // clang computes many addresses anew where nvcc has an offset from another, or a pointer that steps with the
+  // loop; its PTX is estimated as nvcc's.
+  void note_addresses() {
+    AddressForms forms(code_, cfg_, definitions_);
+    std::map<AddressKey, std::vector<std::pair<std::uint32_t, std::int64_t>>> bases;
+    std::set<std::pair<std::uint32_t, AddressKey>> pointers;
+    for (std::uint32_t b = 0; b < cfg_.blocks.size(); ++b) {
+      if (slow_[b] || !cfg_.blocks[b].reachable) continue;
+      for (std::uint32_t i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i) {
+        const std::uint32_t reg = address_register(i);
+        if (reg == no_index) continue;
+        if (!becomes_pointer(i, reg, forms, pointers)) become_offset(i, reg, forms, bases);
+      }
+    }
+  }
+  using AddressKey = std::vector<std::pair<std::uint32_t, std::int64_t>>;
+
+  std::uint32_t address_register(std::uint32_t i) const {
+    const auto space = ptx::space_of(function_.instructions[i]);
+    if (space != ptx::StateSpace::global && space != ptx::StateSpace::generic &&
+        space != ptx::StateSpace::shared)
+      return no_index;
+    for (std::uint32_t o = 0; o < function_.instructions[i].operand_count; ++o) {
+      const Operand& address = operand(i, o);
+      if (address.kind != Kind::address || address.part_count != 1) continue;
+      const Operand& base = operands_[address.first_part];
+      return base.kind == Kind::reg && base.symbol < uses_.size() ? base.symbol : no_index;
+    }
+    return no_index;
+  }
+
+  // An address that grows by the same in each iteration: the pointer's step is all that nvcc executes for it.
+  bool becomes_pointer(std::uint32_t i, std::uint32_t reg, AddressForms& forms,
+                       std::set<std::pair<std::uint32_t, AddressKey>>& pointers) {
+    const std::uint32_t loop = cfg_.blocks[block_of_[i]].loop;
+    if (loop == none) return false;
+    std::set<std::uint32_t> inputs;
+    if (!is_computed_in(loop, reg, inputs, 0)) return false;
+    const AddressForm form = forms.of(reg);
+    const auto step = forms.step_of(form, loop);
+    if (!step) return false;
+    if (!step->is_constant()) {
+      const bool overflows = forms.is_unsigned(reg);
+      pointers_[loop].overflows = pointers_[loop].overflows || overflows;
+      // Where the counter itself steps by so many elements, nvcc computes the address from it.
+      if (overflows || !contexts_.steps(loop)) return false;
+    }
+    address_inputs_[i].assign(inputs.begin(), inputs.end());
+    if (!pointers.emplace(loop, form.terms).second) return true;
+    Pointers& of = pointers_[loop];
+    of.entry += 1;
+    if (!step->is_constant()) {
+      address_work_[i] = forms.steps_wide(form, *step, loop) ? 2 : 1;
+      of.indices_each += 2;
+    } else if (step->constant != 0) {
+      of.stepping += 1;
+      of.indices_once += 1;
+    }
+    return true;
+  }
+
+  // Whether instructions of the loop compute it; inputs: the registers that they read from outside.
+  bool is_computed_in(std::uint32_t loop, std::uint32_t reg, std::set<std::uint32_t>& inputs,
+                      int depth) const {
+    if (depth > 12) return false;
+    const bool inside = std::any_of(definitions_[reg].begin(), definitions_[reg].end(),
+                                    [&](std::uint32_t made) { return is_inside(made, loop); });
+    if (!inside) {
+      inputs.insert(reg);
+      return false;
+    }
+    if (definitions_[reg].size() != 1) return false;
+    const std::uint32_t made = definitions_[reg].front();
+    for (std::uint32_t o = 1; o < function_.instructions[made].operand_count; ++o)
+      if (operand(made, o).kind == Kind::reg && operand(made, o).symbol < uses_.size())
+        is_computed_in(loop, operand(made, o).symbol, inputs, depth + 1);
+    return true;
+  }
+
+  // An address at a constant distance from one that is computed anyway.
+  void become_offset(std::uint32_t i, std::uint32_t reg, AddressForms& forms,
+                     std::map<AddressKey, std::vector<std::pair<std::uint32_t, std::int64_t>>>& bases) {
+    const AddressForm& form = forms.of(reg);
+    auto& others = bases[form.terms];
+    const bool changes = forms.changes(form);
+    for (const auto& [other, constant] : others) {
+      const bool same_block = block_of_[other] == block_of_[i];
+      if (!same_block && (changes || !cfg_.dominates(block_of_[other], block_of_[i]))) continue;
+      if (std::abs(constant - form.constant) >= kLongestOffset) continue;
+      if (address_register(other) != reg) address_inputs_[i];
+      return;
+    }
+    others.emplace_back(i, form.constant);
   }
 
   // ---- what differs between the threads of a warp
@@ -540,7 +659,8 @@ class Lowering {
              absorb_in_all(i);
     }
     if (all.starts_with("mul.wide") && !is_only_place(i))
-      return all_uses(i,
+      return (is_constant(operand(i, 2)) || !is_read_in_loop(i)) &&
+             all_uses(i,
                       [&](const Use& use) {
                         return opcode(use.instruction).starts_with("add.") && is_sum(use.instruction, "64");
                       }) &&
@@ -552,8 +672,10 @@ class Lowering {
     if (adds_constant_place(i)) return true;
     if (is_sum(i, "64") && function_.instructions[i].operand_count == 3 && is_zero(operand(i, 2)))
       return true;
+    // LEA shifts and adds; for several sums the shift is executed once.
     if (name == "shl" && is_integer(i, "64") && one.operand_count == 3 && is_constant(operand(i, 2)))
-      return all_uses(i,
+      return use_count(i) == 1 &&
+             all_uses(i,
                       [&](const Use& use) {
                         return opcode(use.instruction).starts_with("add.") && is_sum(use.instruction, "64");
                       }) &&
@@ -599,6 +721,14 @@ class Lowering {
       if (all.ends_with(".pred")) return true;
     }
     return false;
+  }
+
+  // Whether a loop reads what is made outside of it.
+  bool is_read_in_loop(std::uint32_t i) const {
+    return !all_uses(i, [&](const Use& use) {
+      const std::uint32_t loop = cfg_.blocks[block_of_[use.instruction]].loop;
+      return loop == none || is_inside(i, loop);
+    });
   }
 
   // The sum of two shifts that is a rotation, of which `i` is one shift; no_index: none.
@@ -894,6 +1024,14 @@ class Lowering {
     demand_symbol(source, b, i);
   }
 
+  // Of an address that is computed before the loop.
+  void demand_input(std::uint32_t reg, std::uint32_t b, std::uint32_t i) {
+    Operand read;
+    read.kind = Kind::reg;
+    read.symbol = reg;
+    if (const std::uint32_t leaf = leaf_of(read); leaf != no_index) demand_leaf(leaf, b, i);
+  }
+
   void demand_symbol(const Operand& source, std::uint32_t b, std::uint32_t i) {
     const bool shared = is_shared(source);
     if (!shared) return demand("s" + std::string(source.text), b, i, work_of(Pipe::adu));
@@ -926,7 +1064,9 @@ class Lowering {
   void demand_operands(std::uint32_t i, std::uint32_t b, std::uint32_t at, int depth) {
     const Instruction& one = function_.instructions[i];
     const std::uint32_t written = destinations(one);
+    const bool placed = address_inputs_.contains(i);
     const auto read = [&](const auto& self, const Operand& operand, bool in_address) -> void {
+      if (placed && in_address && operand.kind == Kind::reg) return;
       if (operand.kind == Kind::reg) {
         if (const std::uint32_t leaf = leaf_of(operand); leaf != no_index) {
           demand_leaf(leaf, b, at);
@@ -963,6 +1103,10 @@ class Lowering {
       if (is_exit(one) && !is_guarded(i)) continue;
       const std::optional<MachineWork> work = rule(i, b);
       made_.each[i].add(work ? *work : mean(i));
+      if (const auto step = address_work_.find(i); step != address_work_.end())
+        made_.each[i][Pipe::fma] += step->second;
+      if (const auto placed = address_inputs_.find(i); placed != address_inputs_.end())
+        for (const std::uint32_t reg : placed->second) demand_input(reg, b, i);
       if (!is_call(one)) demand_operands(i, b, i, 0);
       demand_constants(i, b);
       if (target_ < 90) demand_beside_constant(i, b);
@@ -1049,11 +1193,11 @@ class Lowering {
     if (name == "selp") return work_of(Pipe::alu, all.ends_with("64") ? 2 : 1);
     if (is_logic(i)) return work_of(Pipe::alu);
     if ((name == "and" || name == "or" || name == "xor" || name == "not") && all.ends_with(".b64"))
-      return work_of(Pipe::alu, is_narrow(i) || masks_lower_half(i) ? 1 : 2);
+      return work_of(Pipe::alu, is_narrow(i) || masks_lower_half(i) || joins_zeros(i) ? 1 : 2);
     if ((name == "shl" || name == "shr") && one.operand_count == 3) {
       if (all.ends_with("32")) return work_of(Pipe::alu);
       if (all.ends_with("64") && is_constant(operand(i, 2)))
-        return work_of(Pipe::alu, name == "shl" && is_narrow(i) ? 1 : 2);
+        return work_of(Pipe::alu, (name == "shl" && is_narrow(i)) || leaves_zeros(i) ? 1 : 2);
     }
     if ((name == "min" || name == "max") && all.ends_with("32")) return work_of(Pipe::alu);
     if (all == "cvt.s64.s32") return work_of(Pipe::alu);
@@ -1145,6 +1289,21 @@ class Lowering {
     for (const Use& use : uses_[to])
       if (use.instruction > made && use.instruction < i) return false;
     return true;
+  }
+
+  // A shift of 64 bits by so many that one of the two registers is zero.
+  bool leaves_zeros(std::uint32_t i) const {
+    if ((first(i) != "shl" && first(i) != "shr") || !opcode(i).ends_with("64") || opcode(i).ends_with("s64"))
+      return false;
+    const Operand* by = constant_of(operand(i, 2));
+    return by != nullptr && by->value >= 32;
+  }
+  // One of its registers is a copy of what the other operand has there.
+  bool joins_zeros(std::uint32_t i) const {
+    if (first(i) != "or" && first(i) != "xor") return false;
+    for (std::uint32_t o = 1; o < function_.instructions[i].operand_count; ++o)
+      if (const std::uint32_t made = definition(i, o); made != no_index && leaves_zeros(made)) return true;
+    return false;
   }
 
   bool masks_lower_half(std::uint32_t i) const {
@@ -1456,6 +1615,17 @@ class Lowering {
     return setp != no_index && first(setp) == "setp" && is_inside(setp, loop) ? setp : no_index;
   }
 
+  // What is compared is the counter, before or after the sum, or its lower half.
+  std::uint32_t counter_register(const Operand& compared) const {
+    if (compared.kind != Kind::reg) return no_index;
+    std::uint32_t reg = compared.symbol;
+    const std::uint32_t made = definition_of(compared);
+    if (made != no_index && opcode(made) == "cvt.u32.u64") return counter_register(operand(made, 1));
+    if (made != no_index && first(made) == "add")
+      reg = operand(made, 1).kind == Kind::reg ? operand(made, 1).symbol : no_index;
+    return reg < definitions_.size() ? reg : no_index;
+  }
+
   // How many iterations a loop has, where constants tell.
   std::optional<std::int64_t> constant_iterations(std::uint32_t loop) const {
     const std::uint32_t setp = condition_of(loop);
@@ -1463,12 +1633,8 @@ class Lowering {
     const Operand* bound = constant_of(operand(setp, 2));
     const Operand& counted = operand(setp, 1);
     if (bound == nullptr || bound->kind != Kind::integer || counted.kind != Kind::reg) return std::nullopt;
-    // What is compared is the counter, before or after the sum.
-    std::uint32_t reg = counted.symbol;
-    const std::uint32_t sum = definition_of(counted);
-    const bool after = sum != no_index && first(sum) == "add";
-    if (after) reg = operand(sum, 1).kind == Kind::reg ? operand(sum, 1).symbol : no_index;
-    if (reg == no_index || reg >= definitions_.size()) return std::nullopt;
+    const std::uint32_t reg = counter_register(counted);
+    if (reg == no_index) return std::nullopt;
     const auto counter = counter_of(reg, loop);
     if (!counter || counter->step == 0) return std::nullopt;
     const Operand* begin = nullptr;
@@ -1510,24 +1676,166 @@ class Lowering {
     return false;
   }
 
-  // How many iterations the longest piece has; 1: it is not unrolled.
-  std::int64_t unrolled_times(std::uint32_t loop) const {
-    if (!is_innermost(loop) || is_kept_rolled(code_.module(), function_, cfg_, loop)) return 1;
-    const auto iterations = constant_iterations(loop);
-    if (iterations && *iterations * size_of(loop) <= kMostUnrolledWhole && indexes_arrays(loop))
-      return *iterations;
-    if (loops_[loop] != LoopKind::unrolled) return 1;
-    double work = 0;
+  // ---- unrolling, by nvcc and then by ptxas
+
+  // How a loop is executed: a piece of `longest` iterations as often as it can be, then pieces of `middle` and
+  // of one.
+  struct Pieces {
+    double by_compiler = 1;  // iterations of the PTX in one of nvcc's
+    double longest = 1;      // … and in one after ptxas
+    bool whole = false;      // no branch is left
+    bool exact = false;      // no iteration is left over
+  };
+
+  struct BodyWork {
+    double work = 0, control = 0;  // machine instructions of an iteration; of what unrolled copies share
+    double loads = 0;
     bool barrier = false;
-    for (const std::uint32_t b : cfg_.loops[loop].blocks) {
-      work += work_of_block(b);
-      for (std::uint32_t i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i)
-        barrier = barrier || opcode(i).starts_with("bar.sync");
+  };
+
+  Pieces pieces_of(std::uint32_t loop) const {
+    Pieces pieces;
+    if (!is_innermost(loop)) return pieces;
+    if (is_kept_rolled(code_.module(), function_, cfg_, loop)) return is_of_nvcc_ ? pieces : rest_of(loop);
+    const auto iterations = constant_iterations(loop);
+    if (iterations && *iterations * size_of(loop) <= kMostUnrolledWhole && indexes_arrays(loop)) {
+      pieces.longest = static_cast<double>(*iterations);
+      pieces.whole = true;
+      return pieces;
     }
-    if (work > (barrier ? kMostUnrolledWithBarrier : kMostUnrolledWork)) return 1;
-    // What clang did not unroll nvcc does, before ptxas does.
-    const bool twice = !is_of_nvcc_ && !barrier && !is_unrolled_by_compiler(loop);
-    return twice ? kUnrolledTimes * kUnrolledTimes : kUnrolledTimes;
+    if (!contexts_.steps(loop)) {
+      if (!is_of_nvcc_ && steps_by_parameter(loop))
+        pieces.by_compiler = pieces.longest =
+            static_cast<double>(unrolled_by_nvcc(size_for_nvcc(loop, 1), std::nullopt).times);
+      return pieces;
+    }
+    if (step_of_condition(loop) == 0) return pieces;
+    const BodyWork body = work_of_body(loop);
+    double copies = 1;
+    if (!is_of_nvcc_) {
+      copies = static_cast<double>(copies_of_source(code_, cfg_, loop, step_of_condition(loop)));
+      if (is_unrolled_by_nvcc(loop, copies, body.barrier)) {
+        std::optional<std::int64_t> of_source;
+        if (iterations) of_source = *iterations * static_cast<std::int64_t>(copies);
+        const SourceUnrolling nvcc = unrolled_by_nvcc(size_for_nvcc(loop, copies), of_source);
+        pieces.by_compiler = static_cast<double>(nvcc.times) / copies;
+        pieces.whole = nvcc.whole;
+      }
+    }
+    pieces.longest = pieces.by_compiler;
+    if (pieces.whole) return pieces;
+    pieces.exact = iterations.has_value() &&
+                   std::fmod(static_cast<double>(*iterations), kUnrolledTimes * pieces.by_compiler) == 0;
+    if (pieces.exact && !is_of_nvcc_ &&
+        static_cast<double>(*iterations) == kUnrolledTimes * pieces.by_compiler) {
+      pieces.longest = static_cast<double>(*iterations);
+      pieces.whole = true;
+    } else if (is_unrolled_by_ptxas(loop, body, pieces)) {
+      pieces.longest *= kUnrolledTimes;
+    }
+    return pieces;
+  }
+
+  // Of the iterations that are left over where clang unrolls more often than nvcc.
+  Pieces rest_of(std::uint32_t loop) const {
+    std::uint32_t before = none, after = none;
+    for (std::uint32_t other = 0; other < cfg_.loops.size(); ++other) {
+      const std::uint32_t header = cfg_.loops[other].header;
+      if (other == loop || cfg_.loops[other].parent != cfg_.loops[loop].parent) continue;
+      if (header < cfg_.loops[loop].header) {
+        if (before == none || header > cfg_.loops[before].header) before = other;
+      } else if (after == none || header < cfg_.loops[after].header) {
+        after = other;
+      }
+    }
+    const std::uint32_t unrolled = before != none ? before : after;
+    Pieces pieces;
+    if (unrolled == none || is_kept_rolled(code_.module(), function_, cfg_, unrolled)) return pieces;
+    if (pieces_of(unrolled).by_compiler >= 1) return pieces;
+    pieces.by_compiler = pieces.longest = kUnrolledTimes;
+    return pieces;
+  }
+
+  // nvcc divides to know how many iterations there are.
+  bool steps_by_parameter(std::uint32_t loop) const {
+    const std::uint32_t setp = condition_of(loop);
+    if (setp == no_index || work_of_body(loop).barrier) return false;
+    for (std::uint32_t o = 1; o < function_.instructions[setp].operand_count; ++o) {
+      const Operand& compared = operand(setp, o);
+      if (compared.kind != Kind::reg || compared.symbol >= definitions_.size()) continue;
+      for (const std::uint32_t made : definitions_[compared.symbol]) {
+        if (!is_inside(made, loop) || first(made) != "add" || !is_sum(made, "32")) continue;
+        const std::uint32_t leaf = leaf_of(operand(made, 2));
+        if (leaf != no_index && opcode(leaf).starts_with("ld.param")) return true;
+      }
+    }
+    return false;
+  }
+
+  // Without a barrier: threads would wait for each other in the iterations that are left over.
+  bool is_unrolled_by_nvcc(std::uint32_t loop, double copies, bool barrier) const {
+    if (barrier || condition_of(loop) == no_index) return false;
+    return copies > 1 || !is_unrolled_by_compiler(loop);
+  }
+
+  bool is_unrolled_by_ptxas(std::uint32_t loop, const BodyWork& body, const Pieces& pieces) const {
+    if (contexts_.hinders_unrolling(loop) || pointers_[loop].overflows) return false;
+    if (is_of_nvcc_ && !pieces.exact && loops_[loop] != LoopKind::unrolled) return false;
+    const double work = (body.work - body.control) * pieces.by_compiler + body.control;
+    const double loads = body.loads * pieces.by_compiler;
+    if (body.barrier) return work <= kMostUnrolledWithBarrier && loads <= kMostLoadsExactly;
+    if (pieces.exact) return work <= kMostUnrolledExactly && loads <= kMostLoadsExactly;
+    return work <= (body.loads > 0 ? kMostUnrolledWork : kMostUnrolledWithoutLoads);
+  }
+
+  BodyWork work_of_body(std::uint32_t loop) const {
+    BodyWork body;
+    body.control = 2 * pointers_[loop].stepping;
+    body.work = body.control;
+    for (const std::uint32_t b : cfg_.loops[loop].blocks) {
+      body.work += work_of_block(b);
+      for (std::uint32_t i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i) {
+        body.barrier = body.barrier || opcode(i).starts_with("bar.sync");
+        if (live_[i] && first(i) == "ld" && !folded_[i]) body.loads += 1;
+      }
+    }
+    for (const std::uint32_t i : shared_by_copies(loop, false)) body.control += made_.each[i].total();
+    return body;
+  }
+
+  // What LLVM counts of an iteration of the source.
+  double size_for_nvcc(std::uint32_t loop, double copies) const {
+    double size = pointers_[loop].indices_each;
+    const std::set<std::uint32_t> control = shared_by_copies(loop, false);
+    for (const std::uint32_t b : cfg_.loops[loop].blocks) {
+      for (std::uint32_t i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i) {
+        if (!live_[i] || code_.silent(i) || control.contains(i)) continue;
+        const Category category = function_.instructions[i].info == nullptr
+                                      ? Category::arithmetic
+                                      : function_.instructions[i].info->category;
+        if (category == Category::move || first(i) == "mov" || first(i) == "cvta" || is_leaf(i)) continue;
+        const bool two = first(i) == "fma" || first(i) == "mad" ||
+                         (address_register(i) != no_index && varies_in(loop, address_register(i)));
+        size += first(i) == "div" || first(i) == "rem" ? 4 : two ? 2 : 1;
+      }
+    }
+    return size / copies + pointers_[loop].indices_once + 1;
+  }
+  bool varies_in(std::uint32_t loop, std::uint32_t reg) const {
+    return std::any_of(definitions_[reg].begin(), definitions_[reg].end(),
+                       [&](std::uint32_t made) { return is_inside(made, loop); });
+  }
+
+  // Of the counter that the condition of a loop compares; 0: unknown.
+  std::int64_t step_of_condition(std::uint32_t loop) const {
+    const std::uint32_t setp = condition_of(loop);
+    if (setp == no_index || function_.instructions[setp].operand_count != 3) return 0;
+    for (std::uint32_t o = 1; o < 3; ++o) {
+      const std::uint32_t reg = counter_register(operand(setp, o));
+      const auto counter = reg == no_index ? std::nullopt : counter_of(reg, loop);
+      if (counter) return counter->step;
+    }
+    return 0;
   }
 
   // The rest of the iterations then is a loop behind it.
@@ -1544,8 +1852,8 @@ class Lowering {
   void lower_loop(std::uint32_t loop) {
     const analysis::Loop& of = cfg_.loops[loop];
     if (block_is_dead(of.header)) return;
-    const std::int64_t times = unrolled_times(loop);
-    if (times > 1) unroll(loop, times);
+    unroll(loop, pieces_of(loop));
+    made_.loops[loop].entry[Pipe::fma] += pointers_[loop].entry;
     // Threads that leave it at different times wait for each other.
     bool waits = false;
     for (const analysis::Loop::Exit& exit : of.exits) {
@@ -1556,12 +1864,11 @@ class Lowering {
     if (waits) made_.loops[loop].entry[Pipe::cbu] += 2;
   }
 
-  // The copies of the body share one branch, and counters that only addresses, sums and the condition read.
-  void unroll(std::uint32_t loop, std::int64_t times) {
-    const bool whole = constant_iterations(loop) == times;
-    const double share = whole ? 0 : 1 / static_cast<double>(times);
+  // What the copies of a body have once: the branch, and counters that only addresses, sums and the condition
+  // read. whole: also sums of counters, which are constants then.
+  std::set<std::uint32_t> shared_by_copies(std::uint32_t loop, bool whole) const {
     const std::uint32_t condition = condition_of(loop);
-    if (condition == no_index) return;
+    if (condition == no_index) return {};
     std::set<std::uint32_t> shared = {branch_of(last_block_of(cfg_, loop)), condition};
     for (const std::uint32_t b : cfg_.loops[loop].blocks) {
       for (std::uint32_t i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i) {
@@ -1577,26 +1884,39 @@ class Lowering {
         }
       }
     }
-    MachineWork control;
-    for (const std::uint32_t i : shared) {
-      control.add(made_.each[i]);
-      MachineWork less;
-      less.add(made_.each[i], share);
-      made_.each[i] = less;
+    return shared;
+  }
+
+  void unroll(std::uint32_t loop, const Pieces& pieces) {
+    const double share = pieces.whole ? 0 : 1 / pieces.longest;
+    const std::uint32_t last = branch_of(last_block_of(cfg_, loop));
+    MachineWork control;  // of an iteration after ptxas
+    if (last != no_index) {
+      control[Pipe::alu] += 2 * pointers_[loop].stepping;
+      made_.each[last][Pipe::alu] += 2 * share * pointers_[loop].stepping;
     }
-    if (whole) {
-      made_.loops[loop].pieces = {{times, {}}};
-      return;
+    if (pieces.longest == 1) return;
+    for (const std::uint32_t i : shared_by_copies(loop, pieces.whole)) {
+      MachineWork own = made_.each[i];
+      if (i == last) own[Pipe::alu] -= 2 * share * pointers_[loop].stepping;
+      control.add(own);
+      made_.each[i].add(own, share - 1);
     }
-    made_.loops[loop].entry[Pipe::alu] += kUnrolledEntry;
-    MachineWork beside, last;
-    beside.add(control, 1 - 2 * share);
-    last.add(control, 1 - share);
-    made_.loops[loop].pieces = {{times, {}}, {2, beside}, {1, last}};
-    if (times > kUnrolledTimes) {
-      MachineWork of_four;
-      of_four.add(control, 1 - 4 * share);
-      made_.loops[loop].pieces = {{times, {}}, {4, of_four}, {1, last}};
+    std::vector<UnrolledPiece>& all = made_.loops[loop].pieces;
+    const auto longest = static_cast<std::int64_t>(std::max(1.0, pieces.longest));
+    if (longest > 1) all = {{longest, {}}};
+    if (pieces.whole || pieces.exact) return;
+    made_.loops[loop].entry[Pipe::alu] += pieces.longest > pieces.by_compiler ? kUnrolledEntry : 0;
+    if (!is_of_nvcc_ && !contexts_.steps(loop) && !is_kept_rolled(code_.module(), function_, cfg_, loop))
+      made_.loops[loop].entry[Pipe::fma] += kDivisionEntry;
+    // Pieces of two iterations of nvcc's, and its own rest.
+    const double middle = pieces.by_compiler > 1 ? pieces.by_compiler : 2 * pieces.by_compiler;
+    for (const double size : {middle, 1.0}) {
+      const auto iterations = static_cast<std::int64_t>(std::max(1.0, size));
+      if (all.empty() || iterations >= all.back().iterations) continue;
+      MachineWork beside;
+      beside.add(control, static_cast<double>(iterations) * (1 / size - share));
+      all.push_back({iterations, beside});
     }
   }
 
@@ -1604,8 +1924,8 @@ class Lowering {
     const auto fits = [&](const Use& use) {
       if (use.as_address || use.instruction == sum || !is_inside(use.instruction, loop)) return true;
       const ptx::FirstWord name = first(use.instruction);
-      return name == "setp" || name == "mov" || is_sum(use.instruction, "32") ||
-             is_sum(use.instruction, "64");
+      return name == "setp" || name == "mov" || opcode(use.instruction) == "cvt.u32.u64" ||
+             is_sum(use.instruction, "32") || is_sum(use.instruction, "64");
     };
     const std::uint32_t next = result_of(sum);
     return std::all_of(uses_[reg].begin(), uses_[reg].end(), fits) &&
@@ -1633,10 +1953,14 @@ class Lowering {
   std::vector<bool> folded_;                             // by instruction: part of its readers
   std::vector<std::uint8_t> absorbs_;                    // by instruction: how many became part of it
   bool is_of_nvcc_ = false;                              // who made the PTX
-  bool calls_ = false;                                   // functions
-  std::vector<bool> narrow_;                             // by register: its upper half is not needed
-  std::map<std::uint32_t, int> zero_bits_;               // by register
-  std::vector<bool> in_wide_;                            // by instruction: part of a wider load
+  // Of accesses whose addresses nvcc computes otherwise: the registers that they need of outside their loop.
+  std::map<std::uint32_t, std::vector<std::uint32_t>> address_inputs_;
+  std::map<std::uint32_t, double> address_work_;  // machine instructions of the same, in each iteration
+  std::vector<Pointers> pointers_;                // by loop
+  bool calls_ = false;                            // functions
+  std::vector<bool> narrow_;                      // by register: its upper half is not needed
+  std::map<std::uint32_t, int> zero_bits_;        // by register
+  std::vector<bool> in_wide_;                     // by instruction: part of a wider load
   std::map<std::string, std::vector<std::uint32_t>> made_in_;  // leaves: the blocks that have them
 };
 

@@ -3,17 +3,21 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "analyzer/cfg/cfg.h"
 #include "analyzer/cfg/slow_paths.h"
 #include "analyzer/compile/ptxas.h"
+#include "analyzer/machine/address_forms.h"
 #include "analyzer/machine/context.h"
 #include "analyzer/machine/cost_table.h"
 #include "analyzer/machine/kernel_work.h"
 #include "analyzer/machine/line_table.h"
 #include "analyzer/machine/machine_code.h"
 #include "analyzer/machine/machine_flow.h"
+#include "analyzer/machine/source_loops.h"
 #include "analyzer/ptx/module.h"
 
 namespace warptime::machine {
@@ -84,7 +88,7 @@ constexpr const char* kRules = R"(.version 7.8
 .reg .b32 %r<24>;
 .reg .f32 %f<9>;
 .reg .f64 %fd<4>;
-.reg .b64 %rd<9>;
+.reg .b64 %rd<12>;
 .shared .align 4 .b8 tile[1024];
 ld.param.u64 %rd1, [a];             // 0
 ld.param.u32 %r1, [n];              // 0
@@ -132,6 +136,14 @@ div.s32 %r20, %r9, %r3;             // 13 the reciprocal is known
 add.s32 %r21, %r19, %r20;           // 1
 st.global.u32 [%rd4+4], %r21;       // 1
 st.global.f64 [%rd4+8], %fd2;       // 1
+ld.global.u64 %rd6, [%rd4+16];      // 1
+shr.u64 %rd7, %rd6, 33;             // 1 the upper half is zero
+xor.b64 %rd8, %rd7, %rd6;           // 1 … and that of the other stays
+st.global.u64 [%rd4+16], %rd8;      // 1
+shl.b64 %rd9, %rd8, 2;              // 2 for two sums
+add.s64 %rd10, %rd9, %rd6;          // 2
+add.s64 %rd11, %rd9, %rd4;          // 2
+st.global.u64 [%rd11], %rd10;       // 1
 mul.lo.s32 %r22, %r21, %r21;        // 0 nothing reads it
 END:
 ret;                                // 0
@@ -169,11 +181,126 @@ TEST(Estimates, OfLoopsThatPtxasUnrollsAreInPieces) {
   const auto& pieces = made.loops.front().pieces;
   ASSERT_EQ(pieces.size(), 3u);
   EXPECT_EQ(pieces.front().machine.total(), 0);
-  // The branch and its comparison, of which each iteration has a share.
+  // Of the counter, the comparison and the branch each iteration has a share; the branch has that of the pointer,
+  // to which 64 bits are added instead of what the PTX computes from the counter.
   const auto share = static_cast<double>(pieces.front().iterations);
+  EXPECT_EQ(made.each[4].total() + made.each[5].total(), 0);
+  EXPECT_DOUBLE_EQ(made.each[9].total(), 1 / share);
   EXPECT_DOUBLE_EQ(made.each[10].total(), 1 / share);
-  EXPECT_DOUBLE_EQ(made.each[11].total(), 1 / share);
-  EXPECT_DOUBLE_EQ(pieces.back().machine.total(), 2 - 2 / share);
+  EXPECT_DOUBLE_EQ(made.each[11].total(), 3 / share);
+  EXPECT_DOUBLE_EQ(pieces.back().machine.total(), 5 - 5 / share);
+}
+
+// Two iterations of `sum += a[k * n + t]` in one of the PTX, and what is near a[t].
+constexpr const char* kCopies = R"(.version 7.8
+.target sm_90
+.address_size 64
+.visible .entry copies(.param .u64 a, .param .u32 n)
+{
+.reg .pred %p<2>;
+.reg .b32 %r<12>;
+.reg .f32 %f<9>;
+.reg .b64 %rd<10>;
+.loc 1 3 1
+ld.param.u64 %rd1, [a];
+ld.param.u32 %r1, [n];
+mov.u32 %r2, %tid.x;
+mul.wide.s32 %rd2, %r2, 4;
+add.s64 %rd3, %rd1, %rd2;
+ld.global.f32 %f1, [%rd3];
+add.s32 %r3, %r2, 1;
+mul.wide.s32 %rd4, %r3, 4;
+add.s64 %rd5, %rd1, %rd4;
+ld.global.f32 %f2, [%rd5];
+add.f32 %f3, %f1, %f2;
+mov.u32 %r4, 0;
+LOOP:
+.loc 1 5 20
+mad.lo.s32 %r5, %r4, %r1, %r2;
+mul.wide.s32 %rd6, %r5, 4;
+add.s64 %rd7, %rd1, %rd6;
+ld.global.f32 %f4, [%rd7];
+.loc 1 5 15
+add.f32 %f5, %f3, %f4;
+.loc 1 5 20
+add.s32 %r6, %r5, %r1;
+mul.wide.s32 %rd9, %r6, 4;
+add.s64 %rd8, %rd1, %rd9;
+ld.global.f32 %f6, [%rd8];
+.loc 1 5 15
+add.f32 %f3, %f5, %f6;
+.loc 1 4 9
+add.s32 %r4, %r4, 2;
+setp.ne.s32 %p1, %r4, 1000;
+@%p1 bra LOOP;
+st.global.f32 [%rd3], %f3;
+ret;
+}
+)";
+
+class Copies : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto module = ptx::parse(kCopies, "copies.ptx");
+    ASSERT_TRUE(module) << to_text(module.diagnostics());
+    module_ = std::make_unique<ptx::Module>(std::move(*module));
+    code_ = analysis::KernelCode(*module_, module_->functions.front());
+    auto cfg = analysis::build_cfg(code_, "copies.ptx");
+    ASSERT_TRUE(cfg);
+    cfg_ = std::move(*cfg);
+  }
+  // The number of the register that an instruction writes first.
+  std::uint32_t written_by(std::uint32_t i) const {
+    return code_.operands()[code_.function().instructions[i].first_operand].symbol;
+  }
+
+  std::unique_ptr<ptx::Module> module_;
+  analysis::KernelCode code_;
+  analysis::Cfg cfg_;
+};
+
+TEST_F(Copies, AreToldByThePlacesInTheSource) {
+  EXPECT_EQ(copies_of_source(code_, cfg_, 0, 2), 2);
+  EXPECT_EQ(copies_of_source(code_, cfg_, 0, 0), 2) << "no counter is known";
+  EXPECT_EQ(copies_of_source(code_, cfg_, 0, 3), 1) << "a counter steps by a multiple of the copies";
+}
+
+TEST_F(Copies, HaveAddressesThatStepWithTheLoop) {
+  std::vector<std::vector<std::uint32_t>> definitions(code_.function().registers.size());
+  for (std::uint32_t i = 0; i < code_.function().instructions.size(); ++i) {
+    const auto& one = code_.function().instructions[i];
+    if (one.operand_count > 1 && code_.operands()[one.first_operand].kind == ptx::Operand::Kind::reg)
+      definitions[written_by(i)].push_back(i);
+  }
+  AddressForms forms(code_, cfg_, definitions);
+  const AddressForm here = forms.of(written_by(4)), next = forms.of(written_by(8));
+  EXPECT_EQ(here.terms, next.terms);
+  EXPECT_EQ(next.constant - here.constant, 4) << "a[t + 1] is four bytes behind a[t]";
+  const auto counter = forms.step_of(forms.of(written_by(11)), 0);
+  ASSERT_TRUE(counter);
+  EXPECT_EQ(counter->constant, 2);
+  const auto row = forms.step_of(forms.of(written_by(12)), 0);
+  ASSERT_TRUE(row);
+  EXPECT_FALSE(row->is_constant()) << "by two rows of n";
+  EXPECT_EQ(forms.step_of(here, 0)->constant, 0);
+}
+
+TEST(SourceLoops, AreUnrolledByNvccAsFarAsTheyAreShort) {
+  struct Case {
+    double size;
+    std::optional<std::int64_t> iterations;
+    std::int64_t times;
+    bool whole;
+  };
+  // What nvcc 13.0 made of loops of so many fused multiply-adds, two each, and the counter.
+  for (const Case& one :
+       {Case{5, std::nullopt, 4, false}, Case{49, std::nullopt, 4, false}, Case{53, std::nullopt, 2, false},
+        Case{105, std::nullopt, 1, false}, Case{25, 1024, 8, false}, Case{29, 1024, 4, false},
+        Case{101, 1024, 1, false}, Case{8, 999, 4, false}, Case{8, 1000, 8, false}, Case{14, 24, 24, true}}) {
+    const SourceUnrolling made = unrolled_by_nvcc(one.size, one.iterations);
+    EXPECT_EQ(made.times, one.times) << one.size;
+    EXPECT_EQ(made.whole, one.whole) << one.size;
+  }
 }
 
 TEST(CostTables, FindTheLineThatFitsBest) {
