@@ -48,6 +48,7 @@ std::vector<std::string> on_chip_of(const KernelProgram& program) {
       text += " " + std::string(kChipSpaces[static_cast<std::size_t>(access.space)]);
       text += " " + std::to_string(access.bytes);
       if (access.address) text += ": " + to_string(*access.address);
+      if (access.scattered) text += " among " + std::to_string(*access.scattered);
       found.push_back(text);
     }
     if (item.detail->barrier) found.push_back("barrier");
@@ -195,8 +196,8 @@ TEST(OnChip, LocalMemoryAndWhatDataDecide) {
     EXPECT_NE(std::find(found.begin(), found.end(), text), found.end()) << text;
   };
   EXPECT_EQ(std::count(found.begin(), found.end(), "barrier"), 0);  // a warp's own
-  has("atomic shared 4");
-  has("load local 4");
+  has("atomic shared 4 among 128");
+  has("load local 4");  // all threads choose the same
   EXPECT_GE(std::count_if(found.begin(), found.end(),
                           [](const auto& text) { return text.starts_with("store local"); }),
             4);

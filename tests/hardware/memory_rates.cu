@@ -211,7 +211,33 @@ void atomics() {
   }
 }
 
+// Threads access `ways` different words, so many words apart.
+__global__ void constants_by_ways(float* result, int ways, int apart, int times, long long* took) {
+  int at = threadIdx.x % ways * apart;
+  float sum = 0;
+  __syncthreads();
+  const long long begin = clock64();
+#pragma unroll 1
+  for (int i = 0; i < times; ++i) {
+    const float v = table[at];
+    sum += v;
+    at += v == 12345 ? 1 : 0;
+  }
+  const long long all = clock64() - begin;
+  if (threadIdx.x == 0) took[blockIdx.x] = all;
+  result[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+
 void constants() {
+  for (const int ways : {1, 2, 4, 8, 16, 32})
+    for (const int apart : {1, 4, 16, 64})
+      for (const int threads : {32, 128, 1024}) {
+        for (int k = 0; k < 2; ++k) constants_by_ways<<<132, threads>>>(out, ways, apart, 1024, cycles);
+        print("constant_ways",
+              std::to_string(ways) + " ways " + std::to_string(apart) + " words apart " +
+                  std::to_string(threads) + " threads",
+              mean_cycles(132) / 1024, "cycles a load of a warp");
+      }
   for (const int words : {64, 256, 1024, 4096, 16384})
     for (const int threads : {32, 256}) {
       for (int k = 0; k < 2; ++k) constants_at_random<<<132, threads>>>(out, words, 256, cycles);

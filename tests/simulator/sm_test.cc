@@ -236,6 +236,38 @@ TEST(MemoryLevels, UnknownAddressesLieInTheirArray) {
   EXPECT_EQ(levels.memory_read_bytes, 1024);
 }
 
+// A block reads the lines of a table one after the other, as all others do. Those of the first wave keep step and share
+// them in L1, those of later waves do not.
+TEST(MemoryLevels, BlocksOfLaterWavesAreAtDifferentPlaces) {
+  const auto of_blocks = [](std::int64_t blocks) {
+    const MemoryLevels levels =
+        levels_of({"[{repeat: 8000, counter: i, body: [{load: {access: coalesced, bytes: 4, array: a, "
+                   "address: 4 * threadIdx.x + 1024 * i}}, {instructions: 1, needs: [1]}]}]",
+                   {{blocks, 1, 1}, {256, 1, 1}}});
+    return levels.l1_load_hits / levels.l1_loads;
+  };
+  EXPECT_NEAR(of_blocks(132 * 8), 7.0 / 8, 0.05);
+  EXPECT_LT(of_blocks(132 * 8 * 10), 0.2);
+}
+
+// Of 64 words 32 threads choose 64 (1 - (63 / 64)^32) = 25.3 different ones, if each is as likely; of 1,024 words in 32
+// banks, 3.5 are in the fullest bank; of the eight threads of a sector, 7.6 choose different ones of 64 words.
+TEST(MemoryLevels, DataChooseAmongSharedLocalAndConstantWords) {
+  const auto of = [](const std::string& access) {
+    return levels_of(
+        {"[{repeat: 100, body: [{instructions: 1, on_chip: [" + access + "]}]}]", {{132, 1, 1}, {32, 1, 1}}});
+  };
+  const double uniform = of("{load: constant, bytes: 4, address: 0}").cycles;
+  EXPECT_NEAR(of("{load: constant, bytes: 4, scattered: 256}").cycles - uniform, 100 * (44 + 24.3 * 11),
+              1000);
+  EXPECT_GT(of("{load: constant, bytes: 4, scattered: 65536}").cycles, 5 * 100 * 44 + uniform);
+  EXPECT_NEAR(of("{load: shared, bytes: 4, scattered: 4096}").shared_load_conflicts / 132 / 100, 2.5, 0.3);
+  EXPECT_EQ(of("{load: shared, bytes: 4, address: 4 * threadIdx.x}").shared_load_conflicts, 0);
+  const MemoryLevels chosen = of("{store: local, bytes: 4, scattered: 256}");
+  EXPECT_NEAR(chosen.l1_local_stores / 132 / 100, 4 * 64 * (1 - std::pow(63.0 / 64, 8)), 1e-6);
+  EXPECT_EQ(of("{store: local, bytes: 4, address: 0}").l1_local_stores / 132 / 100, 4);
+}
+
 TEST(ArrayPlaces, AreWhatTheLaunchsArgumentsPointTo) {
   const auto plan = read_plan(
       "name: p\nparameters: [n]\narrays: {x: n, y: {elements: 2 * n, type: f64}}\n"
