@@ -26,6 +26,8 @@ constexpr auto kBatchTime = std::chrono::milliseconds(10);  // target duration o
 constexpr auto kAloneTime = std::chrono::milliseconds(3);   // a sweep that ends within it needs no threads
 constexpr std::uint64_t kLargestBatch = 1 << 13;            // rows
 constexpr std::size_t kBatchesAhead = 4;                    // per thread, waiting for delivery
+// Of rows that remember the runs of those beside them, so that threads do not look for the same run at the same time.
+constexpr std::uint64_t kNeighbours = 64;
 
 // The values in the plan's order. Errors: see predict.
 Result<std::vector<const ParameterValues*>> in_plan_order(const Plan& plan,
@@ -223,6 +225,12 @@ class Sweep {
     for (std::thread& thread : threads) thread.join();
   }
 
+  // Towards the end smaller ones, so that all threads end at about the same time.
+  std::uint64_t least_batch(unsigned count) const {
+    if (!takes_whole_launches(options_)) return 1;
+    return std::clamp<std::uint64_t>((rows_.size() - next_) / (4 * count), 1, kNeighbours);
+  }
+
   void work(unsigned count) {
     Worker worker(plan_, options_);
     worker.batch = 256;
@@ -231,7 +239,7 @@ class Sweep {
       room_.wait(lock, [&] { return !going() || taken_ - to_deliver_ < kBatchesAhead * count; });
       if (!going()) break;
       const std::uint64_t first = next_, number = taken_++;
-      next_ += std::min(worker.batch, rows_.size() - first);
+      next_ += std::min(std::max(worker.batch, least_batch(count)), rows_.size() - first);
       const std::uint64_t end = next_;
       lock.unlock();
       Batch batch = compute(worker, first, end);

@@ -86,6 +86,10 @@ bool divide_all(Operator op, LaneValues& a, std::int64_t b) {
   if (arithmetic::divide(Operator::divide, low, b, quotient) != nullptr) return false;
   const std::int64_t begin = quotient * b;
   if (high - begin >= 2 * b) return false;
+  if (high - begin < b) {
+    for (std::int64_t& value : a) value = modulo ? value - begin : quotient;
+    return true;
+  }
   for (std::int64_t& value : a) {
     const bool next = value - begin >= b;
     value = modulo ? value - begin - (next ? b : 0) : quotient + (next ? 1 : 0);
@@ -103,6 +107,12 @@ void apply_to_all(Operator op, LaneValues& a, std::int64_t b) {
       for (std::int64_t& value : a) value = apply(Operator::subtract, value, b);
       return;
     case Operator::multiply:
+      if (std::has_single_bit(static_cast<std::uint64_t>(b))) {
+        const int shift = std::countr_zero(static_cast<std::uint64_t>(b));
+        for (std::int64_t& value : a)
+          value = static_cast<std::int64_t>(static_cast<std::uint64_t>(value) << shift);
+        return;
+      }
       for (std::int64_t& value : a) value = apply(Operator::multiply, value, b);
       return;
     case Operator::divide:
@@ -199,27 +209,67 @@ std::int64_t LaneExpression::shared_value(const Node& node, const LaneSlots& slo
 }
 
 void LaneExpression::values(const LaneSlots& slots, LaneValues& result) const {
-  values(nodes_.back(), slots, result);
+  values(nodes_.back(), slots, nullptr, result);
 }
 
-void LaneExpression::values(const Node& node, const LaneSlots& slots, LaneValues& result) const {
+void LaneExpression::keep_parts(std::size_t first_slot) {
+  std::vector<char> changes(nodes_.size(), 0);
+  const auto worth_keeping = [&](std::size_t i) {
+    return nodes_[i].own && nodes_[i].operand_count > 0 && changes[i] == 0;
+  };
+  kept_ = 0;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {  // operands come first
+    const Node& node = nodes_[i];
+    if (node.operand_count == 0)
+      changes[i] = node.name.where == LaneName::Where::shared &&
+                   node.name.value >= static_cast<std::int64_t>(first_slot);
+    const std::span<const std::uint32_t> operands(node.operands.data(), node.operand_count);
+    for (const std::uint32_t operand : operands) changes[i] |= changes[operand];
+    if (worth_keeping(i)) continue;
+    for (const std::uint32_t operand : operands)
+      if (worth_keeping(operand)) nodes_[operand].kept = kept_++;
+  }
+}
+
+void LaneExpression::values(const LaneSlots& slots, Kept& kept, LaneValues& result) const {
+  if (!kept.made) {
+    kept.values.resize(static_cast<std::size_t>(kept_));
+    for (const Node& node : nodes_)
+      if (node.kept >= 0) values(node, slots, nullptr, kept.values[static_cast<std::size_t>(node.kept)]);
+    kept.made = true;
+  }
+  values(nodes_.back(), slots, &kept, result);
+}
+
+void LaneExpression::values(const Node& node, const LaneSlots& slots, const Kept* kept,
+                            LaneValues& result) const {
   if (!node.own) return result.fill(shared_value(node, slots));
+  if (kept != nullptr && node.kept >= 0) {
+    result = kept->values[static_cast<std::size_t>(node.kept)];
+    return;
+  }
   if (node.operand_count == 0) {
     result = slots.own[static_cast<std::size_t>(node.name.value)];
     return;
   }
-  values(nodes_[node.operands[0]], slots, result);
+  if (node.operand_count == 2) {
+    const Node &left = nodes_[node.operands[0]], &right = nodes_[node.operands[1]];
+    const bool commutes = node.op == Operator::add || node.op == Operator::multiply;
+    if (!right.own || (commutes && !left.own)) {
+      values(right.own ? right : left, slots, kept, result);
+      return apply_to_all(node.op, result, shared_value(right.own ? left : right, slots));
+    }
+  }
+  values(nodes_[node.operands[0]], slots, kept, result);
   if (node.operand_count == 1) {
     for (std::int64_t& value : result) value = apply(node.op, value);
     return;
   }
-  if (node.operand_count == 2 && !nodes_[node.operands[1]].own)
-    return apply_to_all(node.op, result, shared_value(nodes_[node.operands[1]], slots));
   LaneValues second;
-  values(nodes_[node.operands[1]], slots, second);
+  values(nodes_[node.operands[1]], slots, kept, second);
   if (node.operand_count == 2) return apply_to_all(node.op, result, second);
   LaneValues third;
-  values(nodes_[node.operands[2]], slots, third);
+  values(nodes_[node.operands[2]], slots, kept, third);
   for (std::size_t i = 0; i < kLanes; ++i) result[i] = result[i] != 0 ? second[i] : third[i];
 }
 

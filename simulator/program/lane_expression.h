@@ -41,6 +41,16 @@ class LaneExpression {
   std::int64_t shared_value(const LaneSlots& slots) const;  // is_shared()
   void values(const LaneSlots& slots, LaneValues& result) const;
 
+  // Values of its parts that do not change while some slots do, once they are needed.
+  struct Kept {
+    bool made = false;
+    std::vector<LaneValues> values;
+  };
+  // Lets `Kept` have the parts that do not depend on the slots from `first_slot` on.
+  void keep_parts(std::size_t first_slot);
+  // The same as without `kept`, which is of this expression, and of these slots but for the ones that may change.
+  void values(const LaneSlots& slots, Kept& kept, LaneValues& result) const;
+
  private:
   struct Node {
     Expression::Operator op = Expression::Operator::integer;
@@ -48,15 +58,18 @@ class LaneExpression {
     std::array<std::uint32_t, 3> operands{};
     std::uint32_t operand_count = 0;
     bool own = false;
+    int kept = -1;  // its index in Kept::values
   };
   std::uint32_t compile(const Expression& expression, const Names& names);
   std::uint32_t add(const Node& node);
   std::int64_t shared_value(const Node& node, const LaneSlots& slots) const;
-  void values(const Node& node, const LaneSlots& slots, LaneValues& result) const;
+  // kept: none, or with its values made.
+  void values(const Node& node, const LaneSlots& slots, const Kept* kept, LaneValues& result) const;
 
   std::vector<Node> nodes_{1};  // the root is the last
   bool known_ = true, own_ = false;
   int highest_slot_ = -1;  // of those that threads share
+  int kept_ = 0;           // how many parts have an index in Kept::values
 };
 
 }  // namespace warptime

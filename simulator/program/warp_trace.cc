@@ -42,37 +42,42 @@ Expression sum_of(const std::vector<std::pair<std::int64_t, Expression>>& terms)
   return sum;
 }
 
+// Lines in order, most of which are added in order, or next to one that was added before.
+class LineList {
+ public:
+  explicit LineList(std::vector<LineSectors>& lines) : lines_(lines) { lines_.clear(); }
+
+  void add(std::int64_t sector) {
+    const std::int64_t line = sector >> 2;
+    const auto bit = static_cast<std::uint8_t>(1 << (sector & 3));
+    if (lines_.empty() || lines_.back().line < line) return lines_.push_back({line, bit});
+    std::size_t at = lines_.size();
+    while (at > 0 && lines_[at - 1].line > line) --at;
+    if (at > 0 && lines_[at - 1].line == line)
+      lines_[at - 1].sectors |= bit;
+    else
+      lines_.insert(lines_.begin() + static_cast<std::ptrdiff_t>(at), {line, bit});
+  }
+
+ private:
+  std::vector<LineSectors>& lines_;
+};
+
 // The lines of the threads' bytes from `first` on, in order.
 void find_lines(const LaneValues& first, std::int64_t offset, std::uint32_t threads, std::int64_t bytes,
                 std::vector<LineSectors>& lines) {
-  lines.clear();
-  std::array<std::int64_t, 2 * kLanes> few{};
-  std::vector<std::int64_t> many;  // those behind, of wide accesses
-  std::size_t count = 0;
-  const auto add = [&](std::int64_t sector) {
-    if (count != 0 && few[count - 1] == sector) return;
-    if (count < few.size())
-      few[count++] = sector;
-    else
-      many.push_back(sector);
-  };
+  LineList list(lines);
+  std::int64_t before = 0;  // the sector that was added last
+  bool any = false;
   for (std::uint32_t rest = threads; rest != 0; rest &= rest - 1) {
     const std::int64_t at = first[static_cast<std::size_t>(std::countr_zero(rest))] + offset;
     const std::int64_t last = (at + bytes - 1) >> 5;
-    for (std::int64_t sector = at >> 5; sector <= last; ++sector) add(sector);
-  }
-  std::span<std::int64_t> all(few.data(), count);
-  if (!many.empty()) {
-    many.insert(many.end(), all.begin(), all.end());
-    all = many;
-  }
-  if (!std::is_sorted(all.begin(), all.end())) std::sort(all.begin(), all.end());
-  for (const std::int64_t sector : all) {
-    const auto bit = static_cast<std::uint8_t>(1 << (sector & 3));
-    if (!lines.empty() && lines.back().line == sector >> 2)
-      lines.back().sectors |= bit;
-    else
-      lines.push_back({sector >> 2, bit});
+    for (std::int64_t sector = at >> 5; sector <= last; ++sector) {
+      if (any && sector == before) continue;
+      list.add(sector);
+      before = sector;
+      any = true;
+    }
   }
 }
 
@@ -196,6 +201,7 @@ class LaunchTraceMaker {
     node.of_block = expression(sum_of(of_block));
     node.of_shared = expression(sum_of(of_shared));
     node.of_both = expression(sum_of(of_both));
+    node.of_both.keep_parts(kFirstCounterSlot);
     node.has_block = !of_block.empty();
     node.has_both = !of_both.empty();
   }
@@ -263,8 +269,37 @@ Result<LaunchTrace> LaunchTrace::make(const KernelProgram& program, const Bindin
   return LaunchTraceMaker(program, values, size, shares).make();
 }
 
+std::span<const LineSectors> LinePattern::lines(const LaneValues& addresses, std::int64_t offset,
+                                                std::uint32_t threads, std::int64_t bytes) {
+  constexpr std::size_t most_known = 1 << 12;
+  LaneValues apart;
+  std::uint64_t different = threads_ ^ threads;
+  for (std::size_t i = 0; i < kLanes; ++i) {
+    apart[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(addresses[i]) -
+                                         static_cast<std::uint64_t>(addresses[0]));
+    different |= static_cast<std::uint64_t>(apart[i] ^ apart_[i]);
+  }
+  if (different != 0 || all_.size() > most_known) {
+    threads_ = threads;
+    apart_ = apart;
+    phases_.fill({});
+    all_.clear();
+  }
+  const std::int64_t phase = (addresses[0] + offset) & (kLineBytes - 1);
+  Part& part = phases_[static_cast<std::size_t>(phase)];
+  if (part.count == 0) {
+    find_lines(apart_, phase, threads, bytes, found_);
+    if (found_.size() > most_known) return found_;
+    part = {static_cast<std::uint16_t>(all_.size()), static_cast<std::uint16_t>(found_.size())};
+    all_.insert(all_.end(), found_.begin(), found_.end());
+  }
+  return std::span<const LineSectors>(all_).subspan(part.first, part.count);
+}
+
 TraceOfBlocks::TraceOfBlocks(const LaunchTrace& launch)
-    : launch_(&launch), warps_(static_cast<std::size_t>(launch.size_.warps_per_block())) {}
+    : launch_(&launch),
+      warps_(static_cast<std::size_t>(launch.size_.warps_per_block())),
+      patterns_(static_cast<std::size_t>(launch.accesses_)) {}
 
 TraceOfBlocks::OfWarp& TraceOfBlocks::of(std::int64_t number) {
   OfWarp& warp = warps_[static_cast<std::size_t>(number)];
@@ -299,7 +334,7 @@ void WarpTrace::restart(std::int64_t block, std::int64_t warp) {
   slots_.shared[kBlockSlot + 2] = block / (size.grid[0] * size.grid[1]);
   slots_.shared[kWarpSlotOfTrace] = warp;
   known_.resize(static_cast<std::size_t>(launch_->accesses_));
-  for (KnownLines& known : known_) known.made = false;
+  for (KnownLines& known : known_) known.made = known.kept.made = false;
   holding_.assign(static_cast<std::size_t>(launch_->conditions_), {});
   trips_.clear();
   frames_.clear();
@@ -481,9 +516,9 @@ KnownLines& WarpTrace::known_of(const TraceNode& node) {
   return known;
 }
 
-LaneValues WarpTrace::of_threads_and_counters(const TraceNode& node, const KnownLines& known) const {
+LaneValues WarpTrace::of_threads_and_counters(const TraceNode& node, const KnownLines& known) {
   LaneValues addresses;
-  node.of_both.values(slots_, addresses);
+  node.of_both.values(slots_, known_[static_cast<std::size_t>(node.access)].kept, addresses);
   for (std::size_t i = 0; i < kLanes; ++i) addresses[i] += known.of_threads[i];
   return addresses;
 }
@@ -495,19 +530,25 @@ std::span<const LineSectors> WarpTrace::lines(const Step& step) {
   const std::int64_t bytes =
       std::max<std::int64_t>(1, std::get<MemoryAccess>(node.item->what).bytes.value_or(4));
   const std::int64_t offset = node.of_shared.shared_value(slots_);
+  LinePattern& pattern = common_->patterns_[static_cast<std::size_t>(node.access)];
+  const auto move = [this](std::span<const LineSectors> lines, std::int64_t by) {
+    moved_.assign(lines.begin(), lines.end());
+    for (LineSectors& line : moved_) line.line += by;
+    return std::span<const LineSectors>(moved_);
+  };
   if (node.has_both) {
-    find_lines(of_threads_and_counters(node, known), offset, step.threads, bytes, moved_);
-    return moved_;
+    const LaneValues addresses = of_threads_and_counters(node, known);
+    return move(pattern.lines(addresses, offset, step.threads, bytes), (addresses[0] + offset) >> 7);
   }
   const std::int64_t phase = offset & (kLineBytes - 1), whole = offset >> 7;
   if (known.phase != phase || known.threads != step.threads) {
-    find_lines(known.of_threads, phase, step.threads, bytes, known.lines);
+    const auto lines =
+        move(pattern.lines(known.of_threads, phase, step.threads, bytes), (known.of_threads[0] + phase) >> 7);
+    known.lines.assign(lines.begin(), lines.end());
     known.phase = phase;
     known.threads = step.threads;
   }
-  moved_ = known.lines;
-  for (LineSectors& line : moved_) line.line += whole;
-  return moved_;
+  return move(known.lines, whole);
 }
 
 void WarpTrace::addresses(const Step& step, LaneValues& addresses) {

@@ -70,9 +70,29 @@ class LaunchTrace {
 struct KnownLines {
   bool made = false;
   LaneValues of_threads;
+  LaneExpression::Kept kept;  // of TraceNode::of_both
   std::uint32_t threads = 0;
   std::int64_t phase = -1;  // of the shared part within a line
   std::vector<LineSectors> lines;
+};
+
+// How the addresses of an access' threads lie to each other, and the lines that follow from it, by where in its line the
+// first address is: mostly it is the same for all warps, and where counters differ.
+class LinePattern {
+ public:
+  // The lines of the threads' bytes from addresses[i] + offset on, in order, counted from that of the first thread.
+  // Valid until the next call.
+  std::span<const LineSectors> lines(const LaneValues& addresses, std::int64_t offset, std::uint32_t threads,
+                                     std::int64_t bytes);
+
+ private:
+  struct Part {
+    std::uint16_t first = 0, count = 0;  // of all_
+  };
+  std::uint32_t threads_ = 0;
+  LaneValues apart_{};                   // from the first address
+  std::array<Part, kLineBytes> phases_;  // without lines: not known yet
+  std::vector<LineSectors> all_, found_;
 };
 
 // What the warps with the same number have in common in all blocks: their threads, and the lines of accesses whose
@@ -94,6 +114,7 @@ class TraceOfBlocks {
 
   const LaunchTrace* launch_;
   std::vector<OfWarp> warps_;
+  std::vector<LinePattern> patterns_;  // by access
 };
 
 // Goes through the items of one warp: those that are calculation or an access; repeats and conditions are followed.
@@ -140,7 +161,7 @@ class WarpTrace {
     std::uint64_t since = 0;  // what changes_ was; 0: it was not evaluated yet
   };
   KnownLines& known_of(const TraceNode& node);  // with its threads' part of the address
-  LaneValues of_threads_and_counters(const TraceNode& node, const KnownLines& known) const;
+  LaneValues of_threads_and_counters(const TraceNode& node, const KnownLines& known);
   void enter(const TraceNode& node, std::uint32_t threads);
   std::int64_t left_out(const TraceNode& node, std::int64_t iterations);
   double work(const std::vector<TraceNode>& nodes, bool repeats_only) const;

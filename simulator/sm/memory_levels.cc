@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -37,23 +38,24 @@ class MemoryTraffic {
 
   struct Bytes {
     double read = 0, written = 0;
+    friend bool operator==(const Bytes&, const Bytes&) = default;
   };
 
-  Bytes bytes(const Footprint& whole) const {
+  Bytes bytes(const Footprint& whole) {
     if (whole.all_bytes <= l2_ || blocks_ <= stretch_) return {whole.read_bytes, whole.written_bytes};
-    const std::int64_t held = blocks_held();
+    held_ = blocks_held();
+    const std::int64_t stretches = (blocks_ + stretch_ - 1) / stretch_;
+    step_ = std::max<std::int64_t>(stretches / kMostLookedAt, 1);
+    const auto looked_at = static_cast<std::size_t>((stretches + step_ - 1) / step_);
+    known_.assign(looked_at, std::nullopt);
+    const auto [same_from, same_to] = same();
     Bytes sum;
     double seen = 0;
-    const std::int64_t stretches = (blocks_ + stretch_ - 1) / stretch_;
-    const std::int64_t step = std::max<std::int64_t>(stretches / kMostLookedAt, 1);
-    for (std::int64_t at = 0; at < stretches; at += step) {
-      const std::int64_t first = at * stretch_, count = std::min(stretch_, blocks_ - first);
-      const std::int64_t before = std::min(held, first);
-      const Footprint with = footprint_.of_blocks(first - before, before + count);
-      const Footprint without = before == 0 ? Footprint{} : footprint_.of_blocks(first - before, before);
-      sum.read += std::max(with.read_bytes - without.read_bytes, 0.0);
-      sum.written += std::max(with.written_bytes - without.written_bytes, 0.0);
-      seen += static_cast<double>(count);
+    for (std::size_t i = 0; i < looked_at; ++i) {
+      const Bytes& one = at(i > same_from && i < same_to ? same_from : i);
+      sum.read += one.read;
+      sum.written += one.written;
+      seen += static_cast<double>(count(i));
     }
     const double more = static_cast<double>(blocks_) / seen;
     return {std::max(sum.read * more, whole.read_bytes), std::max(sum.written * more, whole.written_bytes)};
@@ -61,6 +63,30 @@ class MemoryTraffic {
 
  private:
   static constexpr std::int64_t kMostStretches = 256, kMostLookedAt = 24;
+
+  std::int64_t first(std::size_t i) const { return static_cast<std::int64_t>(i) * step_ * stretch_; }
+  std::int64_t count(std::size_t i) const { return std::min(stretch_, blocks_ - first(i)); }
+
+  // Mostly all stretches are the same but the first ones, and the last: where one is as that before it, as one in the
+  // middle, and as the last whole one, those between them are taken to be as well. Equal: there is none.
+  std::pair<std::size_t, std::size_t> same() {
+    constexpr std::size_t most_first = 4;
+    for (std::size_t i = 1; i <= most_first && i + most_first < known_.size(); ++i) {
+      const std::size_t last = known_.size() - 2;
+      if (at(i) == at(i - 1) && at(i) == at((i + last) / 2) && at(i) == at(last)) return {i, last};
+    }
+    return {0, 0};
+  }
+
+  // Of the i-th of the stretches that are looked at.
+  const Bytes& at(std::size_t i) {
+    if (known_[i]) return *known_[i];
+    const std::int64_t before = std::min(held_, first(i)), begin = first(i) - before;
+    const Footprint with = footprint_.of_blocks(begin, before + count(i));
+    const Footprint without = before == 0 ? Footprint{} : footprint_.of_blocks(begin, before);
+    return known_[i].emplace(Bytes{std::max(with.read_bytes - without.read_bytes, 0.0),
+                                   std::max(with.written_bytes - without.written_bytes, 0.0)});
+  }
 
   // How many blocks before a stretch L2 holds, together with the stretch.
   std::int64_t blocks_held() const {
@@ -74,8 +100,10 @@ class MemoryTraffic {
   }
 
   const LaunchFootprint& footprint_;
-  std::int64_t blocks_, stretch_ = 1;
+  std::int64_t blocks_, stretch_ = 1, step_ = 1;
+  std::int64_t held_ = 0;  // blocks
   double l2_;
+  std::vector<std::optional<Bytes>> known_;
 };
 
 // How often the second half of what was simulated stands for the rest of an SM's whole part in the launch, which
@@ -98,9 +126,14 @@ SmCounts whole_of(const SmRun& run, double instructions) {
 }
 
 // Shares that runs depend on are rounded, so that launches that hardly differ have the same run.
-double rounded(double share) {
-  constexpr double steps = 256;
+double rounded(double share, double steps = 256) {
   return std::round(share * steps) / steps;
+}
+
+// Of a share that follows another: as its part of that, so that both are rounded at the same launches.
+double rounded_along(double share, double other) {
+  constexpr double most = 2;
+  return share < most * other ? std::min(rounded(share / other) * rounded(other), 1.0) : rounded(share);
 }
 
 // Runs of a launch's SMs, those of launches before if they are the same (docs/extended.md, "What is remembered").
@@ -349,8 +382,9 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   SmOptions options;
   options.active_blocks = active_blocks;
   options.sms = sms;
-  options.sm = active_sms / 3;  // not the one with the first block, which often has a border
-  options.from_memory = rounded(1 - stays);
+  options.sm = active_sms / 3;           // not the one with the first block, which often has a border
+  constexpr double counting_steps = 16;  // what is counted hardly depends on when it happens
+  options.from_memory = rounded(1 - stays, counting_steps);
   options.random_bytes_at_l2 = kL2Random / kL2InUse * l2;
   options.places = &launch.places;
   // As many as have blocks, but for addresses that only some blocks share.
@@ -432,12 +466,15 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   options.reads_at_l2 = rounded(joined_reads);
   options.sm = 0;
   const double first = static_cast<double>(active_sms) * counts.first_bytes;
-  options.from_memory = rounded(ratio(asked, first));
+  const double from_memory = ratio(asked, first);
+  options.from_memory = rounded(from_memory);
   const double taken = caches == CacheState::warm ? (1 - stays) * written : levels.memory_written_bytes;
-  options.to_memory = rounded(ratio(taken, static_cast<double>(kSectorBytes) * levels.l2_writes));
+  options.to_memory =
+      rounded_along(ratio(taken, static_cast<double>(kSectorBytes) * levels.l2_writes), from_memory);
   const double mixed =
       std::min(levels.memory_read_bytes, taken) / std::max(std::max(levels.memory_read_bytes, taken), 1.0);
-  runs.figures().memory_sector_cycles *= 1 + kTurns * rounded(mixed);
+  constexpr double turning_steps = 32;
+  runs.figures().memory_sector_cycles *= 1 + kTurns * rounded(mixed, turning_steps);
   options.listener = places != nullptr ? &waited : listener;
   const SmRun timed = runs.run(options);
   const double more = second_halves(timed, counts.instructions);
