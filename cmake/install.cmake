@@ -1,9 +1,20 @@
-# cmake --install: the command, the libraries, their public headers as `simulator/…` and `analyzer/…` under include/warptime, and the
-# package that find_package(warptime) finds.
+# cmake --install, in two components. `command`: the command, the GPU files, the bundled kernels and plans, the documentation.
+# `development`: the libraries, their public headers as `simulator/…` and `analyzer/…` under include/warptime, and the package that
+# find_package(warptime) finds. cmake/package.cmake makes packages of them.
 foreach(library warptime_simulator warptime_analyzer)
   target_compile_features(${library} PUBLIC cxx_std_20)  # the headers ask it of those who include them
 endforeach()
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME command)
 install(TARGETS warptime RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+# The command has its data compiled in. The files are there to read, to copy and for the examples of --help.
+set(data_folder ${CMAKE_INSTALL_DATADIR}/warptime)
+install(DIRECTORY dwt_kernels samples DESTINATION ${data_folder} PATTERN reference EXCLUDE PATTERN client EXCLUDE)
+install(DIRECTORY data/samples DESTINATION ${data_folder}/data)
+install(DIRECTORY simulator/gpu/catalogue/ DESTINATION ${data_folder}/gpus FILES_MATCHING PATTERN *.yaml)
+install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
 install(TARGETS warptime_simulator warptime_analyzer EXPORT warptime_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 # The public headers, and what they include; the others are nobody's business outside.
 set(public_headers
@@ -27,6 +38,8 @@ while(pending)
   endforeach()
 endwhile()
 
+install(DIRECTORY samples/client DESTINATION ${data_folder}/samples)
+
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/warptime)
 install(EXPORT warptime_targets NAMESPACE warptime:: FILE warptimeTargets.cmake DESTINATION ${package_folder})
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/warptimeConfig.cmake.in ${PROJECT_BINARY_DIR}/warptimeConfig.cmake
@@ -34,4 +47,3 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/warptimeConfig.cmake.in 
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/warptimeConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/warptimeConfig.cmake ${PROJECT_BINARY_DIR}/warptimeConfigVersion.cmake
   DESTINATION ${package_folder})
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -1,0 +1,21 @@
+# cpack runs this between installing into its own folder and making the packages: what Debian's packages have and others do not.
+set(command ${CPACK_TEMPORARY_DIRECTORY}/command/usr/share)
+set(development ${CPACK_TEMPORARY_DIRECTORY}/development/usr/share)
+set(changelog "warptime (${CPACK_PACKAGE_VERSION}) unstable; urgency=medium\n\n")
+execute_process(COMMAND git -C ${CPACK_WARPTIME_SOURCE} log "--format=  * %s" OUTPUT_VARIABLE subjects ERROR_QUIET)
+execute_process(COMMAND git -C ${CPACK_WARPTIME_SOURCE} log -1 --format=%aD OUTPUT_VARIABLE date ERROR_QUIET)
+string(APPEND changelog "${subjects}\n -- ${CPACK_PACKAGE_CONTACT}  ${date}")
+
+function(gzip)
+  execute_process(COMMAND gzip -9nf ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+foreach(package warptime libwarptime-dev)
+  set(folder ${command}/doc/warptime)
+  if(package STREQUAL "libwarptime-dev")
+    set(folder ${development}/doc/${package})
+  endif()
+  file(COPY ${CPACK_WARPTIME_SOURCE}/packaging/debian/copyright DESTINATION ${folder})
+  file(WRITE ${folder}/changelog "${changelog}")
+  gzip(${folder}/changelog)
+endforeach()
+file(REMOVE ${command}/doc/warptime/LICENSE)  # copyright says where it is
