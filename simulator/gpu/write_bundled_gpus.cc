@@ -111,6 +111,7 @@ int write(const char* output, std::span<const char* const> files) {
     failed = true;
   }
   if (failed) return 1;
+  if (text_of(output) == writer.text()) return 0;  // ninja then compiles nothing again
   std::ofstream stream(output, std::ios::binary);
   stream << writer.text();
   stream.close();
