@@ -25,11 +25,14 @@ CommandSyntax analyze_syntax() {
           "  warptime analyze dwt_kernels/mtx.cu --arch sm_75 -o mtx.yaml -- -DNDEBUG -I include\n"
           "  warptime analyze dwt_kernels/mtx.cu | warptime simulate - --warps 8 --t-m 10 --param K=8\n",
           {{"What to show",
-            {{"emit", "STEP",
+            {{"emit",
+              "STEP",
               "program (default); ptx; cfg, the basic blocks; loops, with their trip counts; periods, the "
               "instructions of each; listing, the PTX beside its periods and source lines, to see where each "
               "period comes from; machine, the machine instructions that ptxas makes of each PTX instruction "
-              "on average"},
+              "on average",
+              Names::no_file,
+              {"program", "ptx", "cfg", "loops", "periods", "listing", "machine"}},
              kernel_option(),
              {"lines", "LINES", "show only what comes from these source lines: 3,8-18"},
              {"region", "NAME",
@@ -47,26 +50,27 @@ CommandSyntax analyze_syntax() {
               "kernel is "
               "launched with more than one dimension"}}},
            compiler_options(),
-           general_options("yaml or json for a program; text (default) or json for the other steps")},
+           general_options({"yaml", "json", "text"},
+                           "yaml or json for a program; text (default) or json for the other steps")},
           1,
           1,
           true};
 }
 
 Result<Emit> read_emit(const Arguments& arguments) {
-  const std::vector<std::string> names = {"program", "ptx", "cfg", "loops", "periods", "listing", "machine"};
   const std::vector<Emit> steps = {Emit::program, Emit::ptx,     Emit::cfg,    Emit::loops,
                                    Emit::periods, Emit::listing, Emit::machine};
-  const auto chosen = read_choice(arguments, "emit", names);
+  const auto chosen = read_choice(arguments, "emit");
   if (!chosen) return chosen.diagnostics();
-  for (std::size_t i = 0; i < names.size(); ++i)
+  const auto names = arguments.choices("emit");
+  for (std::size_t i = 0; i < steps.size(); ++i)
     if (names[i] == *chosen) return steps[i];
   return Emit::program;
 }
 
 // Text is YAML where the step is a program.
 Result<bool> read_as_json(const Arguments& arguments, Emit emit) {
-  const auto format = emit == Emit::program ? read_choice(arguments, "format", {"yaml", "json", "text"})
+  const auto format = emit == Emit::program ? read_choice(arguments, "format")
                                             : read_choice(arguments, "format", {"text", "json"});
   if (!format) return format.diagnostics();
   return *format == "json";

@@ -51,9 +51,12 @@ CommandSyntax calibrate_syntax() {
        kernel_plan_options(),
        compiler_options(),
        {"General",
-        {{"format", "FORMAT",
+        {{"format",
+          "FORMAT",
           "the report's format: text (default; a calibration file with comments), json "
-          "or csv"},
+          "or csv",
+          Names::no_file,
+          {"text", "json", "csv"}},
          {"o,output", "FILE",
           "write the calibration file to FILE, which is replaced only if the command "
           "succeeds",
@@ -62,7 +65,8 @@ CommandSyntax calibrate_syntax() {
       2,
       1 << 20,
       true,
-      [] { return fmt::format("\nBundled plans: {}.", enumerate(bundled_plan_names())); }};
+      [] { return fmt::format("\nBundled plans: {}.", enumerate(bundled_plan_names())); },
+      Inputs::files_or_plans};
 }
 
 // --hold-out: a fraction, or values of parameters.
@@ -151,7 +155,7 @@ Diagnostics read_durations(const Arguments& arguments, CalibrateSettings& settin
 
 Result<CalibrateSettings> read_calibrate_settings(const Arguments& arguments, const GpuCatalogue& catalogue) {
   CalibrateSettings settings;
-  const auto format = read_choice(arguments, "format", {"text", "json", "csv"});
+  const auto format = read_choice(arguments, "format");
   if (!format) return format.diagnostics();
   settings.format = *format;
   auto measured = read_measured_settings(arguments, catalogue);

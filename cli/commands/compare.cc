@@ -59,11 +59,12 @@ CommandSyntax compare_syntax() {
        measurement_options(),
        kernel_plan_options(),
        compiler_options(),
-       general_options("text (default), csv (a line for each measurement) or json")},
+       general_options({"text", "csv", "json"}, "text (default), csv (a line for each measurement) or json")},
       1,
       1 << 20,
       true,
-      [] { return fmt::format("\nBundled plans: {}.", enumerate(bundled_plan_names())); }};
+      [] { return fmt::format("\nBundled plans: {}.", enumerate(bundled_plan_names())); },
+      Inputs::files_or_plans};
 }
 
 struct CompareSettings {
@@ -77,7 +78,7 @@ struct CompareSettings {
 
 Result<CompareSettings> read_compare_settings(const Arguments& arguments, const GpuCatalogue& catalogue) {
   CompareSettings settings;
-  const auto format = read_choice(arguments, "format", {"text", "csv", "json"});
+  const auto format = read_choice(arguments, "format");
   if (!format) return format.diagnostics();
   settings.format = *format;
   auto measured = read_measured_settings(arguments, catalogue);

@@ -179,9 +179,12 @@ OptionGroup compare_counters_options() {
         "values "
         "are means over equal launches",
         Names::input},
-       {"caches", "warm|cold",
+       {"caches",
+        "warm|cold",
         "with --counters: what the caches held when a launch began (default: cold, as ncu measures without "
-        "--cache-control none)"},
+        "--cache-control none)",
+        Names::no_file,
+        {"cold", "warm"}},
        {"machine", "",
         "with --counters: count the machine instructions that ptxas makes in place of an estimate; needs "
         "a CUDA "

@@ -41,10 +41,13 @@ CommandSyntax counters_syntax() {
           "the "
           "program's parameter. Repeatable"},
          {"profile", "FILE", "read these from a file that `warptime run --profile FILE` wrote", Names::input},
-         {"caches", "warm|cold",
+         {"caches",
+          "warm|cold",
           "what the caches hold when a launch begins: what the same launch left there (warm, the default), "
           "or "
-          "nothing (cold: how Nsight Compute measures by default)"},
+          "nothing (cold: how Nsight Compute measures by default)",
+          Names::no_file,
+          {"warm", "cold"}},
          {"explain", "",
           "also show, as text, what each source line asks L1, L2 and the memory for: its sectors, hits and "
           "bytes"},
@@ -54,11 +57,12 @@ CommandSyntax counters_syntax() {
           "ask ptxas for the registers of each kernel, which limit the blocks on an SM; needs a CUDA "
           "Toolkit"}}},
        compiler_options(),
-       general_options("text (default), csv or json")},
+       general_options({"text", "csv", "json"})},
       1,
       1,
       true,
-      [] { return fmt::format("\nBundled plans: {}.", enumerate(bundled_plan_names())); }};
+      [] { return fmt::format("\nBundled plans: {}.", enumerate(bundled_plan_names())); },
+      Inputs::files_or_plans};
 }
 
 int run_counters(const Arguments& arguments) {

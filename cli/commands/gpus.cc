@@ -16,16 +16,16 @@ CommandSyntax gpus_syntax() {
           "  warptime gpus\n"
           "  warptime gpus rtx-2080\n"
           "  warptime gpus --format csv\n",
-          {{"Which GPUs", {gpu_dir_option()}}, general_options("text (default), json or csv")},
+          {{"Which GPUs", {gpu_dir_option()}}, general_options({"text", "json", "csv"})},
           0,
           1,
           false,
           nullptr,
-          false};
+          Inputs::gpus};
 }
 
 int run_gpus(const Arguments& arguments) {
-  const auto format = read_choice(arguments, "format", {"text", "json", "csv"});
+  const auto format = read_choice(arguments, "format");
   if (!format) return fail(wrong_command_line, format.diagnostics());
   const auto catalogue = read_catalogue(arguments);
   if (!catalogue) return fail(wrong_input, catalogue.diagnostics());

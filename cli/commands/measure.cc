@@ -81,10 +81,12 @@ CommandSyntax measure_syntax() {
           "run nothing; write the arrays and every launch with its arguments. Needs --gpu NAME, but no "
           "GPU"}}},
        compiling(),
-       general_options("csv (default) or json")},
+       general_options({"csv", "json"})},
       0,
       1,
-      true};
+      true,
+      nullptr,
+      Inputs::files_or_plans};
 }
 
 struct Request {
@@ -155,7 +157,7 @@ Result<Request> read_request(const Arguments& arguments) {
   take(errors, read_what(arguments), request.what);
   take(errors, read_repetitions(arguments), request.repetitions);
   take(errors, read_compile_options(arguments), request.compile);
-  const auto format = read_choice(arguments, "format", {"csv", "json"});
+  const auto format = read_choice(arguments, "format");
   if (format)
     request.json = *format == "json";
   else

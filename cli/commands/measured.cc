@@ -185,12 +185,18 @@ OptionGroup measurement_options() {
        {"rows-of", "PLAN",
         "use the rows of this plan, if the same transform was measured under another name (default: the "
         "plan's own)"},
-       {"what", "KIND",
+       {"what",
+        "KIND",
         "use times of kernels (the sum of their durations) or of the plan (from first to last), if the "
-        "file has both (default: kernels)"},
-       {"from", "FORMAT",
+        "file has both (default: kernels)",
+        Names::no_file,
+        {"kernels", "plan"}},
+       {"from",
+        "FORMAT",
         "the format of the files: measurements, nsys, ncu or nvprof (default: detected from their "
-        "headings)"}}};
+        "headings)",
+        Names::no_file,
+        {"measurements", "nsys", "ncu", "nvprof"}}}};
 }
 
 Result<MeasuredSettings> read_measured_settings(const Arguments& arguments, const GpuCatalogue& catalogue) {
@@ -202,11 +208,11 @@ Result<MeasuredSettings> read_measured_settings(const Arguments& arguments, cons
   if (!parameters) return parameters.diagnostics();
   settings.parameters = std::move(*parameters);
   settings.selection.rows_of = arguments.value_or("rows-of", "");
-  const auto what = read_choice(arguments, "what", {"kernels", "plan"});
+  const auto what = read_choice(arguments, "what");
   if (!what) return what.diagnostics();
   if (arguments.has("what")) settings.selection.what = *what;
   if (arguments.has("from")) {
-    const auto from = read_choice(arguments, "from", {"measurements", "nsys", "ncu", "nvprof"});
+    const auto from = read_choice(arguments, "from");
     if (!from) return from.diagnostics();
     settings.from = *from;
   }

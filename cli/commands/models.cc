@@ -49,12 +49,12 @@ CommandSyntax models_syntax() {
           "compare with the models of this git revision (or with its sources, if it has no models) in "
           "place of the committed ones: in CI, the branch that a change is for"}}},
        std::move(compiling),
-       general_options("text (default), json or csv")},
+       general_options({"text", "json", "csv"})},
       1,
       2,
       true,
       nullptr,
-      false};
+      Inputs::models};
 }
 
 std::vector<std::string> gpus_without_core_packages(const GpuCatalogue& catalogue) {
@@ -141,7 +141,7 @@ int run_models(const Arguments& arguments) {
                        near.empty() ? "warptime models update FOLDER"
                                     : fmt::format("did you mean `warptime models {}`?", near))});
   }
-  const auto format = read_choice(arguments, "format", {"text", "json", "csv"});
+  const auto format = read_choice(arguments, "format");
   if (!format) return fail(wrong_command_line, format.diagnostics());
   const auto catalogue = read_catalogue(arguments);
   if (!catalogue) return fail(wrong_input, catalogue.diagnostics());

@@ -24,12 +24,12 @@ CommandSyntax plans_syntax() {
           "  warptime plans\n"
           "  warptime plans gpu_dwt_m2_nw\n"
           "  warptime plans --format csv\n",
-          {general_options("text (default), json or csv")},
+          {general_options({"text", "json", "csv"})},
           0,
           1,
           false,
           nullptr,
-          false};
+          Inputs::plans};
 }
 
 std::vector<std::string> parameter_list(const Plan& plan) {
@@ -180,7 +180,7 @@ std::string plan_csv(const Plan& plan) {
 }
 
 int run_plans(const Arguments& arguments) {
-  const auto format = read_choice(arguments, "format", {"text", "json", "csv"});
+  const auto format = read_choice(arguments, "format");
   if (!format) return fail(wrong_command_line, format.diagnostics());
   const auto output = arguments.value("output");
   if (arguments.positionals().empty()) {

@@ -63,10 +63,13 @@ CommandSyntax predict_syntax() {
          t_m_option(),
          {"calibration", "FILE", "read t_p and t_m by GPU from a calibration file", Names::input}}},
        {"The model",
-        {{"caches", "warm|cold",
+        {{"caches",
+          "warm|cold",
           "for the extended model: what the caches hold when a launch begins: what the same launch left "
           "there "
-          "(warm, the default), or nothing (cold)"},
+          "(warm, the default), or nothing (cold)",
+          Names::no_file,
+          {"warm", "cold"}},
          {"machine", "",
           "for the extended model: take the machine instructions that ptxas makes in place of an estimate; "
           "needs a CUDA Toolkit"},
@@ -83,11 +86,12 @@ CommandSyntax predict_syntax() {
          {"jobs", "N", "compute with N threads (default: one per core)"}}},
        sm_timeline_options(),
        compiler_options(),
-       general_options("text (default), csv or json")},
+       general_options({"text", "csv", "json"})},
       1,
       1,
       true,
-      [] { return fmt::format("\nBundled plans: {}.", enumerate(bundled_plan_names())); }};
+      [] { return fmt::format("\nBundled plans: {}.", enumerate(bundled_plan_names())); },
+      Inputs::files_or_plans};
 }
 
 // What --calibration gives; one that was fitted with another plan is used, and said to be.

@@ -43,10 +43,13 @@ std::string drawn(const SmTimeline& timeline, const TimelineOptions& options, co
 
 OptionGroup sm_timeline_options() {
   return {"Drawing what an SM does (the extended model)",
-          {{"timeline", "VIEW",
+          {{"timeline",
+            "VIEW",
             "draw what the partitions of an SM, and its warps if they are at most 16, issue and wait for. "
             "text: for a "
-            "terminal; svg: a figure; perfetto: a trace for ui.perfetto.dev or chrome://tracing"},
+            "terminal; svg: a figure; perfetto: a trace for ui.perfetto.dev or chrome://tracing",
+            Names::no_file,
+            {"text", "svg", "perfetto"}},
            {"cycles", "FROM..TO", "draw these cycles (default: all, or the first ones of a long run)"},
            {"width", "COLUMNS", "the width of the text (default: the terminal's, or 120)"}}};
 }

@@ -69,14 +69,18 @@ CommandSyntax run_syntax() {
           "FILE, for "
           "`warptime predict --profile FILE`",
           Names::output},
-         {"check", "LEVEL",
+         {"check",
+          "LEVEL",
           "memory (default): bounds, alignment, uninitialised memory, races, barriers; bounds: only accesses "
           "that "
-          "cannot be executed; all: also registers without a value, for hand-written PTX"},
+          "cannot be executed; all: also registers without a value, for hand-written PTX",
+          Names::no_file,
+          {"memory", "bounds", "all"}},
          {"keep-going", "", "continue after a finding: what cannot be read is zero"},
          {"max-instructions", "N", "stop after this many warp instructions (default: 10000000000)"}}},
        run_compiler_options(),
-       general_options("text (default) or json; yaml (default) or json with --stream")},
+       general_options({"text", "json", "yaml"},
+                       "text (default) or json; yaml (default) or json with --stream")},
       1,
       1,
       true};
@@ -167,7 +171,7 @@ Result<RunRequest> read_run_request(const Arguments& arguments) {
   if (request.profile && request.stream)
     errors.push_back(
         error_at("--profile", 0, 0, "cannot be used with --stream", "run the kernel once for each"));
-  const auto level = read_choice(arguments, "check", {"memory", "bounds", "all"});
+  const auto level = read_choice(arguments, "check");
   if (!level)
     add(errors, level.diagnostics());
   else if (*level == "bounds")

@@ -45,7 +45,7 @@ CommandSyntax simulate_syntax() {
               "use this GPU's durations for memory accesses that the program leaves open, and its t_m unless "
               "--t-m is given"},
              gpu_dir_option()}},
-           general_options("text (default), json or csv")}};
+           general_options({"text", "json", "csv"})}};
 }
 
 constexpr std::uint64_t row_limit = 1'000'000;
@@ -81,7 +81,7 @@ Result<SimulateSettings> read_simulate_settings(const Arguments& arguments, cons
   if (!warps) return warps.diagnostics();
   auto parameters = read_parameters(arguments);
   if (!parameters) return parameters.diagnostics();
-  const auto format = read_choice(arguments, "format", {"text", "json", "csv"});
+  const auto format = read_choice(arguments, "format");
   if (!format) return format.diagnostics();
   const auto timeline = read_timeline_options(arguments);
   if (!timeline) return timeline.diagnostics();

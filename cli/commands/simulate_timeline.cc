@@ -40,7 +40,7 @@ Result<std::string> read_view(const Arguments& arguments) {
     if (arguments.has("width")) return error("--width applies only to a timeline", "add --timeline text");
     return std::string();
   }
-  const auto view = read_choice(arguments, "timeline", {"text", "svg", "perfetto"});
+  const auto view = read_choice(arguments, "timeline");
   if (!view) return view.diagnostics();
   if (arguments.has("format"))
     return error("--format and --timeline cannot be used together: a timeline has its own format",
@@ -65,9 +65,12 @@ void say_elided(const Timeline& timeline) {
 
 OptionGroup timeline_options() {
   return {"Drawing what each warp does",
-          {{"timeline", "VIEW",
+          {{"timeline",
+            "VIEW",
             "text: for a terminal; svg: a figure for a paper; perfetto: a trace for ui.perfetto.dev or "
-            "chrome://tracing. Iterations that do the same are drawn once or twice; the rest are elided"},
+            "chrome://tracing. Iterations that do the same are drawn once or twice; the rest are elided",
+            Names::no_file,
+            {"text", "svg", "perfetto"}},
            {"width", "COLUMNS", "the width of the text (default: the terminal's, or 120)"}}};
 }
 

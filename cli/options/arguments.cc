@@ -31,10 +31,8 @@ cxxopts::Options to_cxxopts(const CommandSyntax& syntax) {
 }
 
 bool is_flag(const CommandSyntax& syntax, std::string_view name) {
-  for (const auto& group : syntax.groups)
-    for (const auto& option : group.options)
-      if (long_name(option) == name) return option.value.empty();
-  return false;
+  const Option* option = find_option(syntax, name);
+  return option != nullptr && option->value.empty();
 }
 
 std::string see_help(const CommandSyntax& syntax) {
@@ -69,6 +67,15 @@ std::string long_name(const Option& option) {
   return comma == std::string::npos ? option.names : option.names.substr(comma + 1);
 }
 
+const Option* find_option(const CommandSyntax& syntax, std::string_view name) {
+  for (const auto& group : syntax.groups)
+    for (const auto& option : group.options)
+      if (long_name(option) == name ||
+          (name.size() == 1 && option.names.starts_with(name) && option.names[1] == ','))
+        return &option;
+  return nullptr;
+}
+
 bool Arguments::has(std::string_view name) const {
   return value(name).has_value();
 }
@@ -90,6 +97,12 @@ std::vector<std::string> Arguments::values(std::string_view name) const {
   return found;
 }
 
+std::vector<std::string> Arguments::choices(std::string_view name) const {
+  const auto found =
+      std::find_if(choices_.begin(), choices_.end(), [&](const auto& pair) { return pair.first == name; });
+  return found == choices_.end() ? std::vector<std::string>() : found->second;
+}
+
 Arguments Arguments::with(std::string_view name, std::string_view value) const {
   Arguments more = *this;
   more.given_.emplace_back(name, value);
@@ -98,6 +111,9 @@ Arguments Arguments::with(std::string_view name, std::string_view value) const {
 
 Result<Arguments> parse_arguments(const CommandSyntax& syntax, const std::vector<std::string>& words) {
   Arguments arguments;
+  for (const auto& group : syntax.groups)
+    for (const auto& option : group.options)
+      if (!option.choices.empty()) arguments.choices_.emplace_back(long_name(option), option.choices);
   const auto separator = std::find(words.begin(), words.end(), "--");
   if (separator != words.end()) arguments.compiler_flags_.assign(separator + 1, words.end());
 

@@ -29,6 +29,7 @@ struct Option {
   std::string value;  // what --help calls its value: "FILE"; empty: a flag
   std::string help;   // when to use it
   Names file = Names::no_file;
+  std::vector<std::string> choices = {};  // the values that it takes, the default first; empty: any value
 };
 
 // "output" of "o,output".
@@ -38,6 +39,9 @@ struct OptionGroup {
   std::string title;
   std::vector<Option> options;
 };
+
+// What the inputs of a command are, beside `-`.
+enum class Inputs { files, files_or_plans, gpus, plans, models, shells };
 
 struct CommandSyntax {
   std::string name;
@@ -50,7 +54,7 @@ struct CommandSyntax {
   int most_positionals = 1;
   bool takes_compiler_flags = false;    // what follows `--` goes to the compiler
   std::string (*addition)() = nullptr;  // to the description, where it costs something to make
-  bool positionals_are_files = true;    // inputs, where files of these names exist
+  Inputs inputs = Inputs::files;
 };
 
 class Arguments {
@@ -61,6 +65,8 @@ class Arguments {
   std::string value_or(std::string_view name, std::string_view otherwise) const;
   // Each one given, in order.
   std::vector<std::string> values(std::string_view name) const;
+  // Option::choices of this option.
+  std::vector<std::string> choices(std::string_view name) const;
   // The same with one more option.
   Arguments with(std::string_view name, std::string_view value) const;
   const std::vector<std::string>& positionals() const { return positionals_; }
@@ -71,6 +77,7 @@ class Arguments {
   std::vector<std::pair<std::string, std::string>> given_;
   std::vector<std::string> positionals_;
   std::vector<std::string> compiler_flags_;
+  std::vector<std::pair<std::string, std::vector<std::string>>> choices_;
 };
 
 // `words`: what followed the command's name. With --help among them, neither missing nor surplus inputs are
@@ -82,5 +89,8 @@ Result<Arguments> parse_arguments(const CommandSyntax& syntax, const std::vector
 Diagnostics check_outputs(const CommandSyntax& syntax, const Arguments& arguments);
 
 std::string help_text(const CommandSyntax& syntax);
+
+// The option with this long or short name; null: there is none.
+const Option* find_option(const CommandSyntax& syntax, std::string_view name);
 
 }  // namespace warptime::cli

@@ -94,7 +94,7 @@ Diagnostics check_outputs(const CommandSyntax& syntax, const Arguments& argument
     const auto file = file_in_value(value, as);
     if (!file.empty() && file != "-") (is_output(as) ? outputs : inputs).push_back({option, file, as});
   };
-  if (syntax.positionals_are_files)
+  if (syntax.inputs == Inputs::files || syntax.inputs == Inputs::files_or_plans)
     for (const auto& file : arguments.positionals()) add("", file, Names::input);
   for (const auto& group : syntax.groups) {
     for (const auto& option : group.options) {

@@ -46,9 +46,12 @@ std::vector<std::string> split_at_commas(const std::string& text) {
 OptionGroup compiler_options() {
   return {
       "Compiling a .cu",
-      {{"compiler", "NAME",
+      {{"compiler",
+        "NAME",
         "auto (default): clang, which is built in, and nvcc where clang fails and a CUDA Toolkit is "
-        "installed; clang; or nvcc to analyse the code of your own build"},
+        "installed; clang; or nvcc to analyse the code of your own build",
+        Names::no_file,
+        {"auto", "clang", "nvcc"}},
        {"p,build", "DIR", "take the flags of each source from DIR/compile_commands.json, as clang-tidy does"},
        {"arch", "sm_XX", "compile for this target (default: each GPU's own; analyze: sm_75)"},
        {"rolled", "",
@@ -82,16 +85,23 @@ Option t_m_option() {
           "cycles for which one memory access holds the core package, if you have measured or fitted them"};
 }
 
-OptionGroup general_options(std::string formats) {
+OptionGroup general_options(std::vector<std::string> formats, std::string help) {
+  if (help.empty()) {
+    for (std::size_t i = 0; i < formats.size(); ++i)
+      help += (i == 0                   ? ""
+               : i + 1 < formats.size() ? ", "
+                                        : " or ") +
+              formats[i] + (i == 0 && formats.size() > 1 ? " (default)" : "");
+  }
   return {"General",
-          {{"format", "FORMAT", std::move(formats)},
+          {{"format", "FORMAT", std::move(help), Names::no_file, std::move(formats)},
            {"o,output", "FILE", "write the result to FILE, which is replaced only if the command succeeds",
             Names::output},
            {"h,help", "", "print this help"}}};
 }
 
 Result<CompileOptions> read_compile_options(const Arguments& arguments) {
-  const auto compiler = read_choice(arguments, "compiler", {"auto", "clang", "nvcc"});
+  const auto compiler = read_choice(arguments, "compiler");
   if (!compiler) return compiler.diagnostics();
   CompileOptions options;
   options.compiler = *compiler == "nvcc"    ? Compiler::nvcc
@@ -150,6 +160,10 @@ Result<Expression> parse_expression(const std::string& text, std::string_view op
   auto parsed = Expression::parse(text);
   if (!parsed) return about_option(parsed.diagnostics(), option, text);
   return parsed;
+}
+
+Result<std::string> read_choice(const Arguments& arguments, std::string_view name) {
+  return read_choice(arguments, name, arguments.choices(name));
 }
 
 Result<std::string> read_choice(const Arguments& arguments, std::string_view name,

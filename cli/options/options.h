@@ -20,7 +20,9 @@ Option param_option();
 Option kernel_option();
 Option gpu_dir_option();
 Option t_m_option();
-OptionGroup general_options(std::string formats);  // --format (formats: what it may be), -o, --help
+// --format, -o, --help. `formats`: what --format takes, the default first; `help`: of --format, if the default
+// depends on more.
+OptionGroup general_options(std::vector<std::string> formats, std::string help = {});
 
 // --compiler, --arch, --rolled and what followed `--`.
 Result<CompileOptions> read_compile_options(const Arguments& arguments);
@@ -34,7 +36,9 @@ Result<std::optional<double>> read_number(const Arguments& arguments, std::strin
 Result<std::optional<Expression>> read_expression(const Arguments& arguments, std::string_view name);
 // The text as an expression, or what is wrong with this value of the option.
 Result<Expression> parse_expression(const std::string& text, std::string_view option);
-// --format, or the first of `allowed` where it is not given.
+// The option's value, or the first of its choices where it is not given. Errors: none of them.
+Result<std::string> read_choice(const Arguments& arguments, std::string_view name);
+// The same with only these choices.
 Result<std::string> read_choice(const Arguments& arguments, std::string_view name,
                                 const std::vector<std::string>& allowed);
 // The bundled GPUs and those of --gpu-dir. Errors are of the folder's files: input.

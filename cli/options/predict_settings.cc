@@ -145,7 +145,7 @@ Diagnostics read_gpu_settings(const Arguments& arguments, const GpuCatalogue& ca
 Result<PredictSettings> read_predict_settings(const Arguments& arguments, const GpuCatalogue& catalogue,
                                               const Model& model) {
   PredictSettings settings;
-  const auto format = read_choice(arguments, "format", {"text", "csv", "json"});
+  const auto format = read_choice(arguments, "format");
   if (!format) return format.diagnostics();
   settings.format = *format;
   if (auto wrong = read_gpu_settings(arguments, catalogue, model, settings); !wrong.empty()) return wrong;
