@@ -11,6 +11,14 @@ set(data_folder ${CMAKE_INSTALL_DATADIR}/warptime)
 install(DIRECTORY dwt_kernels samples DESTINATION ${data_folder} PATTERN reference EXCLUDE PATTERN client EXCLUDE)
 install(DIRECTORY data/samples DESTINATION ${data_folder}/data)
 install(DIRECTORY simulator/gpu/catalogue/ DESTINATION ${data_folder}/gpus FILES_MATCHING PATTERN *.yaml)
+# Manual pages are what --help shows: the installed command writes them.
+set(man_folder ${PROJECT_BINARY_DIR}/man)
+install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" -DWARPTIME=$<TARGET_FILE:warptime> -DFOLDER=${man_folder}
+  -P ${CMAKE_CURRENT_LIST_DIR}/write_man_pages.cmake COMMAND_ERROR_IS_FATAL ANY)")
+install(DIRECTORY ${man_folder}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES cli/completions/warptime.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME warptime)
+install(FILES cli/completions/_warptime DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES cli/completions/warptime.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 

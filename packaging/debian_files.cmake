@@ -18,4 +18,9 @@ foreach(package warptime libwarptime-dev)
   file(WRITE ${folder}/changelog "${changelog}")
   gzip(${folder}/changelog)
 endforeach()
+file(GLOB pages ${command}/man/man1/*.1)
+gzip(${pages})
+# Where Debian's zsh looks.
+file(MAKE_DIRECTORY ${command}/zsh)
+file(RENAME ${command}/zsh/site-functions ${command}/zsh/vendor-completions)
 file(REMOVE ${command}/doc/warptime/LICENSE)  # copyright says where it is

@@ -6,7 +6,9 @@
 #include <cstdio>
 
 #include "analyzer/compile/compile.h"
+#include "cli/commands/complete.h"
 #include "cli/io/report.h"
+#include "cli/options/man_page.h"
 #include "simulator/base/did_you_mean.h"
 
 namespace warptime::cli {
@@ -18,21 +20,21 @@ constexpr char introduction[] =
     "  warptime COMMAND [OPTION...] INPUT\n\n"
     "Commands:\n";
 
-constexpr char examples[] =
+constexpr char program_examples[] =
     "\nExamples:\n"
     "  warptime predict matrix --gpu all --param K=8 --param N=2^16\n"
     "  warptime gpus rtx-2080\n\n";
 
 std::vector<Command> all_commands() {
-  return {analyze_command(), simulate_command(),  predict_command(), counters_command(),
-          run_command(),     calibrate_command(), compare_command(), models_command(),
-          measure_command(), plan_command(),      plans_command(),   gpus_command()};
+  return {analyze_command(),   simulate_command(), predict_command(),   counters_command(), run_command(),
+          calibrate_command(), compare_command(),  models_command(),    measure_command(),  plan_command(),
+          plans_command(),     gpus_command(),     completion_command()};
 }
 
 std::string short_usage(const std::vector<Command>& commands) {
   std::string text = introduction;
   for (const auto& command : commands)
-    text += fmt::format("  {:<10}{}\n", command.syntax.name, command.syntax.summary);
+    text += fmt::format("  {:<12}{}\n", command.syntax.name, command.syntax.summary);
   return text +
          "\nSee `warptime help COMMAND` for the options of a command, `warptime --version` for the "
          "version.\n";
@@ -55,7 +57,7 @@ int unknown_command(const std::string& word, const std::vector<Command>& command
 }
 
 int print_overview(const std::vector<Command>& commands) {
-  return print(short_usage(commands) + examples + exit_status_help);
+  return print(short_usage(commands) + program_examples + exit_status_help);
 }
 
 const Command* find_command(const std::string& name, const std::vector<Command>& commands) {
@@ -68,9 +70,22 @@ int print_help(const CommandSyntax& syntax) {
   return print(help_text(syntax) + "\n" + exit_status_help);
 }
 
+// `warptime help --man [COMMAND]`: the manual page, for installing it.
+int print_man_page(const std::vector<std::string>& names, const std::vector<Command>& commands) {
+  if (names.empty()) {
+    std::vector<CommandSyntax> syntaxes;
+    for (const auto& command : commands) syntaxes.push_back(command.syntax);
+    return print(
+        man_page_of_program("predict how long a CUDA kernel takes on a GPU", syntaxes, program_examples));
+  }
+  const Command* command = find_command(names.front(), commands);
+  return command != nullptr ? print(man_page(command->syntax)) : unknown_command(names.front(), commands);
+}
+
 // `warptime help` is `warptime --help`; `warptime help predict` is `warptime predict --help`.
 int help(const std::vector<std::string>& names, const std::vector<Command>& commands) {
   if (names.empty() || names.front() == "--help" || names.front() == "-h") return print_overview(commands);
+  if (names.front() == "--man") return print_man_page({names.begin() + 1, names.end()}, commands);
   if (names.size() > 1)
     return fail(wrong_command_line,
                 {error(fmt::format("unexpected argument: {}", names[1]), "warptime help COMMAND")});
@@ -99,6 +114,7 @@ int run(const std::vector<std::string>& words) {
   if (first == "--version") return print(fmt::format("warptime {}\n{}\n", WARPTIME_VERSION, clang_version()));
   if (first == "--help" || first == "-h") return print_overview(commands);
   if (first == "help") return help({words.begin() + 1, words.end()}, commands);
+  if (first == "complete") return complete({words.begin() + 1, words.end()}, commands);
   const Command* command = find_command(first, commands);
   if (command == nullptr) return unknown_command(first.empty() ? "''" : first, commands);
   return dispatch(*command, {words.begin() + 1, words.end()});

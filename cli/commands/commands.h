@@ -25,6 +25,7 @@ Command models_command();
 Command plan_command();
 Command plans_command();
 Command gpus_command();
+Command completion_command();
 
 // Runs the command line and returns the exit status. `words`: the command line without the program's name.
 int run(const std::vector<std::string>& words);
