@@ -3,10 +3,11 @@
 set(CPACK_PACKAGE_NAME warptime)
 set(CPACK_PACKAGE_VENDOR warptime)
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "predict how long a CUDA kernel takes on a GPU")
-set(CPACK_PACKAGE_DESCRIPTION "warptime compiles a CUDA kernel with a built-in compiler, reads its PTX, and predicts
-how long it takes on GPUs of its catalogue. It needs no GPU, no trace and no CUDA
-Toolkit. It also checks kernels by running them on the CPU, predicts hardware
-counters, and keeps models of kernels in step with their code.")
+set(CPACK_PACKAGE_DESCRIPTION "warptime compiles a CUDA kernel with a built-in compiler, reads its PTX,
+and predicts how long it takes on GPUs of its catalogue. It needs no GPU, no
+trace and no CUDA Toolkit. It also checks kernels by running them on the CPU,
+predicts hardware counters, and keeps models of kernels in step with their
+code.")
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
