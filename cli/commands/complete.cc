@@ -91,7 +91,7 @@ std::vector<Candidate> after_comma(const std::string& current, std::vector<Candi
 }
 
 // NAME=, for each parameter; behind the `=` there is nothing to say but the typical value.
-Completion parameter_values(const Line& line, std::vector<NamedParameter> parameters) {
+Completion parameter_values(const Line& line, const std::vector<NamedParameter>& parameters) {
   Completion completion;
   const auto comma = line.current.rfind(',');
   const std::string begun = comma == std::string::npos ? line.current : line.current.substr(comma + 1);
@@ -109,6 +109,17 @@ Completion parameter_values(const Line& line, std::vector<NamedParameter> parame
   return completion;
 }
 
+// The figures of a GPU, for --set.
+std::vector<NamedParameter> figures() {
+  std::vector<NamedParameter> all;
+  for (const auto& figure : gpu_figures())
+    all.push_back({figure.short_name.empty() ? figure.name : figure.short_name, figure.unit});
+  for (const auto& figure : luo_suda_figures())
+    all.push_back({"luo_suda." + std::string(figure.name), std::string(figure.unit)});
+  for (const auto& figure : timing_figures()) all.push_back({"timing." + std::string(figure.name), ""});
+  return all;
+}
+
 Completion value_of(const Option& option, const Line& line) {
   const std::string name = long_name(option);
   Completion completion;
@@ -118,6 +129,8 @@ Completion value_of(const Option& option, const Line& line) {
     completion.candidates = after_comma(line.current, gpu_names(line.given, true));
   } else if (name == "param") {
     return parameter_values(line, parameters_of_input(line.given));
+  } else if (name == "set") {
+    return parameter_values(line, figures());
   } else if (name == "assume") {
     return parameter_values(line, shares_of_input(line.given));
   } else if (name == "arg" && line.current.find('=') == std::string::npos) {
