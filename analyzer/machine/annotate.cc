@@ -50,6 +50,7 @@ using Lines = ByLine<Line>;
 // Of an average to be read by people.
 void round_to_thousandths(MachineWork& work) {
   for (double& count : work.by_pipe) count = std::round(count * 1000) / 1000;
+  work.cycles = std::round(work.cycles * 10) / 10;
 }
 
 Line sum_of(const LineSet& ptx, const Lines& lines) {

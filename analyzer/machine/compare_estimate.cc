@@ -1,10 +1,11 @@
-// warptime_compare_machine_estimate [--kernel NAME | --loops] TARGET FILES.ptx…
+// warptime_compare_machine_estimate [--kernel NAME | --cycles | --loops] TARGET FILES.ptx…
 //
 // Compares the estimate of machine instructions with what ptxas makes of each kernel, to see which rules of
 // lowering.h are wrong and what they cost. Every loop is taken to have 21 iterations.
 //
 //   (nothing)       a line for each kernel, then the operations whose estimates are furthest off
 //   --kernel NAME   the kernel's PTX with the estimate, the truth, and the machine instructions of each line
+//   --cycles        each block: machine instructions and cycles of a warp on its own, estimated and true
 //   --loops         each loop: what it looks like, and in which pieces ptxas executes it
 #include <fmt/format.h>
 
@@ -34,7 +35,7 @@ constexpr int kMostKernels = 12;  // of a file: instances of one template are mu
 
 struct Options {
   std::string kernel;
-  bool loops = false;
+  bool loops = false, cycles = false;
   std::string target;
 };
 
@@ -155,6 +156,18 @@ void list_loops(const std::string& file, const Subject& of) {
   }
 }
 
+// By block: machine instructions and cycles, estimated and true.
+void list_cycles(const std::string& file, const Subject& of) {
+  for (std::uint32_t b = 0; b < of.cfg.blocks.size(); ++b) {
+    MachineWork estimated, truly;
+    for (std::uint32_t i = of.cfg.blocks[b].first; i < of.cfg.blocks[b].end; ++i)
+      estimated.add(of.made.each[i]), truly.add(of.truth.each[i]);
+    fmt::print("{} {} {} {} {:.2f} {:.2f} {:.2f} {:.2f}\n", file, of.function.name, b,
+               static_cast<int>(of.cfg.blocks[b].loop), estimated.total(), truly.total(), estimated.cycles,
+               truly.cycles);
+  }
+}
+
 void add(const std::string& file, const Subject& of, Totals& totals) {
   const double truth = of.total(of.truth.each, of.truth.loops, of.truth.once);
   const double estimate = of.total(of.made.each, of.made.loops, of.made.once);
@@ -206,7 +219,9 @@ void compare_file(const std::string& file, const Options& options, Totals& total
                           function,
                           work_of(code, *cfg, found->second, number),
                           estimate(code, *cfg, table)};
-    if (options.loops)
+    if (options.cycles)
+      list_cycles(file, subject);
+    else if (options.loops)
       list_loops(file, subject);
     else if (!options.kernel.empty())
       list(*module, subject);
@@ -241,6 +256,10 @@ int compare(std::vector<std::string> arguments) {
   }
   if (!arguments.empty() && arguments[0] == "--loops") {
     options.loops = true;
+    arguments.erase(arguments.begin());
+  }
+  if (!arguments.empty() && arguments[0] == "--cycles") {
+    options.cycles = true;
     arguments.erase(arguments.begin());
   }
   if (arguments.size() < 2 || !compiling::parse_target(arguments[0])) return 2;

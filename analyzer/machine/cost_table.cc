@@ -10,6 +10,7 @@
 #include "analyzer/cfg/slow_paths.h"
 #include "analyzer/compile/targets.h"
 #include "analyzer/machine/kernel_work.h"
+#include "analyzer/machine/list_schedule.h"
 #include "analyzer/machine/lowering.h"
 #include "simulator/base/csv.h"
 #include "simulator/base/embedded.h"
@@ -110,7 +111,9 @@ const CostTable& table_of(std::string_view target, std::string& used) {
 }
 
 Estimate estimate(const analysis::KernelCode& code, const analysis::Cfg& cfg, const CostTable& table) {
-  return lower(code, cfg, Contexts(code, cfg), slow_paths(code, cfg), table, table.target);
+  Estimate made = lower(code, cfg, Contexts(code, cfg), slow_paths(code, cfg), table, table.target);
+  add_cycles(code, cfg, made);
+  return made;
 }
 
 Estimate counted(const analysis::KernelCode& code, const analysis::Cfg& cfg, const MachineKernel& kernel,

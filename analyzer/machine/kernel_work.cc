@@ -4,9 +4,11 @@
 #include <array>
 #include <map>
 #include <set>
+#include <span>
 #include <string_view>
 
 #include "analyzer/cfg/slow_paths.h"
+#include "analyzer/machine/block_cycles.h"
 #include "analyzer/machine/machine_flow.h"
 #include "analyzer/ptx/opcodes.h"
 
@@ -393,6 +395,9 @@ class Placement {
       work[pipe_of(one)] += 1;
       if (const auto to = call_target(one, target_)) work.add(work_of_subroutine(*to));
     }
+    const auto& all = kernel_.instructions;
+    work.cycles += cycles_of_block(
+        std::span(all).subspan(flow_.blocks[m].first, flow_.blocks[m].end - flow_.blocks[m].first));
     return work;
   }
 
@@ -403,10 +408,12 @@ class Placement {
     auto one =
         std::lower_bound(all.begin(), all.end(), address,
                          [](const MachineInstruction& a, std::int64_t wanted) { return a.address < wanted; });
+    const auto first = one;
     for (; one != all.end() && one->in_subroutine && !one->in_slow_path; ++one) {
       work[pipe_of(*one)] += 1;
       if (one->opcode != nullptr && one->opcode->name == "RET" && !is_conditional(*one)) break;
     }
+    work.cycles = cycles_of_block(std::span(first, one));
     return work;
   }
 
@@ -491,6 +498,7 @@ class Placement {
       MachineWork more = all;
       more.add(iteration, -iterations);
       for (double& one : more.by_pipe) one = std::max(one, 0.0);
+      more.cycles = std::max(more.cycles, 0.0);
       return more;
     };
     bool main_found = false;

@@ -299,6 +299,9 @@ std::string empty_registers() {
 std::string other_kernels() {
   std::string text = kernel("empty", 0, "") + empty_registers();
   text += kernel("next_to_nothing", 2, "  setp.ge.u64 %q0, %g, %p1;\n  @%q0 st.global.u64 [%p0], %g;\n");
+  text += kernel("load_store", 2,
+                 "  shl.b64 %d0, %g, 2;\n  add.u64 %d1, %d0, %p0;\n  ld.global.u32 %r10, [%d1];\n"
+                 "  add.u32 %r10, %r10, 1;\n  add.u64 %d1, %d0, %p1;\n  st.global.u32 [%d1], %r10;\n");
   text += kernel("spin", 1,
                  "  mov.u64 %begin, %clock64;\nagain:\n  mov.u64 %end, %clock64;\n"
                  "  sub.u64 %d0, %end, %begin;\n  setp.lt.u64 %q0, %d0, %p0;\n  @%q0 bra again;\n");

@@ -367,7 +367,10 @@ class Microbenchmarks {
       return median(values);
     });
     measure(&TimingFigures::launch_us, [&] { return session_.time_us(empty, launches) / launches; });
-    const BenchLaunch small = {"next_to_nothing", sms_, 256, {out_, kNoThread}};
+    constexpr int threads = 256;
+    const std::uint64_t bytes = std::uint64_t{4} * static_cast<std::uint64_t>(sms_) * threads;
+    const std::uint64_t values = session_.allocate(2 * bytes);
+    const BenchLaunch small = {"load_store", sms_, threads, {values, values + bytes}};
     // Long enough that the host is always some launches ahead.
     const BenchLaunch longer = {"spin", 1, kWarp, {50'000}};
     const auto durations = durations_of(empty), small_durations = durations_of(small);

@@ -162,8 +162,9 @@ constexpr std::array<TimingFigure, 90> kTimingFigures = {{
     {"empty_kernel_us", "µs", "the duration of an empty kernel, as profilers report it", Scaling::same,
      &TimingFigures::empty_kernel_us},
     {"small_kernel_us", "µs",
-     "the duration of a kernel of one block of 256 threads per SM that does next to nothing", Scaling::same,
-     &TimingFigures::small_kernel_us},
+     "the duration of a kernel of one block of 256 threads per SM, each of which loads a value from L2 and "
+     "stores one",
+     Scaling::same, &TimingFigures::small_kernel_us},
     {"launch_gap_us", "µs", "from a kernel's end to the start of the next one in its stream", Scaling::same,
      &TimingFigures::launch_gap_us},
     {"launch_us", "µs", "an empty kernel, launched back to back", Scaling::same, &TimingFigures::launch_us},

@@ -146,6 +146,11 @@ struct Item {
   friend bool operator==(const Item& a, const Item& b);
 };
 
+// Whether it says what it needs, be it nothing: what `--machine` and `--estimate-machine` write does.
+inline bool has_dependences(const Item& item) {
+  return item.detail != nullptr || (item.machine != nullptr && item.machine->cycles > 0);
+}
+
 struct Parameter {
   std::string name;
   std::string description;  // "argument 0 (int K)", "blockDim.x", "trips of the loop at mtx.cu:12", …

@@ -253,6 +253,7 @@ class YamlWriter {
       put(separator, to_string(static_cast<Pipe>(i)), ": ", work.by_pipe[i]);
       separator = ", ";
     }
+    if (work.cycles > 0) put(separator, "cycles: ", work.cycles);
     put('}');
   }
 
@@ -298,6 +299,7 @@ Json to_json_value(const MachineWork& work) {
   Json machine = Json::object();
   for (std::size_t i = 0; i < kPipes; ++i)
     if (work.by_pipe[i] > 0) machine[std::string(to_string(static_cast<Pipe>(i)))] = work.by_pipe[i];
+  if (work.cycles > 0) machine["cycles"] = work.cycles;
   return machine;
 }
 

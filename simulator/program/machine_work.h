@@ -32,6 +32,9 @@ std::optional<Pipe> find_pipe(std::string_view name);
 // Real numbers: means over what compilers make, and shares of warps.
 struct MachineWork {
   std::array<double, kPipes> by_pipe{};
+  // That a warp on its own takes for them, where that is known: from the first's issue until the next one's can follow the
+  // last's. Waiting for loads of memory is no part of it. 0: not known.
+  double cycles = 0;
 
   double& operator[](Pipe pipe) { return by_pipe[static_cast<std::size_t>(pipe)]; }
   double operator[](Pipe pipe) const { return by_pipe[static_cast<std::size_t>(pipe)]; }
@@ -42,6 +45,7 @@ struct MachineWork {
   }
   void add(const MachineWork& other, double times = 1) {
     for (std::size_t i = 0; i < kPipes; ++i) by_pipe[i] += times * other.by_pipe[i];
+    cycles += times * other.cycles;
   }
   friend bool operator==(const MachineWork&, const MachineWork&) = default;
 };

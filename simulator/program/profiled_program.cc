@@ -56,7 +56,7 @@ class ProfileApplier {
     for (std::size_t i = 0; i < items.size(); ++i) {
       Item& item = items[i];
       for_each_inner(item, [this](Items& inner) { apply(inner); });
-      if (item.detail) apply_accesses(item);
+      apply_accesses(item);
       if (const auto* repeat = std::get_if<Repeat>(&item.what)) {
         // The last iteration, as far as it goes, may be written behind the others.
         const bool last_beside = i + 1 < items.size() && !repeat->body.empty() &&
@@ -70,12 +70,13 @@ class ProfileApplier {
     if (std::holds_alternative<MemoryAccess>(item.what)) {
       const auto found = profile_.accesses.find(access_name(item));
       if (found == profile_.accesses.end()) return;
-      auto detail = std::make_shared<ItemDetail>(*item.detail);
+      auto detail = item.detail ? std::make_shared<ItemDetail>(*item.detail) : std::make_shared<ItemDetail>();
       detail->profile = found->second;
       item.detail = std::move(detail);
       changed_ = true;
       return;
     }
+    if (!item.detail) return;
     const auto& on_chip = item.detail->on_chip;
     if (std::all_of(on_chip.begin(), on_chip.end(),
                     [](const ChipAccess& one) { return one.address.has_value(); }))

@@ -21,7 +21,7 @@ ScheduledProgram schedule_for_sm(const KernelProgram& program) {
   join_shared_loads(scheduled.program.program);
   schedule_loads(scheduled.program);
   for_each_item(scheduled.program.program, [&](const Item& item) {
-    scheduled.dependences_known = scheduled.dependences_known || item.detail;
+    scheduled.dependences_known = scheduled.dependences_known || has_dependences(item);
   });
   return scheduled;
 }

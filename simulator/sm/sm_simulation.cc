@@ -37,6 +37,9 @@ constexpr double kQueue = 500;
 constexpr double kWriteSectors = 1.9, kPartialWrite = 2.2;
 // Of the memory: the cycles over which its use is averaged, and what a request waits for others at half its bandwidth.
 constexpr double kUseSpan = 1000, kCrowdCycles = 50, kMostUsed = 0.95;
+// Cycles from a block's end until another can begin in its place: on an H100 540 from the last instruction of a block that has
+// the SM alone to the first one of the next (tests/hardware/small_launches.cu), of which 400 beside what starts them.
+constexpr double kPlaceIsFree = 400;
 constexpr double kAfterStore = 50;  // cycles: a load from L2 of what the thread has just stored
 constexpr int kReadModifyWrite =
     4;  // sectors of memory for one that was written in part: a pair is read and written
@@ -377,7 +380,7 @@ class SmRunner {
         load_items_.resize(std::max(load_items_.size(), static_cast<std::size_t>(node.load) + 1));
         load_items_[static_cast<std::size_t>(node.load)] = node.item;
       }
-      if (node.item->detail) detailed_ = true;
+      if (has_dependences(*node.item)) detailed_ = true;
       most_loads_ = std::max(most_loads_, static_cast<std::size_t>(node.load) + 1);
       place_arrays(node.body);
       place_arrays(node.otherwise);
@@ -488,7 +491,10 @@ class SmRunner {
         done.later({partition.pipes[pipe], SmWait::pipe});
       }
     }
-    if (detail != nullptr && detail->chain) done.later({start + *detail->chain, SmWait::chain});
+    if (item.machine && item.machine->cycles > 0)
+      done.later({start + item.machine->cycles, SmWait::chain});
+    else if (detail != nullptr && detail->chain)
+      done.later({start + *detail->chain, SmWait::chain});
     run_.counts.instructions += instructions;
     if (access != nullptr && !step.skipped) memory_access(warp, step, *access, start);
     if (detail != nullptr && !step.skipped)
@@ -536,6 +542,7 @@ class SmRunner {
     free_.push_back(index);
     if (block->running == 0) {
       drains_ = next_block_ >= launch_.blocks();
+      at.time += kPlaceIsFree;
       places_for_blocks_.push_back({at, executing_, executing_pipe_});
       return;
     }

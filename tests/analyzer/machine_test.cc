@@ -11,6 +11,7 @@
 #include "analyzer/cfg/slow_paths.h"
 #include "analyzer/compile/ptxas.h"
 #include "analyzer/machine/address_forms.h"
+#include "analyzer/machine/block_cycles.h"
 #include "analyzer/machine/context.h"
 #include "analyzer/machine/cost_table.h"
 #include "analyzer/machine/kernel_work.h"
@@ -167,6 +168,70 @@ TEST(Estimates, FollowWhatPtxasDoes) {
     EXPECT_DOUBLE_EQ(made.each[i].total(), expected) << line;
   }
   EXPECT_EQ(made.once.total(), 2);  // LDC R1, EXIT
+}
+
+// Cycles of a kernel's straight-line code, by the estimate for sm_90.
+double cycles_of(const std::string& body) {
+  const std::string text =
+      ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 k_0)\n{\n"
+      ".reg .pred %p<4>;\n.reg .b32 %r<20>;\n.reg .f32 %f<20>;\n.reg .b64 %d<4>;\n"
+      "ld.param.u64 %d1, [k_0];\nld.global.u32 %r1, [%d1];\nld.global.u32 %r2, [%d1+4];\nbar.sync 0;\n" +
+      body + "st.global.u32 [%d1], %r9;\nret;\n}\n";
+  const auto module = ptx::parse(text, "cycles.ptx");
+  EXPECT_TRUE(module) << to_text(module.diagnostics());
+  analysis::KernelCode code(*module, module->functions.front());
+  const auto cfg = analysis::build_cfg(code, "cycles.ptx");
+  std::string used;
+  const Estimate made = estimate(code, *cfg, table_of("sm_90", used));
+  double cycles = 0;
+  for (const MachineWork& work : made.each) cycles += work.cycles;
+  return cycles;
+}
+
+TEST(Estimates, HaveTheCyclesOfTheirChains) {
+  const std::string chain =
+      "xor.b32 %r3, %r1, %r2;\nmul.lo.s32 %r4, %r3, %r3;\nxor.b32 %r5, %r4, %r1;\n"
+      "mul.lo.s32 %r9, %r5, %r5;\n";
+  const std::string apart =
+      "xor.b32 %r3, %r1, %r2;\nmul.lo.s32 %r4, %r1, %r2;\nand.b32 %r5, %r1, %r2;\n"
+      "mul.lo.s32 %r9, %r2, %r2;\nst.global.u32 [%d1+8], %r3;\nst.global.u32 [%d1+12], %r4;\n"
+      "st.global.u32 [%d1+16], %r5;\n";
+  const double none = cycles_of("mov.u32 %r9, %r1;\n");
+  // Four latencies of 4.5 cycles, and four instructions; stores are issued in between.
+  EXPECT_NEAR(cycles_of(chain) - none, 0.9 * 4 * 4.5 + 0.9 * 4, 2);
+  EXPECT_LT(cycles_of(apart) - none, cycles_of(chain) - none + 3 * 2);
+  // What a comparison guards waits for 13 cycles; a selection does not.
+  const std::string compare = "setp.gt.s32 %p1, %r1, %r2;\n";
+  const double guarded = cycles_of(compare + "mov.u32 %r9, %r1;\n@%p1 mul.lo.s32 %r9, %r2, %r2;\n");
+  const double selected = cycles_of(compare + "selp.b32 %r9, %r1, %r2, %p1;\n");
+  EXPECT_GT(guarded, selected + 0.9 * 8);
+  // A remainder waits for a reciprocal, and its two corrections for comparisons.
+  EXPECT_NEAR(cycles_of("rem.s32 %r9, %r1, %r2;\n") - none, 137, 40);
+}
+
+MachineInstruction with_control(std::uint16_t code, int stall, int write_barrier, unsigned waits) {
+  MachineInstruction one;
+  one.code = code;
+  one.opcode = find_machine_opcode(code);
+  one.control.stall = stall;
+  one.control.write_barrier = write_barrier;
+  one.control.waits = waits;
+  return one;
+}
+
+TEST(BlockCycles, AreStallCountsAndWhatBarriersWaitFor) {
+  constexpr std::uint16_t iadd3 = 0x010, mufu = 0x108, ldg = 0x181;
+  constexpr int none = Control::no_barrier;
+  const std::vector<MachineInstruction> stalls = {
+      with_control(iadd3, 5, none, 0), with_control(iadd3, 13, none, 0), with_control(iadd3, 1, none, 0)};
+  EXPECT_EQ(cycles_of_block(stalls), 19);
+  // The result of a special function is there 17 cycles after its issue.
+  const std::vector<MachineInstruction> special = {
+      with_control(mufu, 2, 0, 0), with_control(iadd3, 4, none, 0), with_control(iadd3, 3, none, 1)};
+  EXPECT_EQ(cycles_of_block(special), 17 + 3);
+  // Loads of memory are waited for elsewhere.
+  const std::vector<MachineInstruction> load = {with_control(ldg, 2, 0, 0), with_control(iadd3, 3, none, 1)};
+  EXPECT_EQ(cycles_of_block(load), 5);
 }
 
 TEST(Estimates, OfLoopsThatPtxasUnrollsAreInPieces) {

@@ -104,7 +104,7 @@ class MadeUpGpu : public BenchSession {
     const auto& a = one.arguments;
     const double threads = static_cast<double>(one.blocks) * one.threads;
     if (one.kernel == "spin") return static_cast<double>(a[0]) / clock_mhz_;
-    if (one.kernel == "empty") return 0;
+    if (one.kernel == "empty" || one.kernel == "load_store") return 0;
     if (one.kernel == "next_to_nothing") return one.blocks / (one.threads < 1024 ? 1600.0 : 900.0);
     if (one.kernel == "empty_registers") return one.blocks / 800.0;
     if (one.kernel == "atomics")

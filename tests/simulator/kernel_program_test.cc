@@ -71,6 +71,16 @@ TEST(KernelProgram, PiecesOfAnUnrolledLoopAreReadBack) {
   EXPECT_EQ(program_of(to_json({program})), program);
 }
 
+TEST(KernelProgram, CyclesOfMachineInstructionsAreReadBack) {
+  const KernelProgram program = program_of("program: [{instructions: 3, machine: {alu: 2, cycles: 13.5}}]");
+  const Item& item = program.program[0];
+  EXPECT_EQ(item.machine->total(), 2);
+  EXPECT_EQ(item.machine->cycles, 13.5);
+  EXPECT_TRUE(has_dependences(item));
+  EXPECT_EQ(program_of(to_yaml(program)), program);
+  EXPECT_EQ(program_of(to_json({program})), program);
+}
+
 TEST(KernelProgram, EveryKeyIsRead) {
   const KernelProgram program = program_of(R"(
 warptime: 1

@@ -204,7 +204,7 @@ class ReferenceSm {
 
   void look_for_details(const Items& items) {
     for (const Item& item : items) {
-      if (item.detail) details_ = true;
+      if (has_dependences(item)) details_ = true;
       if (const auto* access = std::get_if<MemoryAccess>(&item.what)) {
         arrays_.try_emplace(access->array, static_cast<std::int64_t>(arrays_.size() + 1) << 40);
       }
@@ -302,7 +302,7 @@ class ReferenceSm {
     left_places_.push_back(warp.place);
     Block& block = *warp.block;
     if (--block.running == 0) {
-      free_places_.push_back(time);
+      free_places_.push_back(time + kUntilFree);
     } else {
       if (!block.waiting.empty()) block.opens = std::max(block.opens, time);
       open_barrier(block);
@@ -329,7 +329,10 @@ class ReferenceSm {
         partition.pipes[pipe] = std::max(partition.pipes[pipe], start) + held;
         done = std::max(done, partition.pipes[pipe]);
       }
-    if (detail != nullptr && detail->chain) done = std::max(done, start + *detail->chain);
+    if (item.machine && item.machine->cycles > 0)
+      done = std::max(done, start + item.machine->cycles);
+    else if (detail != nullptr && detail->chain)
+      done = std::max(done, start + *detail->chain);
     run_.counts.instructions += static_cast<double>(step.instructions);
     if (access != nullptr && !skipped) access_memory(warps_[index], step, *access, start);
     if (detail != nullptr && !skipped)
@@ -357,6 +360,7 @@ class ReferenceSm {
   // ---- Levels of memory.
 
   static constexpr double kLongestQueue = 500;
+  static constexpr double kUntilFree = 400;  // a block's place
 
   void access_memory(Warp& warp, const Step& step, const MemoryAccess& access, double start) {
     ++run_.accesses;

@@ -72,6 +72,7 @@ class RandomSmProgram {
       auto machine = std::make_shared<MachineWork>();
       for (int i = 1 + below(3); i > 0; --i)
         machine->by_pipe[static_cast<std::size_t>(below(kPipes))] += 0.25 * (1 + below(12));
+      if (one_in(3)) machine->cycles = below(60);
       made.machine = std::move(machine);
     }
     const bool load = what >= 6 && std::get<MemoryAccess>(made.what).kind == MemoryAccess::Kind::load;

@@ -1,0 +1,331 @@
+#include "analyzer/machine/list_schedule.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include "analyzer/machine/operand_registers.h"
+#include "analyzer/ptx/opcodes.h"
+
+namespace warptime::machine {
+namespace {
+
+// Cycles of a warp, by chains on an H200 (tests/hardware/small_launches.cu), and the stall counts that ptxas writes for sm_90.
+constexpr double kFixed = 4.5;    // integers, logic, single precision
+constexpr double kDouble = 8.3;   // DFMA
+constexpr double kXu = 17;        // MUFU, F2I, POPC
+constexpr double kArgument = 25;  // of the kernel, with LDC
+// ALU and integer multiplication have 16 lanes: the next of their instructions waits.
+constexpr double kLanesTwice = 2;
+constexpr double kSpecialRegister = 20;
+constexpr double kConstant = 37;  // LDC
+constexpr double kShared = 34, kSharedAtomic = 68;
+constexpr double kShuffle = 23;
+constexpr double kTensor = 33;
+constexpr double kBeforeGuard = 13;      // from a comparison to what its result guards
+constexpr double kRemainderGuards = 17;  // two of these in a division or remainder of integers, beyond kFixed
+constexpr double kExpectedLoad = 300;    // of memory, by the scheduler
+constexpr double kBranchStall = 5;       // the stall count of a branch
+constexpr double kVanishes = 0.25;       // fewer machine instructions than that: part of others
+
+// ptxas has fewer registers than a list scheduler that knows no limit, and waits until operands are read before it writes to
+// their registers. Fitted to the stall counts and barriers of 797 basic blocks of the development set's kernels, sm_90.
+constexpr double kOfSchedule = 0.9, kOfSlots = 0.9, kOfBlock = 1;
+
+// One instruction, or part of one, of a block.
+struct Node {
+  double slots = 0, latency = 0;
+  double span = 0;                 // from its first machine instruction's issue until its last one's
+  double alu = 0, multiplies = 0;  // cycles that it holds the ALU and the heavy FMA pipe
+  bool loads = false;              // from memory
+  std::uint32_t left = 0;          // operands that are not there yet
+  double ready = 0, behind = 0;
+  struct Edge {
+    std::uint32_t to = 0;
+    double cycles = 0;
+    double expected = 0;  // by the scheduler, which takes loads to be long
+  };
+  std::vector<Edge> edges;
+};
+
+class BlockSchedule {
+ public:
+  BlockSchedule(const analysis::KernelCode& code, const Estimate& made) : code_(code), made_(made) {}
+
+  // Cycles of `copies` executions of instructions [first, end) one after the other.
+  double cycles(std::uint32_t first, std::uint32_t end, std::int64_t copies) {
+    nodes_.clear();
+    writer_.clear();
+    stores_.clear();
+    fence_ = kNone;
+    for (std::int64_t copy = 0; copy < copies; ++copy)
+      for (std::uint32_t i = first; i < end; ++i)
+        if (!code_.silent(i)) add(i, copy + 1 == copies);
+    return schedule();
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = 0xffffffff;
+
+  const ptx::Instruction& at(std::uint32_t i) const { return code_.function().instructions[i]; }
+
+  void add(std::uint32_t i, bool last_copy) {
+    const ptx::Instruction& one = at(i);
+    const MachineWork& work = made_.each[i];
+    const bool ends = one.info != nullptr && one.info->is(ptx::ends_block);
+    if (ends && !last_copy) return;
+    Node node;
+    node.slots = work.total();
+    node.latency = latency_of(one, work);
+    node.loads = loads_memory(one);
+    node.alu = kLanesTwice * work[Pipe::alu];
+    if (one.opcode.find(".f") == std::string_view::npos) node.multiplies = kLanesTwice * work[Pipe::fma];
+    if (node.slots > 2 && node.latency > 0) node.span = node.latency - kFixed;
+    std::uint32_t own = static_cast<std::uint32_t>(nodes_.size());
+    const bool divides = divides_integers(one) && work[Pipe::xu] >= 2;
+    if (divides) own = add_reciprocal(one, node);
+    nodes_.push_back(node);
+    connect(one, own, divides);
+    keep_order(one, own);
+    if (one.info != nullptr && one.info->category == ptx::Category::barrier) {
+      for (std::uint32_t n = 0; n < own; ++n) edge(n, own, nodes_[n].slots);
+      fence_ = own;
+    }
+    if (ends && nodes_[own].slots > kVanishes) nodes_[own].slots += kBranchStall - 1;
+  }
+
+  static bool divides_integers(const ptx::Instruction& one) {
+    const ptx::FirstWord word = ptx::first_word(one);
+    return (word == "div" || word == "rem") && one.opcode.find(".f") == std::string_view::npos;
+  }
+
+  // Of a division by a register the reciprocal comes first, which needs the divisor alone. Gives the place of the rest.
+  std::uint32_t add_reciprocal(const ptx::Instruction& one, Node& rest) {
+    Node reciprocal;
+    reciprocal.slots = rest.slots / 2;
+    rest.slots -= reciprocal.slots;
+    reciprocal.latency = rest.latency - (rest.slots * kFixed + kRemainderGuards);
+    rest.latency -= reciprocal.latency;
+    rest.span = rest.latency - kFixed;
+    const auto own = static_cast<std::uint32_t>(nodes_.size());
+    nodes_.push_back(reciprocal);
+    if (fence_ != kNone) edge(fence_, own, 1);
+    const auto& divisor = code_.operands()[one.first_operand + one.operand_count - 1];
+    read(divisor, own, 0);
+    nodes_[own].edges.push_back({own + 1, reciprocal.latency, reciprocal.latency});
+    return own + 1;
+  }
+
+  void connect(const ptx::Instruction& one, std::uint32_t own, bool divides) {
+    if (divides) nodes_[own].left += 1;
+    if (fence_ != kNone) edge(fence_, own, 1);
+    const auto& operands = code_.operands();
+    const std::uint32_t written = is_store(one) ? 0 : destinations(one);
+    for (std::uint32_t o = written; o < one.operand_count; ++o) read(operands[one.first_operand + o], own, 0);
+    for (std::uint32_t o = 0; o < written; ++o)  // addresses and vectors that are not written but read
+      if (operands[one.first_operand + o].kind == ptx::Operand::Kind::address)
+        read(operands[one.first_operand + o], own, 0);
+    if (one.guard != ptx::no_index) {
+      read(operands[one.guard], own, kBeforeGuard - kFixed);
+      for (std::uint32_t o = 0; o < written; ++o) read(operands[one.first_operand + o], own, 0);
+    }
+    for (std::uint32_t o = 0; o < written; ++o)
+      visit_registers(operands, registers(), operands[one.first_operand + o], false,
+                      [&](std::uint32_t reg, bool in_address) {
+                        if (!in_address) writer_[reg] = own;
+                      });
+  }
+
+  // Loads stay behind stores to the same kind of memory, unless the addresses are at different distances from one register.
+  void keep_order(const ptx::Instruction& one, std::uint32_t own) {
+    if (one.info == nullptr) return;
+    const auto category = one.info->category;
+    const bool load = category == ptx::Category::load || category == ptx::Category::atomic;
+    const bool store = is_store(one) || category == ptx::Category::atomic;
+    const ptx::StateSpace space = ptx::space_of(one);
+    if ((!load && !store) || space == ptx::StateSpace::param || space == ptx::StateSpace::constant) return;
+    auto& stores = stores_[space];
+    if (load && one.opcode.find(".nc") == std::string_view::npos)
+      for (const auto& [node, address] : stores)
+        if (!apart(address, address_of(one))) edge(node, own, nodes_[node].slots);
+    if (!store) return;
+    constexpr std::size_t most = 16;
+    if (stores.size() >= most) stores.erase(stores.begin());
+    stores.emplace_back(own, address_of(one));
+  }
+
+  const ptx::Operand* address_of(const ptx::Instruction& one) const {
+    for (std::uint32_t o = 0; o < one.operand_count; ++o)
+      if (const auto& operand = code_.operands()[one.first_operand + o];
+          operand.kind == ptx::Operand::Kind::address)
+        return &operand;
+    return nullptr;
+  }
+
+  bool apart(const ptx::Operand* a, const ptx::Operand* b) const {
+    if (a == nullptr || b == nullptr || a->part_count != 1 || b->part_count != 1) return false;
+    const ptx::Operand &from = code_.operands()[a->first_part], &to = code_.operands()[b->first_part];
+    return from.kind == to.kind && from.symbol == to.symbol && a->value != b->value;
+  }
+
+  static bool is_store(const ptx::Instruction& one) {
+    return one.info != nullptr &&
+           (one.info->category == ptx::Category::store || one.info->category == ptx::Category::reduction);
+  }
+
+  std::size_t registers() const { return code_.function().registers.size(); }
+
+  void read(const ptx::Operand& operand, std::uint32_t own, double more) {
+    visit_registers(code_.operands(), registers(), operand, false, [&](std::uint32_t reg, bool) {
+      const auto by = writer_.find(reg);
+      if (by == writer_.end() || by->second == own) return;
+      const Node& from = nodes_[by->second];
+      edge(by->second, own, from.latency > 0 ? from.latency + more : 0);
+    });
+  }
+
+  void edge(std::uint32_t from, std::uint32_t to, double cycles) {
+    nodes_[from].edges.push_back({to, cycles, std::max(cycles, nodes_[from].loads ? kExpectedLoad : 0)});
+    nodes_[to].left += 1;
+  }
+
+  double latency_of(const ptx::Instruction& one, const MachineWork& work) const {
+    const double slots = work.total();
+    if (slots < kVanishes || one.info == nullptr) return 0;
+    switch (one.info->category) {
+      case ptx::Category::load:
+        return load_latency(one);
+      case ptx::Category::atomic:
+        return ptx::space_of(one) == ptx::StateSpace::shared ? kSharedAtomic : 0;
+      case ptx::Category::store:
+      case ptx::Category::reduction:
+        return 0;
+      default:
+        break;
+    }
+    if (one.info->is(ptx::tensor_core)) return kTensor;
+    const ptx::FirstWord word = ptx::first_word(one);
+    if (word == "shfl" || word == "match" || word == "redux") return kShuffle;
+    double latency = kXu * work[Pipe::xu] + kDouble * work[Pipe::fp64] +
+                     std::max(kSpecialRegister * std::min(work[Pipe::lsu], 1.0),
+                              kArgument * std::min(work[Pipe::adu], 1.0));
+    const double others =
+        slots - work[Pipe::xu] - work[Pipe::fp64] - work[Pipe::lsu] - work[Pipe::adu] - work[Pipe::cbu];
+    latency += kFixed * std::max(others, 0.0);
+    if (divides_integers(one) && slots > 6) latency += kRemainderGuards;
+    return std::max(latency, kFixed);
+  }
+
+  static bool loads_memory(const ptx::Instruction& one) {
+    if (one.info == nullptr) return false;
+    const bool reads =
+        one.info->category == ptx::Category::load || one.info->category == ptx::Category::atomic;
+    const ptx::StateSpace space = ptx::space_of(one);
+    return reads && (space == ptx::StateSpace::global || space == ptx::StateSpace::generic);
+  }
+
+  static double load_latency(const ptx::Instruction& one) {
+    switch (ptx::space_of(one)) {
+      case ptx::StateSpace::shared:
+      case ptx::StateSpace::local:
+        return kShared;
+      case ptx::StateSpace::constant:
+        return kConstant;
+      default:
+        return 0;
+    }
+  }
+
+  double schedule() {
+    double now = 0, end = 0, alu = 0, multiplies = 0;
+    for (const std::uint32_t n : order()) {
+      now = std::max(now, nodes_[n].ready);
+      if (nodes_[n].alu > 0) now = std::max(now, alu);
+      if (nodes_[n].multiplies > 0) now = std::max(now, multiplies);
+      alu = std::max(alu, now) + nodes_[n].alu;
+      multiplies = std::max(multiplies, now) + nodes_[n].multiplies;
+      for (const Node::Edge& edge : nodes_[n].edges)
+        nodes_[edge.to].ready = std::max(nodes_[edge.to].ready, now + edge.cycles);
+      end = std::max(end, now + nodes_[n].span);
+      now += nodes_[n].slots;
+    }
+    double slots = 0;
+    for (const Node& node : nodes_) slots += node.slots;
+    return kOfSchedule * std::max(now, end) + kOfSlots * slots + kOfBlock;
+  }
+
+  // In which they are issued.
+  std::vector<std::uint32_t> order() {
+    for (std::size_t n = nodes_.size(); n-- > 0;) {
+      Node& node = nodes_[n];
+      node.behind = node.slots;
+      for (const Node::Edge& edge : node.edges)
+        node.behind = std::max(node.behind, edge.expected + nodes_[edge.to].behind);
+    }
+    using Waiting = std::pair<double, std::uint32_t>;  // until when, or how urgent; the node
+    std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting;
+    const auto urgent = [&](std::uint32_t n) { return Waiting{nodes_[n].behind, kNone - n}; };
+    std::priority_queue<Waiting> ready;
+    std::vector<double> begins(nodes_.size());
+    for (std::uint32_t n = 0; n < nodes_.size(); ++n)
+      if (nodes_[n].left == 0) waiting.emplace(0, n);
+    std::vector<std::uint32_t> issued;
+    double now = 0;
+    while (!waiting.empty() || !ready.empty()) {
+      if (ready.empty()) now = std::max(now, waiting.top().first);
+      for (; !waiting.empty() && waiting.top().first <= now; waiting.pop())
+        ready.push(urgent(waiting.top().second));
+      const std::uint32_t n = kNone - ready.top().second;
+      ready.pop();
+      issued.push_back(n);
+      for (const Node::Edge& edge : nodes_[n].edges) {
+        begins[edge.to] = std::max(begins[edge.to], now + edge.expected);
+        if (--nodes_[edge.to].left == 0) waiting.emplace(begins[edge.to], edge.to);
+      }
+      now += nodes_[n].slots;
+    }
+    return issued;
+  }
+
+  const analysis::KernelCode& code_;
+  const Estimate& made_;
+  std::vector<Node> nodes_;
+  std::map<std::uint32_t, std::uint32_t> writer_;  // by register: the node
+  std::map<ptx::StateSpace, std::vector<std::pair<std::uint32_t, const ptx::Operand*>>>
+      stores_;                   // the last ones
+  std::uint32_t fence_ = kNone;  // a barrier before
+};
+
+// How many iterations ptxas puts side by side; the block is all of the loop.
+std::int64_t copies_of(const analysis::Cfg& cfg, const Estimate& made, std::uint32_t block) {
+  constexpr std::int64_t most = 8;
+  const std::uint32_t loop = cfg.blocks[block].loop;
+  if (loop == analysis::none || loop >= made.loops.size() || cfg.loops[loop].blocks.size() != 1) return 1;
+  const auto& pieces = made.loops[loop].pieces;
+  return pieces.empty() ? 1 : std::clamp<std::int64_t>(pieces.front().iterations, 1, most);
+}
+
+}  // namespace
+
+void add_cycles(const analysis::KernelCode& code, const analysis::Cfg& cfg, Estimate& made) {
+  constexpr std::uint32_t longest = 20'000;  // instructions of copies
+  BlockSchedule schedule(code, made);
+  const auto size = static_cast<std::uint32_t>(code.function().instructions.size());
+  for (std::uint32_t b = 0; b < cfg.blocks.size(); ++b) {
+    const std::uint32_t first = cfg.blocks[b].first, end = std::min(cfg.blocks[b].end, size);
+    std::uint32_t shown = 0;
+    for (std::uint32_t i = first; i < end; ++i) shown += code.silent(i) ? 0 : 1;
+    if (shown == 0) continue;
+    const std::int64_t copies =
+        std::max<std::int64_t>(1, std::min<std::int64_t>(copies_of(cfg, made, b), longest / shown));
+    const double cycles = schedule.cycles(first, end, copies) / static_cast<double>(copies);
+    for (std::uint32_t i = first; i < end; ++i)
+      if (!code.silent(i)) made.each[i].cycles = cycles / shown;
+  }
+}
+
+}  // namespace warptime::machine

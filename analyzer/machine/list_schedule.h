@@ -1,0 +1,16 @@
+// How long a warp on its own takes for the machine instructions of an estimate.
+#pragma once
+
+#include "analyzer/cfg/cfg.h"
+#include "analyzer/cfg/kernel_code.h"
+#include "analyzer/machine/cost_table.h"
+
+namespace warptime::machine {
+
+// Sets MachineWork::cycles of `made.each`. Each basic block is scheduled as ptxas does it: a list scheduler that issues, of the
+// instructions whose operands are there, the one with the longest chain behind it (Cooper and Torczon, Engineering a
+// Compiler, section 12.3). A loop that ptxas unrolls is scheduled with its copies side by side. A block's cycles are spread
+// over its instructions alike. Results of loads of memory count as there: items wait for them.
+void add_cycles(const analysis::KernelCode& code, const analysis::Cfg& cfg, Estimate& made);
+
+}  // namespace warptime::machine
