@@ -92,7 +92,7 @@ class BlockSchedule {
     connect(one, own, divides);
     keep_order(one, own);
     if (one.info != nullptr && one.info->category == ptx::Category::barrier) {
-      for (std::uint32_t n = 0; n < own; ++n) edge(n, own, nodes_[n].slots);
+      for (std::uint32_t n = fence_ == kNone ? 0 : fence_ + 1; n < own; ++n) edge(n, own, nodes_[n].slots);
       fence_ = own;
     }
     if (ends && nodes_[own].slots > kVanishes) nodes_[own].slots += kBranchStall - 1;
@@ -313,13 +313,15 @@ std::int64_t copies_of(const analysis::Cfg& cfg, const Estimate& made, std::uint
 
 void add_cycles(const analysis::KernelCode& code, const analysis::Cfg& cfg, Estimate& made) {
   constexpr std::uint32_t longest = 20'000;  // instructions of copies
+  constexpr std::uint32_t most =
+      200'000;  // of a block: longer ones have no cycles, and the simulation takes chains
   BlockSchedule schedule(code, made);
   const auto size = static_cast<std::uint32_t>(code.function().instructions.size());
   for (std::uint32_t b = 0; b < cfg.blocks.size(); ++b) {
     const std::uint32_t first = cfg.blocks[b].first, end = std::min(cfg.blocks[b].end, size);
     std::uint32_t shown = 0;
     for (std::uint32_t i = first; i < end; ++i) shown += code.silent(i) ? 0 : 1;
-    if (shown == 0) continue;
+    if (shown == 0 || shown > most) continue;
     const std::int64_t copies =
         std::max<std::int64_t>(1, std::min<std::int64_t>(copies_of(cfg, made, b), longest / shown));
     const double cycles = schedule.cycles(first, end, copies) / static_cast<double>(copies);
