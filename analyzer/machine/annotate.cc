@@ -48,7 +48,7 @@ class ByLine {
 using Lines = ByLine<Line>;
 
 // Of an average to be read by people.
-void round_to_thousandths(MachineWork& work) {
+void round_for_readers(MachineWork& work) {
   for (double& count : work.by_pipe) count = std::round(count * 1000) / 1000;
   work.cycles = std::round(work.cycles * 10) / 10;
 }
@@ -130,10 +130,10 @@ class Annotator {
  private:
   static void annotate_loop(Item& item, Repeat& repeat, const LoopWork& work) {
     MachineWork entry = work.entry;
-    round_to_thousandths(entry);
+    round_for_readers(entry);
     if (entry.total() > 0) item.machine = std::make_shared<const MachineWork>(entry);
     repeat.unrolled = work.pieces;
-    for (UnrolledPiece& piece : repeat.unrolled) round_to_thousandths(piece.machine);
+    for (UnrolledPiece& piece : repeat.unrolled) round_for_readers(piece.machine);
   }
 
   void annotate_item(Item& item) const {
@@ -145,7 +145,7 @@ class Annotator {
     if (sum.instructions == 0) return;
     MachineWork work;
     work.add(sum.work, count / sum.instructions);
-    round_to_thousandths(work);
+    round_for_readers(work);
     item.machine = std::make_shared<const MachineWork>(work);
   }
 
@@ -195,7 +195,7 @@ void annotate(KernelProgram& program, const analysis::KernelCode& code, const an
   MachineWork once = first.machine ? *first.machine : MachineWork();
   once.add(made.once);
   once.add(annotator.not_placed());
-  round_to_thousandths(once);
+  round_for_readers(once);
   first.machine = std::make_shared<const MachineWork>(once);
 }
 

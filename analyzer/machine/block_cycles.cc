@@ -4,24 +4,23 @@
 #include <array>
 #include <string_view>
 
+#include "analyzer/machine/result_latencies.h"
+
 namespace warptime::machine {
 namespace {
 
-// Cycles from the issue of an instruction until its result can be used, by chains in one warp on an H200
-// (tests/hardware/small_launches.cu): MUFU and POPC 16.8, F2I 16.8, VOTE 17 with a comparison, SHFL 23.7, LDC 37; the
-// latency of a shared load is h100_facts.csv's.
 double result_after(const MachineInstruction& one) {
   if (one.opcode == nullptr) return 0;
   const std::string_view name = one.opcode->name;
   const auto is = [&](auto... names) { return ((name == names) || ...); };
-  if (is("LDS", "LDSM", "LDL")) return 34;
-  if (is("LDC", "LDCU")) return 37;
-  if (is("SHFL")) return 23;
-  if (is("ATOMS")) return 68;
-  if (is("S2R", "S2UR", "R2UR", "CS2R")) return 20;
-  if (one.opcode->pipe == Pipe::xu) return 17;
-  if (one.opcode->pipe == Pipe::fp64) return 8.3;
-  if (one.opcode->pipe == Pipe::tensor) return 33;
+  if (is("LDS", "LDSM", "LDL")) return kSharedLatency;
+  if (is("LDC", "LDCU")) return kConstantLatency;
+  if (is("SHFL")) return kShuffleLatency;
+  if (is("ATOMS")) return kSharedAtomicLatency;
+  if (is("S2R", "S2UR", "R2UR", "CS2R")) return kSpecialRegisterLatency;
+  if (one.opcode->pipe == Pipe::xu) return kXuLatency;
+  if (one.opcode->pipe == Pipe::fp64) return kDoubleLatency;
+  if (one.opcode->pipe == Pipe::tensor) return kTensorLatency;
   return 0;
 }
 

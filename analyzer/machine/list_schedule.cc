@@ -9,28 +9,21 @@
 #include <vector>
 
 #include "analyzer/machine/operand_registers.h"
+#include "analyzer/machine/result_latencies.h"
 #include "analyzer/ptx/opcodes.h"
 
 namespace warptime::machine {
 namespace {
 
-// Cycles of a warp, by chains on an H200 (tests/hardware/small_launches.cu), and the stall counts that ptxas writes for sm_90.
-constexpr double kFixed = 4.5;    // integers, logic, single precision
-constexpr double kDouble = 8.3;   // DFMA
-constexpr double kXu = 17;        // MUFU, F2I, POPC
-constexpr double kArgument = 25;  // of the kernel, with LDC
-// ALU and integer multiplication have 16 lanes: the next of their instructions waits.
-constexpr double kLanesTwice = 2;
-constexpr double kSpecialRegister = 20;
-constexpr double kConstant = 37;  // LDC
-constexpr double kShared = 34, kSharedAtomic = 68;
-constexpr double kShuffle = 23;
-constexpr double kTensor = 33;
+constexpr double kFixed = 4.5;     // the latency of integers, logic, single precision
+constexpr double kArgument = 25;   // of an argument of the kernel, with LDC
+constexpr double kLanesTwice = 2;  // ALU and integer multiplication have 16 lanes: the next of theirs waits
+// From the stall counts that ptxas writes for sm_90.
 constexpr double kBeforeGuard = 13;      // from a comparison to what its result guards
 constexpr double kRemainderGuards = 17;  // two of these in a division or remainder of integers, beyond kFixed
-constexpr double kExpectedLoad = 300;    // of memory, by the scheduler
-constexpr double kBranchStall = 5;       // the stall count of a branch
-constexpr double kVanishes = 0.25;       // fewer machine instructions than that: part of others
+constexpr double kBranchStall = 5;
+constexpr double kExpectedLoad = 300;  // of memory, by the scheduler
+constexpr double kVanishes = 0.25;     // fewer machine instructions than that: part of others
 
 // ptxas has fewer registers than a list scheduler that knows no limit, and waits until operands are read before it writes to
 // their registers. Fitted to the stall counts and barriers of 797 basic blocks of the development set's kernels, sm_90.
@@ -85,11 +78,12 @@ class BlockSchedule {
     node.alu = kLanesTwice * work[Pipe::alu];
     if (one.opcode.find(".f") == std::string_view::npos) node.multiplies = kLanesTwice * work[Pipe::fma];
     if (node.slots > 2 && node.latency > 0) node.span = node.latency - kFixed;
-    std::uint32_t own = static_cast<std::uint32_t>(nodes_.size());
     const bool divides = divides_integers(one) && work[Pipe::xu] >= 2;
-    if (divides) own = add_reciprocal(one, node);
+    if (divides) add_reciprocal(one, node);
+    const auto own = static_cast<std::uint32_t>(nodes_.size());
     nodes_.push_back(node);
-    connect(one, own, divides);
+    if (divides) edge(own - 1, own, nodes_[own - 1].latency);
+    connect(one, own);
     keep_order(one, own);
     if (one.info != nullptr && one.info->category == ptx::Category::barrier) {
       for (std::uint32_t n = fence_ == kNone ? 0 : fence_ + 1; n < own; ++n) edge(n, own, nodes_[n].slots);
@@ -103,8 +97,8 @@ class BlockSchedule {
     return (word == "div" || word == "rem") && one.opcode.find(".f") == std::string_view::npos;
   }
 
-  // Of a division by a register the reciprocal comes first, which needs the divisor alone. Gives the place of the rest.
-  std::uint32_t add_reciprocal(const ptx::Instruction& one, Node& rest) {
+  // Of a division by a register the reciprocal comes first, which needs the divisor alone.
+  void add_reciprocal(const ptx::Instruction& one, Node& rest) {
     Node reciprocal;
     reciprocal.slots = rest.slots / 2;
     rest.slots -= reciprocal.slots;
@@ -116,12 +110,9 @@ class BlockSchedule {
     if (fence_ != kNone) edge(fence_, own, 1);
     const auto& divisor = code_.operands()[one.first_operand + one.operand_count - 1];
     read(divisor, own, 0);
-    nodes_[own].edges.push_back({own + 1, reciprocal.latency, reciprocal.latency});
-    return own + 1;
   }
 
-  void connect(const ptx::Instruction& one, std::uint32_t own, bool divides) {
-    if (divides) nodes_[own].left += 1;
+  void connect(const ptx::Instruction& one, std::uint32_t own) {
     if (fence_ != kNone) edge(fence_, own, 1);
     const auto& operands = code_.operands();
     const std::uint32_t written = is_store(one) ? 0 : destinations(one);
@@ -193,25 +184,25 @@ class BlockSchedule {
     nodes_[to].left += 1;
   }
 
-  double latency_of(const ptx::Instruction& one, const MachineWork& work) const {
+  static double latency_of(const ptx::Instruction& one, const MachineWork& work) {
     const double slots = work.total();
     if (slots < kVanishes || one.info == nullptr) return 0;
     switch (one.info->category) {
       case ptx::Category::load:
         return load_latency(one);
       case ptx::Category::atomic:
-        return ptx::space_of(one) == ptx::StateSpace::shared ? kSharedAtomic : 0;
+        return ptx::space_of(one) == ptx::StateSpace::shared ? kSharedAtomicLatency : 0;
       case ptx::Category::store:
       case ptx::Category::reduction:
         return 0;
       default:
         break;
     }
-    if (one.info->is(ptx::tensor_core)) return kTensor;
+    if (one.info->is(ptx::tensor_core)) return kTensorLatency;
     const ptx::FirstWord word = ptx::first_word(one);
-    if (word == "shfl" || word == "match" || word == "redux") return kShuffle;
-    double latency = kXu * work[Pipe::xu] + kDouble * work[Pipe::fp64] +
-                     std::max(kSpecialRegister * std::min(work[Pipe::lsu], 1.0),
+    if (word == "shfl" || word == "match" || word == "redux") return kShuffleLatency;
+    double latency = kXuLatency * work[Pipe::xu] + kDoubleLatency * work[Pipe::fp64] +
+                     std::max(kSpecialRegisterLatency * std::min(work[Pipe::lsu], 1.0),
                               kArgument * std::min(work[Pipe::adu], 1.0));
     const double others =
         slots - work[Pipe::xu] - work[Pipe::fp64] - work[Pipe::lsu] - work[Pipe::adu] - work[Pipe::cbu];
@@ -232,9 +223,9 @@ class BlockSchedule {
     switch (ptx::space_of(one)) {
       case ptx::StateSpace::shared:
       case ptx::StateSpace::local:
-        return kShared;
+        return kSharedLatency;
       case ptx::StateSpace::constant:
-        return kConstant;
+        return kConstantLatency;
       default:
         return 0;
     }

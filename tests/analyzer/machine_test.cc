@@ -151,14 +151,19 @@ ret;                                // 0
 }
 )";
 
+// For sm_90.
+Estimate estimate_of(analysis::KernelCode& code) {
+  const auto cfg = analysis::build_cfg(code, "kernel.ptx");
+  EXPECT_TRUE(cfg);
+  std::string used;
+  return cfg ? estimate(code, *cfg, table_of("sm_90", used)) : Estimate();
+}
+
 TEST(Estimates, FollowWhatPtxasDoes) {
   const auto module = ptx::parse(kRules, "rules.ptx");
   ASSERT_TRUE(module) << to_text(module.diagnostics());
   analysis::KernelCode code(*module, module->functions.front());
-  const auto cfg = analysis::build_cfg(code, "rules.ptx");
-  ASSERT_TRUE(cfg);
-  std::string used;
-  const Estimate made = estimate(code, *cfg, table_of("sm_90", used));
+  const Estimate made = estimate_of(code);
   const auto& instructions = code.function().instructions;
   ASSERT_EQ(made.each.size(), instructions.size());
   for (std::size_t i = 0; i < instructions.size(); ++i) {
@@ -180,9 +185,7 @@ double cycles_of(const std::string& body) {
   const auto module = ptx::parse(text, "cycles.ptx");
   EXPECT_TRUE(module) << to_text(module.diagnostics());
   analysis::KernelCode code(*module, module->functions.front());
-  const auto cfg = analysis::build_cfg(code, "cycles.ptx");
-  std::string used;
-  const Estimate made = estimate(code, *cfg, table_of("sm_90", used));
+  const Estimate made = estimate_of(code);
   double cycles = 0;
   for (const MachineWork& work : made.each) cycles += work.cycles;
   return cycles;
@@ -238,10 +241,7 @@ TEST(Estimates, OfLoopsThatPtxasUnrollsAreInPieces) {
   const auto module = ptx::parse(kLoop, "loop.ptx");
   ASSERT_TRUE(module);
   analysis::KernelCode code(*module, module->functions.front());
-  const auto cfg = analysis::build_cfg(code, "loop.ptx");
-  ASSERT_TRUE(cfg);
-  std::string used;
-  const Estimate made = estimate(code, *cfg, table_of("sm_90", used));
+  const Estimate made = estimate_of(code);
   ASSERT_EQ(made.loops.size(), 1u);
   const auto& pieces = made.loops.front().pieces;
   ASSERT_EQ(pieces.size(), 3u);
