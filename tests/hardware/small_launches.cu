@@ -127,12 +127,6 @@ void print_latency(const char* name, Op op, int* out, long long* cycles) {
   std::printf("latency,%s,%.2f,cycles\n", name, static_cast<double>(*cycles) / 64);
 }
 
-struct Add {
-  __device__ int operator()(int x) const {
-    asm volatile("add.s32 %0, %0, 7;" : "+r"(x));
-    return x;
-  }
-};
 struct Mad {
   __device__ int operator()(int x) const {
     asm volatile("mad.lo.s32 %0, %0, %0, 7;" : "+r"(x));
@@ -154,12 +148,6 @@ struct ToFloat {
 struct FromFloat {
   __device__ int operator()(int x) const {
     asm volatile("{.reg .f32 f; mov.b32 f, %0; cvt.rzi.u32.f32 %0, f;}" : "+r"(x));
-    return x;
-  }
-};
-struct Reciprocal {
-  __device__ int operator()(int x) const {
-    asm volatile("{.reg .f32 f; mov.b32 f, %0; rcp.approx.ftz.f32 f, f; mov.b32 %0, f;}" : "+r"(x));
     return x;
   }
 };
@@ -229,9 +217,6 @@ struct Shift64 {
     return x;
   }
 };
-struct Exponential {
-  __device__ int operator()(int x) const { return __float_as_int(__expf(__int_as_float(x))); }
-};
 struct FloatDivide {
   float by;
   __device__ int operator()(int x) const { return __float_as_int(__int_as_float(x) / by); }
@@ -266,12 +251,10 @@ int main() {
   check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
   std::printf("device,l2_bytes,%d,bytes\ndevice,sms,%d,\n", l2, sms);
 
-  print_latency("add", Add{}, out, begin);
   print_latency("mad", Mad{}, out, begin);
   print_latency("mul.hi", MulHi{}, out, begin);
   print_latency("s32 to f32", ToFloat{}, out, begin);
   print_latency("f32 to u32", FromFloat{}, out, begin);
-  print_latency("rcp.approx", Reciprocal{}, out, begin);
   print_latency("rsqrt.approx", Root{}, out, begin);
   print_latency("setp and selp", Select{}, out, begin);
   print_latency("setp and guarded add", Guarded{}, out, begin);
@@ -285,8 +268,7 @@ int main() {
   print_latency("s32 to f64 and back", Double{}, out, begin);
   print_latency("f32 to f64 and back", FloatToDouble{}, out, begin);
   print_latency("shl.b64", Shift64{}, out, begin);
-  print_latency("__expf", Exponential{}, out, begin);
-  print_latency("f32 division", FloatDivide{1.0001F}, out, begin);
+  print_latency("f32 division of subnormal numbers", FloatDivide{1.0001F}, out, begin);
   print_latency("min and add", Minimum{}, out, begin);
   print_latency("constant load", ConstantLoad{}, out, begin);
 
