@@ -10,6 +10,7 @@
 
 #include "analyzer/machine/operand_registers.h"
 #include "analyzer/machine/result_latencies.h"
+#include "analyzer/ptx/addresses.h"
 #include "analyzer/ptx/opcodes.h"
 
 namespace warptime::machine {
@@ -140,13 +141,17 @@ class BlockSchedule {
     const ptx::StateSpace space = ptx::space_of(one);
     if ((!load && !store) || space == ptx::StateSpace::param || space == ptx::StateSpace::constant) return;
     auto& stores = stores_[space];
+    const ptx::Operand* const own_address = address_of(one);
+    const auto apart = [&](const ptx::Operand* a, const ptx::Operand* b) {
+      return a != nullptr && b != nullptr && ptx::have_different_offsets(code_.operands(), *a, *b);
+    };
     if (load && one.opcode.find(".nc") == std::string_view::npos)
       for (const auto& [node, address] : stores)
-        if (!apart(address, address_of(one))) edge(node, own, nodes_[node].slots);
+        if (!apart(address, own_address)) edge(node, own, nodes_[node].slots);
     if (!store) return;
     constexpr std::size_t most = 16;
     if (stores.size() >= most) stores.erase(stores.begin());
-    stores.emplace_back(own, address_of(one));
+    stores.emplace_back(own, own_address);
   }
 
   const ptx::Operand* address_of(const ptx::Instruction& one) const {
@@ -155,12 +160,6 @@ class BlockSchedule {
           operand.kind == ptx::Operand::Kind::address)
         return &operand;
     return nullptr;
-  }
-
-  bool apart(const ptx::Operand* a, const ptx::Operand* b) const {
-    if (a == nullptr || b == nullptr || a->part_count != 1 || b->part_count != 1) return false;
-    const ptx::Operand &from = code_.operands()[a->first_part], &to = code_.operands()[b->first_part];
-    return from.kind == to.kind && from.symbol == to.symbol && a->value != b->value;
   }
 
   static bool is_store(const ptx::Instruction& one) {

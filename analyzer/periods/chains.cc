@@ -10,6 +10,7 @@
 
 #include "analyzer/periods/latency.h"
 #include "analyzer/periods/rises.h"
+#include "analyzer/ptx/addresses.h"
 #include "analyzer/ptx/opcodes.h"
 #include "simulator/program/walk.h"
 
@@ -208,11 +209,7 @@ class Chains {
       const auto& ins = function.instructions[i];
       return operands[ins.first_operand + address_operand(operands, ins, ins.info->category)];
     };
-    const ptx::Operand &a = place(one), &b = place(other);
-    if (a.kind != ptx::Operand::Kind::address || b.kind != a.kind || a.part_count != 1 || b.part_count != 1)
-      return false;
-    const ptx::Operand &from = operands[a.first_part], &to = operands[b.first_part];
-    return from.kind == to.kind && from.symbol == to.symbol && a.value != b.value;
+    return ptx::have_different_offsets(operands, place(one), place(other));
   }
 
   double latency_at(std::uint32_t i) const {

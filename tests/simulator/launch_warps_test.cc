@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <random>
 #include <set>
 
+#include "random_source.h"
 #include "simulator/program/expression/expression.h"
 #include "simulator/program/warp_trace.h"
 #include "simulator/program/warps.h"
@@ -18,16 +18,9 @@ namespace {
 using test::program_of;
 
 // Random conditions, addresses and programs over the indices of threads and blocks.
-class Random {
+class Random : public test::RandomSource {
  public:
-  explicit Random(std::uint32_t seed) : engine_(seed) {}
-
-  std::int64_t number(std::int64_t low, std::int64_t high) {
-    return std::uniform_int_distribution<std::int64_t>(low, high)(engine_);
-  }
-  std::string pick(const std::vector<std::string>& from) {
-    return from[static_cast<std::size_t>(number(0, static_cast<std::int64_t>(from.size()) - 1))];
-  }
+  using RandomSource::RandomSource;
 
   // i: a counter that is open, or empty
   std::string value(int depth, const std::string& i) {
@@ -115,8 +108,6 @@ class Random {
                            items(depth - 1, i), items(depth - 1, i), threads(i));
     }
   }
-
-  std::mt19937 engine_;
 };
 
 // Each warp on its own, each thread on its own.

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <random>
 
+#include "random_source.h"
 #include "simulator/program/warps.h"
 #include "test_files.h"
 
@@ -15,16 +15,9 @@ namespace {
 using test::program_of;
 
 // Random programs whose guards compare the number of a thread in the launch.
-class RandomGuards {
+class RandomGuards : public test::RandomSource {
  public:
-  explicit RandomGuards(std::uint32_t seed) : engine_(seed) {}
-
-  std::int64_t number(std::int64_t low, std::int64_t high) {
-    return std::uniform_int_distribution<std::int64_t>(low, high)(engine_);
-  }
-  std::string pick(const std::vector<std::string>& from) {
-    return from[static_cast<std::size_t>(number(0, static_cast<std::int64_t>(from.size()) - 1))];
-  }
+  using RandomSource::RandomSource;
 
   std::string items(int depth) {
     std::string text;
@@ -88,8 +81,6 @@ class RandomGuards {
                            items(depth - 1));
     }
   }
-
-  std::mt19937 engine_;
 };
 
 std::vector<std::array<double, 4>> table_of(const LaunchWarps& warps) {
