@@ -169,7 +169,7 @@ std::byte* of_lane(Warp& warp, std::uint32_t lane, LaneMemory& memory, std::uint
 std::byte* parameter(Warp& warp, std::uint32_t lane, std::uint64_t address, std::uint32_t bytes,
                      AccessKind access) {
   if (address >= call_parameters)
-    return of_lane(warp, lane, warp.params[lane], warp.param_bytes, address - call_parameters, bytes, access,
+    return of_lane(warp, lane, warp.params[lane], warp.frame().param_end, address - call_parameters, bytes, access,
                    "parameter");
   auto& parameters = warp.machine->parameters;
   if (address >= parameters.size() || parameters.size() - address < bytes) {
@@ -216,7 +216,7 @@ std::byte* resolve(Warp& warp, const DecodedInstruction& op, std::uint32_t lane,
       warp.shared_lanes |= 1u << lane;
       return shared(warp, lane, address, bytes, access, op.strong);
     case Space::local:
-      return of_lane(warp, lane, warp.local[lane], warp.stack_bytes, address, bytes, access, "local");
+      return of_lane(warp, lane, warp.local[lane], warp.frame().local_end, address, bytes, access, "local");
     case Space::param:
       return parameter(warp, lane, address, bytes, access);
     case Space::generic:

@@ -66,8 +66,8 @@ struct DecodedInstruction {
   bool guard_negated = false;
   bool memory_role = false;       // a load or store period where it points to global memory
   bool strong = false;            // .volatile, .relaxed, .acquire, …: no race with others of its kind
-  bool meets = false;             // lanes of several sides may have to do it together
   bool has_members = false;       // e: the member mask of a .sync
+  bool polls = false;             // reads what other threads write: loops of it may wait for them
   Role role = Role::calculation;  // then
   std::uint8_t count = 1;         // of vector elements
   std::uint8_t detail = 0;        // what the handler likes: rounding, a table, …
@@ -106,14 +106,7 @@ struct CallSite {
 };
 
 struct BarrierSite {
-  enum class Kind : std::uint8_t {
-    sync,
-    arrive,
-    reduce_popc,
-    reduce_and,
-    reduce_or,
-    warp_sync
-  } kind = Kind::sync;
+  enum class Kind : std::uint8_t { sync, arrive, reduce_popc, reduce_and, reduce_or } kind = Kind::sync;
   bool aligned = true;
   bool has_count = false;
   Ref id, count;

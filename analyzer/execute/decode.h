@@ -114,7 +114,7 @@ bool decode_memory(Decoder& decoder, const Words& words,
                    DecodedInstruction& op);  // ld, st, cp.async, prefetch
 bool decode_atomic(Decoder& decoder, const Words& words, DecodedInstruction& op);  // atom, red
 bool decode_warp(Decoder& decoder, const Words& words,
-                 DecodedInstruction& op);  // shfl, vote, match, redux, activemask, elect
+                 DecodedInstruction& op);  // shfl, vote, match, redux, activemask, elect, bar.warp.sync
 bool decode_nothing(Decoder& decoder, const Words& words, DecodedInstruction& op);  // fences, waits, hints
 
 }  // namespace warptime::execute

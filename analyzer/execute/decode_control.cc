@@ -18,6 +18,7 @@ bool Decoder::control(const Words& words, DecodedInstruction& op) {
       op.control = words[0] == "ret" ? Control::ret : words[0] == "trap" ? Control::trap : Control::exit;
       return true;
     case ptx::Category::barrier:
+      if (words.has("warp")) return false;
       if (words[0] == "bar" || (words[0] == "barrier" && words[1] != "cluster")) return barrier(words, op);
       break;
     default:
@@ -135,7 +136,6 @@ bool Decoder::call(DecodedInstruction& op) {
 
 bool Decoder::barrier(const Words& words, DecodedInstruction& op) {
   op.control = Control::barrier;
-  op.meets = true;
   BarrierSite site;
   site.aligned = words[0] == "bar" || words.has("aligned");
   const auto make = [&] {
@@ -143,11 +143,6 @@ bool Decoder::barrier(const Words& words, DecodedInstruction& op) {
     code_.barriers.push_back(site);
     return true;
   };
-  if (words.has("warp")) {
-    site.kind = BarrierSite::Kind::warp_sync;
-    site.id = source(0, Type::u32);
-    return make();
-  }
   std::size_t i = 0;
   if (words.has("red")) {
     site.kind = words.has("popc")  ? BarrierSite::Kind::reduce_popc

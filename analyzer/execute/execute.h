@@ -1,7 +1,9 @@
 // Executes PTX on the CPU: the reference for everything that the rest of the analyzer derives without
-// executing. Functional, not timed: warps run in lockstep with a stack of diverged sides that meet again at
-// immediate post-dominators (the fall-through side first), blocks one after another, the warps of a block in
-// rotation between barriers.
+// executing. Functional, not timed: the threads of a warp run in lockstep while their program counters are equal;
+// sides of a branch run one after another (the fall-through side first) and meet again at immediate
+// post-dominators. Threads that wait for others of their warp, at a barrier, at a .sync or in a loop that polls,
+// let those go on, as with the independent thread scheduling of Volta and later GPUs. Blocks run one after
+// another, the warps of a block in rotation between barriers.
 //
 //   load → Code (decoded once);  Memory (buffers, the module's variables);  run → Execution (findings, counts)
 //
@@ -157,8 +159,8 @@ struct Finding {
     uninitialised_memory,
     uninitialised_register,
     shared_race,
-    divergent_barrier,
-    divergent_warp,  // a warp-wide instruction whose member mask names threads that are elsewhere
+    divergent_barrier,  // threads of a warp at different instructions of a barrier that is for whole warps
+    divergent_warp,     // a warp-wide instruction whose member mask names threads that are elsewhere
     deadlock,
     assertion,    // __assertfail, trap
     bad_operand,  // a call or branch through a register without a target, too many frames, an unknown barrier

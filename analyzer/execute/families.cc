@@ -77,6 +77,7 @@ constexpr Entry families[] = {
     {"redux", decode_warp},
     {"activemask", decode_warp},
     {"elect", decode_warp},
+    {"bar", decode_warp},
     {"membar", decode_nothing},
     {"fence", decode_nothing},
     {"prefetch", decode_nothing},

@@ -11,6 +11,7 @@ bool fatal(Finding::Kind kind) {
     case Finding::Kind::uninitialised_memory:
     case Finding::Kind::uninitialised_register:
     case Finding::Kind::shared_race:
+    case Finding::Kind::divergent_barrier:
     case Finding::Kind::divergent_warp:
       return false;
     default:

@@ -8,6 +8,7 @@ constexpr std::uint64_t most_stack_bytes = 512 * 1024;          // local memory 
 constexpr std::size_t most_frame_bytes = std::size_t{1} << 32;  // of this process
 
 void grow(LaneMemory& memory, std::uint64_t from, std::uint64_t to) {
+  if (to <= from) return;
   if (memory.bytes.size() < to) {
     memory.bytes.resize(to);
     memory.valid.resize(to);
@@ -26,21 +27,29 @@ void clear(Machine& machine, Frame& frame, const FunctionCode& code) {
   frame.known.assign(std::size_t{code.register_slots} + code.predicates, 0);
 }
 
-// Makes the frame at warp.depth, over what is in use of local and parameter memory.
-Frame& push(Warp& warp, const FunctionCode& code, std::uint32_t mask) {
-  if (warp.frames.size() <= warp.depth) warp.frames.emplace_back();
-  auto& frame = warp.frames[warp.depth++];
+// Makes a frame over what is in use of local and parameter memory of `mask`.
+std::uint32_t make_frame(Warp& warp, const FunctionCode& code, const Frame* caller, std::uint32_t mask) {
+  std::uint32_t index = 0;
+  if (warp.free_frames.empty()) {
+    index = static_cast<std::uint32_t>(warp.frames.size());
+    warp.frames.emplace_back();
+  } else {
+    index = warp.free_frames.back();
+    warp.free_frames.pop_back();
+  }
+  auto& frame = warp.frames[index];
   clear(*warp.machine, frame, code);
   frame.mask = mask;
-  frame.stack_base = warp.stack.size();
-  frame.local_base = align_up(warp.stack_bytes, 16);
-  frame.param_base = align_up(warp.param_bytes, 16);
-  warp.stack_bytes = frame.local_base + code.local_bytes;
-  warp.param_bytes = frame.param_base + code.param_bytes;
-  for (auto& memory : warp.local) grow(memory, frame.local_base, warp.stack_bytes);
-  for (auto& memory : warp.params) grow(memory, frame.param_base, warp.param_bytes);
-  warp.stack.push_back({0, static_cast<std::uint32_t>(code.ops.size()), mask});
-  return frame;
+  frame.depth = caller == nullptr ? 1 : caller->depth + 1;
+  frame.local_base = caller == nullptr ? 0 : align_up(caller->local_end, 16);
+  frame.param_base = caller == nullptr ? 0 : align_up(caller->param_end, 16);
+  frame.local_end = frame.local_base + code.local_bytes;
+  frame.param_end = frame.param_base + code.param_bytes;
+  each(mask, [&](std::uint32_t lane) {
+    grow(warp.local[lane], frame.local_base, frame.local_end);
+    grow(warp.params[lane], frame.param_base, frame.param_end);
+  });
+  return index;
 }
 
 // Where a value is: in a register or predicate of `frame`, or in its parameter memory.
@@ -106,8 +115,10 @@ void copy_all(Warp& warp, Frame& from, const std::vector<CallSite::Passed>& sour
 
 }  // namespace
 
-void use_frame(Warp& warp) {
-  auto& frame = warp.frame();
+void use_frame(Warp& warp, std::uint32_t index) {
+  auto& frame = warp.frames[index];
+  warp.current = &frame;
+  warp.frame_index = index;
   warp.registers = frame.registers.data();
   warp.predicates = frame.predicates.data();
   warp.banks[static_cast<int>(Bank::registers)] = warp.registers;
@@ -134,25 +145,32 @@ void give_value(Warp& warp, const CallSite::Passed& passed, std::uint32_t lane, 
 
 void start_warp(Warp& warp, std::uint32_t live) {
   const auto& program = *warp.machine->program;
+  const auto& code = program.functions.at(program.kernel);
   warp.live = live;
-  warp.depth = 0;
-  warp.stack.clear();
-  warp.parked.clear();
-  warp.stack_bytes = warp.param_bytes = 0;
+  warp.groups.clear();
+  warp.waiting.clear();
+  warp.meetings.clear();
+  warp.free_meetings.clear();
+  warp.free_frames.clear();
+  for (auto frame = static_cast<std::uint32_t>(warp.frames.size()); frame-- > 0;)
+    warp.free_frames.push_back(frame);
+  warp.polls = {};
+  warp.long_turns = 0;
   warp.carry = 0;
   warp.cached = nullptr;
   warp.pc = 0;
   warp.state = Warp::State::ready;
-  push(warp, program.functions.at(program.kernel), live);
-  use_frame(warp);
+  const auto frame = make_frame(warp, code, nullptr, full_mask);
+  warp.groups.push_back({0, live, static_cast<std::uint32_t>(code.ops.size()), none_index, frame});
+  use_frame(warp, frame);
 }
 
 bool enter(Warp& warp, const FunctionCode& callee, const CallSite& site, std::uint32_t mask) {
   auto& machine = *warp.machine;
   std::string too_much;
-  if (warp.depth >= machine.options->most_frames)
+  if (warp.frame().depth >= machine.options->most_frames)
     too_much = "more than " + std::to_string(machine.options->most_frames) + " nested calls";
-  else if (warp.stack_bytes + callee.local_bytes > most_stack_bytes)
+  else if (warp.frame().local_end + callee.local_bytes > most_stack_bytes)
     too_much = "more than 512 KiB of local memory in nested calls";
   else if (machine.frame_bytes > most_frame_bytes)
     too_much = "the registers of nested calls take more than 4 GiB";
@@ -161,23 +179,27 @@ bool enter(Warp& warp, const FunctionCode& callee, const CallSite& site, std::ui
     machine.stopped = true;
     return false;
   }
-  push(warp, callee, mask);
-  copy_all(warp, warp.frames[warp.depth - 2], site.arguments, warp.frame(), callee.parameters, mask);
-  use_frame(warp);
+  auto group = warp.groups.back();
+  warp.groups.pop_back();
+  const auto caller = group.frame;
+  const auto frame = make_frame(warp, callee, &warp.frames[caller], mask);
+  const auto meeting =
+      open_meeting(warp, {group.pc, caller, group.mask, group.mask & ~mask, group.meeting, frame});
+  copy_all(warp, warp.frames[caller], site.arguments, warp.frames[frame], callee.parameters, mask);
+  warp.groups.push_back({0, mask, static_cast<std::uint32_t>(callee.ops.size()), meeting, frame});
+  use_frame(warp, frame);
   return true;
 }
 
-void leave(Warp& warp) {
-  auto& frame = warp.frame();
-  auto& caller = warp.frames[warp.depth - 2];
-  // The call is the instruction before the one where the caller goes on.
-  const auto& call = caller.code->ops[warp.stack.back().pc - 1];
-  const auto& site = caller.code->calls[call.extra];
-  copy_all(warp, frame, frame.code->results, caller, site.results, frame.mask & warp.live);
-  warp.stack_bytes = frame.local_base;
-  warp.param_bytes = frame.param_base;
-  --warp.depth;
-  use_frame(warp);
+// The call is the instruction before the one where the caller goes on.
+void copy_results(Warp& warp, const Meeting& meeting, std::uint32_t lanes) {
+  auto &callee = warp.frames[meeting.callee], &caller = warp.frames[meeting.frame];
+  const auto& site = caller.code->calls[caller.code->ops[meeting.pc - 1].extra];
+  copy_all(warp, callee, callee.code->results, caller, site.results, lanes & callee.mask);
+}
+
+void drop_frame(Warp& warp, std::uint32_t frame) {
+  warp.free_frames.push_back(frame);
 }
 
 }  // namespace warptime::execute

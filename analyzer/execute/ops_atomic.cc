@@ -203,6 +203,7 @@ bool decode_atomic(Decoder& decoder, const Words& words, DecodedInstruction& op)
   const auto type = words.last_type();
   op.memory_role = op.space != Space::shared;
   op.role = returns ? Role::load : Role::store;
+  op.polls = returns;
   op.detail = static_cast<std::uint8_t>(update);
   op.bytes = static_cast<std::uint16_t>(bytes_of(type));
   decoder.address(op, decoder.operand(first));
@@ -213,6 +214,7 @@ bool decode_atomic(Decoder& decoder, const Words& words, DecodedInstruction& op)
     const auto values = op.extra;
     if (returns) decoder.vector(op, decoder.operand(0), type, true);
     op.extra = values;
+    op.polls = false;
     op.run = &atomic_vector;
     return true;
   }

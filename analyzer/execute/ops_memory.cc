@@ -246,6 +246,7 @@ bool decode_memory(Decoder& decoder, const Words& words, DecodedInstruction& op)
     op.strong = op.strong || words.has(word);
   op.memory_role = op.space == Space::global || op.space == Space::generic;
   op.role = loads ? Role::load : Role::store;
+  op.polls = loads && op.strong;
   return loads ? decode_load(decoder, words, op) : decode_store(decoder, words, op);
 }
 

@@ -12,21 +12,13 @@ namespace {
 
 using Kind = ptx::Operand::Kind;
 
-// The lanes that take part: those that perform the instruction. A member mask that names others which still
-// run is a finding.
+// The lanes that take part are those of `mask`: all that the members name, as far as they have not ended.
 void check_members(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   if (!op.has_members) return;
   const auto* members = warp.at(op.e);
   each(mask, [&](std::uint32_t i) {
     const auto named = static_cast<std::uint32_t>(members[i]);
-    const auto missing = named & warp.live & ~mask;
-    if (missing != 0)
-      warp.fault(
-          Finding::Kind::divergent_warp, i,
-          fmt::format(
-              "the member mask 0x{:08x} names threads of the warp (0x{:08x}) that are elsewhere in the code",
-              named, missing));
-    else if (((named >> i) & 1) == 0)
+    if (((named >> i) & 1) == 0)
       warp.fault(Finding::Kind::divergent_warp, i,
                  fmt::format("the member mask 0x{:08x} lacks the thread itself (lane {})", named, i));
   });
@@ -84,7 +76,7 @@ bool members(Decoder& decoder, const Words& words, DecodedInstruction& op, std::
   if (!words.has("sync")) return true;
   if (decoder.count() <= i) return decoder.fail("no member mask");
   op.e = decoder.source(i, Type::b32);
-  op.has_members = op.meets = true;
+  op.has_members = true;
   return true;
 }
 
@@ -264,6 +256,11 @@ bool decode_warp(Decoder& decoder, const Words& words, DecodedInstruction& op) {
     op.d = decoder.destination(std::size_t{0});
     op.run = &active_mask;
     return true;
+  }
+  if (words.has("warp")) {  // bar.warp.sync
+    op.run = &check_members;
+    if (decoder.count() < 1) return decoder.fail("no member mask");
+    return members(decoder, words, op, 0);
   }
   if (decoder.count() < 2) return decoder.fail("wrong number of operands");
   destination_and_predicate(decoder, op);

@@ -210,6 +210,7 @@ void start_block(Machine& machine, Block& block, std::uint64_t number) {
   std::fill(block.shared_valid.begin(), block.shared_valid.end(), std::uint8_t{0});
   ++block.epoch;
   for (auto& barrier : block.barriers) barrier = {};
+  block.live_threads = static_cast<std::uint32_t>(machine.launch.block.count());
   const auto threads = static_cast<std::uint32_t>(machine.launch.block.count());
   for (auto& warp : block.warps) {
     const auto left = threads - warp.index * lanes_of_warp;
@@ -221,18 +222,35 @@ void start_block(Machine& machine, Block& block, std::uint64_t number) {
   machine.result.counts.warps += block.warps.size();
 }
 
+// Nobody can go on, or all who can read the same again and again: lets threads go on that wait for others of
+// their warp. Gives whether there were any.
+bool release_waiting(Block& block) {
+  bool any = false;
+  for (auto& warp : block.warps) any = release_meetings(warp) || any;
+  return any;
+}
+
+bool break_waiting(Block& block) {
+  for (auto& warp : block.warps)
+    if (break_members(warp)) return true;
+  return false;
+}
+
 void run_block(Machine& machine, Block& block) {
   while (!machine.stopped) {
-    bool any_ready = false, any_left = false;
+    bool ready = false, left = false, advanced = false;
     for (auto& warp : block.warps) {
-      any_left = any_left || warp.state != Warp::State::ended;
-      if (warp.state != Warp::State::ready) continue;
-      any_ready = true;
-      run_warp(warp, instructions_at_a_time);
-      if (machine.stopped) return;
+      if (warp.state == Warp::State::ready) {
+        ready = true;
+        run_warp(warp, instructions_at_a_time);
+        if (machine.stopped) return;
+        advanced = advanced || !warp.polled_in_vain;
+      }
+      left = left || warp.state != Warp::State::ended;
     }
-    if (!any_left) return;
-    if (!any_ready) return report_deadlock(block);
+    if (!left) return;
+    if (!advanced && release_waiting(block)) continue;
+    if (!ready && !break_waiting(block)) return report_deadlock(block);
   }
 }
 

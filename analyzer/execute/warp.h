@@ -1,9 +1,11 @@
 // The state of one launch while it runs: machine, block, warp; and how handlers reach operands and memory.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -19,33 +21,57 @@ struct SharedRecord {
   bool write_strong = false, read_by_several = false;  // of reads only those that are not strong are kept
 };
 
+constexpr std::uint32_t none_index = 0xffffffff;
+
+// A barrier of a block: who has come to it since it last let threads go on.
 struct BarrierState {
-  std::uint32_t arrived_threads = 0;
-  std::uint32_t expected_threads = 0;  // 0: every thread that still runs
-  std::uint32_t waiting_warps = 0;
-  std::uint32_t predicate_count = 0;  // of bar.red
-  bool all = true, any = false;
+  std::uint32_t expected_threads = 0;  // 0: every thread that has not ended
+  std::uint32_t waiting_threads = 0;   // without those that only arrived
+  std::vector<std::uint32_t> lanes;    // by warp: those that came
+  std::uint32_t earlier_threads = 0;   // of warps that came again
+  std::uint32_t predicate_count = 0;   // of bar.red
+  bool used = false, all = true, any = false;
 };
 
-struct Diverged {
-  std::uint32_t pc, reconverge, mask;
+// Threads of a warp that execute together: in the same call, at the same instruction.
+struct Group {
+  std::uint32_t pc = 0, mask = 0;
+  std::uint32_t reconverge = 0;  // where it waits for the others of `meeting`; the end of a function's text
+  std::uint32_t meeting = none_index;  // into Warp::meetings; none: the end of the kernel
+  std::uint32_t frame = 0;             // into Warp::frames
 };
 
-// Lanes that wait at an instruction which threads on other sides of a branch take part in.
-struct Parked {
-  std::uint32_t pc, mask;
-  std::size_t depth;  // of the frame
+// Where the sides of a branch meet again, or a call returns: threads wait here for those that may still come.
+struct Meeting {
+  std::uint32_t pc = 0, frame = 0;    // where they go on
+  std::uint32_t expected = 0;         // lanes: those that wait, and those that may come
+  std::uint32_t arrived = 0;          // those that wait
+  std::uint32_t outer = none_index;   // the meeting that they go to next
+  std::uint32_t callee = none_index;  // of a call: the frame that they leave
 };
 
-// One function that a warp is in.
+// A group that waits for others: at a barrier, or at an instruction of a warp's members (.sync).
+struct Waiting {
+  Group group;                         // at the instruction
+  std::uint32_t members = 0;           // of a .sync
+  std::uint32_t barrier = none_index;  // none: a .sync
+};
+
+// One function that threads of a warp are in.
 struct Frame {
   const FunctionCode* code = nullptr;
   std::vector<std::uint64_t> registers;
   std::vector<std::uint32_t> predicates;
   std::vector<std::uint32_t> known;  // lanes whose register, then predicate, has a value
   std::uint32_t mask = 0;            // lanes that called it
-  std::size_t stack_base = 0;
-  std::uint64_t local_base = 0, param_base = 0;
+  std::uint32_t depth = 1;           // the kernel's is 1
+  std::uint64_t local_base = 0, local_end = 0, param_base = 0, param_end = 0;
+};
+
+// The last values that a thread's polling read: a loop that reads the same again and again waits for others.
+struct Poll {
+  std::uint64_t seen = 0;
+  std::uint32_t times = 0;
 };
 
 struct Machine;
@@ -73,17 +99,20 @@ struct Warp {
   std::uint32_t index = 0;  // in the block
   std::uint32_t live = 0;   // lanes that have not ended
 
-  std::vector<Frame> frames;
-  std::size_t depth = 0;  // frames in use
-  std::vector<Diverged> stack;
-  std::vector<Parked> parked;
+  std::deque<Frame> frames;
+  std::vector<std::uint32_t> free_frames;
+  Frame* current = nullptr;  // of the running group
+  std::uint32_t frame_index = 0;
+  std::vector<Group> groups;  // those that can run; the last one does
+  std::vector<Waiting> waiting;
+  std::vector<Meeting> meetings;
+  std::vector<std::uint32_t> free_meetings;
+  std::array<Poll, 8> polls;
+  std::uint32_t long_turns = 0;  // turns that the running group used up since lanes last met
+  bool polled_in_vain = false;   // its turn ended so
   std::vector<std::uint64_t> specials;
   LaneMemory local[lanes_of_warp], params[lanes_of_warp];
-  std::uint64_t stack_bytes = 0;  // of local memory in use, and of parameters
-  std::uint64_t param_bytes = 0;
   enum class State : std::uint8_t { ready, waiting, ended } state = State::ready;
-  std::uint32_t barrier = 0;  // that it waits for
-  std::uint32_t barrier_pc = 0, barrier_mask = 0;
   bool observed = false;
   // The op that is being done, for findings.
   std::uint32_t pc = 0;
@@ -98,8 +127,9 @@ struct Warp {
   void set_predicate(std::uint32_t which, std::uint32_t mask, std::uint32_t value) {
     if (which != 0) predicates[which] = (predicates[which] & ~mask) | (value & mask);
   }
-  Frame& frame() { return frames[depth - 1]; }
-  const FunctionCode& code() const { return *frames[depth - 1].code; }
+  Frame& frame() { return *current; }
+  const Frame& frame() const { return *current; }
+  const FunctionCode& code() const { return *current->code; }
 
   // Whether there is a finding of this kind at the current op; it is counted once more. Asked before a
   // message is made.
@@ -116,6 +146,7 @@ struct Block {
   std::vector<SharedRecord> records;  // by byte; empty: races are not looked for
   std::uint64_t epoch = 1, stamp = 0;
   BarrierState barriers[16];
+  std::uint32_t live_threads = 0;  // that have not ended
   std::vector<Warp> warps;
 };
 

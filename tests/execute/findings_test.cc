@@ -99,11 +99,12 @@ const std::vector<Case>& wrong() {
        "shr.u32 %r2, %r1, 5; setp.eq.u32 %p1, %r2, 0; @%p1 st.shared.u32 [s], 0; @!%p1 red.shared.add.u32 "
        "[s], 1;",
        "race", 32, ".shared .align 4 .b8 s[64];"},
-      {"divergent barrier", Kind::divergent_barrier, "setp.lt.u32 %p1, %r1, 16; @%p1 bar.sync 0;",
-       "16 of the warp's 32 threads", 0},
       {"divergent barrier on both sides", Kind::divergent_barrier,
        "setp.lt.u32 %p1, %r1, 16; @%p1 bra A; bar.sync 0; bra B; A: bar.sync 0; B:",
        "16 of the warp's 32 threads", 0},
+      {"barriers that differ within a warp", Kind::deadlock,
+       "setp.lt.u32 %p1, %r1, 16; @%p1 bra A; bar.sync 1; bra B; A: bar.sync 0; B:",
+       "barrier 0 has 16 of 64 threads, barrier 1 has 48 of 64 threads", 16},
       {"barriers that differ", Kind::deadlock,
        "setp.lt.u32 %p1, %r1, 32; @%p1 bra A; bar.sync 1; bra B; A: bar.sync 0; B:",
        "every warp of the block waits", 0},
@@ -112,8 +113,13 @@ const std::vector<Case>& wrong() {
       {"a barrier of part of a warp", Kind::bad_operand, "bar.sync 0, 40;", "not a multiple of a warp's 32",
        0},
       {"members elsewhere", Kind::divergent_warp,
-       "setp.lt.u32 %p1, %r1, 16; @%p1 shfl.sync.idx.b32 %r2, %r1, 0, 31, 0xffffffff;",
-       "elsewhere in the code", 0},
+       "setp.lt.u32 %p1, %r1, 16; @%p1 shfl.sync.idx.b32 %r2, %r1, 0, 31, 0xffffffff; bar.sync 0;",
+       "the member mask 0xffffffff names threads of the warp (0xffff0000) that are elsewhere", 0},
+      {"members at another kind of instruction", Kind::divergent_warp,
+       "setp.ge.u32 %p1, %r1, 32; @%p1 ret; setp.lt.u32 %p1, %r1, 16; @%p1 bra A; vote.sync.ballot.b32 %r2, "
+       "1, "
+       "0xffffffff; bra B; A: bar.warp.sync 0xffffffff; B:",
+       "the member mask 0xffffffff names threads of the warp (0x0000ffff) that are elsewhere", 16},
       {"not a member", Kind::divergent_warp, "vote.sync.ballot.b32 %r2, 1, 0xfffffffe;",
        "lacks the thread itself", 0},
       {"trap", Kind::assertion, "setp.eq.u32 %p1, %r1, 40; @%p1 trap;", "trap", 40},
@@ -168,6 +174,9 @@ TEST(Findings, AreNotMadeWhereAllIsRight) {
        "st.shared.u32 [%r2], %r1; bar.warp.sync -1; mov.u32 %r2, s; xor.b32 %r3, %r3, 4; add.u32 %r2, %r2, "
        "%r3; ld.shared.u32 %r4, [%r2];",
        ".shared .align 4 .b8 s[128];"},
+      // Threads that have ended, or end without coming, are waited for by none.
+      {"setp.lt.u32 %p1, %r1, 16; @%p1 bar.sync 0;", ""},
+      {"setp.lt.u32 %p1, %r1, 16; @%p1 shfl.sync.idx.b32 %r2, %r1, 0, 31, 0xffffffff;", ""},
       // Warps that return early do not hold up the others.
       {"setp.lt.u32 %p1, %r1, 32; @%p1 ret; bar.sync 0;", ""},
       {"setp.lt.u32 %p1, %r1, 16; @%p1 shfl.sync.idx.b32 %r2, %r1, 0, 31, 0xffff;", ""},
