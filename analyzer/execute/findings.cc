@@ -1,3 +1,5 @@
+#include "analyzer/execute/findings.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,6 +19,36 @@ bool fatal(Finding::Kind kind) {
     default:
       return true;
   }
+}
+
+std::string_view name_of(Finding::Kind kind) {
+  switch (kind) {
+    case Finding::Kind::out_of_bounds:
+      return "out_of_bounds";
+    case Finding::Kind::misaligned:
+      return "misaligned";
+    case Finding::Kind::read_only:
+      return "read_only";
+    case Finding::Kind::uninitialised_memory:
+      return "uninitialised_memory";
+    case Finding::Kind::uninitialised_register:
+      return "uninitialised_register";
+    case Finding::Kind::shared_race:
+      return "shared_race";
+    case Finding::Kind::divergent_barrier:
+      return "divergent_barrier";
+    case Finding::Kind::divergent_warp:
+      return "divergent_warp";
+    case Finding::Kind::deadlock:
+      return "deadlock";
+    case Finding::Kind::assertion:
+      return "assertion";
+    case Finding::Kind::bad_operand:
+      return "bad_operand";
+    case Finding::Kind::budget:
+      return "budget";
+  }
+  return "";
 }
 
 bool Warp::found_before(Finding::Kind kind) {

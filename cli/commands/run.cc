@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/execute/execute.h"
+#include "analyzer/execute/findings.h"
 #include "analyzer/execute/profile.h"
 #include "analyzer/pipeline.h"
 #include "analyzer/selection.h"
@@ -296,7 +297,8 @@ nlohmann::ordered_json to_json(const Loaded& loaded, const RunRequest& request,
   json["stores"] = execution.counts.stores;
   json["findings"] = nlohmann::ordered_json::array();
   for (const auto& finding : execution.findings)
-    json["findings"].push_back({{"message", finding.message},
+    json["findings"].push_back({{"kind", execute::name_of(finding.kind)},
+                                {"message", finding.message},
                                 {"ptx_line", finding.ptx_line},
                                 {"line", finding.source_line},
                                 {"block", finding.block},
