@@ -169,8 +169,8 @@ std::byte* of_lane(Warp& warp, std::uint32_t lane, LaneMemory& memory, std::uint
 std::byte* parameter(Warp& warp, std::uint32_t lane, std::uint64_t address, std::uint32_t bytes,
                      AccessKind access) {
   if (address >= call_parameters)
-    return of_lane(warp, lane, warp.params[lane], warp.frame().param_end, address - call_parameters, bytes, access,
-                   "parameter");
+    return of_lane(warp, lane, warp.params[lane], warp.frame().param_end, address - call_parameters, bytes,
+                   access, "parameter");
   auto& parameters = warp.machine->parameters;
   if (address >= parameters.size() || parameters.size() - address < bytes) {
     warp.fault(
