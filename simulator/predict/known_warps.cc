@@ -45,8 +45,8 @@ std::shared_ptr<const KnownWarps::Launch> KnownWarps::add(const Key& key, Launch
                                                           std::vector<Part> parts, const Write& write) {
   const KernelProgram& of = *key.program->program;
   const std::lock_guard lock(mutex_);
-  if (launches_.size() >= kMost) {
-    launches_.clear();
+  if (launches_.size() >= most_) launches_.clear();
+  if (programs_.size() + decided_.size() >= kMost) {
     programs_.clear();
     decided_.clear();
   }

@@ -2,6 +2,7 @@
 // and again.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -27,7 +28,8 @@ class KnownWarps {
   // The program, the values of its names, of those that decide how warps differ and of its shares, the launch's
   // dimensions.
   using Key = ProgramWithValues;
-  static constexpr std::size_t kMost = 1 << 15;  // launches that are remembered
+  static constexpr std::size_t kMost = 1 << 15;  // launches that are remembered, …
+  static constexpr std::size_t kFew = 1 << 10;   // … and where more launches pass before one comes again
 
   struct Part {  // some of a launch's warps
     double weight = 0;
@@ -35,6 +37,11 @@ class KnownWarps {
     std::optional<std::vector<std::int64_t>> decisions;  // … these tell (WarpGroup::decisions)
   };
   using Write = std::function<Items(std::size_t)>;
+
+  // How many launches are remembered: for `rows`, each with launches of its own, that are computed one after the other.
+  // What is forgotten before it is asked for again only takes the place of other things in the caches of the CPU.
+  void expect(std::uint64_t rows) { most_ = rows > kMost ? kFew : kMost; }
+  std::size_t most() const { return most_; }
 
   // nullptr: not known.
   std::shared_ptr<const Launch> find(const Key& key) const;
@@ -47,6 +54,7 @@ class KnownWarps {
   std::shared_ptr<const KernelProgram> program_of(const KernelProgram& of, Items items);
 
   mutable std::mutex mutex_;
+  std::atomic<std::size_t> most_ = kMost;
   std::unordered_map<Key, std::shared_ptr<const Launch>, Key::Hash> launches_;
   std::unordered_multimap<std::size_t, std::shared_ptr<const KernelProgram>>
       programs_;  // by a hash of their items

@@ -151,6 +151,7 @@ class Sweep {
 
   Result<std::uint64_t> run() {
     const auto begin = Clock::now();
+    plan_.known_warps->expect(rows_.size() / std::max<std::size_t>(plan_.gpus.size(), 1));
     Worker worker(plan_, options_);
     while (going() && Clock::now() - begin < kAloneTime) {
       const std::uint64_t first = next_;

@@ -558,7 +558,7 @@ const RowModel::WarpVariants& RowModel::variants_of(const PreparedLaunch& launch
   for (const Parameter& parameter : launch.program->program->parameters)
     if (parameter.share) key.values.push_back(std::llround(share_of(launch, parameter) * 1e9));
   if (const auto known = variants_.find(key); known != variants_.end()) return known->second;
-  if (variants_.size() >= KnownWarps::kMost) variants_.clear();
+  if (variants_.size() >= plan_.known_warps->most()) variants_.clear();
   auto warps = plan_.known_warps->find(key);
   if (!warps) {
     const LaunchSize launch_size{{size.grid.x, size.grid.y, size.grid.z},

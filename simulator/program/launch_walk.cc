@@ -57,7 +57,7 @@ class LaunchWalk : WarpState {
     const auto one = [](const std::array<std::int64_t, 3>& of) {
       return of[0] > 0 && of[1] == 1 && of[2] == 1;
     };
-    if (!options_.decisions || options_.sectors || !program_.only_guards || program_.items > most_items ||
+    if (!options_.decisions || !program_.only_guards || program_.items > most_items ||
         program_.guards.size() > most_guards || !one(size_.grid) || !one(size_.block))
       return false;
     LaunchLine line(size_);
@@ -88,9 +88,16 @@ class LaunchWalk : WarpState {
     bind(piece.one);
     decisions_.clear();
     all_decisions_ = true;
-    WarpTotals totals;
-    if (walk(program_.nodes, warps_, totals, 1) || !all_decisions_) return false;
-    return add_group(piece.one, totals, piece.warps).decisions == decisions_;
+    if (decide(program_.nodes, warps_) || !all_decisions_) return false;
+    const auto known = std::find_if(found_.groups.begin(), found_.groups.end(),
+                                    [this](const WarpGroup& group) { return group.decisions == decisions_; });
+    if (known != found_.groups.end()) {
+      known->warps += piece.warps;
+    } else {
+      found_.groups.push_back({piece.warps, {}, piece.one.first_block(), piece.one.first_warp(shape_)});
+      found_.groups.back().decisions = decisions_;
+    }
+    return true;
   }
 
   // Nothing, or how to cut the warps so that more is decided.
@@ -208,8 +215,9 @@ class LaunchWalk : WarpState {
   }
 
   WarpGroup& add_group(const LaunchBox& box, const WarpTotals& totals, double warps) {
-    const auto key = std::tuple{totals.instructions, totals.loads, totals.stores, totals.load_sectors,
-                                totals.store_sectors};
+    const auto key =
+        std::tuple{totals.instructions, totals.loads,         totals.stores,
+                   totals.load_sectors, totals.store_sectors, all_decisions_ ? decisions_ : Decisions{}};
     const auto [known, fresh] = group_of_.try_emplace(key, found_.groups.size());
     if (!fresh) {
       found_.groups[known->second].warps += warps;
@@ -339,6 +347,50 @@ class LaunchWalk : WarpState {
     found_.threads_unknown = true;
     result = active;
     return {};
+  }
+
+  // What walk() notes, of a program where only guards tell warps apart: what is the same for all is passed over.
+  Outcome decide(const std::vector<WarpNode>& nodes, Lanes active) {
+    for (const WarpNode& node : nodes)
+      if (node.varies)
+        if (auto undecided = decide(node, active)) return undecided;
+    return {};
+  }
+
+  Outcome decide(const WarpNode& node, Lanes active) {
+    if (node.threads) {
+      Lanes some = 0;
+      if (auto undecided = holds(*node.threads, active, !node.threads_inside, some)) return undecided;
+      note(some != 0);
+      if (some == 0) return {};
+      active = some;
+    }
+    if (const auto* repeat = std::get_if<Repeat>(&node.item->what)) {
+      std::int64_t count = 0;
+      if (auto undecided = number(node, repeat->count, count)) return undecided;
+      note(node, count, node.counter_matters);
+      return count > 0 ? decide(node.body, active) : Outcome();
+    }
+    if (const auto* when = std::get_if<When>(&node.item->what)) return decide(node, *when, active);
+    return {};
+  }
+
+  Outcome decide(const WarpNode& node, const When& when, Lanes active) {
+    if (!node.then_threads) {
+      const ValueRange value = count_of(node);
+      if (!value.known) throw failure(node, when.condition, "cannot be evaluated");
+      if (!value.is_decided()) return cut_for_value(node.count, value);
+      note(value.holds());
+      return decide(value.holds() ? node.body : node.otherwise, active);
+    }
+    Lanes some = 0;
+    if (auto undecided = holds(*node.then_threads, active, false, some)) return undecided;
+    const Lanes others = active & ~some;
+    note(some != 0);
+    note(others != 0);
+    if (some != 0)
+      if (auto undecided = decide(node.body, some)) return undecided;
+    return others != 0 ? decide(node.otherwise, others) : Outcome();
   }
 
   Outcome walk(const std::vector<WarpNode>& nodes, Lanes active, WarpTotals& totals, double times) {
@@ -695,9 +747,10 @@ class LaunchWalk : WarpState {
   WarpOptions options_;
   std::vector<LaunchValue> launch_values_;
   LaunchWarps found_;
-  std::vector<std::int64_t> decisions_;  // of the box, so far
-  bool all_decisions_ = false;           // they tell what its warps execute
-  std::map<std::tuple<double, double, double, double, double>, std::size_t> group_of_;
+  using Decisions = std::vector<std::int64_t>;
+  Decisions decisions_;         // of the box, so far
+  bool all_decisions_ = false;  // they tell what its warps execute
+  std::map<std::tuple<double, double, double, double, double, Decisions>, std::size_t> group_of_;
   std::size_t open_counters_ = 0;
   std::uint64_t loop_cost_ = 0;
   WarpShape shape_{size_.block};

@@ -74,7 +74,8 @@ struct WarpOptions {
   bool machine = false;            // find WarpTotals::machine
   // Find WarpGroup::decisions: which items that tell warps apart this one executes, and how often. Groups of any launches
   // of a program that have the same decisions have the same of_warp(). Where shares decide, or counters, or not every
-  // warp was looked at, a group has none.
+  // warp was looked at, a group has none. Totals are not needed then: they may be empty, and groups that execute as much
+  // of different items stay apart.
   bool decisions = false;
 };
 

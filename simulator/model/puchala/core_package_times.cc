@@ -3,14 +3,19 @@
 namespace warptime {
 namespace {
 
-constexpr std::uint64_t kMostRemembered = 1 << 15;  // steps and times: about the size of a cache
+constexpr std::uint64_t kMostRemembered = 1 << 20;  // bytes, about: what fits the cache of a core
 
-std::uint64_t size_of(const std::vector<Schedule::Step>& steps) {
-  std::uint64_t size = steps.size();
-  for (const Schedule::Step& step : steps) {
-    if (step.loop) size += step.loop->body.size();
+// In bytes, about.
+std::uint64_t size_of(const Schedule& schedule) {
+  std::uint64_t steps = schedule.steps.size(), loops = 0, shares = 0;
+  for (const Schedule::Step& step : schedule.steps) {
+    if (!step.loop) continue;
+    steps += step.loop->body.size();
+    ++loops;
   }
-  return size;
+  for (const auto& origin : schedule.origins) shares += origin.size();
+  return sizeof(Schedule) + steps * sizeof(Schedule::Step) + loops * sizeof(Schedule::Loop) +
+         schedule.origins.size() * sizeof(schedule.origins.front()) + shares * sizeof(Schedule::Share);
 }
 
 }  // namespace
@@ -39,7 +44,7 @@ const CorePackageTime* CorePackageTimes::Instance::find(std::int64_t warps, Core
   CorePackageTime& cached = known_ < kFew ? few_[known_] : more_.back();
   cached = *time;
   place_[index] = ++known_;
-  ++owner_->remembered_;
+  if (known_ > kFew) owner_->remembered_ += sizeof(CorePackageTime);
   return &cached;
 }
 
@@ -63,7 +68,7 @@ Result<CorePackageTimes::Instance*> CorePackageTimes::find(const TimedProgram& p
       return made.diagnostics();
     }
     scheduled.schedule = std::make_shared<const Schedule>(std::move(*made));
-    remembered_ += 16 + size_of(scheduled.schedule->steps);
+    remembered_ += sizeof(Scheduled) + size_of(*scheduled.schedule);
   }
   for (Instance& instance : scheduled.instances) {
     if (instance.t_m_cycles_ == t_m_cycles) return &instance;
@@ -73,7 +78,7 @@ Result<CorePackageTimes::Instance*> CorePackageTimes::find(const TimedProgram& p
   instance.t_m_cycles_ = t_m_cycles;
   instance.schedule_ = scheduled.schedule;
   instance.rounds_ = make_rounds(*scheduled.schedule, t_m_cycles);
-  remembered_ += 8 + instance.rounds_.steps.size();
+  remembered_ += sizeof(Instance) + instance.rounds_.steps.size() * sizeof(RoundStep);
   return &instance;
 }
 

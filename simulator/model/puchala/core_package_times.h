@@ -66,7 +66,7 @@ class CorePackageTimes {
   RoundSimulation simulation_;
   std::unordered_map<ProgramWithValues, Scheduled, ProgramWithValues::Hash> scheduled_;
   ProgramWithValues key_;         // of the program that is looked for
-  std::uint64_t remembered_ = 0;  // cached steps and times, in total
+  std::uint64_t remembered_ = 0;  // bytes of schedules and times, about
   std::uint64_t generation_ = 0;
 };
 
