@@ -55,6 +55,13 @@ struct ParameterInfo {
   std::uint64_t bytes = 0;
 };
 std::vector<ParameterInfo> parameters(const Program& program);
+// The variables in constant memory, and whether PTX gives their values: the host fills the others.
+struct ConstantVariable {
+  std::string name;
+  std::uint64_t bytes = 0;
+  bool initialised = false;
+};
+std::vector<ConstantVariable> constant_variables(const Program& program);
 // Static shared memory of one block in bytes, without the dynamic shared memory of the launch.
 std::uint64_t static_shared_bytes(const Program& program);
 
@@ -86,6 +93,8 @@ class Memory {
   const std::string& name(std::uint32_t buffer) const;
   // Whether every byte was initialised, or written since.
   bool initialised(std::uint32_t buffer) const;
+  // From now on its bytes from `first` on count as never written.
+  void forget(std::uint32_t buffer, std::uint64_t first = 0);
 
   template <class T>
   std::vector<T> values(std::uint32_t buffer) const {

@@ -94,4 +94,20 @@ bool Memory::initialised(std::uint32_t buffer) const {
   return std::find(valid.begin(), valid.end(), 0) == valid.end();
 }
 
+void Memory::forget(std::uint32_t buffer, std::uint64_t first) {
+  Buffer& forgotten = *state_->buffers[buffer];
+  if (first >= forgotten.bytes.size()) return;
+  if (forgotten.valid.empty()) forgotten.valid.assign(forgotten.bytes.size(), 1);
+  std::fill(forgotten.valid.begin() + static_cast<std::ptrdiff_t>(first), forgotten.valid.end(),
+            std::uint8_t{0});
+}
+
+std::vector<ConstantVariable> constant_variables(const Program& program) {
+  std::vector<ConstantVariable> all;
+  for (const GlobalVariable& variable : program.globals)
+    if (variable.constant)
+      all.push_back({variable.name, variable.bytes, !variable.variable->initializer.empty()});
+  return all;
+}
+
 }  // namespace warptime::execute

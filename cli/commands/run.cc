@@ -56,6 +56,11 @@ CommandSyntax run_syntax() {
          {"arg", "NAME=VALUE",
           "set an argument, by its name in the source or its number (from 0). Repeatable",
           Names::input_in_value},
+         {"constant", "NAME=VALUE",
+          "fill a __constant__ variable: NAME=@FILE.npy, NAME=raw:f32:FILE, NAME=zeros:f32:1024. What the "
+          "source gives "
+          "no values and nothing fills must not be read. Repeatable",
+          Names::input_in_value},
          {"out", "NAME=FILE",
           "write this argument's buffer to FILE after the kernel has completed: as .npy if FILE ends in "
           ".npy, else as raw bytes. Repeatable",
@@ -90,7 +95,7 @@ CommandSyntax run_syntax() {
 // The command line, read and checked.
 struct RunRequest {
   execute::LaunchConfig launch{{1, 1, 1}, {32, 1, 1}, 0};
-  std::vector<GivenArgument> arguments, outputs;
+  std::vector<GivenArgument> arguments, constants, outputs;
   execute::Options options;
   std::optional<execute::WarpId> stream;
   std::optional<std::string> profile;  // its file
@@ -154,11 +159,13 @@ Result<RunRequest> read_run_request(const Arguments& arguments) {
             request.options.instruction_budget);
   take_into(errors, read_stream(arguments), request.stream);
   take_into(errors, read_compile_options(arguments), request.compile);
-  for (const auto* option : {"arg", "out"})
+  for (const auto& [option, into] :
+       {std::pair{"arg", &request.arguments}, std::pair{"constant", &request.constants},
+        std::pair{"out", &request.outputs}})
     for (const auto& text : arguments.values(option)) {
       const auto given = split_argument(option, text);
       if (given)
-        (option == std::string_view("arg") ? request.arguments : request.outputs).push_back(*given);
+        into->push_back(*given);
       else
         add(errors, given.diagnostics());
     }
@@ -343,9 +350,17 @@ Result<std::vector<ResultFile>> buffer_files(const RunRequest& request, const ex
   return files;
 }
 
-void say_findings(const Loaded& loaded, const execute::Execution& execution) {
-  for (const auto& finding : execution.findings)
-    say(execute::to_diagnostic(finding, loaded.module, loaded.ptx_name));
+// unfilled: `__constant__` variables that nothing filled.
+void say_findings(const Loaded& loaded, const execute::Execution& execution,
+                  const std::vector<std::string>& unfilled) {
+  for (const auto& finding : execution.findings) {
+    Diagnostic said = execute::to_diagnostic(finding, loaded.module, loaded.ptx_name);
+    for (const std::string& name : unfilled)
+      if (finding.kind == execute::Finding::Kind::uninitialised_memory && said.hint.empty() &&
+          finding.message.find(fmt::format("`{}`", name)) != std::string::npos)
+        said.hint = fmt::format("fill the __constant__ variable: --constant {}=@FILE.npy", name);
+    say(said);
+  }
   if (execution.findings_left_out > 0) say_note(fmt::format("{} more findings", execution.findings_left_out));
 }
 
@@ -375,6 +390,8 @@ int run_kernel(const Arguments& arguments, RunRequest request, const Loaded& loa
   if (!memory) return fail(wrong_input, memory.diagnostics());
   const auto bound = bind_arguments(*loaded.code, *memory, loaded.parameters, request.arguments);
   if (!bound) return fail(wrong_input, bound.diagnostics());
+  const Constants constants = fill_constants(*loaded.code, *memory, request.constants);
+  if (!constants.errors.empty()) return fail(wrong_input, constants.errors);
   request.options.print = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); };
   std::optional<execute::StreamRecorder> recorder;
   if (request.stream) recorder.emplace(std::vector{*request.stream});
@@ -390,7 +407,7 @@ int run_kernel(const Arguments& arguments, RunRequest request, const Loaded& loa
   const auto execution =
       execute::run(*loaded.code, *memory, request.launch, bound->arguments, request.options, listener);
   if (!execution) return fail(wrong_input, execution.diagnostics());
-  say_findings(loaded, *execution);
+  say_findings(loaded, *execution, constants.unfilled);
   auto results = buffer_files(request, *memory, *bound, loaded.parameters);
   if (!results) return fail(wrong_input, results.diagnostics());
   if (!execution->completed) results->clear();  // the kernel stopped half way: its buffers are not results

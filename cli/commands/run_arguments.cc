@@ -262,6 +262,54 @@ Result<BoundArguments> bind_arguments(const execute::Program& program, execute::
   return bound;
 }
 
+Constants fill_constants(const execute::Program& program, execute::Memory& memory,
+                         const std::vector<GivenArgument>& given) {
+  Constants result;
+  const auto variables = execute::constant_variables(program);
+  std::vector<std::string> names, filled;
+  for (const auto& variable : variables) names.push_back(variable.name);
+  const auto refuse = [&](std::string message, std::string hint = {}) {
+    result.errors.push_back(error_at("--constant", 0, 0, std::move(message), std::move(hint)));
+  };
+  for (const auto& [name, value] : given) {
+    const auto at = std::find(names.begin(), names.end(), name);
+    if (at == names.end()) {
+      const auto near = nearest(name, names);
+      refuse(names.empty() ? fmt::format("`{}`: the kernel has no variables in constant memory", name)
+                           : fmt::format("the kernel has no `__constant__` variable `{}`; it has: {}", name,
+                                         fmt::join(names, ", ")),
+             near.empty() ? "" : fmt::format("did you mean {}?", near));
+      continue;
+    }
+    if (std::find(filled.begin(), filled.end(), name) != filled.end()) {
+      refuse(fmt::format("{} is given twice", name));
+      continue;
+    }
+    filled.push_back(name);
+    auto contents = read_contents(name, value);
+    if (!contents) {
+      result.errors.insert(result.errors.end(), contents.diagnostics().begin(), contents.diagnostics().end());
+      continue;
+    }
+    const auto to = memory.bytes(*memory.find(name));
+    const auto bytes = contents->array.elements() * execute::element_bytes(contents->array.type);
+    if (bytes > to.size()) {
+      refuse(fmt::format("{}={}: has {} bytes, more than the {} of the variable", name, value, bytes,
+                         to.size()));
+      continue;
+    }
+    if (contents->is_input) std::memcpy(to.data(), contents->array.bytes.data(), bytes);
+    memory.forget(*memory.find(name), contents->uninitialised ? 0 : bytes);
+  }
+  for (const auto& variable : variables) {
+    if (variable.initialised || std::find(filled.begin(), filled.end(), variable.name) != filled.end())
+      continue;
+    memory.forget(*memory.find(variable.name));
+    result.unfilled.push_back(variable.name);
+  }
+  return result;
+}
+
 Array array_of(const execute::Memory& memory, const BufferArgument& buffer) {
   Array array;
   array.type = buffer.type;

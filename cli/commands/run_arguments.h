@@ -44,6 +44,16 @@ Result<BoundArguments> bind_arguments(const execute::Program& program, execute::
                                       const std::vector<ParameterNames>& parameters,
                                       const std::vector<GivenArgument>& given);
 
+// Fills `__constant__` variables, by their names. Those that the PTX gives no values and `given` none count as never
+// written, nor do bytes beyond contents that are shorter. Errors: an unknown name, one that is given twice, contents
+// that are longer, a file that cannot be read.
+struct Constants {
+  Diagnostics errors;
+  std::vector<std::string> unfilled;  // names
+};
+Constants fill_constants(const execute::Program& program, execute::Memory& memory,
+                         const std::vector<GivenArgument>& given);
+
 // A buffer as an array, for a file or to show.
 execute::Array array_of(const execute::Memory& memory, const BufferArgument& buffer);
 // Its first numbers: "0.5 1 1.5 …".
