@@ -9,6 +9,8 @@
 #include <functional>
 #include <map>
 
+#include "simulator/fit/nvprof_text.h"
+
 namespace warptime {
 namespace {
 
@@ -386,11 +388,14 @@ std::optional<Profiler> recognise_profiler(std::string_view text) {
   for (const Profiler profiler : {Profiler::nvprof, Profiler::nsys, Profiler::ncu}) {
     if (find_heading_of(text, profiler)) return profiler;
   }
+  if (csv_of_nvprof_text(text)) return Profiler::nvprof;
   return std::nullopt;
 }
 
 Result<ProfilerCsv> read_profiler_csv(std::string_view text, const std::string& file, Profiler profiler) {
   const auto place = find_heading_of(text, profiler);
+  if (const auto csv = !place && profiler == Profiler::nvprof ? csv_of_nvprof_text(text) : std::nullopt)
+    return read_profiler_csv(*csv, file, profiler);
   if (!place) return error_at(file, 0, 0, fmt::format("has no heading of {}", to_string(profiler)));
   auto records = read_csv(text.substr(place->offset), file);
   if (!records) {
