@@ -38,6 +38,8 @@ struct AnalyzeOptions {
   enum class Machine : std::uint8_t { none, estimated, assembled } machine = Machine::none;
   // The block's shape (x, y, z) for which patterns are computed; empty: one-dimensional.
   std::optional<std::array<std::int64_t, 3>> block = {};
+  // The classes of calculation instructions (Instructions::classes).
+  bool classes = false;
 };
 
 namespace analysis {

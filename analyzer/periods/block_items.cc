@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analyzer/periods/classify.h"
+#include "analyzer/periods/instruction_class.h"
 #include "analyzer/periods/items.h"
 #include "analyzer/periods/not_modelled.h"
 #include "analyzer/symbolic/ptx_types.h"
@@ -34,6 +35,8 @@ Diagnostics BlockItems::find_roles() {
         continue;
       role = classify(flow_, b, i, conditions_.naming(), out_.accesses);
       if (role.kind == InstructionRole::Kind::none) continue;
+      if (options_.classes && role.kind == InstructionRole::Kind::calculation)
+        role.instruction_class = class_of(flow_.code.operands(), function_.instructions[i]);
       ++total;
       not_modelled.look_at(function_.instructions[i]);
       if (const auto* call = flow_.code.opaque_call(i)) not_modelled.look_at_call(call->callee);
@@ -69,10 +72,12 @@ void BlockItems::append_block(std::uint32_t b, std::uint32_t loop, const Facts& 
   std::vector<std::uint32_t> made_of;
   std::vector<ChipAccess> on_chip;
   bool barrier = false;
+  std::shared_ptr<InstructionClasses> classes;
   const auto end_run = [&] {
     if (run == 0) return;
     add_instructions(items, run, lines, ptx,
-                     detail_of(std::exchange(made_of, {}), std::exchange(on_chip, {}), barrier));
+                     detail_of(std::exchange(made_of, {}), std::exchange(on_chip, {}), barrier),
+                     std::exchange(classes, nullptr));
     lines = ptx = {};
     barrier = false;
     run = 0;
@@ -103,6 +108,7 @@ void BlockItems::append_block(std::uint32_t b, std::uint32_t loop, const Facts& 
     }
     note_part(i);
     ++run;
+    add_class(i, classes);
     if (const auto line = notes_.source_line(i); line > 0) lines.add(line);
     ptx.add(static_cast<int>(function_.instructions[i].line));
     if (options_.detail) {
@@ -119,6 +125,13 @@ void BlockItems::append_block(std::uint32_t b, std::uint32_t loop, const Facts& 
   }
   end_run();
   if (!made_of.empty() && !items.empty()) extend_detail(items.back(), detail_of(std::move(made_of)));
+}
+
+void BlockItems::add_class(std::uint32_t i, std::shared_ptr<InstructionClasses>& classes) const {
+  const auto& one = out_.roles[i].instruction_class;
+  if (!one) return;
+  if (!classes) classes = std::make_shared<InstructionClasses>();
+  classes->add(*one);
 }
 
 std::shared_ptr<ItemDetail> BlockItems::detail_of(std::vector<std::uint32_t> made_of,

@@ -47,6 +47,7 @@ class BlockItems {
   void append_opaque_call(std::uint32_t i, const analysis::OpaqueCall& call, Items& items);
   void append_memory_access(std::uint32_t i, std::uint32_t loop, const analysis::Facts& facts,
                             std::vector<std::uint32_t> made_of, Items& items);
+  void add_class(std::uint32_t i, std::shared_ptr<InstructionClasses>& classes) const;
   bool computed_address(std::uint32_t i);
   bool is_floating_atomic(std::uint32_t i) const;
   std::shared_ptr<ItemDetail> detail_of(std::vector<std::uint32_t> made_of,

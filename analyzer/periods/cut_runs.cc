@@ -20,11 +20,13 @@ Items cut(const Item& run, const std::vector<std::size_t>& cuts, const std::vect
     part.predicated = run.predicated;
     part.shares = run.shares;
     std::int64_t executed = 0;
+    InstructionClasses classes;
     for (; from < end; ++from) {
       const auto i = whole.made_of[from];
       detail.made_of.push_back(i);
       if (roles[i].kind == InstructionRole::Kind::none) continue;
       ++executed;
+      if (roles[i].instruction_class) classes.add(*roles[i].instruction_class);
       part.lines.add(notes.source_lines(i));
       part.ptx.add(notes.ptx_lines(i));
       if (roles[i].on_chip && accesses < whole.on_chip.size())
@@ -32,7 +34,10 @@ Items cut(const Item& run, const std::vector<std::size_t>& cuts, const std::vect
     }
     assert(executed > 0);
     executed_of_all += executed;
-    part.what = Instructions{Expression(executed)};
+    Instructions instructions{Expression(executed)};
+    if (!classes.counts.empty())
+      instructions.classes = std::make_shared<const InstructionClasses>(std::move(classes));
+    part.what = std::move(instructions);
     if (c == cuts.size()) {
       detail.chain = whole.chain;
       detail.barrier = whole.barrier;

@@ -85,20 +85,33 @@ void extend_detail(Item& item, const std::shared_ptr<const ItemDetail>& more) {
   item.detail = std::move(joined);
 }
 
+// Of a run that goes on with other instructions.
+void extend_classes(Instructions& run, const std::shared_ptr<const InstructionClasses>& more) {
+  if (!more || !run.classes) {
+    if (more) run.classes = more;
+    return;
+  }
+  auto joined = std::make_shared<InstructionClasses>(*run.classes);
+  joined->add(*more);
+  run.classes = std::move(joined);
+}
+
 void add_instructions(Items& items, std::int64_t count, const LineSet& lines, const LineSet& ptx,
-                      const std::shared_ptr<const ItemDetail>& detail) {
+                      const std::shared_ptr<const ItemDetail>& detail,
+                      const std::shared_ptr<const InstructionClasses>& classes) {
   if (count == 0) return;
   if (!items.empty() && is_for_all(items.back()) && !ends_at_barrier(items.back()) &&
       (!detail || detail->needs.empty()))
     if (auto* last = std::get_if<Instructions>(&items.back().what);
         last != nullptr && last->count.is_integer()) {
       last->count = Expression(last->count.integer_value() + count);
+      extend_classes(*last, classes);
       items.back().lines.add(lines);
       items.back().ptx.add(ptx);
       extend_detail(items.back(), detail);
       return;
     }
-  items.push_back({Instructions{Expression(count)}, lines, ptx});
+  items.push_back({Instructions{Expression(count), classes}, lines, ptx});
   items.back().detail = detail;
 }
 
@@ -106,7 +119,7 @@ void append(Items& items, Items more) {
   for (auto& item : more) {
     const auto* run = std::get_if<Instructions>(&item.what);
     if (run != nullptr && run->count.is_integer() && is_for_all(item))
-      add_instructions(items, run->count.integer_value(), item.lines, item.ptx, item.detail);
+      add_instructions(items, run->count.integer_value(), item.lines, item.ptx, item.detail, run->classes);
     else
       items.push_back(std::move(item));
   }
@@ -122,7 +135,8 @@ bool same(const Items& a, const Items& b, bool with_detail) {
       return false;
     if (with_detail && !same_detail(a[i], b[i])) return false;
     if (const auto* x = std::get_if<Instructions>(&a[i].what)) {
-      if (!(x->count == std::get<Instructions>(b[i].what).count)) return false;
+      const auto& y = std::get<Instructions>(b[i].what);
+      if (with_detail ? !(*x == y) : !(x->count == y.count)) return false;
     } else if (const auto* m = std::get_if<MemoryAccess>(&a[i].what)) {
       const auto& n = std::get<MemoryAccess>(b[i].what);
       if (!same_period(*m, n) || (with_detail && !same_place(*m, n))) return false;

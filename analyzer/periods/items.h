@@ -11,9 +11,10 @@
 namespace warptime::periods {
 
 // Adds `count` instructions, of these lines, to the run at the end of the list, or as a new run: behind a
-// barrier, and where they wait for loads. `detail` is theirs.
+// barrier, and where they wait for loads. `detail` and `classes` are theirs.
 void add_instructions(Items& items, std::int64_t count, const LineSet& lines, const LineSet& ptx,
-                      const std::shared_ptr<const ItemDetail>& detail = {});
+                      const std::shared_ptr<const ItemDetail>& detail = {},
+                      const std::shared_ptr<const InstructionClasses>& classes = {});
 void append(Items& items, Items more);
 // The instructions and the accesses on the chip of `more` follow the item's.
 void extend_detail(Item& item, const std::shared_ptr<const ItemDetail>& more);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -22,7 +23,8 @@ struct InstructionRole {
   std::uint32_t access = analysis::none;  // index into Lowered::accesses
   // Index of its address operand; none: no address that can be followed.
   std::uint32_t operand = analysis::none;
-  bool on_chip = false;  // its item has a ChipAccess for it
+  bool on_chip = false;                                    // its item has a ChipAccess for it
+  std::optional<InstructionClass> instruction_class = {};  // if LowerOptions::classes asks for it
 };
 
 struct Lowered {
@@ -47,6 +49,8 @@ struct LowerOptions {
   bool ptx_lines = false;       // `lines` are of the PTX
   // Writes what models of single instructions need: the arrays of accesses, and ItemDetail.
   bool detail = false;
+  // Writes the classes of calculation instructions (InstructionClasses).
+  bool classes = false;
   // Where ptxas put the kernel's instructions; empty: not known.
   MachinePlaces machine_places = {};
 };

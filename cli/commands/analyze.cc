@@ -45,6 +45,10 @@ CommandSyntax analyze_syntax() {
               "write the machine instructions of each item of the program, by execution pipe, as ptxas makes "
               "them; without a CUDA Toolkit, an estimate with a warning"},
              {"estimate-machine", "", "write the estimate, without asking ptxas"},
+             {"classes", "",
+              "write the classes of the instructions of calculation, by operation and operands, which the "
+              "model of Luo "
+              "and Suda gives different costs"},
              {"block", "X[,Y[,Z]]",
               "analyse for blocks of this shape, which decides which threads make a warp; give it if the "
               "kernel is "
@@ -132,6 +136,7 @@ int run_analyze(const Arguments& arguments) {
                          arguments.has("machine")            ? AnalyzeOptions::Machine::assembled
                          : arguments.has("estimate-machine") ? AnalyzeOptions::Machine::estimated
                                                              : AnalyzeOptions::Machine::none};
+  options.classes = arguments.has("classes");
   if (*block) options.block = {(*block)->x, (*block)->y, (*block)->z};
   const auto analysis = analyze(std::move(*source), options);
   if (!analysis) return fail(wrong_input, analysis.diagnostics());

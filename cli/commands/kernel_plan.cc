@@ -252,6 +252,7 @@ KernelLoading kernel_loading(const MeasuredSettings& measured, const CompileOpti
                              bool skip_unsupported, const Model& model, const GpuCatalogue& catalogue) {
   KernelLoading how{compile, skip_unsupported, measured.gpus, measured.parameters, false};
   if (model.takes_whole_launches()) how.machine = AnalyzeOptions::Machine::estimated;
+  how.classes = model.reads_instruction_classes();
   // The measurements say on which GPU they are; the parameters of a kernel are the same on all.
   if (how.gpus.empty()) how.gpus = {catalogue.with_core_packages().back()};
   return how;
@@ -262,6 +263,7 @@ KernelLoader loader_of(const LaunchedInput& launched, const KernelLoading& how) 
   KernelLoader loader(is_plan ? launched.plan.read : reader_of(launched.kernel), say_each, how.compile,
                       how.skip_unsupported, how.registers, how.machine);
   loader.set_parameters(how.parameters);
+  loader.set_classes(how.classes);
   if (!is_plan) loader.add(launched.kernel);
   return loader;
 }

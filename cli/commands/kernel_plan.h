@@ -61,6 +61,7 @@ struct KernelLoading {
   std::vector<NamedValues> parameters;
   bool registers = false;  // ask ptxas for them
   AnalyzeOptions::Machine machine = AnalyzeOptions::Machine::none;
+  bool classes = false;  // of instructions, in programs
 };
 
 // For commands that compare a model with measurements.

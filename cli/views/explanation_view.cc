@@ -221,6 +221,7 @@ std::string explanations_json(const std::vector<Explanation>& explanations) {
       nlohmann::ordered_json one{{"kind", to_string(claim.kind)}, {"text", claim.text}};
       if (claim.time_us) one["time_us"] = exact_json(*claim.time_us);
       if (claim.warps) one["warps"] = *claim.warps;
+      for (const Claim::Term& term : claim.terms) one["terms"][term.key] = exact_json(term.value);
       json["claims"].push_back(std::move(one));
     }
     if (!explanation.limits.empty()) json["limits"] = limits_json(explanation.limits);

@@ -32,12 +32,14 @@ std::string source_of(const Gpu& gpu, const std::string& figure) {
   return found == gpu.sources.end() ? "" : found->second;
 }
 
-// Calls `each` with every class of Table 1: its operation, its operands, and the cycles of one instruction.
+// Calls `each` with every class of instructions: the table that it stands in, its operation, its operands, and the
+// cycles of one instruction.
 template <class F>
 void for_classes(const LuoSudaFigures& figures, F each) {
   for (std::size_t operation = 0; operation < kLuoSudaOperations; ++operation) {
     for (std::size_t operands = 0; operands < kLuoSudaOperands; ++operands)
-      each(to_string(static_cast<LuoSudaOperation>(operation)),
+      each(operation < kTable1Operations ? "class_cycles" : "further_class_cycles",
+           to_string(static_cast<LuoSudaOperation>(operation)),
            to_string(static_cast<LuoSudaOperands>(operands)),
            figures.class_cycles.values[operation][operands]);
   }
@@ -47,9 +49,10 @@ nlohmann::ordered_json luo_suda_json(const LuoSudaFigures& figures) {
   nlohmann::ordered_json json;
   for (const LuoSudaFigure& figure : luo_suda_figures())
     json[std::string(figure.name)] = exact_json(figures.*figure.member);
-  for_classes(figures, [&](std::string_view operation, std::string_view operands, double cycles) {
-    json["class_cycles"][std::string(operation)][std::string(operands)] = exact_json(cycles);
-  });
+  for_classes(figures,
+              [&](const char* table, std::string_view operation, std::string_view operands, double cycles) {
+                json[table][std::string(operation)][std::string(operands)] = exact_json(cycles);
+              });
   return json;
 }
 
@@ -113,9 +116,10 @@ std::vector<Line> lines_of(const Gpu& gpu) {
     lines.push_back({name, exact((*gpu.luo_suda).*figure.member), std::string(figure.unit),
                      source == gpu.sources.end() ? "" : source->second});
   }
-  const auto source = gpu.sources.find("luo_suda.class_cycles");
-  for_classes(*gpu.luo_suda, [&](std::string_view operation, std::string_view operands, double cycles) {
-    lines.push_back({fmt::format("luo_suda.class_cycles.{}.{}", operation, operands), exact(cycles), "cycles",
+  for_classes(*gpu.luo_suda, [&](const char* table, std::string_view operation, std::string_view operands,
+                                 double cycles) {
+    const auto source = gpu.sources.find(fmt::format("luo_suda.{}", table));
+    lines.push_back({fmt::format("luo_suda.{}.{}.{}", table, operation, operands), exact(cycles), "cycles",
                      source == gpu.sources.end() ? "as luo_suda.instruction_cycles" : source->second});
   });
   return lines;

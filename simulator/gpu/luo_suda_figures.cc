@@ -14,10 +14,6 @@ using yaml::Fields;
 using yaml::Node;
 using yaml::Reader;
 
-constexpr std::array<std::string_view, kLuoSudaOperations> kOperations = {
-    "add", "sub", "mul", "div", "neg", "min", "max", "and", "or", "xor", "not"};
-constexpr std::array<std::string_view, kLuoSudaOperands> kOperands = {"int_const", "int_reg", "float_const",
-                                                                      "float_reg"};
 constexpr double kLargest = 1e9;  // beyond it is a slip of the pen
 
 constexpr std::array<LuoSudaFigure, 8> kFigures = {{
@@ -32,7 +28,7 @@ constexpr std::array<LuoSudaFigure, 8> kFigures = {{
 }};
 
 std::vector<std::string> known_luo_suda_fields() {
-  std::vector<std::string> fields = {"class_cycles"};
+  std::vector<std::string> fields = {"class_cycles", "further_class_cycles"};
   for (const LuoSudaFigure& figure : kFigures) fields.emplace_back(figure.name);
   return fields;
 }
@@ -47,7 +43,10 @@ class FiguresReader {
     for (const LuoSudaFigure& each : kFigures)
       figures.*each.member = figure(std::string(each.name), each.least, each.most);
     for (auto& line : figures.class_cycles.values) line.fill(figures.instruction_cycles);
-    if (const Node* table = fields_.find("class_cycles")) read_table(*table, figures.class_cycles);
+    for (const bool further : {false, true}) {
+      const std::string name = further ? "further_class_cycles" : "class_cycles";
+      if (const Node* table = fields_.find(name)) read_table(*table, name, further, figures.class_cycles);
+    }
     if (reader_.failed()) return std::nullopt;
     return figures;
   }
@@ -86,19 +85,24 @@ class FiguresReader {
     return value == nullptr ? least : in_range(*value, field, least, most);
   }
 
-  void read_table(const Node& table, LuoSudaClasses& into) {
-    std::vector<std::string> known = {"source"};
-    known.insert(known.end(), kOperations.begin(), kOperations.end());
-    Fields lines(reader_, table, known, "`class_cycles`");
-    read_source(lines, "class_cycles");
-    for (std::size_t operation = 0; operation < kLuoSudaOperations; ++operation) {
-      const Node* line = lines.find(kOperations[operation]);
+  // further: the operations that Table 1 lacks, else those that it has.
+  void read_table(const Node& table, const std::string& name, bool further, LuoSudaClasses& into) {
+    const std::size_t first = further ? kTable1Operations : 0;
+    const std::size_t end = further ? kLuoSudaOperations : kTable1Operations;
+    const auto name_of = [](std::size_t i) { return to_string(static_cast<LuoSudaOperation>(i)); };
+    std::vector<std::string> known = {"source"}, columns;
+    for (std::size_t i = first; i < end; ++i) known.emplace_back(name_of(i));
+    for (std::size_t i = 0; i < kLuoSudaOperands; ++i)
+      columns.emplace_back(to_string(static_cast<LuoSudaOperands>(i)));
+    Fields lines(reader_, table, known, fmt::format("`{}`", name));
+    read_source(lines, name);
+    for (std::size_t operation = first; operation < end; ++operation) {
+      const Node* line = lines.find(name_of(operation));
       if (line == nullptr) continue;
-      Fields columns(reader_, *line, {kOperands.begin(), kOperands.end()},
-                     fmt::format("`{}`", kOperations[operation]));
+      Fields cells(reader_, *line, columns, fmt::format("`{}`", name_of(operation)));
       for (std::size_t operands = 0; operands < kLuoSudaOperands; ++operands) {
-        if (const Node* cycles = columns.require(kOperands[operands]))
-          into.values[operation][operands] = in_range(*cycles, kOperands[operands], 0, kLargest);
+        if (const Node* cycles = cells.require(columns[operands]))
+          into.values[operation][operands] = in_range(*cycles, columns[operands], 0, kLargest);
       }
     }
   }
@@ -109,14 +113,6 @@ class FiguresReader {
 };
 
 }  // namespace
-
-std::string_view to_string(LuoSudaOperation operation) {
-  return kOperations[static_cast<std::size_t>(operation)];
-}
-
-std::string_view to_string(LuoSudaOperands operands) {
-  return kOperands[static_cast<std::size_t>(operands)];
-}
 
 std::span<const LuoSudaFigure> luo_suda_figures() {
   return kFigures;
@@ -141,6 +137,13 @@ double luo_suda_cycles(const LuoSudaFigures& figures, const LuoSudaClasses& coun
     for (std::size_t operands = 0; operands < kLuoSudaOperands; ++operands)
       cycles += counts.values[operation][operands] * figures.class_cycles.values[operation][operands];
   }
+  return cycles;
+}
+
+double luo_suda_cycles(const LuoSudaFigures& figures, const InstructionClasses& counts) {
+  double cycles = 0;
+  for (const auto& [one, count] : counts.counts)
+    cycles += static_cast<double>(count) * figures.class_cycles.at(one.operation, one.operands);
   return cycles;
 }
 

@@ -9,6 +9,8 @@
 //       add: {int_const: 22, int_reg: 65, float_const: 22, float_reg: 65}
 //       …
 //       source: "…"
+//     further_class_cycles:            # the same of operations that Table 1 lacks: mad, shift, compare, …
+//       …
 #pragma once
 
 #include <array>
@@ -20,6 +22,8 @@
 #include <string>
 #include <string_view>
 
+#include "simulator/program/instruction_classes.h"
+
 namespace warptime {
 
 namespace yaml {
@@ -27,27 +31,12 @@ class Reader;
 struct Node;
 }  // namespace yaml
 
-// The lines and columns of Table 1. `int_const`: integers, one operand a constant; `int_reg`: all in
-// registers.
-enum class LuoSudaOperation : std::uint8_t {
-  add,
-  sub,
-  mul,
-  div,
-  neg,
-  min,
-  max,
-  bit_and,
-  bit_or,
-  bit_xor,
-  bit_not
-};
-enum class LuoSudaOperands : std::uint8_t { int_const, int_reg, float_const, float_reg };
-inline constexpr std::size_t kLuoSudaOperations = 11, kLuoSudaOperands = 4;
-std::string_view to_string(LuoSudaOperation operation);  // as in Table 1: "add", …, "and", "or", "xor", "not"
-std::string_view to_string(LuoSudaOperands operands);
+using LuoSudaOperation = InstructionOperation;
+using LuoSudaOperands = InstructionOperands;
+inline constexpr std::size_t kLuoSudaOperations = kInstructionOperations,
+                             kLuoSudaOperands = kInstructionOperands;
 
-// A number for each class of instructions of Table 1: cycles of one, or how many there are.
+// A number for each class of instructions: cycles of one, or how many there are.
 struct LuoSudaClasses {
   std::array<std::array<double, kLuoSudaOperands>, kLuoSudaOperations> values{};
 
@@ -71,7 +60,7 @@ struct LuoSudaFigures {
   double request_threads = 32;
   double transaction_bytes = 0;
   double instruction_cycles = 0;  // of a calculation instruction of unknown class
-  LuoSudaClasses class_cycles;    // Table 1
+  LuoSudaClasses class_cycles;    // Table 1, and the operations that it lacks
 };
 
 // Reads the section of a GPU's file. Nothing on an error, which goes to `reader`; the sources go to `sources`
@@ -79,7 +68,7 @@ struct LuoSudaFigures {
 std::optional<LuoSudaFigures> read_luo_suda_figures(yaml::Reader& reader, const yaml::Node& section,
                                                     std::map<std::string, std::string>& sources);
 
-// One of the figures, except Table 1: its name in the section, and its range. Views use it too.
+// One of the figures, except those of classes: its name in the section, and its range. Views use it too.
 struct LuoSudaFigure {
   std::string_view name;  // its source is Gpu::sources["luo_suda." + name]
   std::string_view unit;  // cycles, bytes, warps; empty: none
@@ -93,5 +82,6 @@ std::string out_of_range(const LuoSudaFigure& figure, double value);
 // The time cost of the given number of instructions of each class, executed in sequence (Luo and Suda,
 // sections 3.1 and 3.4).
 double luo_suda_cycles(const LuoSudaFigures& figures, const LuoSudaClasses& counts);
+double luo_suda_cycles(const LuoSudaFigures& figures, const InstructionClasses& counts);
 
 }  // namespace warptime

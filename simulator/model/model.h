@@ -179,6 +179,12 @@ struct Claim {
     less_shared,       // shared memory, for the same
     single_precision,  // in place of double precision
     traffic,           // what a line asks L1 for
+    model_terms,       // the quantities of the model's own equations
+  };
+  // A quantity of the model: its name in JSON, and its value.
+  struct Term {
+    std::string key;
+    double value = 0;
   };
   Kind kind = Kind::bound;
   std::string text;
@@ -188,6 +194,7 @@ struct Claim {
   double waiting_share = 0;           // … and the share of its cycles that it then waits for loads
   std::shared_ptr<const KernelProgram> program;  // in place of that of …
   const PlanLaunch* launch = nullptr;            // … this launch
+  std::vector<Term> terms = {};                  // of model_terms
 };
 std::string_view to_string(Claim::Kind kind);  // "bound", "more warps", …
 
@@ -212,6 +219,8 @@ class Model {
   // Whether times need ModelLaunch::whole. Otherwise a launch whose warps differ is the mean of the times that it would
   // take with warps that are all like these or those.
   virtual bool takes_whole_launches() const { return false; }
+  // Whether times depend on the classes of instructions (InstructionClasses).
+  virtual bool reads_instruction_classes() const { return false; }
 
   // Why the model rejects this GPU; empty if it does not.
   virtual Diagnostics check(const Gpu& gpu) const;

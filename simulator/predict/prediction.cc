@@ -301,6 +301,12 @@ bool takes_whole_launches(const PredictionOptions& options) {
                      [](const Model* model) { return model->takes_whole_launches(); });
 }
 
+bool reads_instruction_classes(const PredictionOptions& options) {
+  return options.model->reads_instruction_classes() ||
+         std::any_of(options.beside.begin(), options.beside.end(),
+                     [](const Model* model) { return model->reads_instruction_classes(); });
+}
+
 Result<std::uint64_t> sweep_size(const std::vector<const Gpu*>& gpus,
                                  const std::vector<NamedValues>& parameters) {
   std::uint64_t size = gpus.size();

@@ -82,6 +82,8 @@ struct PredictionOptions {
 
 // Whether its model, or one beside it, needs the warps of launches.
 bool takes_whole_launches(const PredictionOptions& options);
+// Whether one of them needs the classes of instructions.
+bool reads_instruction_classes(const PredictionOptions& options);
 
 // The number of rows of a sweep. Errors: a number that does not fit 64 bits.
 Result<std::uint64_t> sweep_size(const std::vector<const Gpu*>& gpus,

@@ -17,6 +17,7 @@
 
 #include "simulator/base/diagnostic.h"
 #include "simulator/program/expression/expression.h"
+#include "simulator/program/instruction_classes.h"
 #include "simulator/program/item_detail.h"
 #include "simulator/program/machine_work.h"
 
@@ -75,7 +76,12 @@ struct Calculation {  // `calc: 33`: a calculation period of exactly that many c
 struct Instructions {  // `instructions: 24`: executed instructions of calculation; runs that meet are one
                        // period of n - 1 + 10
   Expression count;
-  friend bool operator==(const Instructions&, const Instructions&) = default;
+  // Of a count that is a number: what they are. Only the model of Luo and Suda reads it. Null: not known.
+  std::shared_ptr<const InstructionClasses> classes = {};
+  friend bool operator==(const Instructions& a, const Instructions& b) {
+    const bool same_classes = a.classes == b.classes || (a.classes && b.classes && *a.classes == *b.classes);
+    return a.count == b.count && same_classes;
+  }
 };
 struct MemoryAccess {  // `load: …`, `store: …`: a memory access period
   enum class Kind : std::uint8_t { load, store } kind = Kind::load;

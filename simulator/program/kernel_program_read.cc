@@ -21,7 +21,7 @@ using yaml::Reader;
 constexpr int kDeepestItems = 200;
 // Of a kernel's resources: far beyond any GPU's.
 constexpr std::int64_t kMostPerThread = 65'536, kMostThreads = std::numeric_limits<int>::max(),
-                       kMostBytes = 1'000'000'000'000;
+                       kMostBytes = 1'000'000'000'000, kMostOfClass = 1'000'000'000'000;
 const std::vector<std::string> kKinds = {"calc", "instructions", "load", "store", "repeat", "when"};
 
 class ProgramReader {
@@ -245,6 +245,7 @@ class ProgramReader {
                                       "on_chip", "barrier", "near",  "floating"};
     if (kind == "repeat") known.insert(known.end(), {"counter", "per_thread", "unrolled", "body"});
     if (kind == "when") known.insert(known.end(), {"then_threads", "then", "else"});
+    if (kind == "instructions") known.emplace_back("classes");
     Fields fields(reader_, node, std::move(known), fmt::format("`{}`", kind));
     Item item{read_what(kind, kinds[0]->value, fields, depth)};
     if (const Node* lines = fields.find("lines")) item.lines = read_lines(*lines, "`lines`");
@@ -366,12 +367,37 @@ class ProgramReader {
   decltype(Item::what) read_what(const std::string& kind, const Node& value, Fields& fields, int depth) {
     if (kind == "calc") return Calculation{reader_.expression(value, "`calc`", Reader::Constant::number)};
     if (kind == "instructions") {
-      return Instructions{reader_.expression(value, "`instructions`", Reader::Constant::count)};
+      Instructions instructions{reader_.expression(value, "`instructions`", Reader::Constant::count)};
+      if (const Node* classes = fields.find("classes")) read_classes(*classes, instructions);
+      return instructions;
     }
     if (kind == "load") return read_access(value, MemoryAccess::Kind::load, "`load`");
     if (kind == "store") return read_access(value, MemoryAccess::Kind::store, "`store`");
     if (kind == "repeat") return read_repeat(value, fields, depth);
     return read_when(value, fields, depth);
+  }
+
+  void read_classes(const Node& node, Instructions& instructions) {
+    constexpr const char* example = "{instructions: 3, classes: {add.int_const: 2, mad.float_reg: 1}}";
+    if (node.kind != Node::Kind::mapping)
+      return reader_.error(node, "`classes` must be numbers of instructions by class", example);
+    auto classes = std::make_shared<InstructionClasses>();
+    for (const yaml::Entry& entry : node.entries) {
+      const auto one = find_instruction_class(entry.key.text);
+      if (!one) {
+        reader_.error(entry.key, fmt::format("`{}` is no class of instructions", entry.key.text),
+                      fmt::format("an operation and its operands: {}", example));
+        continue;
+      }
+      if (const auto count = read_in_range(entry.value, entry.key.text, 0, kMostOfClass))
+        classes->add(*one, *count);
+    }
+    if (!instructions.count.is_integer())
+      reader_.error(node, "`classes` needs a number of `instructions`, not an expression", example);
+    else if (classes->total() > instructions.count.integer_value())
+      reader_.error(node, fmt::format("`classes` are {} instructions of {}", classes->total(),
+                                      instructions.count.integer_value()));
+    instructions.classes = std::move(classes);
   }
 
   MemoryAccess read_access(const Node& value, MemoryAccess::Kind kind, std::string_view what) {

@@ -191,7 +191,7 @@ class YamlWriter {
   void period(int indent, const Item& item, std::string_view kind, Value value) {
     put(Indent{indent}, "- ");
     const bool all = !item.threads && !item.predicated && item.shares.empty() && !item.machine &&
-                     (!item.detail || item.detail->empty());
+                     (!item.detail || item.detail->empty()) && classes_of(item) == nullptr;
     if (item.lines.empty() && item.ptx.empty() && all) {
       put(kind, ": ");
       value(false);
@@ -200,6 +200,7 @@ class YamlWriter {
     }
     put('{', kind, ": ");
     value(true);
+    if (const auto* classes = classes_of(item)) put(", classes: "), write_classes(*classes);
     if (!item.lines.empty()) put(", lines: ", Scalar{to_string(item.lines), true});
     if (!item.ptx.empty()) put(", ptx: ", Scalar{to_string(item.ptx), true});
     who(
@@ -223,6 +224,21 @@ class YamlWriter {
     if (detail.barrier) begin("barrier"), put("true"), end();
     if (detail.near) begin("near"), put("true"), end();
     if (detail.floating) begin("floating"), put("true"), end();
+  }
+
+  static const InstructionClasses* classes_of(const Item& item) {
+    const auto* instructions = std::get_if<Instructions>(&item.what);
+    return instructions == nullptr ? nullptr : instructions->classes.get();
+  }
+
+  void write_classes(const InstructionClasses& classes) {
+    put('{');
+    std::string_view separator;
+    for (const auto& [one, count] : classes.counts) {
+      put(separator, to_string(one), ": ", count);
+      separator = ", ";
+    }
+    put('}');
   }
 
   template <class T>
@@ -349,6 +365,10 @@ Json to_json_value(const Item& item) {
     json["calc"] = to_json_value(calculation->cycles);
   } else if (const auto* instructions = std::get_if<Instructions>(&item.what)) {
     json["instructions"] = to_json_value(instructions->count);
+    if (instructions->classes) {
+      Json& classes = json["classes"] = Json::object();
+      for (const auto& [one, count] : instructions->classes->counts) classes[to_string(one)] = count;
+    }
   } else if (const auto* access = std::get_if<MemoryAccess>(&item.what)) {
     json[access->kind == MemoryAccess::Kind::load ? "load" : "store"] = to_json_value(*access);
   } else if (const auto* repeat = std::get_if<Repeat>(&item.what)) {

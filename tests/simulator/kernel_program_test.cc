@@ -180,6 +180,18 @@ TEST(KernelProgram, YamlAndJsonReadBackToAnEqualProgram) {
   }
 }
 
+TEST(KernelProgram, ClassesOfInstructionsAreWrittenReadably) {
+  const std::string text =
+      "warptime: 3\nprogram:\n  - {instructions: 4, classes: {add.int_const: 2, mad.float_reg: 1}, lines: "
+      "3}\n";
+  const KernelProgram program = program_of(text);
+  const auto& classes = std::get<Instructions>(program.program[0].what).classes;
+  ASSERT_TRUE(classes);
+  EXPECT_EQ(classes->total(), 3);
+  EXPECT_EQ(to_yaml(program), text);
+  EXPECT_FALSE(program == program_of("program: [{instructions: 4, lines: 3}]"));
+}
+
 TEST(KernelProgram, SeveralAreSeveralDocumentsOrAJsonArray) {
   const std::vector<KernelProgram> programs = {program_of("kernel: a\nprogram: [calc: 1]"),
                                                program_of("kernel: b\nprogram: [calc: 2]")};

@@ -101,7 +101,35 @@ TEST(LuoSudaFigures, CostsOfInstructionsByClassAddUp) {
   EXPECT_EQ(luo_suda_cycles(figures(), counts), 1609);
 }
 
+TEST(LuoSudaFigures, OperationsThatTable1LacksTakeWhatTheirSourceSays) {
+  const auto line = [](Op operation) {
+    return figures().class_cycles.values[static_cast<std::size_t>(operation)];
+  };
+  EXPECT_EQ(line(Op::mad), line(Op::mul));
+  EXPECT_EQ(line(Op::shift), line(Op::bit_or));
+  EXPECT_EQ(line(Op::compare), line(Op::sub));
+  EXPECT_EQ(line(Op::select), line(Op::min));
+  EXPECT_EQ(line(Op::move), line(Op::neg));
+  EXPECT_EQ(line(Op::convert), line(Op::neg));
+  const double addition = figures().class_cycles.at(Op::add, LuoSudaOperands::float_reg);
+  EXPECT_EQ(line(Op::special),
+            (std::array<double, 4>{4 * addition, 4 * addition, 4 * addition, 4 * addition}));
+  EXPECT_EQ(line(Op::branch), (std::array<double, 4>{}));
+}
+
 // ---- The equations, by hand ----
+
+TEST(LuoSudaPrograms, InstructionsCostWhatTheirClassesCost) {
+  // 22 + 2 * 65 + 783, and two of no class at 65 each
+  const auto known = luo_suda_program(
+      "[{instructions: 6, classes: {add.int_const: 1, mul.float_reg: 2, div.float_reg: 1}}, {load: 200}]");
+  EXPECT_EQ(known.computation_cycles, 22 + 2 * 65 + 783 + 2 * 65);
+  // Runs that meet, over iterations: 3 * (44 + 65)
+  const auto repeated = luo_suda_program(
+      "[{repeat: 3, body: [{instructions: 1, classes: {mul.int_const: 1}}, {instructions: 1}]}]");
+  EXPECT_EQ(repeated.computation_cycles, 3 * (44 + 65));
+  EXPECT_EQ(luo_suda_program("[{instructions: 6}, {load: 200}]").computation_cycles, 6 * 65);
+}
 
 TEST(LuoSudaEquations, Equation1IsWhatAWarpMovesInAnAccess) {
   // 32 threads * 4 bytes in 1 transaction of 200 cycles: 0.64 bytes per cycle, times 1242 MHz = 794.88 MB/s

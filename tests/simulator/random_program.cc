@@ -75,12 +75,23 @@ class ProgramMaker {
 
   decltype(Item::what) what(int deepest) {
     const int kind = pick(random_, 0, deepest > 0 ? 11 : 6);
-    if (kind <= 1) return Instructions{count(0, 5)};
+    if (kind <= 1) return instructions();
     if (kind == 2) return Calculation{duration()};
     if (kind <= 4) return access(MemoryAccess::Kind::load);
     if (kind <= 6) return access(MemoryAccess::Kind::store);
     if (kind <= 9 || !options_.conditions) return repeat(deepest);
     return When{Expression::make(Op::less, {value(), value()}), items(deepest - 1), items(deepest - 1)};
+  }
+
+  Instructions instructions() {
+    Instructions made{count(0, 5)};
+    if (!options_.texts || !made.count.is_integer()) return made;
+    InstructionClasses classes;
+    for (std::int64_t left = made.count.integer_value(); left > 0; left -= 2)
+      classes.add({static_cast<InstructionOperation>(pick(random_, 0, kInstructionOperations - 1)),
+                   static_cast<InstructionOperands>(pick(random_, 0, kInstructionOperands - 1))});
+    made.classes = std::make_shared<const InstructionClasses>(std::move(classes));
+    return made;
   }
 
   Repeat repeat(int deepest) {

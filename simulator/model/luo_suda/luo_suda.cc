@@ -17,7 +17,9 @@ constexpr double kWarpThreads = 32;  // N_thread
 struct RunTime {
   LuoSudaPeriodTime parts;
   std::array<double, 4> type{};
+  std::array<double, 4> type_periods{};
   double cpd = 0;
+  double mpd_least = 0, mpd_most = 0;
 };
 
 RunTime run_time(const Gpu& gpu, const LuoSudaProgram& program, double active_warps) {
@@ -33,7 +35,13 @@ RunTime run_time(const Gpu& gpu, const LuoSudaProgram& program, double active_wa
     time.parts.computation += period.count * part.computation;
     time.parts.waiting_previous += period.count * part.waiting_previous;
     time.parts.waiting_current += period.count * part.waiting_current;
-    time.type[static_cast<std::size_t>(period.type() - 1)] += period.count * part.total();
+    const auto type = static_cast<std::size_t>(period.type() - 1);
+    time.type[type] += period.count * part.total();
+    time.type_periods[type] += period.count;
+    if (period.previous_memory_cycles > 0) {
+      time.mpd_least = time.mpd_most > 0 ? std::min(time.mpd_least, mpd) : mpd;
+      time.mpd_most = std::max(time.mpd_most, mpd);
+    }
   }
   return time;
 }
@@ -117,6 +125,9 @@ void add_times(LuoSudaTime& into, const LuoSudaTime& time, double times) {
     into.remaining_active_warps = time.remaining_active_warps;
     into.proportion = time.proportion;
     into.cpd = time.cpd;
+    into.type_periods = time.type_periods;
+    into.mpd_least = time.mpd_least;
+    into.mpd_most = time.mpd_most;
   }
   into.total_us += times * time.total_us;
   into.computation_us += times * time.computation_us;
@@ -164,6 +175,9 @@ Result<LuoSudaTime> luo_suda_time(const Gpu& gpu, const Launch& launch, const Lu
   const RunTime full = run_time(gpu, program, time.active_warps);
   const RunTime rest = remaining_blocks > 0 ? run_time(gpu, program, time.remaining_active_warps) : RunTime{};
   time.cpd = full.cpd;
+  time.type_periods = full.type_periods;
+  time.mpd_least = full.mpd_least;
+  time.mpd_most = full.mpd_most;
   const auto microseconds = [&](double of_full, double of_rest) {
     return (runs * of_full + of_rest) / gpu.clock_mhz;
   };

@@ -93,8 +93,8 @@ struct LuoSudaProgram {
   double proportion() const;           // P, the computation instruction proportion; 1 for an empty program
 };
 
-// Makes the periods of a schedule from make_schedule. Each of its `instructions` costs instruction_cycles
-// (the n - 1 + 10 of a run belongs to the other model). `calc` and accesses with `cycles` cost these cycles;
+// Makes the periods of a schedule from make_schedule. Each of its `instructions` costs what class_cycles has for its
+// class, or instruction_cycles if that is not known (the n - 1 + 10 of a run belongs to the other model). `calc` and accesses with `cycles` cost these cycles;
 // other accesses cost what luo_suda_memory_task says. The work does not depend on iteration counts. Errors: a
 // time that overflows.
 Result<LuoSudaProgram> make_luo_suda_program(const Schedule& schedule, const LuoSudaFigures& figures);
@@ -118,12 +118,16 @@ struct LuoSudaTime {
   double waiting_current_us = 0;   // T_c
   double full_runs_us = 0;
   double remaining_run_us = 0;
-  std::array<double, 4> type_us{};  // by the four types of calculation period
+  std::array<double, 4> type_us{};       // by the four types of calculation period
+  std::array<double, 4> type_periods{};  // of one warp
   std::int64_t full_runs = 0;
   double active_warps = 0;            // N_act of a full run
   double remaining_active_warps = 0;  // of the remaining run; 0 without one
   double proportion = 0;              // P
   double cpd = 0;                     // of a full run
+  // MPD in a full run: the smallest and the largest, over the memory access tasks that later periods wait for (types 3
+  // and 4). 0: there are none.
+  double mpd_least = 0, mpd_most = 0;
 };
 // For plans: adds `time`, `times` times. The members that are not times keep their value in `into`; if `into`
 // is empty, they are those of `time`.

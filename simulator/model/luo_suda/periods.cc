@@ -213,15 +213,33 @@ class TaskReader {
     static const std::vector<Schedule::Share> kNone;
     const auto& shares = period.origin < schedule_.origins.size() ? schedule_.origins[period.origin] : kNone;
     if (period.kind == PeriodKind::calculation) {
-      double instructions = 0;
-      for (const Schedule::Share& share : shares) instructions += static_cast<double>(share.instructions);
-      return {false, instructions > 0 ? instructions * figures_.instruction_cycles : period.cycles, 0};
+      bool counted = false;
+      double unknown = 0, known_cycles = 0;
+      for (const Schedule::Share& share : shares) {
+        counted = counted || share.instructions > 0;
+        add_instructions(share, unknown, known_cycles);
+      }
+      return {false, counted ? unknown * figures_.instruction_cycles + known_cycles : period.cycles, 0};
     }
     const Item* item = shares.empty() ? nullptr : shares.front().item;
     const MemoryAccess* access = item == nullptr ? nullptr : std::get_if<MemoryAccess>(&item->what);
     MemoryAccess unknown;  // of a schedule that is not from a program
     unknown.cycles = Expression(0);
     return luo_suda_memory_task(access == nullptr ? unknown : *access, period.cycles, figures_);
+  }
+
+  // Adds the instructions of unknown class, and the cycles of the others.
+  void add_instructions(const Schedule::Share& share, double& unknown, double& known_cycles) const {
+    const auto executed = static_cast<double>(share.instructions);
+    const auto* item = share.item == nullptr ? nullptr : std::get_if<Instructions>(&share.item->what);
+    if (item == nullptr || item->classes == nullptr) {
+      unknown += executed;
+      return;
+    }
+    const auto of_item = static_cast<double>(item->count.integer_value());
+    const double times = executed / of_item;
+    unknown += times * (of_item - static_cast<double>(item->classes->total()));
+    known_cycles += times * luo_suda_cycles(figures_, *item->classes);
   }
 
   const Schedule& schedule_;
