@@ -101,6 +101,7 @@ class Pipeline {
     options.ptx_lines = source_->text.empty();
     options.detail = options_.machine != AnalyzeOptions::Machine::none;
     options.classes = options_.classes;
+    options.rearrange = options_.rearrange;
     const auto assembled = machine_code_.find(std::string(module_->functions[chosen.function].name));
     if (assembled != machine_code_.end()) options.machine_places = places_of(assembled->second);
     return options;

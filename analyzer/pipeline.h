@@ -40,6 +40,9 @@ struct AnalyzeOptions {
   std::optional<std::array<std::int64_t, 3>> block = {};
   // The classes of calculation instructions (Instructions::classes).
   bool classes = false;
+  // Loads whose addresses need nothing that was loaded before become adjacent, and so do stores (periods/rearrange.h).
+  // Without effect where `machine` asks for what models of single instructions need: those move loads themselves.
+  bool rearrange = false;
 };
 
 namespace analysis {

@@ -186,6 +186,7 @@ Result<LoadedProgram> KernelLoader::analysed(const Result<Source>& source, const
   std::vector<std::string> notes = source->notes;
   AnalyzeOptions options{kernel, skip_unsupported_, {}, {}, false, registers_, machine_};
   options.classes = classes_;
+  options.rearrange = rearrange_;
   if (block.shape) options.block = {block.shape->x, block.shape->y, block.shape->z};
   auto analysis = analyze(*source, options);
   if (!analysis) return analysis.diagnostics();

@@ -41,6 +41,8 @@ class KernelLoader {
 
   // Whether programs carry the classes of their instructions, for models that read them.
   void set_classes(bool classes) { classes_ = classes; }
+  // Whether programs are rearranged (AnalyzeOptions::rearrange).
+  void set_rearrange(bool rearrange) { rearrange_ = rearrange; }
   // The values that blocks over parameters are analysed for: the first of each, else the plan's typical one.
   // A block that depends on more (a counter) is analysed as one-dimensional, and a note says so.
   void set_parameters(const std::vector<NamedValues>& parameters);
@@ -78,7 +80,7 @@ class KernelLoader {
   CompileOptions compile_;
   bool skip_unsupported_, registers_;
   AnalyzeOptions::Machine machine_;
-  bool classes_ = false;
+  bool classes_ = false, rearrange_ = false;
   std::map<std::string, Input> inputs_;
   std::map<std::string, Target> targets_;  // by the one asked for
   std::map<std::pair<std::string, std::string>, std::unique_ptr<Result<Source>>>

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <numeric>
 #include <utility>
 
 #include "analyzer/periods/classify.h"
 #include "analyzer/periods/instruction_class.h"
 #include "analyzer/periods/items.h"
 #include "analyzer/periods/not_modelled.h"
+#include "analyzer/periods/rearrange.h"
 #include "analyzer/symbolic/ptx_types.h"
 
 namespace warptime::periods {
@@ -65,6 +67,17 @@ void BlockItems::unknown_instruction(std::uint32_t i, Diagnostics& errors) {
   }
 }
 
+std::vector<std::uint32_t> BlockItems::order_of(std::uint32_t b) {
+  if (options_.rearrange && !options_.detail) {
+    if (!uses_) uses_.emplace(flow_);
+    return rearranged(flow_, *uses_, b, out_.roles);
+  }
+  const auto& block = flow_.cfg.blocks[b];
+  std::vector<std::uint32_t> order(block.end - block.first);
+  std::iota(order.begin(), order.end(), block.first);
+  return order;
+}
+
 void BlockItems::append_block(std::uint32_t b, std::uint32_t loop, const Facts& facts, Items& items) {
   const auto& block = flow_.cfg.blocks[b];
   std::int64_t run = 0;
@@ -93,7 +106,7 @@ void BlockItems::append_block(std::uint32_t b, std::uint32_t loop, const Facts& 
   const auto note_part = [&](std::uint32_t i) {
     if (options_.detail) made_of.push_back(i);
   };
-  for (auto i = block.first; i < block.end; ++i) {
+  for (const auto i : order_of(b)) {
     const auto& role = out_.roles[i];
     if (role.kind == InstructionRole::Kind::none) {
       // It may still pass a register on: an argument of an inlined call.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "analyzer/periods/notes.h"
 #include "analyzer/periods/on_chip.h"
 #include "analyzer/periods/parameters.h"
+#include "analyzer/periods/register_uses.h"
 
 namespace warptime::periods {
 
@@ -47,6 +49,8 @@ class BlockItems {
   void append_opaque_call(std::uint32_t i, const analysis::OpaqueCall& call, Items& items);
   void append_memory_access(std::uint32_t i, std::uint32_t loop, const analysis::Facts& facts,
                             std::vector<std::uint32_t> made_of, Items& items);
+  // The block's instructions in the order in which they become items.
+  std::vector<std::uint32_t> order_of(std::uint32_t b);
   void add_class(std::uint32_t i, std::shared_ptr<InstructionClasses>& classes) const;
   bool computed_address(std::uint32_t i);
   bool is_floating_atomic(std::uint32_t i) const;
@@ -67,6 +71,7 @@ class BlockItems {
   Notes& notes_;
   std::set<std::uint32_t> footprints_;  // instructions whose footprint was looked for
   std::set<std::string> warned_calls_;  // by the parameter that stands for the call
+  std::optional<RegisterUses> uses_;    // if instructions are rearranged
 };
 
 }  // namespace warptime::periods

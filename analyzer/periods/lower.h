@@ -51,6 +51,8 @@ struct LowerOptions {
   bool detail = false;
   // Writes the classes of calculation instructions (InstructionClasses).
   bool classes = false;
+  // Moves calculation across loads and stores (rearrange.h); not with `detail`.
+  bool rearrange = false;
   // Where ptxas put the kernel's instructions; empty: not known.
   MachinePlaces machine_places = {};
 };

@@ -53,7 +53,7 @@ CommandSyntax analyze_syntax() {
               "analyse for blocks of this shape, which decides which threads make a warp; give it if the "
               "kernel is "
               "launched with more than one dimension"}}},
-           compiler_options(),
+           program_options(),
            general_options({"yaml", "json", "text"},
                            "yaml or json for a program; text (default) or json for the other steps")},
           1,
@@ -137,6 +137,7 @@ int run_analyze(const Arguments& arguments) {
                          : arguments.has("estimate-machine") ? AnalyzeOptions::Machine::estimated
                                                              : AnalyzeOptions::Machine::none};
   options.classes = arguments.has("classes");
+  options.rearrange = arguments.has("rearrange");
   if (*block) options.block = {(*block)->x, (*block)->y, (*block)->z};
   const auto analysis = analyze(std::move(*source), options);
   if (!analysis) return fail(wrong_input, analysis.diagnostics());

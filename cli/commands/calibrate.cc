@@ -49,7 +49,7 @@ CommandSyntax calibrate_syntax() {
           "spread evenly over the sizes) or values of a parameter (N=2^21..2^23)"}}},
        measurement_options(),
        kernel_plan_options(),
-       compiler_options(),
+       program_options(),
        {"General",
         {{"format",
           "FORMAT",
@@ -281,8 +281,9 @@ int run_calibrate(const Arguments& arguments) {
   if (!launched) return fail(wrong_input, launched.diagnostics());
   if (const auto wrong = check_launch(*launched, settings->kernel); !wrong.empty())
     return fail(wrong_command_line, wrong);
-  const auto how = kernel_loading(settings->measured, settings->compile, arguments.has("skip-unsupported"),
-                                  *settings->model, *catalogue);
+  auto how = kernel_loading(settings->measured, settings->compile, arguments.has("skip-unsupported"),
+                            *settings->model, *catalogue);
+  how.rearrange = arguments.has("rearrange");
   KernelLoader kernels = loader_of(*launched, how);
   const auto found = plan_to_predict(*launched, settings->kernel, how, kernels);
   if (!found) return fail(wrong_input, found.diagnostics());

@@ -58,7 +58,7 @@ CommandSyntax compare_syntax() {
        compare_counters_options(),
        measurement_options(),
        kernel_plan_options(),
-       compiler_options(),
+       program_options(),
        general_options({"text", "csv", "json"}, "text (default), csv (a line for each measurement) or json")},
       1,
       1 << 20,
@@ -124,8 +124,9 @@ class Method {
   // rows_of: empty for the plan's own. kernel: the launch, where `launched` is a kernel.
   Result<ComparedMethod> compare(const LaunchedInput& launched, const KernelPlanOptions& kernel,
                                  const std::string& rows_of, const std::vector<MeasuredFile>& files) {
-    const auto how = kernel_loading(settings_.measured, settings_.compile, arguments_.has("skip-unsupported"),
-                                    *settings_.model, catalogue_);
+    auto how = kernel_loading(settings_.measured, settings_.compile, arguments_.has("skip-unsupported"),
+                              *settings_.model, catalogue_);
+    how.rearrange = arguments_.has("rearrange");
     KernelLoader kernels = loader_of(launched, how);
     const auto plan = plan_to_predict(launched, kernel, how, kernels);
     if (!plan) return plan.diagnostics();

@@ -264,6 +264,7 @@ KernelLoader loader_of(const LaunchedInput& launched, const KernelLoading& how) 
                       how.skip_unsupported, how.registers, how.machine);
   loader.set_parameters(how.parameters);
   loader.set_classes(how.classes);
+  loader.set_rearrange(how.rearrange);
   if (!is_plan) loader.add(launched.kernel);
   return loader;
 }

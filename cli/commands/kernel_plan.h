@@ -61,7 +61,8 @@ struct KernelLoading {
   std::vector<NamedValues> parameters;
   bool registers = false;  // ask ptxas for them
   AnalyzeOptions::Machine machine = AnalyzeOptions::Machine::none;
-  bool classes = false;  // of instructions, in programs
+  bool classes = false;    // of instructions, in programs
+  bool rearrange = false;  // AnalyzeOptions::rearrange
 };
 
 // For commands that compare a model with measurements.

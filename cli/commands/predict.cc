@@ -85,7 +85,7 @@ CommandSyntax predict_syntax() {
           "factor (default: 2)"},
          {"jobs", "N", "compute with N threads (default: one per core)"}}},
        sm_timeline_options(),
-       compiler_options(),
+       program_options(),
        general_options({"text", "csv", "json"})},
       1,
       1,

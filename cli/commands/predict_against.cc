@@ -103,6 +103,7 @@ int run_against(const Arguments& arguments, const PredictionJob& job, const std:
                       arguments.has("registers"), settings.machine);
   loader.set_parameters(settings.parameters);
   loader.set_classes(reads_instruction_classes(settings.prediction));
+  loader.set_rearrange(arguments.has("rearrange"));
   loader.prepare(input->plan, job.gpus);
   const auto first = rows_of(job.plan, job, job.loader);
   if (!first) return fail(wrong_input, first.diagnostics());

@@ -105,13 +105,14 @@ std::unique_ptr<PredictInput> read_predict_input(const Arguments& arguments, Wit
   const auto caches = read_caches(arguments, CacheState::warm);
   if (!caches) return failed(wrong_command_line, caches.diagnostics());
   settings.prediction.model_options.caches = *caches;
-  const KernelLoading how{settings.compile,
+  KernelLoading how{settings.compile,
                     arguments.has("skip-unsupported"),
                     settings.gpus,
                     settings.parameters,
                     arguments.has("registers"),
                     settings.machine,
                     reads_instruction_classes(settings.prediction)};
+  how.rearrange = arguments.has("rearrange");
   input->loader = std::make_unique<KernelLoader>(loader_of(*launched, how));
   auto plan = plan_to_predict(*launched, options, how, *input->loader);
   if (!plan) return failed(wrong_input, plan.diagnostics());

@@ -60,6 +60,16 @@ OptionGroup compiler_options() {
         "continue at instructions that the analyzer does not know, and report the share that was modelled"}}};
 }
 
+OptionGroup program_options() {
+  OptionGroup group = compiler_options();
+  group.options.push_back(
+      {"rearrange", "",
+       "move calculation across loads and stores that it does not depend on, so that they become adjacent, "
+       "as in the "
+       "listings of Puchala et al.; the extended model does so in its own way, with and without"});
+  return group;
+}
+
 Option param_option() {
   return {"param", "NAME=VALUES",
           "set a parameter: 64; a list 8,10,12; powers of two 2^6..2^20; a range with a step 64..1024:64. "

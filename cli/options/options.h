@@ -16,6 +16,8 @@ namespace warptime::cli {
 
 // For CommandSyntax::groups.
 OptionGroup compiler_options();
+// The same with --rearrange, for commands that make kernel programs.
+OptionGroup program_options();
 Option param_option();
 Option kernel_option();
 Option gpu_dir_option();
