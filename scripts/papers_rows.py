@@ -1,0 +1,264 @@
+"""The rows of docs/papers.md. scripts/papers runs their commands.
+
+A row: item; where it is in the project; paper: the paper's figure, or what it says; command, find (a pattern whose groups
+are in what the command prints) and ours (text with {} for them); why: why ours differs, or why there is nothing.
+"""
+
+HEAD = """# The papers, item by item
+
+What each paper has (algorithms, equations, listings, tables, figures), where it is here, and the paper's figure beside
+ours. `scripts/papers` writes this page and runs the command of each row; a test fails if the page differs from what
+it writes. A row without a command has no figure to show, or says why it has none."""
+
+CSV = "python3 -c 'import csv, sys; r = next(csv.DictReader(sys.stdin)); print(*(r[c] for c in sys.argv[1:]))'"
+MATRIX = "warptime predict matrix --gpu rtx-2080 --param K=8,N=2^20 --format csv"
+
+PUCHALA = {
+    "title": "Puchala, Stokfiszewski, Wieloch (2022): the execution time model",
+    "about": """*Execution time prediction model for parallel GPU realization of discrete transforms computation algorithms*,
+Bulletin of the Polish Academy of Sciences. Our text was converted from PDF: Listing 3 (PTX) is line numbers only, and the
+plots are missing. Mended: `L` for `K` in line 7 of Listing 6; `dwt_lft_kernel` in equation 18 is Listing 9's
+`dwt_ltt_kernel`; in Algorithm 1, line 19 divides N_ab/sm by itself where it means the blocks scheduled on an SM, and line 20 is 0 or 1 only
+if rounded up;
+in line 25 of Algorithm 2, `current_instr_index` is `current_instr_counter`.""",
+    "rows": [
+        {"item": "Algorithm 1", "where": "`simulator/model/puchala/kernel_time.h`", "paper": "no figure of its own",
+         "command": MATRIX + " | " + CSV + " time_us", "find": r"([\d.]+)", "ours": "{} µs (N = 2^20, K = 8, RTX 2080)"},
+        {"item": "Algorithm 2", "where": "`simulator/model/puchala/core_package.h`", "paper": "112 cycles (Listing 1, load)",
+         "command": "warptime simulate samples/puchala2022/listing_1_load.yaml --warps 3 --t-m 2 --format json",
+         "find": r'"cycles": (\d+)', "ours": "{} cycles"},
+        {"item": "Algorithm 3", "where": "`simulator/plan/launch.h`", "paper": "N_t* ≤ 1024 threads in N_b* blocks",
+         "command": MATRIX + " | " + CSV + " blocks threads_per_block", "find": r"(\d+) (\d+)", "ours": "{} blocks of {}"},
+        {"item": "Equations 1, 2", "where": "`dwt_kernels/reference/`, `mtx.cu`", "paper": "definition",
+         "why": "checked by `tests/kernels/matrix_lattice_test.cc`, no figure"},
+        {"item": "Equation 3", "where": "`dwt_kernels/reference/lattice.h`, `ltt.cu`", "paper": "definition",
+         "why": "checked by the same test"},
+        {"item": "Equation 4", "where": "`scripts/papers_operations`", "paper": "N (2K − 1) = 15360 (N = 1024, K = 8)",
+         "command": "scripts/papers_operations mtx 1024 8", "find": r"(\d+) operations", "ours": "{} operations",
+         "why": "the kernel adds its first product to 0: N more"},
+        {"item": "Equation 5", "where": "`scripts/papers_operations`", "paper": "N (K + 1) = 9216 (N = 1024, K = 8)",
+         "command": "scripts/papers_operations ltt 1024 8", "find": r"(\d+) operations", "ours": "{} operations"},
+        {"item": "Equation 6", "where": "`scripts/papers_operations`", "paper": "2K − 1 = 15 steps (K = 8)",
+         "command": "scripts/papers_operations mtx 1024 8", "find": r"(\d+) of one thread", "ours": "{} of one thread",
+         "why": "the addition to 0"},
+        {"item": "Equation 7", "where": "`scripts/papers_operations`", "paper": "2K + 2 = 18 steps (K = 8)",
+         "command": "scripts/papers_operations ltt 1024 8", "find": r"(\d+) of one thread", "ours": "{} of one thread",
+         "why": "the paper counts the operations of a butterfly's two outputs, 4 for each of K / 2 stages, and 2 at its end: so do threads"},
+        {"item": "Equations 8 to 11", "where": "`mtx_2d`, `ltt_2d`", "paper": "2 · C(N (N + K − 2), K), 2 · S(K)",
+         "why": "the same kernels on N + K − 2 samples a line, twice: no command counts their operations"},
+        {"item": "Equation 12", "where": "`simulator/model/puchala/kernel_time.h`", "paper": "T_k = t_p + N_r t + N̄_r t̄",
+         "command": MATRIX + " | " + CSV + " time_us t_p_us", "find": r"([\d.]+) ([\d.]+)", "ours": "T_k = {}, t_p = {} µs"},
+        {"item": "Equations 13, 14", "where": "`simulator/model/puchala/kernel_time.h`", "paper": "N_aw/sm, N_aw/cp",
+         "why": "steps of Algorithm 1"},
+        {"item": "Equations 15, 16", "where": "`simulator/fit/accuracy.h`", "paper": "2.4% on average, 6.9% at most (Listing 4, RTX 2060)",
+         "why": "the ten times are in Figure 9 alone, whose plot our text lacks"},
+        {"item": "Equation 17", "where": "`samples/puchala2022/matrix.plan.yaml`", "paper": "no figure",
+         "command": MATRIX + " | " + CSV + " time_us", "find": r"([\d.]+)", "ours": "{} µs"},
+        {"item": "Equation 18", "where": "`samples/puchala2022/lattice.plan.yaml`", "paper": "no figure",
+         "command": MATRIX.replace("matrix", "lattice") + " | " + CSV + " time_us", "find": r"([\d.]+)", "ours": "{} µs"},
+        {"item": "Equations 19, 20", "where": "`simulator/fit/accuracy.h`, `compare`",
+         "paper": "matrix 2.6%, at most 11.4%; lattice 3.0%, 14.5%; 3.5 ms",
+         "command": "warptime compare matrix data/stokfiszewski2022_rtx2080ti.csv --rows-of gpu_dwt_m1_ww_ref --param K=8,12 "
+                    "--param N=2^8..2^20 --t-p 4.07 --t-m 2.5 --format json",
+         "find": r'"mean_error_percent": (\d+\.\d\d)[^}]*"max_error_percent": (\d+\.\d\d)[^{}]*}\s*}\s*$',
+         "ours": "matrix on an RTX 2080 Ti: {}%, at most {}%",
+         "why": "other measurements, of the same authors: the paper's are in its plots"},
+        {"item": "Equations 21, 22", "where": "`method_ratios` in `simulator/fit/accuracy.h`, `predict --against`", "paper": "R = T_m / T_l",
+         "command": "warptime predict matrix --against lattice --gpu rtx-2080 --param K=8,N=2^20 --format csv",
+         "find": r",([\d.]+),(\w+)\s*$", "ours": "R = {}, {} is faster"},
+        {"item": "Equation 23", "where": "docs/accuracy.md", "paper": "3.9%, at most 20.3%",
+         "why": "of the paper's measurements, which are in its plots"},
+        {"item": "Listing 1", "where": "`samples/puchala2022/listing_1_*.yaml`", "paper": "112 (load) and 111 (store) cycles",
+         "command": "warptime simulate samples/puchala2022/listing_1_store.yaml --warps 3 --t-m 2 --format json",
+         "find": r'"cycles": (\d+)', "ours": "store: {} cycles"},
+        {"item": "Listing 2", "where": "`samples/mtx_mul_vec/`", "paper": "the kernel",
+         "command": "warptime predict mtx_mul_vec --model puchala --gpu rtx-2060 --param N=1024 --t-p 5.2 --t-m 31 --format csv | " + CSV + " time_us",
+         "find": r"([\d.]+)", "ours": "{} µs"},
+        {"item": "Listing 3", "where": "–", "paper": "38 lines of PTX", "why": "lost in the conversion: only its line numbers are left"},
+        {"item": "Listing 4", "where": "`samples/puchala2022/listing_4.yaml`", "paper": "t_m = 31",
+         "command": "warptime simulate samples/puchala2022/listing_4.yaml --warps 1 --t-m 31 --param N=1024 --format json",
+         "find": r'"cycles": (\d+)', "ours": "{} cycles, one warp, N = 1024"},
+        {"item": "Listing 5", "where": "`data/samples/nvprof_listing_5.txt`", "paper": "872.94 µs, N = 2^10",
+         "command": "warptime compare mtx_mul_vec data/samples/nvprof_listing_5.txt --param N=2^10 --t-p 5.2 --t-m 31 --format csv",
+         "find": r"mtx_mul_vec,rtx-2060,1024,([\d.]+),([\d.]+)", "ours": "measured {}, predicted {} µs",
+         "why": "the log is of another size: see docs/accuracy.md"},
+        {"item": "Listing 6", "where": "`dwt_kernels/mtx.cu`", "paper": "the kernel", "why": "K for `L` in line 7"},
+        {"item": "Listing 7", "where": "`samples/puchala2022/listing_7.yaml`", "paper": "(33) K × (120, 160, 17) (100)",
+         "command": "warptime simulate samples/puchala2022/listing_7.yaml --warps 1 --t-m 1.1 --param K=8 --format json",
+         "find": r'"cycles": ([\d.]+)', "ours": "{} cycles, one warp, K = 8"},
+        {"item": "Listing 8", "where": "`dwt_kernels/ltt.cu`", "paper": "the kernel"},
+        {"item": "Listing 9", "where": "`samples/puchala2022/listing_9.yaml`; from Listing 8 by `--rearrange`",
+         "paper": "30; 10, 10, 120, 120; 18; 100, 100",
+         "command": "warptime analyze dwt_kernels/ltt.cu --kernel ltt --rolled --rearrange --format json | python3 -c 'import json, sys; "
+                    "show = lambda items: [show(i[\"then\"]) if \"when\" in i else i.get(\"instructions\", \"load\" if \"load\" in i else \"store\") "
+                    "for i in items]; print(json.dumps(show(json.load(sys.stdin)[\"program\"])))'",
+         "find": r"(.*)\n", "ours": "{}",
+         "why": "instructions: n of them are n + 9 cycles, and runs that meet are one. Ours guards sizes that the paper does not have, and "
+                "keeps the condition of line 12 in brackets"},
+        {"item": "Table 1", "where": "–", "paper": "errors of other models", "why": "a survey of other papers' figures"},
+        {"item": "Table 2", "where": "`simulator/model/puchala/core_package.h`", "paper": "what waits for what",
+         "command": "printf 'program: [store: 100, calc: 10]\\n' | warptime simulate - --warps 1 --t-m 0 --format json",
+         "find": r'"cycles": (\d+)', "ours": "calc after store: {} cycles, no wait (110 with one)"},
+        {"item": "Table 3", "where": "`simulator/gpu/catalogue/`, the plans' `calibrations`", "paper": "RTX 2080: t_p 5.2, t_m 1.1",
+         "command": MATRIX + " | " + CSV + " t_p_us t_m_cycles", "find": r"([\d.]+) ([\d.]+)", "ours": "t_p {}, t_m {}"},
+        {"item": "Table 4", "where": "docs/accuracy.md, `compare`", "paper": "2.6%, 3.0%; 3.5 ms for a prediction",
+         "why": "accuracy: as equations 19 and 20. A prediction takes microseconds here (docs/performance.md)"},
+        {"item": "Table 5", "where": "docs/accuracy.md", "paper": "2.8%, at most 14.5%",
+         "why": "the summary of Tables 1 and 4"},
+        {"item": "Figures 1, 2", "where": "`ltt.cu`; `row_column.cu`", "paper": "data flow", "why": "drawings: no figures"},
+        {"item": "Figures 3 to 6", "where": "–", "paper": "GPU architecture", "why": "drawings: no figures"},
+        {"item": "Figures 7, 8", "where": "docs/timelines.md", "paper": "112 and 111 cycles",
+         "command": "warptime simulate samples/puchala2022/listing_1_store.yaml --warps 3 --t-m 2 --timeline text",
+         "find": r"(111)", "ours": "the timeline of {} cycles"},
+        {"item": "Figure 9", "where": "–", "paper": "2.4%, at most 6.9%", "why": "the plot's times are not in our text"},
+        {"item": "Figures 10 to 15", "where": "docs/accuracy.md", "paper": "720 ratios on six GPUs",
+         "why": "the plots' points are not in our text. The 720 predicted times are compared with an independent "
+                "implementation (`tests/cli/cases/predict-paper-grid.case`)"},
+    ],
+}
+
+
+def table_3(kernel, percent, why=""):
+    return {"item": f"Table 3: {kernel}", "where": f"`samples/luo_suda2011/luo_suda_{kernel}.plan.yaml`", "paper": f"P = {percent}%",
+            "command": f"warptime predict samples/luo_suda2011/luo_suda_{kernel}.plan.yaml --gpu gtx-260 --model luo-suda --param threads=24576 --explain",
+            "find": r"P = ([\d.]+)%", "ours": "P = {}%", "why": why or "the kernel is ours, after its description"}
+
+
+def explained(item, where, paper, find, ours, why=""):
+    return {"item": item, "where": where, "paper": paper,
+            "command": "warptime predict samples/luo_suda2011/luo_suda_svm.plan.yaml --gpu gtx-260 --model luo-suda --param threads=6144 --explain",
+            "find": find, "ours": ours, "why": why}
+
+
+LUO_SUDA = {
+    "title": "Luo, Suda (2011): the second model",
+    "about": """*An execution time prediction analytical model for GPU with instruction-level and thread-level parallelism
+awareness*, IPSJ SIG Technical Report 2011-HPC-130, no. 19. What was mended in our text is in
+[luo-suda.md](luo-suda.md#how-the-equations-are-read). The plots are missing.""",
+    "rows": [
+        explained("Equations 1, 2", "`luo_suda_mpd`", "no figure", r"MPD = (\d+(?: to \d+)?)", "MPD = {} (svm, 8 warps)",
+                  "MPD is at least 1"),
+        explained("Equations 3 to 5", "`luo_suda_cpd`", "a = 3, b = 11, c = 0.5, d = 80", r"CPD = ([\d.]+)", "CPD = {} (svm, 8 warps)",
+                  "CPD1 counts only for P ≤ c, and CPD is at least 1"),
+        explained("Equations 6 to 13", "`luo_suda_period_time`", "four types of periods", r"calculation periods of a warp: ([^\n]*)", "{} …"),
+        {"item": "Equation 14", "where": "`luo_suda_accuracy`", "paper": "90% on average",
+         "why": "needs measured times, which the text does not have: checked by `tests/simulator/luo_suda_test.cc`"},
+        {"item": "Table 1", "where": "`simulator/gpu/catalogue/gtx-260.yaml`", "paper": "add: 22, 65, 22, 65",
+         "command": "warptime gpus gtx-260 --format json", "find": r'"add": \{\s*"int_const": (\d+),\s*"int_reg": (\d+),\s*"float_const": (\d+),\s*"float_reg": (\d+)',
+         "ours": "add: {}, {}, {}, {}", "why": "operations that it lacks: `further_class_cycles`. Its microbenchmarks: `tests/hardware/luo_suda2011/`"},
+        {"item": "Table 2", "where": "`simulator/gpu/catalogue/gtx-260.yaml`", "paper": "24 SMs, 1242 MHz, 111.9 GB/s",
+         "command": "warptime gpus gtx-260 --format json", "find": r'"clock_mhz": (\d+)', "ours": "{} MHz"},
+        table_3("svm", "26.23"), table_3("matrix", "28.2"), table_3("linear", "45.84"), table_3("sepia", "52.97"),
+        table_3("blackscholes_7", "76.62"), table_3("blackscholes", "86.97"),
+        {"item": "Table 4", "where": "`luo_suda_accuracy`", "paper": "90.4%, 90.2% on average",
+         "why": "measured times are in Figure 8 alone. The mean of its six means is checked by `tests/simulator/luo_suda_test.cc`"},
+        {"item": "Figures 1 to 7", "where": "–", "paper": "drawings", "why": "no figures"},
+        {"item": "Figure 8", "where": "[luo-suda.md](luo-suda.md#table-3)", "paper": "times fall to a limit with the number of warps",
+         "command": "warptime predict samples/luo_suda2011/luo_suda_matrix.plan.yaml --gpu gtx-260 --model luo-suda --param threads=768,24576 --format csv | "
+                    "python3 -c 'import csv, sys; print(*(round(float(r[\"time_us\"])) for r in csv.DictReader(sys.stdin)))'",
+         "find": r"(\d+) (\d+)", "ours": "matrix: {} µs with 1 warp, {} with 32", "why": "the plot is not in our text"},
+        {"item": "Figure 9", "where": "–", "paper": "accuracies above 80%", "why": "needs the measured times of Figure 8"},
+        {"item": "Section 3.4: a, b, c, d", "where": "`tests/hardware/luo_suda2011/`", "paper": "3, 11, 0.5, 80",
+         "why": "the paper does not say how its micro benchmark works; nobody has run ours on a GTX 260"},
+    ],
+}
+
+IKUZAWA = {
+    "title": "Ikuzawa, Ino, Hagihara (2017): lifting in a unified buffer",
+    "about": """*Reducing memory usage by the lifting-based discrete wavelet transform with a unified buffer on a GPU*. The plots are
+missing. Mended: Algorithm 3 registers the chunks 0 and 2m − 1, which stay in place; `dwt_kernels/lifting_unified.cu` says so.""",
+    "rows": [
+        {"item": "Algorithm 1", "where": "`chunk_generation` in `dwt_kernels/lifting_unified.cu`", "paper": "even values, then odd ones",
+         "command": "warptime run dwt_kernels/lifting_unified.cu --kernel chunk_generation --grid 1 --block 8 --arg b=4 "
+                    "--arg x=raw:f32:<(python3 -c 'import struct, sys; sys.stdout.buffer.write(struct.pack(\"8f\", *range(8)))')",
+         "find": r"x \(8 of f4\): ([\d ]+)", "ours": "of 0 to 7, b = 4: {}"},
+        {"item": "Algorithm 2", "where": "`chunk_rearrangement`", "paper": "chunks 0, 2, 1, 3 of four",
+         "command": "warptime run dwt_kernels/lifting_unified.cu --kernel chunk_rearrangement --grid 1 --block 1 --arg chunks=4 --arg l=1 "
+                    "--arg offset=0 --arg signal_stride=4 --arg chunk_stride=1 "
+                    "--arg x=raw:f32:<(python3 -c 'import struct, sys; sys.stdout.buffer.write(struct.pack(\"4f\", *range(4)))') "
+                    "--constant representatives=raw:i32:<(python3 -c 'import struct, sys; sys.stdout.buffer.write(struct.pack(\"i\", 1))')",
+         "find": r"x \(4 of f4\): ([\d ]+)", "ours": "of chunks of one value: {}"},
+        {"item": "Algorithm 3", "where": "`dwt_kernels/reference/lifting.h`", "paper": "l of 2m chunks",
+         "why": "docs/kernels.md has l for 4 to 65536 chunks, checked by `tests/kernels/lifting_test.cc`"},
+        {"item": "Lemma 1", "where": "docs/kernels.md", "paper": "permutations of at most log2 2m chunks", "why": "the plans take log2: right for all but a few"},
+        {"item": "Equations 1, 2", "where": "`lift2_rows`, `lift4_rows`, `…_columns`", "paper": "definition", "why": "checked by `tests/kernels/lifting_test.cc`"},
+        {"item": "Equations 3, 4", "where": "`chunk_rearrangement`", "paper": "2 a mod (2m − 1)", "why": "the index of Algorithm 2"},
+        {"item": "Table 1, this paper on a GTX 980 Ti", "where": "`data/ikuzawa2017_table1.csv`", "paper": "5.3 Gpixel/s, 32K × 32K: 203 ms",
+         "command": "for plan in 'rows --param b=512,l=12' 'columns --param l=2190'; do warptime predict lifting_unified_$plan "
+                    "--param R=32768,C=32768 --gpu gtx-980-ti --model puchala --format csv | " + CSV
+                    + " time_us; done | awk '{sum += $1} END {print sum}'",
+         "find": r"([\d.]+)", "ours": "{} µs for rows and columns", "why": "two plans, with defaults of the GPU's file: nothing is fitted"},
+        {"item": "Table 1, the other rows", "where": "`data/ikuzawa2017_table1.csv`", "paper": "throughputs",
+         "why": "other authors' code, OpenGL or OpenCL, three levels at once, or GPUs that the model does not take"},
+        {"item": "Table 2", "where": "`simulator/gpu/catalogue/gtx-980-ti.yaml`", "paper": "336.5 GB/s",
+         "command": "warptime gpus gtx-980-ti --format json", "find": r'"memory_bandwidth_gb_s": ([\d.]+)', "ours": "{} GB/s",
+         "why": "of the four cards only this one is in the catalogue"},
+        {"item": "Table 3", "where": "`warptime counters`", "paper": "chunk generation: 4 N² values, half of them for rows",
+         "command": "warptime counters lifting_unified_rows --gpu gtx-980-ti --param R=4096,C=4096,b=512,l=2 --format csv | " + CSV
+                    + " l1tex__t_sectors.sum",
+         "find": r"(\d+)", "ours": "{} sectors of 8 values (N = 4096)", "why": "2 N² / 8 sectors for rows: 4194304"},
+        {"item": "Figures 1 to 5", "where": "–", "paper": "drawings", "why": "no figures"},
+        {"item": "Figures 6, 7", "where": "docs/kernels.md", "paper": "memory: n + l values in place of 2n", "why": "not a time: no command"},
+        {"item": "Figures 8 to 11", "where": "–", "paper": "times and throughputs", "why": "the plots are not in our text"},
+        {"item": "Figure 12", "where": "`dwt_kernels/host/lifting_tiles.cu`", "paper": "timelines of the pipeline",
+         "why": "copies that overlap kernels are not modelled (docs/not-modelled.md)"},
+    ],
+}
+
+
+def variant(listing, plan, milliseconds, why=""):
+    return {"item": f"Listing {listing}, Figure 11", "where": f"`dwt_kernels/{plan}.cu`", "paper": f"{milliseconds} ms (K = 8, N = 2^20)",
+            "command": f"warptime compare {plan} data/stokfiszewski2022_rtx2080ti.csv --param K=8,N=2^20 --model extended --format json",
+            "find": r'"measured_us": ([\d.]+),\s*"predicted_us": ([\d.]+)', "ours": "measured {}, predicted {} µs",
+            "why": why or "nothing fitted: the extended model"}
+
+
+STOKFISZEWSKI = {
+    "title": "Stokfiszewski, Wieloch, Yatsymirskyy (2022): seven variants of the DWT",
+    "about": """*An efficient implementation of one-dimensional discrete wavelet transform algorithms for GPU architectures*. Listing 8
+is missing from our text. Repaired: comments at the top of each `.cu`. In equation 2 the text prints 154 MHz for 1545 MHz, and 128
+cores of an SM where there are 64: 13,447 GFLOPS are 64 that multiply and add.""",
+    "rows": [
+        {"item": "Equation 1", "where": "`dwt_kernels/reference/lattice.h`", "paper": "definition", "why": "as equation 3 of Puchala et al."},
+        {"item": "Equation 2", "where": "`simulator/gpu/catalogue/rtx-2080-ti.yaml`", "paper": "13.45 TFLOPS",
+         "command": "warptime gpus rtx-2080-ti --format json | python3 -c 'import json, sys; g = json.load(sys.stdin); g = g[0] if isinstance(g, list) else g; "
+                    "print(round(2 * g[\"clock_mhz\"] * g[\"sms\"] * g[\"cores_per_sm\"] / 1e6, 2))'",
+         "find": r"([\d.]+)", "ours": "{} TFLOPS, two for a multiply-add"},
+        {"item": "Equation 3", "where": "`simulator/gpu/catalogue/rtx-2080-ti.yaml`", "paper": "616 GB/s",
+         "command": "warptime gpus rtx-2080-ti --format json", "find": r'"memory_bandwidth_gb_s": ([\d.]+)', "ours": "{} GB/s"},
+        {"item": "Listings 1 to 4", "where": "`dwt_kernels/reference/cpu_dwt.h`", "paper": "CPU variants", "why": "references of the kernels' tests: no times"},
+        variant(5, "gpu_dwt_m1_ww_ref", "0.0429"), variant(6, "gpu_dwt_m2_ww", "0.0251"), variant(7, "gpu_dwt_m4_ww", "0.0289"),
+        variant(8, "gpu_dwt_m2_nw", "0.0251", "the listing is missing from our text: made after Listing 9"),
+        variant(9, "gpu_dwt_m4_nw", "0.0277"), variant(10, "gpu_dwt_l2_ww", "0.0440"),
+        variant(11, "gpu_dwt_l2_nw", "0.0438"),
+        {"item": "Table 1", "where": "`simulator/gpu/catalogue/rtx-2080-ti.yaml`", "paper": "68 multiprocessors, 8704 cores",
+         "command": "warptime gpus rtx-2080-ti --format json", "find": r'"sms": (\d+)', "ours": "{} SMs", "why": "8704 is twice the 4352 cores of the text"},
+        {"item": "Figures 1 to 6", "where": "–", "paper": "drawings", "why": "no figures"},
+        {"item": "Figures 7 to 9", "where": "–", "paper": "CPU times", "why": "CPUs are not modelled"},
+        {"item": "Figures 10, 12", "where": "`data/stokfiszewski2022_rtx2080ti.csv`, docs/accuracy.md", "paper": "times for K = 4 and 12",
+         "why": "as Figure 11: docs/accuracy.md has all 336"},
+        {"item": "Total times", "where": "–", "paper": "with copies", "why": "copies between host and device are no part of a prediction"},
+    ],
+}
+
+BERNABE = {
+    "title": "Bernabé: the 3D wavelet transform on CPUs and GPUs",
+    "about": """*Parallel 3D Fast Wavelet Transform comparison on CPUs and GPUs*. The diagrams are missing.""",
+    "rows": [
+        {"item": "Tables 1, 2, 5 (CPU)", "where": "–", "paper": "CPU times", "why": "CPUs are not modelled; `reference/fwt3d.h` has the tiled and blocked transform"},
+        {"item": "Table 3", "where": "`simulator/gpu/catalogue/tesla-c2050.yaml`", "paper": "1024 threads a block",
+         "command": "warptime gpus tesla-c2050 --format json", "find": r'"max_threads_per_block": (\d+)', "ours": "{} threads a block"},
+        {"item": "Table 4", "where": "–", "paper": "terminology", "why": "no figures"},
+        {"item": "Table 6, CUDA, stages 2 to 4", "where": "`dwt_kernels/fwt3d.plan.yaml`", "paper": "6.77 ms (512 × 512)",
+         "command": "warptime predict fwt3d --gpu tesla-c2050 --model puchala --param F=64,R=512,C=512 --format csv | " + CSV + " time_us",
+         "find": r"([\d.]+)", "ours": "{} µs", "why": "the published times are shorter than the card's memory can be read and written in: docs/accuracy.md"},
+        {"item": "Table 6, OpenCL; copies", "where": "`data/bernabe_tesla_c2050.csv`", "paper": "11.18 ms; 22 to 963 ms",
+         "why": "there is no OpenCL plan, and copies are no part of a prediction"},
+        {"item": "Figures 1, 3, 4", "where": "`reference/fwt3d.h`, `fwt3d.cu`", "paper": "drawings", "why": "no figures"},
+        {"item": "Figure 2", "where": "`dwt_kernels/fwt3d.cu`", "paper": "blocks of 128 threads, 128 × 1 blocks",
+         "command": "warptime predict fwt3d --gpu tesla-c2050 --model puchala --param F=64,R=128,C=128 --format csv | " + CSV + " threads_per_block blocks",
+         "find": r"(\d+) (\d+)", "ours": "{} threads in {} blocks"},
+    ],
+}
+
+PAPERS = [PUCHALA, LUO_SUDA, IKUZAWA, STOKFISZEWSKI, BERNABE]
