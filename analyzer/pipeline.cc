@@ -9,6 +9,7 @@
 #include <optional>
 #include <thread>
 
+#include "analyzer/compile/plain_name.h"
 #include "analyzer/compile/ptxas.h"
 #include "analyzer/compile/targets.h"
 #include "analyzer/machine/annotate.h"
@@ -27,7 +28,7 @@ std::uint32_t main_file_number(const Source& source, const ptx::Module& module) 
   if (source.text.empty()) return 0;
   const auto base = [](const std::string& path) { return path.substr(path.find_last_of("/\\") + 1); };
   for (const auto& file : module.files)
-    if (base(file.path) == base(source.file)) return file.number;
+    if (base(file.path) == base(compiling::plain_name(source.file))) return file.number;
   return module.files.empty() ? 0 : module.files.front().number;
 }
 

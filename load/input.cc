@@ -2,17 +2,22 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <mutex>
 #include <set>
+#include <thread>
 #include <utility>
 
+#include "simulator/base/did_you_mean.h"
 #include "simulator/plan/plan.h"
 
 namespace warptime {
@@ -81,6 +86,26 @@ bool looks_like_ptx(std::string_view text) {
   return skip_space_and_comments(text).substr(0, 8) == ".version";
 }
 
+// Whether a line begins with the key `launches:`, perhaps misspelt, and none with `program:`: a plan that cannot be
+// read is still one, and its errors are.
+bool looks_like_broken_plan(std::string_view text) {
+  bool launches = false;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    const std::size_t colon = line.find(':');
+    if (colon == std::string_view::npos || colon == 0 || colon > 12) continue;
+    const std::string_view key = line.substr(0, colon);
+    if (key == "program") return false;
+    launches = launches || !nearest(key, {"launches"}).empty();
+  }
+  return launches;
+}
+
+bool is_named_as_plan(std::string_view file) {
+  return file.ends_with(".plan.yaml") || file.ends_with(".plan.yml") || file.ends_with(".plan.json");
+}
+
 // A key of a kernel program's or a plan's top level at the start of a line, or JSON.
 bool looks_like_yaml(std::string_view text) {
   const auto start = text.find_first_not_of(" \t\r\n");
@@ -94,26 +119,67 @@ bool looks_like_yaml(std::string_view text) {
 
 }  // namespace
 
-Result<std::string> read_text(const std::string& file) {
-  const Descriptor descriptor(file == "-" ? STDIN_FILENO : ::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-  if (descriptor.number() < 0) return cannot_read(file, errno);
-  struct stat status {};
-  const bool known = ::fstat(descriptor.number(), &status) == 0;
-  if (known && S_ISDIR(status.st_mode)) return cannot_read(file, EISDIR);
-  if (known) files_read().add(status);
+namespace {
 
-  std::string text;
+// The file is opened without waiting: a named pipe would else wait for its writer, perhaps for ever.
+int open_for_reading(const std::string& file) {
+  if (file == "-") return STDIN_FILENO;
+  return ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+// Whether some program opens the other end of a pipe in time. What it may have written already goes to `text`.
+bool wait_for_writer(int pipe, std::string& text) {
+  constexpr int most_waits = 200;
+  constexpr auto wait = std::chrono::milliseconds(10);
+  for (int i = 0; i < most_waits; ++i) {
+    pollfd waiting{pipe, POLLIN, 0};
+    if (::poll(&waiting, 1, 0) > 0) return true;  // data, or their end: there was a writer
+    char first = 0;
+    const auto count = ::read(pipe, &first, 1);
+    if (count > 0) text += first;
+    if (count != 0) return true;  // a writer that has written nothing yet: EAGAIN
+    std::this_thread::sleep_for(wait);
+  }
+  return false;
+}
+
+std::size_t limit_of(const struct stat& status) {
+  return S_ISREG(status.st_mode) ? input_limit_bytes : stream_limit_bytes;
+}
+
+Diagnostic too_large(const std::string& file, std::size_t limit) {
+  return wrong_file(file, fmt::format("is larger than {} MiB", limit >> 20));
+}
+
+Result<std::string> read_all(int descriptor, const std::string& file, std::size_t limit, std::string text) {
   std::array<char, 1 << 16> buffer;
   while (true) {
-    const auto count = ::read(descriptor.number(), buffer.data(), buffer.size());
+    const auto count = ::read(descriptor, buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return cannot_read(file, errno);
-    if (count == 0) break;
+    if (count == 0) return text;
     text.append(buffer.data(), static_cast<std::size_t>(count));
-    if (text.size() > input_limit_bytes)
-      return wrong_file(file, fmt::format("is larger than {} MiB", input_limit_bytes >> 20));
+    if (text.size() > limit) return too_large(file, limit);
   }
-  if (text.empty()) return wrong_file(file, "is empty");
+}
+
+}  // namespace
+
+Result<std::string> read_text(const std::string& file) {
+  const Descriptor descriptor(open_for_reading(file));
+  if (descriptor.number() < 0) return cannot_read(file, errno);
+  struct stat status {};
+  if (::fstat(descriptor.number(), &status) != 0) return cannot_read(file, errno);
+  if (S_ISDIR(status.st_mode)) return cannot_read(file, EISDIR);
+  if (S_ISREG(status.st_mode) && static_cast<std::uint64_t>(status.st_size) > input_limit_bytes)
+    return too_large(file, input_limit_bytes);
+  std::string first;
+  if (S_ISFIFO(status.st_mode) && file != "-" && !wait_for_writer(descriptor.number(), first))
+    return wrong_file(file, "is a pipe that no program writes to", "start the program that writes it first");
+  if (file != "-") ::fcntl(descriptor.number(), F_SETFL, 0);
+  files_read().add(status);
+  auto text = read_all(descriptor.number(), file, limit_of(status), std::move(first));
+  if (text && text->empty()) return wrong_file(file, "is empty");
   return text;
 }
 
@@ -129,7 +195,8 @@ InputKind kind_of(std::string_view file, std::string_view text) {
   const bool named_yaml = extension == ".yaml" || extension == ".yml" || extension == ".json";
   if (!named_yaml && looks_like_ptx(text)) return InputKind::ptx;
   if (!named_yaml && !looks_like_yaml(text)) return InputKind::cuda;
-  return looks_like_plan(text) ? InputKind::plan : InputKind::kernel_program;
+  const bool plan = is_named_as_plan(file) || looks_like_plan(text) || looks_like_broken_plan(text);
+  return plan ? InputKind::plan : InputKind::kernel_program;
 }
 
 Result<Input> read_input(const std::string& file) {

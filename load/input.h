@@ -9,9 +9,11 @@
 namespace warptime {
 
 inline constexpr std::size_t input_limit_bytes = std::size_t{1} << 30;
+// Of what has no length before it is read: a pipe, a device.
+inline constexpr std::size_t stream_limit_bytes = std::size_t{1} << 28;
 
-// The whole text. Errors: no such file, a directory, an empty file, one that cannot be read, more than
-// input_limit_bytes.
+// The whole text. Errors: no such file, a directory, an empty file, one that cannot be read, a named pipe that
+// no program opens for writing within seconds, more than input_limit_bytes or stream_limit_bytes.
 Result<std::string> read_text(const std::string& file);
 
 // Whether read_text() has read this very file, under whatever name.

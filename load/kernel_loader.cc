@@ -24,6 +24,21 @@ bool differs_by_target_alone(const Source& a, const Source& b) {
          a.compiler == b.compiler && without_target(a.ptx) == without_target(b.ptx);
 }
 
+// What is wrong with the file of a plan's kernel, at the launch that names it.
+Diagnostics with_place(Diagnostics wrong, const Plan& plan, const PlanLaunch& launch) {
+  int line = 0;
+  for_each_launch(plan.steps, [&](const PlanStep& step) {
+    if (line == 0 && step.launch->kernel == launch.kernel) line = step.line;
+  });
+  for (Diagnostic& one : wrong) {
+    if (one.line > 0 || one.file.empty()) continue;  // it has a place of its own
+    one.message = fmt::format("the kernel's file {}: {}", one.file, one.message);
+    one.file = plan.file;
+    one.line = line;
+  }
+  return wrong;
+}
+
 }  // namespace
 
 KernelLoader::KernelLoader(FileReader read, DiagnosticHandler report, CompileOptions compile,
@@ -123,7 +138,7 @@ AnalysedBlock analysed_block(const Plan& plan, const PlanLaunch& launch, Binding
 
 Result<LoadedProgram> KernelLoader::load(const Plan& plan, const PlanLaunch& launch, const Gpu& gpu) {
   const auto input = input_of(launched_file(plan, launch));
-  if (!input) return input.diagnostics();
+  if (!input) return plan.file.empty() ? input.diagnostics() : with_place(input.diagnostics(), plan, launch);
   const auto target = (*input)->kind == InputKind::cuda ? target_of(gpu) : Target();
   const auto block = (*input)->kind == InputKind::kernel_program
                          ? AnalysedBlock()

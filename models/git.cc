@@ -29,6 +29,12 @@ std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
+// SHA-1 or SHA-256, in hexadecimal digits.
+bool is_object_name(const std::string& text) {
+  return (text.size() == 40 || text.size() == 64) &&
+         text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
 }  // namespace
 
 Result<GitRevision> GitRevision::open(const std::string& folder, const std::string& revision) {
@@ -53,7 +59,8 @@ Result<GitRevision> GitRevision::open(const std::string& folder, const std::stri
                           : compiling::run_process({result.git_, "-C", result.folder_, "rev-parse",
                                                     "--verify", "--quiet", revision + "^{commit}"});
   if (!commit) return commit.diagnostics();
-  if (commit->status != 0)
+  // `^main` and `a..b` are no single revision, and git prints more than a name for them.
+  if (commit->status != 0 || !is_object_name(first_line(commit->output)))
     return error_at(
         "--against", 0, 0,
         fmt::format("`{}` is not a revision of the git repository that {} is in", revision, folder),

@@ -5,40 +5,21 @@
 #include <clang/Driver/Job.h>
 #include <clang/Driver/Tool.h>
 #include <clang/Lex/HeaderSearchOptions.h>
+#include <clang/Lex/Pragma.h>
+#include <clang/Lex/Preprocessor.h>
 #include <fmt/format.h>
 #include <llvm/TargetParser/Host.h>
 
-#include <algorithm>
-#include <array>
 #include <filesystem>
 
 #include "analyzer/compile/clang_guard.h"
+#include "analyzer/compile/refused_flags.h"
 #include "analyzer/compile/targets.h"
+#include "simulator/base/text.h"
 
 namespace warptime::compiling {
 
 namespace {
-
-// Flags that make the driver do or print something else than compile, or write files.
-constexpr std::array<std::string_view, 12> refused_flags{
-    "-o",          "-v",           "-###", "--version", "--help", "-help", "--help-hidden",
-    "-save-temps", "--save-temps", "-x",   "-h",        "-M"};
-constexpr std::array<std::string_view, 4> refused_prefixes{"-print-", "--print-",
-                                                           "-save-temps=", "--autocomplete"};
-
-Diagnostics check_flags(const std::vector<std::string>& flags) {
-  Diagnostics refused;
-  for (const std::string& flag : flags) {
-    const bool prefix = std::any_of(refused_prefixes.begin(), refused_prefixes.end(),
-                                    [&](std::string_view begin) { return flag.starts_with(begin); });
-    if (prefix || std::find(refused_flags.begin(), refused_flags.end(), flag) != refused_flags.end()) {
-      refused.push_back(error(
-          fmt::format("warptime cannot pass `{}` to the compiler", flag),
-          "give flags after `--` that change how the source is compiled, such as -I, -D, -O2 or -std="));
-    }
-  }
-  return refused;
-}
 
 // clang's own headers (stddef.h, immintrin.h, …) where they are installed; the embedded fallbacks serve
 // otherwise.
@@ -103,7 +84,38 @@ void add_header_folders(clang::HeaderSearchOptions& search) {
   search.UserEntries.push_back(entry(fallback_headers_folder, clang::frontend::After));
 }
 
+bool has_long_name(std::string_view text) {
+  constexpr std::size_t long_name = 1000;
+  std::size_t length = 0;
+  for (const char c : text) {
+    length = is_identifier(c) || static_cast<unsigned char>(c) >= 0x80 ? length + 1 : 0;
+    if (length > long_name) return true;
+  }
+  return false;
+}
+
+// Whatever flags may ask for: nothing but the result is written.
+void write_no_files(clang::CompilerInvocation& invocation) {
+  invocation.getDependencyOutputOpts() = {};
+  invocation.getDiagnosticOpts().DiagnosticLogFile.clear();
+  invocation.getDiagnosticOpts().DiagnosticSerializationFile.clear();
+  invocation.getFrontendOpts().StatsFile.clear();
+  invocation.getFrontendOpts().TimeTracePath.clear();
+  invocation.getFrontendOpts().Plugins.clear();
+  clang::CodeGenOptions& code = invocation.getCodeGenOpts();
+  code.CoverageNotesFile.clear();
+  code.CoverageDataFile.clear();
+  code.OptRecordFile.clear();
+  code.SplitDwarfOutput.clear();
+  code.StackUsageOutput.clear();
+  code.PassPlugins.clear();
+}
+
 }  // namespace
+
+void ignore_debug_pragmas(clang::Preprocessor& preprocessor) {
+  preprocessor.AddPragmaHandler("clang", new clang::EmptyPragmaHandler("__debug"));
+}
 
 // CUDA 11.8's: it covers sm_30 to sm_90, and any newer ptxas takes it.
 std::string ptx_feature(const std::string& target) {
@@ -138,6 +150,9 @@ Diagnostics make_invocation(clang::CompilerInvocation& invocation, const ClangRe
                                                  program.c_str()))
     return {};
   add_header_folders(invocation.getHeaderSearchOpts());
+  write_no_files(invocation);
+  // Looking for what may have been meant takes time in proportion to the square of a name.
+  if (has_long_name(request.text)) invocation.getLangOpts().SpellChecking = false;
   return apply_llvm_arguments(invocation.getFrontendOpts().LLVMArgs);
 }
 

@@ -4,6 +4,7 @@
 
 #include <clang/Basic/Diagnostic.h>
 #include <clang/Frontend/CompilerInvocation.h>
+#include <clang/Lex/Preprocessor.h>
 
 #include "analyzer/compile/clang_compiler.h"
 #include "analyzer/compile/clang_sources.h"
@@ -15,6 +16,10 @@ namespace warptime::compiling {
 // one compilation. Warnings go to `engine`.
 Diagnostics make_invocation(clang::CompilerInvocation& invocation, const ClangRequest& request, int parts,
                             const SourceTree& sources, clang::DiagnosticsEngine& engine);
+
+// `#pragma clang __debug` crashes clang, fills its stack or prints: it is ignored. To be called before the source
+// is parsed.
+void ignore_debug_pragmas(clang::Preprocessor& preprocessor);
 
 // The PTX version for a target, as one of LLVM's features: "+ptx78".
 std::string ptx_feature(const std::string& target);

@@ -293,21 +293,22 @@ ClangOutcome compile(const ClangRequest& request) {
 
 ClangOutcome run_clang(const ClangRequest& request) {
   ClangOutcome outcome;
-  const std::string crash = run_guarded([&] { outcome = compile(request); });
+  const std::string crash = run_guarded(request.file, [&] { outcome = compile(request); });
   if (!crash.empty() && !request.strict) {
     // Perhaps in the analysis of a host function's flow for a warning, which clang does not do after an error in
     // that function. It does not know of the errors that are overlooked here.
     ClangRequest quiet = request;
     quiet.flags.emplace_back("-w");
     ClangOutcome again;
-    if (run_guarded([&] { again = compile(quiet); }).empty()) return again;
+    if (run_guarded(request.file, [&] { again = compile(quiet); }).empty()) return again;
   }
   if (!crash.empty() && !request.strict) {
     // Perhaps for an error in host code that it was made to overlook.
     ClangRequest strict = request;
     strict.strict = true;
     ClangOutcome again;
-    if (run_guarded([&] { again = compile(strict); }).empty() && !again.errors.empty()) return again;
+    if (run_guarded(request.file, [&] { again = compile(strict); }).empty() && !again.errors.empty())
+      return again;
   }
   if (!crash.empty()) {
     outcome = {};

@@ -12,9 +12,13 @@
 #include <signal.h>
 
 #include <cassert>
+#include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <mutex>
 #include <vector>
+
+#include "analyzer/compile/limits.h"
 
 // NVPTX alone: the headers' llvm::InitializeAllTargets would link every target of LLVM.
 extern "C" {
@@ -102,6 +106,21 @@ void run_in_this_thread(Job& job) {
   sigaltstack(&stack, nullptr);
 }
 
+void join_within_limits(pthread_t thread, const std::string& file) {
+  constexpr long check_nanoseconds = 20'000'000;
+  const ClangWatch watch(file);
+  timespec next{};
+  clock_gettime(CLOCK_MONOTONIC, &next);
+  do {
+    next.tv_nsec += check_nanoseconds;
+    if (next.tv_nsec >= 1'000'000'000) {
+      next.tv_nsec -= 1'000'000'000;
+      ++next.tv_sec;
+    }
+    watch.check();
+  } while (pthread_clockjoin_np(thread, nullptr, CLOCK_MONOTONIC, &next) == ETIMEDOUT);
+}
+
 }  // namespace
 
 Diagnostics apply_llvm_arguments(const std::vector<std::string>& arguments) {
@@ -122,7 +141,7 @@ Diagnostics apply_llvm_arguments(const std::vector<std::string>& arguments) {
   return {refused};
 }
 
-std::string run_guarded(const std::function<void()>& work) {
+std::string run_guarded(const std::string& file, const std::function<void()>& work) {
   static std::once_flag once;
   std::call_once(once, set_up_llvm);
   Job job{work, {}};
@@ -137,7 +156,7 @@ std::string run_guarded(const std::function<void()>& work) {
   const int refused = pthread_create(&thread, &attributes, body, &job);
   pthread_attr_destroy(&attributes);
   if (refused != 0) return fmt::format("cannot start a thread for it: {}", strerror(refused));
-  pthread_join(thread, nullptr);
+  join_within_limits(thread, file);
   return std::move(job.failure);
 }
 

@@ -13,6 +13,7 @@
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/Bitcode/BitcodeWriter.h>
+#include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/DiagnosticPrinter.h>
@@ -31,6 +32,7 @@
 #include "analyzer/compile/clang_diagnostics.h"
 #include "analyzer/compile/clang_host_code.h"
 #include "analyzer/compile/clang_sources.h"
+#include "analyzer/compile/plain_name.h"
 #include "analyzer/compile/target_neutral.h"
 
 namespace llvm {
@@ -149,6 +151,7 @@ struct Findings {
 
   void begin(clang::CompilerInstance& compiler) {
     if (!strict) host.attach(compiler);
+    ignore_debug_pragmas(compiler.getPreprocessor());
     compiler.getPreprocessor().addPPCallbacks(
         std::make_unique<TargetQuestions>(compiler.getSourceManager(), asked_for_target));
   }
@@ -410,6 +413,30 @@ OptimisedModule make_module(const ClangRequest& request, int parts, const Source
   return result;
 }
 
+namespace {
+
+// PTX names files in strings without escapes.
+void make_file_names_plain(llvm::Module& module) {
+  llvm::DebugInfoFinder found;
+  found.processModule(module);
+  const auto make_plain = [](const llvm::DIScope* scope) {
+    llvm::DIFile* file = scope == nullptr ? nullptr : scope->getFile();
+    if (file == nullptr) return;
+    for (unsigned i = 0; i < 2; ++i) {  // its name and its folder
+      const auto* text = llvm::dyn_cast_or_null<llvm::MDString>(file->getOperand(i).get());
+      if (text == nullptr) continue;
+      const std::string plain = plain_name(text->getString());
+      if (plain != text->getString())
+        file->replaceOperandWith(i, llvm::MDString::get(file->getContext(), plain));
+    }
+  };
+  for (const llvm::DICompileUnit* unit : found.compile_units()) make_plain(unit);
+  for (const llvm::DISubprogram* function : found.subprograms()) make_plain(function);
+  for (const llvm::DIScope* scope : found.scopes()) make_plain(scope);
+}
+
+}  // namespace
+
 std::string make_ptx(const OptimisedModule& module, const std::string& target, Diagnostics& errors) {
   llvm::LLVMContext context;
   context.setDiagnosticHandler(std::make_unique<CodeGenerationErrors>(errors));
@@ -425,6 +452,7 @@ std::string make_ptx(const OptimisedModule& module, const std::string& target, D
   invocation.getTargetOpts().Features = {ptx_feature(target), "+" + target};
   invocation.getCodeGenOpts().DisableLLVMPasses = true;  // they have run
   retarget(**parsed, target, features);
+  make_file_names_plain(**parsed);
 
   DiagnosticCollector collector(&invocation.getDiagnosticOpts());
   clang::DiagnosticsEngine engine(llvm::makeIntrusiveRefCnt<clang::DiagnosticIDs>(),

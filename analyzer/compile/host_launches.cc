@@ -14,8 +14,8 @@ Result<HostProgram> find_host_launches(const std::vector<HostSource>& sources,
   request.flags = options.flags;
   HostProgram program;
   Diagnostics errors;
-  const std::string crash =
-      compiling::run_guarded([&] { program = compiling::read_host(sources, request, errors); });
+  const std::string crash = compiling::run_guarded(
+      sources.front().file, [&] { program = compiling::read_host(sources, request, errors); });
   if (!crash.empty())
     return error(fmt::format("clang failed on the host code of {}: {}", sources.front().file, crash));
   if (!errors.empty()) return errors;

@@ -327,6 +327,7 @@ class HostAction : public clang::ASTFrontendAction {
  protected:
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
                                                         llvm::StringRef) override {
+    ignore_debug_pragmas(compiler.getPreprocessor());
     compiler.getPreprocessor().setTokenWatcher([this](const clang::Token& token) {
       if (token.is(clang::tok::lesslessless)) tokens_.push_back(token.getLocation());
     });

@@ -12,7 +12,9 @@
 
 #include "analyzer/compile/clang_compiler.h"
 #include "analyzer/compile/nvcc_arguments.h"
+#include "analyzer/compile/plain_name.h"
 #include "analyzer/compile/process.h"
+#include "analyzer/compile/refused_flags.h"
 #include "analyzer/compile/roll_loops.h"
 #include "analyzer/compile/scan_kernels.h"
 #include "analyzer/compile/targets.h"
@@ -36,8 +38,15 @@ std::string version_in(const std::string& text) {
   return {};
 }
 
+// nvcc wants a temporary folder even to answer a question.
+Result<ProcessResult> ask_nvcc(const std::string& path, const std::string& question) {
+  const TemporaryFolder folder;
+  if (folder.path().empty()) return no_temporary_folder("nvcc");
+  return run_process({path, question}, {{"TMPDIR", folder.path()}});
+}
+
 Result<std::vector<std::string>> ask_for_targets(const Nvcc& nvcc) {
-  const Result<ProcessResult> answer = run_process({nvcc.path, "--list-gpu-code"});
+  const Result<ProcessResult> answer = ask_nvcc(nvcc.path, "--list-gpu-code");
   if (!answer) return answer.diagnostics();
   std::vector<Target> targets;
   std::istringstream lines(answer->output);
@@ -77,7 +86,7 @@ class Remembered {
 
 // What nvcc is to call the text that follows.
 std::string line_directive(const std::string& name) {
-  return fmt::format("#line 1 \"{}\"\n", escaped_for_literal(name));
+  return fmt::format("#line 1 \"{}\"\n", plain_name(name));
 }
 
 std::string folder_of(const std::string& file) {
@@ -197,7 +206,7 @@ Result<Nvcc> find_nvcc_in(const std::vector<std::string>& folders) {
           fmt::format("{} cannot be used: nvcc runs its steps through a shell, which would read its path",
                       path),
           "install the CUDA Toolkit in a folder whose path has only letters, digits and _ . + -");
-    const Result<ProcessResult> answer = run_process({path, "--version"});
+    const Result<ProcessResult> answer = ask_nvcc(path, "--version");
     if (!answer) return answer.diagnostics();
     const std::string version = version_in(answer->output);
     if (answer->status == 0 && !version.empty()) return Nvcc{path, "nvcc " + version};
@@ -226,6 +235,7 @@ Result<std::vector<std::string>> nvcc_targets() {
 Result<Source> compile_with_nvcc(Source source, std::string_view text, const CompileOptions& options) {
   const Result<Nvcc> nvcc = find_nvcc();
   if (!nvcc) return nvcc.diagnostics();
+  if (Diagnostics refused = check_flags(options.flags); !refused.empty()) return refused;
   const TemporaryFolder folder;
   const std::string name = source.file == "-" ? "<stdin>" : source.file;
   const std::string input = folder.path() + "/source.cu";
@@ -237,7 +247,7 @@ Result<Source> compile_with_nvcc(Source source, std::string_view text, const Com
     body += text;
   }
   if (folder.path().empty() || !write_file(input, body)) {
-    return error("nvcc needs a temporary folder, and none is writable", "set TMPDIR to a writable folder");
+    return no_temporary_folder("nvcc");
   }
   SafeNames names(folder.path());
   Result<std::vector<std::string>> arguments =

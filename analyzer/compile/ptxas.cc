@@ -36,7 +36,7 @@ Result<std::string> assemble(std::string_view ptx, const std::string& target,
   const compiling::TemporaryFolder folder;
   const std::string input = folder.path() + "/kernel.ptx", output = folder.path() + "/kernel.cubin";
   if (folder.path().empty() || !compiling::write_file(input, ptx))
-    return error("ptxas needs a temporary folder, and none is writable", "set TMPDIR to a writable folder");
+    return compiling::no_temporary_folder("ptxas");
   std::vector<std::string> command{ptxas, "-arch=" + target, input, "-o", output};
   command.insert(command.end(), flags.begin(), flags.end());
   const auto run = compiling::run_process(command, {{"TMPDIR", folder.path()}});

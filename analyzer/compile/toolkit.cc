@@ -1,10 +1,13 @@
 #include "analyzer/compile/toolkit.h"
 
+#include <fmt/format.h>
 #include <stdlib.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
+#include <set>
 #include <sstream>
 
 namespace warptime::compiling {
@@ -38,6 +41,20 @@ bool safe_for_shell(std::string_view path) {
   });
 }
 
+namespace {
+
+struct TemporaryFolders {
+  std::mutex mutex;
+  std::set<std::string> paths;
+};
+
+TemporaryFolders& temporary_folders() {
+  static TemporaryFolders all;
+  return all;
+}
+
+}  // namespace
+
 TemporaryFolder::TemporaryFolder() {
   std::error_code bad;
   const fs::path wanted = fs::temp_directory_path(bad);
@@ -45,12 +62,42 @@ TemporaryFolder::TemporaryFolder() {
   if (bad) return;
   const fs::path parent = safe_for_shell(users.string()) ? users : fs::path("/tmp");
   std::string pattern = (parent / "warptime-XXXXXX").string();
-  if (mkdtemp(pattern.data())) path_ = pattern;
+  TemporaryFolders& all = temporary_folders();
+  const std::lock_guard lock(all.mutex);
+  if (!mkdtemp(pattern.data())) return;
+  path_ = pattern;
+  all.paths.insert(path_);
 }
 
 TemporaryFolder::~TemporaryFolder() {
+  if (path_.empty()) return;
+  TemporaryFolders& all = temporary_folders();
+  const std::lock_guard lock(all.mutex);
   std::error_code ignored;
-  if (!path_.empty()) fs::remove_all(path_, ignored);
+  fs::remove_all(path_, ignored);
+  all.paths.erase(path_);
+}
+
+Diagnostic no_temporary_folder(const std::string& tool) {
+  const std::string given = variable("TMPDIR");
+  std::error_code failed;
+  if (!given.empty() && !fs::is_directory(given, failed))
+    return error(
+        fmt::format("{} needs a temporary folder, and TMPDIR is `{}`, which is no folder", tool, given),
+        "set TMPDIR to a writable folder, or unset it");
+  return error(fmt::format("{} needs a temporary folder, and {} is not writable", tool,
+                           given.empty() ? "/tmp" : given),
+               "set TMPDIR to a writable folder");
+}
+
+void remove_temporary_folders() {
+  TemporaryFolders& all = temporary_folders();
+  const std::lock_guard lock(all.mutex);
+  for (const std::string& path : all.paths) {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+  all.paths.clear();
 }
 
 bool write_file(const std::string& path, std::string_view text) {

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "simulator/base/diagnostic.h"
+
 namespace warptime::compiling {
 
 // The PATH, $CUDA_HOME/bin, $CUDA_PATH/bin and /usr/local/cuda/bin.
@@ -29,6 +31,12 @@ class TemporaryFolder {
  private:
   std::string path_;
 };
+
+// The error of `tool` where TemporaryFolder could make none.
+Diagnostic no_temporary_folder(const std::string& tool);
+
+// For a process that ends at once: removes the folder of every TemporaryFolder.
+void remove_temporary_folders();
 
 bool write_file(const std::string& path, std::string_view text);
 std::optional<std::string> read_file(const std::string& path);

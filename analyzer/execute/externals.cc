@@ -53,8 +53,27 @@ class Arguments {
   std::uint64_t address_;
 };
 
+// `%.999999999f` would take gigabytes: widths and precisions are at most this.
+constexpr long most_printed = 4096;
+
+std::string with_limited_widths(const std::string& specification) {
+  std::string limited;
+  for (std::size_t at = 0; at < specification.size();) {
+    const std::size_t end = std::min(specification.find_first_not_of("0123456789", at), specification.size());
+    if (end > at) {
+      const bool fits = end - at < 10 && std::stol(specification.substr(at, end - at)) <= most_printed;
+      limited += fits ? specification.substr(at, end - at) : std::to_string(most_printed);
+      at = end;
+    } else {
+      limited += specification[at++];
+    }
+  }
+  return limited;
+}
+
 template <class T>
-std::string print_one(const std::string& specification, T value) {
+std::string print_one(const std::string& given, T value) {
+  const std::string specification = with_limited_widths(given);
   char small[256];
   const int needed = std::snprintf(small, sizeof small, specification.c_str(), value);
   if (needed < 0) return {};

@@ -225,6 +225,10 @@ class GpuCalibration {
     result.files = files_of(modelled_.rows);
     result.worst = values_text(plan_, modelled_.rows[fitted_[result.fit.errors.worst]].values);
     result.notes = modelled_.notes;
+    if (result.fit.rows < fitted_.size())
+      result.notes.push_back(
+          fmt::format("the search looked at {} of {} rows, spread evenly: the errors are of all",
+                      result.fit.rows, fitted_.size()));
     if (held_.empty()) return result;
     const auto predicted = predicted_us(*modelled_.times, held_, result.fit);
     if (!predicted) return predicted.diagnostics();

@@ -4,9 +4,14 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
 #include "analyzer/compile/compile.h"
+#include "analyzer/compile/process.h"
+#include "analyzer/compile/toolkit.h"
 #include "cli/commands/complete.h"
+#include "cli/io/interrupt.h"
+#include "cli/io/output.h"
 #include "cli/io/report.h"
 #include "cli/options/man_page.h"
 #include "simulator/base/did_you_mean.h"
@@ -40,9 +45,23 @@ std::string short_usage(const std::vector<Command>& commands) {
          "version.\n";
 }
 
-int print(const std::string& text, std::FILE* to = stdout) {
-  std::fwrite(text.data(), 1, text.size(), to);
-  return done;
+int print(const std::string& text) {
+  return write_result(std::nullopt, text);
+}
+
+// What children and temporary files of ours are there when the process ends at once.
+void clean_up() {
+  compiling::stop_processes();
+  compiling::remove_temporary_folders();
+}
+
+// Relative names, and what is made absolute, need it.
+Diagnostics check_working_directory() {
+  std::error_code failed;
+  (void)std::filesystem::current_path(failed);
+  if (!failed) return {};
+  return {error(fmt::format("the working directory cannot be read: {}", failed.message()),
+                "it may have been removed: cd to a directory that exists")};
 }
 
 int unknown_command(const std::string& word, const std::vector<Command>& commands) {
@@ -97,6 +116,7 @@ int dispatch(const Command& command, const std::vector<std::string>& words) {
   const auto arguments = parse_arguments(command.syntax, words);
   if (!arguments) return fail(wrong_command_line, arguments.diagnostics());
   if (arguments->has("help")) return print_help(command.syntax);
+  if (auto wrong = check_working_directory(); !wrong.empty()) return fail(wrong_input, wrong);
   if (auto wrong = check_outputs(command.syntax, *arguments); !wrong.empty())
     return fail(wrong_command_line, wrong);
   return command.run(*arguments);
@@ -105,9 +125,10 @@ int dispatch(const Command& command, const std::vector<std::string>& words) {
 }  // namespace
 
 int run(const std::vector<std::string>& words) {
+  end_on_signals(clean_up);
   const auto commands = all_commands();
   if (words.empty()) {
-    print(short_usage(commands), stderr);
+    std::fputs(short_usage(commands).c_str(), stderr);
     return wrong_command_line;
   }
   const std::string& first = words.front();

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 
 #include "cli/commands/commands.h"
 #include "cli/commands/kernel_plan.h"
@@ -185,10 +184,10 @@ Diagnostics write_gpu_file(const Arguments& arguments, const Gpu& gpu) {
     return {};
   }
   fs::create_directories(folder, status);
-  std::ofstream stream(file);
-  stream << to_yaml(gpu);
-  stream.close();
-  if (!stream) return {error_at(file.string(), 0, 0, "cannot be written")};
+  auto output = Output::open(file.string());
+  if (!output) return output.diagnostics();
+  (*output)->write(to_yaml(gpu));
+  if (auto failures = (*output)->finish(); !failures.empty()) return failures;
   say_note(fmt::format("{}, and what the device says is in {}", what, file.string()),
            fmt::format("--gpu-dir {} makes the other commands know it", folder.string()));
   return {};

@@ -53,6 +53,25 @@ void leave_out(std::vector<Measured>& rows, const std::vector<bool>& which) {
   rows = std::move(kept);
 }
 
+// The first row without a prediction, which is what is wrong where no row has one.
+Diagnostics no_prediction(const ModelledRows& modelled, const Plan& plan) {
+  const auto& failed = modelled.times->failed().front();
+  const auto& row = modelled.rows[failed.row];
+  Diagnostics why = failed.why;
+  Diagnostic& first = why.front();
+  const std::string place = first.file.empty() || first.line == 0
+                                ? std::string()
+                                : fmt::format(" (the launch at {}:{})", first.file, first.line);
+  first.message = fmt::format("no prediction: {}{}", first.message, place);
+  first.file = row.file;
+  first.line = row.line;
+  first.column = 0;
+  first.source_line.clear();
+  if (plan.parameters.empty()) return why;
+  first.hint = first.hint.empty() ? fmt::format("the row has {}", values_text(plan, row.values)) : first.hint;
+  return why;
+}
+
 void keep_good(ModelledRows& modelled, const Plan& plan) {
   const auto& failed = modelled.times->failed();
   for (std::size_t i = 0; i < failed.size() && i < most_named; ++i) {
@@ -82,8 +101,8 @@ Result<ModelledRows> model_rows(const Plan& plan, MeasuredRows measured, const P
   auto times = RowTimes::make(*modelled.plan_, *modelled.gpu, values, options, loader, time);
   if (!times) return times.diagnostics();
   modelled.times = std::move(*times);
+  if (modelled.times->rows().empty()) return no_prediction(modelled, plan);
   keep_good(modelled, plan);
-  if (modelled.rows.empty()) return modelled.times->failed().front().why;
 
   const auto& planned = modelled.times->first_launches();
   std::vector<bool> other;
@@ -109,8 +128,8 @@ Result<ModelledRows> model_rows(const Plan& plan, MeasuredRows measured, const P
   times = RowTimes::make(*modelled.plan_, *modelled.gpu, values, options, loader, time);
   if (!times) return times.diagnostics();
   modelled.times = std::move(*times);
+  if (modelled.times->rows().empty()) return no_prediction(modelled, plan);
   keep_good(modelled, plan);
-  if (modelled.rows.empty()) return modelled.times->failed().front().why;
   return modelled;
 }
 

@@ -11,6 +11,7 @@
 #include "cli/io/report.h"
 #include "cli/options/options.h"
 #include "simulator/base/did_you_mean.h"
+#include "simulator/base/visible.h"
 
 namespace warptime::cli {
 namespace {
@@ -155,8 +156,9 @@ int run_models(const Arguments& arguments) {
                                  [](const ModelReport& model) { return !model.costs.empty(); });
   if (costs && asks_for_all_gpus(arguments)) say_excluded_gpus(gpus_without_core_packages(*catalogue));
   const bool each_time = arguments.has("all-gpus") || !asks_for_all_gpus(arguments);
-  const int status =
-      write_result(arguments.value("output"), models_view(outcome->report, *format, each_time));
+  std::string text = models_view(outcome->report, *format, each_time);
+  if (*format == "text") text = visible(text, LineBreaks::keep);
+  const int status = write_result(arguments.value("output"), text);
   return outcome->errors.empty() ? status : fail(wrong_input, outcome->errors);
 }
 

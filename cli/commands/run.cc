@@ -18,6 +18,7 @@
 #include "cli/options/options.h"
 #include "cli/views/table.h"
 #include "load/kernel_file.h"
+#include "simulator/base/visible.h"
 
 namespace warptime::cli {
 namespace {
@@ -283,7 +284,7 @@ std::string summary(const Loaded& loaded, const RunRequest& request, const execu
                       counts.instructions, counts.warps, counts.loads, counts.stores);
   for (const auto& buffer : bound.buffers)
     text += fmt::format("  {} ({} of {}): {}\n", buffer.name, shape_text(buffer.shape), buffer.type,
-                        first_numbers(array_of(memory, buffer), numbers_shown));
+                        first_numbers(memory, buffer, numbers_shown));
   return text;
 }
 
@@ -341,11 +342,10 @@ Result<std::vector<ResultFile>> buffer_files(const RunRequest& request, const ex
         });
     if (wanted == bound.buffers.end())
       return error_at("--out", 0, 0, fmt::format("{}: no buffer argument has this name", name));
-    const auto array = array_of(memory, *wanted);
+    const auto bytes = memory.bytes(wanted->buffer);
     const bool npy = file.ends_with(".npy");
-    files.push_back(
-        {file, npy ? execute::write_npy(array)
-                   : std::string(reinterpret_cast<const char*>(array.bytes.data()), array.bytes.size())});
+    files.push_back({file, npy ? execute::write_npy(array_of(memory, *wanted))
+                               : std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())});
   }
   return files;
 }
@@ -392,7 +392,10 @@ int run_kernel(const Arguments& arguments, RunRequest request, const Loaded& loa
   if (!bound) return fail(wrong_input, bound.diagnostics());
   const Constants constants = fill_constants(*loaded.code, *memory, request.constants);
   if (!constants.errors.empty()) return fail(wrong_input, constants.errors);
-  request.options.print = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); };
+  request.options.print = [](std::string_view text) {
+    const std::string shown = visible(text, LineBreaks::keep);
+    std::fwrite(shown.data(), 1, shown.size(), stderr);
+  };
   std::optional<execute::StreamRecorder> recorder;
   if (request.stream) recorder.emplace(std::vector{*request.stream});
   std::optional<Profiled> profiled;

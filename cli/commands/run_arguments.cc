@@ -319,11 +319,15 @@ Array array_of(const execute::Memory& memory, const BufferArgument& buffer) {
   return array;
 }
 
-std::string first_numbers(const Array& array, std::size_t most) {
+std::string first_numbers(const execute::Memory& memory, const BufferArgument& buffer, std::size_t most) {
+  const auto bytes = memory.bytes(buffer.buffer);
+  const std::size_t size = execute::element_bytes(buffer.type), count = bytes.size() / size;
+  Array first;
+  first.type = buffer.type;
+  const auto shown = std::min(count, most);
+  first.bytes.assign(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(shown * size));
   std::string text;
-  const auto count = array.elements();
-  for (std::size_t i = 0; i < std::min<std::uint64_t>(count, most); ++i)
-    text += (i == 0 ? "" : " ") + number_at(array, i);
+  for (std::size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : " ") + number_at(first, i);
   return count > most ? text + " …" : text;
 }
 

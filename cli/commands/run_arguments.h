@@ -54,9 +54,9 @@ struct Constants {
 Constants fill_constants(const execute::Program& program, execute::Memory& memory,
                          const std::vector<GivenArgument>& given);
 
-// A buffer as an array, for a file or to show.
+// A buffer as an array, for a file.
 execute::Array array_of(const execute::Memory& memory, const BufferArgument& buffer);
 // Its first numbers: "0.5 1 1.5 …".
-std::string first_numbers(const execute::Array& array, std::size_t most);
+std::string first_numbers(const execute::Memory& memory, const BufferArgument& buffer, std::size_t most);
 
 }  // namespace warptime::cli

@@ -1,53 +1,86 @@
 #include "cli/io/interrupt.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
 #include <csignal>
-#include <ctime>
+#include <cstring>
+#include <mutex>
+#include <thread>
+
+#include "cli/io/output.h"
+#include "cli/io/report.h"
 
 namespace warptime::cli {
 namespace {
 
-constexpr int signals[] = {SIGINT, SIGTERM};
-std::atomic<bool> interrupted = false;
-struct sigaction previous_actions[2];
-
-void restore() {
-  for (std::size_t i = 0; i < 2; ++i) ::sigaction(signals[i], &previous_actions[i], nullptr);
-}
+using SignalClock = std::chrono::steady_clock;
 
 // A signal that comes again at once is the same one: some tools send it to a process and to its group.
-constexpr long same_signal_milliseconds = 300;
+constexpr auto same_signal = std::chrono::milliseconds(300);
 
-long milliseconds_now() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<long>(now.tv_sec) * 1000 + now.tv_nsec / 1'000'000;
+std::atomic<bool> interrupted = false;
+std::atomic<bool> only_sets_the_flag = false;
+void (*clean_up_at_end)() = nullptr;
+
+sigset_t ending_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal_number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction now {};
+    if (::sigaction(signal_number, nullptr, &now) == 0 && now.sa_handler != SIG_IGN)
+      sigaddset(&set, signal_number);
+  }
+  return set;
 }
 
-volatile long first_signal = 0;
+[[noreturn]] void end_by_signal(int signal_number) {
+  say_note(signal_number == SIGINT
+               ? std::string("interrupted: no result is written")
+               : fmt::format("ended by a signal ({}): no result is written", ::strsignal(signal_number)));
+  end_now(128 + signal_number);
+}
 
-extern "C" void on_interrupt(int signal_number) {
-  if (!interrupted.exchange(true)) {
-    first_signal = milliseconds_now();
-  } else if (milliseconds_now() - first_signal > same_signal_milliseconds) {
-    restore();
-    ::raise(signal_number);
+[[noreturn]] void wait_for_signals(sigset_t set) {
+  SignalClock::time_point first{};
+  while (true) {
+    int signal_number = 0;
+    if (::sigwait(&set, &signal_number) != 0) continue;
+    if (!only_sets_the_flag.load()) end_by_signal(signal_number);
+    if (!interrupted.exchange(true)) {
+      first = SignalClock::now();
+    } else if (SignalClock::now() - first > same_signal) {
+      end_by_signal(signal_number);
+    }
   }
 }
 
 }  // namespace
 
+void end_on_signals(void (*clean_up)()) {
+  clean_up_at_end = clean_up;
+  const sigset_t set = ending_signals();
+  // Threads that start later block them, too: the one below is the only one that takes them.
+  if (::pthread_sigmask(SIG_BLOCK, &set, nullptr) != 0) return;
+  std::thread(wait_for_signals, set).detach();
+}
+
+void end_now(int status) {
+  static std::mutex once;
+  once.lock();  // never released: the first to come here ends the process
+  if (clean_up_at_end != nullptr) clean_up_at_end();
+  remove_unfinished_outputs();
+  ::_exit(status);
+}
+
 Interrupt::Interrupt() {
   interrupted.store(false);
-  struct sigaction action {};
-  action.sa_handler = on_interrupt;
-  for (std::size_t i = 0; i < 2; ++i) {
-    ::sigaction(signals[i], nullptr, &previous_actions[i]);
-    if (previous_actions[i].sa_handler != SIG_IGN) ::sigaction(signals[i], &action, nullptr);
-  }
+  only_sets_the_flag.store(true);
 }
 
 Interrupt::~Interrupt() {
-  restore();
+  only_sets_the_flag.store(false);
 }
 
 const std::atomic<bool>& Interrupt::flag() const {

@@ -1,11 +1,20 @@
-// Ctrl-C for commands that then finish with the rows so far.
+// What a signal does that ends the command: Ctrl-C, a closed terminal, `kill`.
 #pragma once
 
 #include <atomic>
 
 namespace warptime::cli {
 
-// During its lifetime, the first SIGINT (Ctrl-C) or SIGTERM sets a flag; a later one has its usual effect.
+// From now on, the first SIGINT, SIGTERM or SIGHUP ends the process with status 128 + its number (130 for
+// Ctrl-C), says so, and leaves no temporary file: `clean_up` runs first, on a thread of its own. A signal
+// that the process was started to ignore stays ignored. To be called once, before any other thread starts.
+void end_on_signals(void (*clean_up)());
+
+// Ends the process as a signal does: removes temporary files, then exits with `status`. From any thread.
+[[noreturn]] void end_now(int status);
+
+// Ctrl-C for commands that then finish with the rows so far: during its lifetime, the first signal only sets
+// a flag; one that comes later ends the process.
 class Interrupt {
  public:
   Interrupt();

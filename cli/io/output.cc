@@ -5,14 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
-#include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
+#include <set>
 
 #include "cli/io/report.h"
 #include "load/input.h"
@@ -29,40 +27,75 @@ Diagnostic cannot_write(const std::string& file, int error_number) {
 }
 
 // The temporary files of this process, for when a signal ends it.
-std::array<std::atomic<const char*>, 64> unfinished;
-
-extern "C" void remove_unfinished(int signal_number) {
-  for (const auto& one : unfinished)
-    if (const char* temporary = one.load()) ::unlink(temporary);
-  std::signal(signal_number, SIG_DFL);
-  std::raise(signal_number);
-}
-
-// `temporary` stays where it is until forget_unfinished().
-void guard_unfinished(const char* temporary) {
-  for (auto& one : unfinished) {
-    const char* none = nullptr;
-    if (one.compare_exchange_strong(none, temporary)) break;
+class UnfinishedOutputs {
+ public:
+  void add(const std::string& file) {
+    const std::lock_guard lock(mutex_);
+    files_.insert(file);
   }
-  for (const int signal_number : {SIGINT, SIGTERM, SIGHUP})
-    if (std::signal(signal_number, remove_unfinished) == SIG_IGN) std::signal(signal_number, SIG_IGN);
-}
-
-void forget_unfinished(const char* temporary) {
-  for (auto& one : unfinished) {
-    const char* expected = temporary;
-    if (one.compare_exchange_strong(expected, nullptr)) return;
+  void forget(const std::string& file) {
+    const std::lock_guard lock(mutex_);
+    files_.erase(file);
   }
+  void remove_all() {
+    const std::lock_guard lock(mutex_);
+    for (const auto& file : files_) ::unlink(file.c_str());
+    files_.clear();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<std::string> files_;
+};
+
+UnfinishedOutputs& unfinished() {
+  static UnfinishedOutputs all;
+  return all;
 }
 
-// mkstemp makes private files. The result gets the mode of the file that it replaces, or of an ordinary new
-// file.
+// mkstemp makes private files. The result gets the mode and, where possible, the owner of the file that it
+// replaces, or the mode of an ordinary new file.
 void set_mode(int descriptor, const std::string& target) {
   struct stat status {};
   const bool exists = ::stat(target.c_str(), &status) == 0;
   const mode_t mask = ::umask(0);
   ::umask(mask);
+  if (exists && ::fchown(descriptor, status.st_uid, status.st_gid) != 0) {
+    // Not ours to give away: the file is then the user's own.
+  }
   ::fchmod(descriptor, exists ? status.st_mode & 07777 : 0666 & ~mask);
+}
+
+// `file` with symbolic links followed, also where the last one leads to no file.
+std::string link_target(const std::string& file) {
+  namespace fs = std::filesystem;
+  constexpr int most_links = 40;
+  fs::path path(file);
+  std::error_code failed;
+  for (int i = 0; i < most_links && fs::is_symlink(path, failed); ++i) {
+    const fs::path next = fs::read_symlink(path, failed);
+    if (failed) break;
+    path = next.is_absolute() ? next : path.parent_path() / next;
+  }
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  const fs::path real = fs::canonical(folder, failed);
+  return failed ? path.string() : (real / path.filename()).string();
+}
+
+// Nobody may write to it, or this user may not. (root may, but does not mean to where all bits say no.)
+bool is_read_only(const std::string& file, const struct stat& status) {
+  constexpr mode_t any_write = S_IWUSR | S_IWGRP | S_IWOTH;
+  return (status.st_mode & any_write) == 0 || ::access(file.c_str(), W_OK) != 0;
+}
+
+Diagnostic read_only(const std::string& file) {
+  return error_at(file, 0, 0, "cannot be written: it is read-only",
+                  "give the result another file, or make this one writable");
+}
+
+Diagnostic pipe_unread(const std::string& file) {
+  return error_at(file, 0, 0, "cannot be written: it is a pipe that no program reads",
+                  "start the program that reads it first");
 }
 
 Diagnostic is_input(const std::string& file) {
@@ -81,39 +114,53 @@ Result<std::unique_ptr<Output>> Output::open(const std::optional<std::string>& f
   output->file_ = *file;
   output->over_input_ = over_input;
   if (over_input == OverInput::refuse && was_read(*file)) return is_input(*file);
-  std::error_code ignored;
-  const auto resolved = std::filesystem::canonical(*file, ignored);
-  output->target_ = ignored ? *file : resolved.string();
+  output->target_ = link_target(*file);
+  std::error_code failed;
+  if (std::filesystem::is_symlink(output->target_, failed)) return cannot_write(*file, ELOOP);
 
   struct stat status {};
   const bool exists = ::stat(output->target_.c_str(), &status) == 0;
   if (exists && S_ISDIR(status.st_mode)) return cannot_write(*file, EISDIR);
   if (exists && !S_ISREG(status.st_mode)) {
-    output->descriptor_ = ::open(output->target_.c_str(), O_WRONLY | O_CLOEXEC);
-  } else {
-    output->temporary_ = output->target_ + ".XXXXXX";
-    output->descriptor_ = ::mkostemp(output->temporary_.data(), O_CLOEXEC);
+    // Without O_NONBLOCK a pipe would wait for its reader, perhaps for ever.
+    output->descriptor_ = ::open(output->target_.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    if (output->descriptor_ < 0) return errno == ENXIO ? pipe_unread(*file) : cannot_write(*file, errno);
+    ::fcntl(output->descriptor_, F_SETFL, 0);
+    return output;
   }
-  if (output->descriptor_ < 0) {
-    output->temporary_.clear();
-    return cannot_write(*file, errno);
-  }
-  if (!output->temporary_.empty()) {
-    guard_unfinished(output->temporary_.c_str());
-    set_mode(output->descriptor_, output->target_);
-  }
+  if (exists && is_read_only(output->target_, status)) return read_only(*file);
+  if (auto wrong = output->open_temporary(); !wrong.empty()) return wrong;
   return output;
+}
+
+Diagnostics Output::open_temporary() {
+  // Not made of the target's name, which may be as long as names can be.
+  temporary_ = (std::filesystem::path(target_).parent_path() / ".warptime.XXXXXX").string();
+  descriptor_ = ::mkostemp(temporary_.data(), O_CLOEXEC);
+  if (descriptor_ < 0) {
+    temporary_.clear();
+    return {cannot_write(file_, errno)};
+  }
+  unfinished().add(temporary_);
+  set_mode(descriptor_, target_);
+  return {};
+}
+
+void Output::drop_temporary() {
+  if (temporary_.empty()) return;
+  ::unlink(temporary_.c_str());
+  unfinished().forget(temporary_);
+  temporary_.clear();
 }
 
 Output::~Output() {
   if (descriptor_ > STDOUT_FILENO) ::close(descriptor_);
-  if (temporary_.empty()) return;
-  ::unlink(temporary_.c_str());
-  forget_unfinished(temporary_.c_str());
+  drop_temporary();
 }
 
 bool Output::write(std::string_view text) {
   if (failure_ != 0) return false;
+  if (text.size() >= buffer_bytes) return flush() && write_now(text);  // without a copy
   buffer_ += text;
   if (buffer_.size() < buffer_bytes && std::chrono::steady_clock::now() - last_flush_ < longest_wait)
     return true;
@@ -121,7 +168,12 @@ bool Output::write(std::string_view text) {
 }
 
 bool Output::flush() {
-  std::string_view rest = buffer_;
+  const bool written = write_now(buffer_);
+  buffer_.clear();
+  return written;
+}
+
+bool Output::write_now(std::string_view rest) {
   while (failure_ == 0 && !rest.empty()) {
     const auto count = ::write(descriptor_, rest.data(), rest.size());
     if (count >= 0)
@@ -129,7 +181,6 @@ bool Output::flush() {
     else if (errno != EINTR)
       failure_ = errno;
   }
-  buffer_.clear();
   last_flush_ = std::chrono::steady_clock::now();
   return failure_ == 0;
 }
@@ -152,34 +203,92 @@ Diagnostics Output::publish() {
   if (failure_ != 0 || temporary_.empty()) return {};
   // Again: the command may have read it since open().
   if (over_input_ == OverInput::refuse && was_read(target_)) return {is_input(file_)};
-  if (std::rename(temporary_.c_str(), target_.c_str()) != 0) return {cannot_write(file_, errno)};
-  forget_unfinished(temporary_.c_str());
-  temporary_.clear();
+  struct stat status {};
+  // Exchanged, what it replaces stays at hand for withdraw(). Some file systems cannot do that.
+  const bool replaces = ::stat(target_.c_str(), &status) == 0;
+  const bool exchanged =
+      replaces && S_ISREG(status.st_mode) &&
+      ::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) == 0;
+  if (!exchanged && std::rename(temporary_.c_str(), target_.c_str()) != 0)
+    return {cannot_write(file_, errno)};
+  published_ = exchanged || !replaces;
+  if (!exchanged) {
+    unfinished().forget(temporary_);
+    temporary_.clear();
+  }
   return {};
 }
 
-Result<std::string> Output::finish_with_part() {
-  if (!temporary_.empty() && ::access(target_.c_str(), F_OK) == 0) {
-    target_ += ".partial";
-    file_ += ".partial";
+void Output::withdraw() {
+  if (!published_) return;
+  published_ = false;
+  if (temporary_.empty()) {
+    ::unlink(target_.c_str());
+  } else if (std::rename(temporary_.c_str(), target_.c_str()) == 0) {
+    unfinished().forget(temporary_);
+    temporary_.clear();
   }
-  if (auto failures = finish(); !failures.empty()) return failures;
+}
+
+Result<std::string> Output::finish_with_part() {
+  if (auto failures = complete(); !failures.empty()) return failures;
+  const std::string target = target_, file = file_;
+  struct stat status {};
+  for (int i = 0; !temporary_.empty() && ::lstat(target_.c_str(), &status) == 0; ++i) {
+    const std::string added = i == 0 ? ".partial" : fmt::format(".partial.{}", i + 1);
+    target_ = target + added;
+    file_ = file + added;
+  }
+  if (auto failures = publish(); !failures.empty()) return failures;
   return file_;
 }
 
+void remove_unfinished_outputs() {
+  unfinished().remove_all();
+}
+
+namespace {
+
+// Two results to one file: the second would replace the first.
+Diagnostics check_targets(const std::vector<ResultFile>& results) {
+  std::set<std::string> targets;
+  for (const auto& result : results) {
+    if (!result.file || *result.file == "-") continue;
+    struct stat status {};
+    const std::string target = link_target(*result.file);
+    const bool is_device = ::stat(target.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+    if (!is_device && !targets.insert(target).second)
+      return {error_at(*result.file, 0, 0, "two results would be written to this file",
+                       "give each result a file of its own")};
+  }
+  return {};
+}
+
+Diagnostics publish_all(const std::vector<std::unique_ptr<Output>>& outputs) {
+  for (const auto& output : outputs)
+    if (auto failures = output->complete(); !failures.empty()) return failures;
+  for (const auto& output : outputs) {
+    auto failures = output->publish();
+    if (failures.empty()) continue;
+    for (const auto& one : outputs) one->withdraw();
+    return failures;
+  }
+  return {};
+}
+
+}  // namespace
+
 int write_results(const std::vector<ResultFile>& results) {
+  if (auto wrong = check_targets(results); !wrong.empty()) return fail(wrong_input, wrong);
   std::vector<std::unique_ptr<Output>> outputs;
   for (const auto& result : results) {
     auto output = Output::open(result.file);
     if (!output) return fail(wrong_input, output.diagnostics());
-    (*output)->write(result.text);
     outputs.push_back(std::move(*output));
   }
-  for (const auto& output : outputs)
-    if (const auto failures = output->complete(); !failures.empty()) return fail(wrong_input, failures);
-  for (const auto& output : outputs)
-    if (const auto failures = output->publish(); !failures.empty()) return fail(wrong_input, failures);
-  return done;
+  for (std::size_t i = 0; i < results.size(); ++i) outputs[i]->write(results[i].text);
+  const auto failures = publish_all(outputs);
+  return failures.empty() ? done : fail(wrong_input, failures);
 }
 
 int write_result(const std::optional<std::string>& file, std::string_view text) {

@@ -38,8 +38,9 @@ bool same_file(const std::string& a, const std::string& b) {
   if (one || other) return one == other;
   std::error_code failed;
   if (fs::exists(a, failed) || fs::exists(b, failed)) return false;  // a pipe, /dev/null
-  const auto path = fs::weakly_canonical(a, failed);
-  return !failed && path == fs::weakly_canonical(b, failed) && !failed;
+  // Absolute first: weakly_canonical() leaves a name alone of which nothing exists.
+  const auto path = fs::weakly_canonical(fs::absolute(a, failed), failed);
+  return !failed && path == fs::weakly_canonical(fs::absolute(b, failed), failed) && !failed;
 }
 
 // Whether `file` is one of those with this extension in `folder`.

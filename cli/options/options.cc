@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <type_traits>
 
+#include "analyzer/compile/limits.h"
 #include "analyzer/kernel_names.h"
+#include "cli/io/interrupt.h"
 #include "cli/io/report.h"
 #include "simulator/base/did_you_mean.h"
 
@@ -57,7 +60,9 @@ OptionGroup compiler_options() {
        {"rolled", "",
         "do not unroll loops; gives a program that is easy to read and to check against the source"},
        {"skip-unsupported", "",
-        "continue at instructions that the analyzer does not know, and report the share that was modelled"}}};
+        "continue at instructions that the analyzer does not know, and report the share that was modelled"},
+       {"max-time", "SECONDS", "stop a compilation that takes longer (default: 60)"},
+       {"max-memory", "MIB", "stop a compilation that takes more memory (default: 4096)"}}};
 }
 
 OptionGroup program_options() {
@@ -110,7 +115,35 @@ OptionGroup general_options(std::vector<std::string> formats, std::string help) 
            {"h,help", "", "print this help"}}};
 }
 
+namespace {
+
+// --max-time and --max-memory hold for the process.
+Diagnostics limit_compilers_by(const Arguments& arguments) {
+  constexpr double most_seconds = 1e6, most_mebibytes = 1 << 24;
+  compiling::CompilerLimits limits;
+  const auto take = [&](std::string_view name, double most, double unit, auto& to) -> Diagnostics {
+    const auto given = read_number(arguments, name);
+    if (!given) return given.diagnostics();
+    if (!*given) return {};
+    if (**given <= 0 || **given > most)
+      return {wrong_value(name, fmt::format("{:g} is not a number above 0 and up to {:g}", **given, most))};
+    to = static_cast<std::decay_t<decltype(to)>>(**given * unit);
+    return {};
+  };
+  if (auto wrong = take("max-time", most_seconds, 1, limits.seconds); !wrong.empty()) return wrong;
+  if (auto wrong = take("max-memory", most_mebibytes, 1 << 20, limits.memory_bytes); !wrong.empty())
+    return wrong;
+  compiling::limit_compilers(limits, [](const Diagnostic& why) {
+    say(why);
+    end_now(wrong_input);
+  });
+  return {};
+}
+
+}  // namespace
+
 Result<CompileOptions> read_compile_options(const Arguments& arguments) {
+  if (auto wrong = limit_compilers_by(arguments); !wrong.empty()) return wrong;
   const auto compiler = read_choice(arguments, "compiler");
   if (!compiler) return compiler.diagnostics();
   CompileOptions options;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <set>
 
 #include "cli/options/model_option.h"
 #include "cli/options/options.h"
@@ -70,6 +71,7 @@ Diagnostics choose_gpus(const Arguments& arguments, const GpuCatalogue& catalogu
 
 // `--set clock=1900`, for each GPU.
 Diagnostics set_figures(const Arguments& arguments, PredictSettings& settings) {
+  std::set<std::string> names;
   for (const auto& all : arguments.values("set")) {
     for (const auto& text : split_at_commas(all)) {
       const auto equals = text.find('=');
@@ -84,6 +86,8 @@ Diagnostics set_figures(const Arguments& arguments, PredictSettings& settings) {
         return {error_at("--set", 0, 0, fmt::format("`{}` is not FIGURE=VALUE", text),
                          "for example --set clock=1900; `warptime gpus NAME` lists the figures")};
       const std::string name = text.substr(0, equals);
+      if (!names.insert(name).second)
+        return {error_at("--set", 0, 0, fmt::format("`{}` is given twice", name))};
       for (const Gpu*& gpu : settings.gpus) {
         auto changed = with_figure(*gpu, name, value);
         if (!changed) return changed.diagnostics();

@@ -8,6 +8,8 @@
 #include <iterator>
 #include <numeric>
 
+#include "simulator/base/visible.h"
+
 namespace warptime::cli {
 namespace {
 
@@ -23,11 +25,15 @@ constexpr double largest_whole =
 }  // namespace
 
 Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {
-  for (const auto& column : columns_) widths_.push_back(width_of(column.title));
+  for (auto& column : columns_) {
+    column.title = visible(column.title);
+    widths_.push_back(width_of(column.title));
+  }
 }
 
 void Table::add(std::vector<std::string> cells) {
   cells.resize(columns_.size());
+  for (auto& cell : cells) cell = visible(cell);
   for (std::size_t i = 0; i < cells.size(); ++i) widths_[i] = std::max(widths_[i], width_of(cells[i]));
   rows_.push_back(std::move(cells));
 }
@@ -134,6 +140,7 @@ std::string sensible_time(double microseconds) {
     const double value = microseconds / unit.microseconds;
     // 999.95 would print as 1000.0 of the smaller unit.
     if (value < 0.99995 && unit.microseconds > 1) continue;
+    if (value >= 1e9) return fmt::format("{:.4g} {}", value, unit.name);
     const int whole_digits = value < 1 ? 1 : 1 + static_cast<int>(std::log10(value * 1.00005));
     return fmt::format("{:.{}f} {}", value, std::max(0, 4 - whole_digits), unit.name);
   }
@@ -154,6 +161,7 @@ std::string with_values(const std::vector<std::pair<std::string, std::int64_t>>&
 }
 
 std::string sensible(double number) {
+  if (std::abs(number) >= 1e15) return fmt::format("{:.4g}", number);
   std::string text = fmt::format("{:.3f}", number);
   text.erase(text.find_last_not_of('0') + 1);
   if (text.back() == '.') text.pop_back();

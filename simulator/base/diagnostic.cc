@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "simulator/base/visible.h"
+
 namespace warptime {
 namespace {
 
@@ -58,18 +60,20 @@ std::string with_caret(std::string_view line, int column) {
 
 std::string to_text(const Diagnostic& diagnostic) {
   if (!diagnostic.verbatim.empty()) {
-    return diagnostic.verbatim.back() == '\n' ? diagnostic.verbatim : diagnostic.verbatim + "\n";
+    const std::string text = visible(diagnostic.verbatim, LineBreaks::keep);
+    return text.back() == '\n' ? text : text + "\n";
   }
   std::string text;
   if (!diagnostic.file.empty()) {
-    text += diagnostic.file + ":";
+    text += visible(diagnostic.file) + ":";
     if (diagnostic.line > 0) text += fmt::format("{}:", diagnostic.line);
     if (diagnostic.line > 0 && diagnostic.column > 0) text += fmt::format("{}:", diagnostic.column);
     text += " ";
   }
-  text += fmt::format("{}: {}\n", name_of(diagnostic.severity), diagnostic.message);
+  text +=
+      fmt::format("{}: {}\n", name_of(diagnostic.severity), visible(diagnostic.message, LineBreaks::keep));
   if (!diagnostic.source_line.empty()) text += with_caret(diagnostic.source_line, diagnostic.column);
-  if (!diagnostic.hint.empty()) text += fmt::format("hint: {}\n", diagnostic.hint);
+  if (!diagnostic.hint.empty()) text += fmt::format("hint: {}\n", visible(diagnostic.hint, LineBreaks::keep));
   return text;
 }
 

@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <memory>
+
+#include "simulator/fit/grouped_rows.h"
 
 namespace warptime {
 namespace {
@@ -18,6 +21,8 @@ constexpr int kLocalEvaluations = 250;     // for each dimension
 constexpr double kAsGood = 1.01;           // an error up to this many times the best …
 constexpr double kAsGoodAtLeast = 1e-5;    // … and this much is as good
 constexpr unsigned long kSeed = 20220317;
+constexpr std::size_t kMostSingleRows = 10'000;  // beyond, rows of equal parameters are one group
+constexpr std::size_t kMostDifferent = 20'000;   // groups that the search looks at
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct Trial {
@@ -49,7 +54,9 @@ class Search {
   Search(const RowTimes& times, const std::vector<std::size_t>& which, const std::vector<double>& measured,
          const FitOptions& options)
       : times_(times), which_(which), measured_(measured), options_(options) {
-    for (const std::size_t index : which) launches_.push_back(times.launches()[index]);
+    looked_at_ = which;
+    if (which.size() > kMostSingleRows) group_rows();
+    for (const std::size_t index : looked_at_) launches_.push_back(times.launches()[index]);
   }
 
   Result<Fit> run() {
@@ -78,19 +85,45 @@ class Search {
     return durations;
   }
 
+  // looked_at_ becomes a row of each group.
+  void group_rows() {
+    std::map<std::vector<std::int64_t>, std::size_t> numbers;
+    std::vector<std::size_t> number_of;
+    for (const std::size_t index : which_)
+      number_of.push_back(numbers.try_emplace(times_.values(index), numbers.size()).first->second);
+    const std::vector<bool> left_out = hold_out(
+        numbers.size(), numbers.size() <= kMostDifferent
+                            ? 0
+                            : 1 - static_cast<double>(kMostDifferent) / static_cast<double>(numbers.size()));
+    constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+    std::vector<std::size_t> groups(numbers.size(), none), group_of;
+    std::vector<double> launches, measured;
+    looked_at_.clear();
+    for (std::size_t i = 0; i < which_.size(); ++i) {
+      if (left_out[number_of[i]]) continue;
+      std::size_t& group = groups[number_of[i]];
+      if (group == none) {
+        group = looked_at_.size();
+        looked_at_.push_back(which_[i]);
+        launches.push_back(times_.launches()[which_[i]]);
+      }
+      group_of.push_back(group);
+      measured.push_back(measured_[i]);
+    }
+    grouped_.emplace(group_of, launches, measured);
+    rows_ = measured.size();
+  }
+
   std::vector<double> rest_at(double t_m, const MemoryDurations& durations) {
     ++evaluations_;
-    auto rest = times_.rest_us(t_m, durations);
-    if (!rest) {
-      if (failure_.empty()) failure_ = rest.diagnostics();
-      return {};
-    }
-    std::vector<double> chosen;
-    for (const std::size_t index : which_) chosen.push_back((*rest)[index]);
-    return chosen;
+    auto rest = times_.rest_us(t_m, durations, looked_at_);
+    if (rest) return std::move(*rest);
+    if (failure_.empty()) failure_ = rest.diagnostics();
+    return {};
   }
 
   double error_of(double t_p, const std::vector<double>& rest) const {
+    if (grouped_) return grouped_->mean_error(t_p, rest);
     double sum = 0;
     for (std::size_t i = 0; i < rest.size(); ++i)
       sum += std::abs(1 - (t_p * launches_[i] + rest[i]) / measured_[i]);
@@ -99,6 +132,7 @@ class Search {
 
   double best_t_p(const std::vector<double>& rest) const {
     if (options_.t_p_us) return *options_.t_p_us;
+    if (grouped_) return grouped_->best_t_p(rest);
     std::vector<std::pair<double, double>> points;
     for (std::size_t i = 0; i < rest.size(); ++i) {
       if (launches_[i] > 0)
@@ -114,6 +148,10 @@ class Search {
     return {t_p, error_of(t_p, rest)};
   }
 
+  double largest_measured(std::size_t i) const {
+    return grouped_ ? grouped_->largest_measured_us(i) : measured_[i];
+  }
+
   // Beyond it each row takes twice what was measured, and no t_p mends that.
   void find_upper_t_m() {
     std::vector<double> x(dimensions(), 0);
@@ -123,7 +161,7 @@ class Search {
       x.front() = 1;
       const auto rest = rest_at(t_m_of(x), durations_of(x));
       bool beyond = true;
-      for (std::size_t i = 0; i < rest.size(); ++i) beyond = beyond && rest[i] >= 2 * measured_[i];
+      for (std::size_t i = 0; i < rest.size(); ++i) beyond = beyond && rest[i] >= 2 * largest_measured(i);
       if (beyond) return;
     }
   }
@@ -234,9 +272,10 @@ class Search {
     fit.memory_cycles = durations_of(best);
     const auto rest = rest_at(second, fit.memory_cycles);
     if (rest.empty()) return failure_;
-    std::vector<double> predicted;
-    for (std::size_t i = 0; i < rest.size(); ++i) predicted.push_back(fit.t_p_us * launches_[i] + rest[i]);
-    fit.errors = errors_of(predicted, measured_);
+    auto predicted = predicted_us(times_, which_, fit);
+    if (!predicted) return predicted.diagnostics();
+    fit.errors = errors_of(*predicted, measured_);
+    fit.rows = rows_;
 
     const double limit = as_good(trial);
     fit.t_p_range = {reach_t_p(fit.t_p_us, -1, limit, rest), reach_t_p(fit.t_p_us, 1, limit, rest), false};
@@ -263,7 +302,10 @@ class Search {
   const std::vector<std::size_t>& which_;
   const std::vector<double>& measured_;
   const FitOptions& options_;
-  std::vector<double> launches_;
+  std::vector<std::size_t> looked_at_;  // rows of `which_` that are predicted
+  std::optional<GroupedRows> grouped_;
+  std::size_t rows_ = which_.size();
+  std::vector<double> launches_;  // of looked_at_
   double upper_t_m_ = 0;
   std::size_t evaluations_ = 0;
   Diagnostics failure_;
@@ -319,11 +361,10 @@ Result<Fit> fit(const RowTimes& times, const std::vector<std::size_t>& which,
 
 Result<std::vector<double>> predicted_us(const RowTimes& times, const std::vector<std::size_t>& which,
                                          const Fit& fit) {
-  auto rest = times.rest_us(fit.scale.value_or(fit.t_m_cycles), fit.memory_cycles);
-  if (!rest) return rest.diagnostics();
-  std::vector<double> predicted;
-  for (const std::size_t index : which)
-    predicted.push_back(fit.t_p_us * times.launches()[index] + (*rest)[index]);
+  auto predicted = times.rest_us(fit.scale.value_or(fit.t_m_cycles), fit.memory_cycles, which);
+  if (!predicted) return predicted.diagnostics();
+  for (std::size_t i = 0; i < which.size(); ++i)
+    (*predicted)[i] = fit.t_p_us * times.launches()[which[i]] + (*predicted)[i];
   return predicted;
 }
 

@@ -6,7 +6,9 @@
 // and piecewise linear in t_p, and its minimum is the weighted median of (measured - rest) / launches with
 // weights launches / measured. So the default fit is a search in one dimension, t_m, and each duration adds
 // one. The search is NLopt's: DIRECT-L over the whole range (CRS2 with a fixed seed where durations are
-// fitted), then Subplex from the best point. The same input gives the same fit.
+// fitted), then Subplex from the best point. The same input gives the same fit. Beyond 10,000 rows, those of equal
+// parameters are predicted once; beyond 20,000 different ones the search looks at 20,000 of them, spread evenly, and
+// the errors are still of all rows.
 #pragma once
 
 #include <optional>
@@ -50,6 +52,7 @@ struct Fit {
   MemoryDurations memory_cycles;  // the GPU's, with the fitted ones
   Errors errors;                  // over the rows that were fitted
   std::size_t evaluations = 0;    // of the model for all rows
+  std::size_t rows = 0;           // that the search looked at: not all, where very many are different
 };
 
 // Whether the data says little about a parameter: its range is wider than half its middle, and than `floor`.

@@ -31,7 +31,9 @@ Result<std::unique_ptr<RowTimes>> RowTimes::make(const Plan& plan, const Gpu& gp
   std::vector<std::size_t> all(times->values_.size());
   std::iota(all.begin(), all.end(), 0);
   const auto predicted = times->predict_rows(times->t_m_cycles_, times->durations_, all, times->failed_);
-  for (const FailedRow& failed : times->failed_) std::erase(all, failed.row);
+  std::vector<bool> without_prediction(all.size());
+  for (const FailedRow& failed : times->failed_) without_prediction[failed.row] = true;
+  std::erase_if(all, [&](std::size_t row) { return without_prediction[row]; });
   times->good_ = std::move(all);
   for (const PredictionRow& row : predicted) {
     times->launches_.push_back(static_cast<double>(row.launches));
@@ -71,17 +73,26 @@ std::vector<DurationName> RowTimes::open_durations() const {
 }
 
 Result<std::vector<double>> RowTimes::rest_us(double t_m_or_scale, const MemoryDurations& durations) const {
-  if (model().has_scale()) {
-    std::vector<double> rest = without_launches_us_;
-    for (double& us : rest) us *= t_m_or_scale;
+  std::vector<std::size_t> all(good_.size());
+  std::iota(all.begin(), all.end(), 0);
+  return rest_us(t_m_or_scale, durations, all);
+}
+
+Result<std::vector<double>> RowTimes::rest_us(double t_m_or_scale, const MemoryDurations& durations,
+                                              const std::vector<std::size_t>& which) const {
+  std::vector<double> rest;
+  rest.reserve(which.size());
+  if (model().has_scale() || !own_us_.empty()) {
+    for (const std::size_t index : which)
+      rest.push_back(model().has_scale() ? without_launches_us_[index] * t_m_or_scale : own_us_[index]);
     return rest;
   }
-  if (!own_us_.empty()) return own_us_;
+  std::vector<std::size_t> given;
+  given.reserve(which.size());
+  for (const std::size_t index : which) given.push_back(good_[index]);
   std::vector<FailedRow> failed;
-  const auto rows = predict_rows(t_m_or_scale, durations, good_, failed);
+  const auto rows = predict_rows(t_m_or_scale, durations, given, failed);
   if (!failed.empty()) return failed.front().why;
-  std::vector<double> rest;
-  rest.reserve(rows.size());
   for (const PredictionRow& row : rows) rest.push_back(row.time.total_us);
   return rest;
 }

@@ -57,6 +57,11 @@ class RowTimes {
   std::vector<DurationName> open_durations() const;
   // Microseconds of each of rows() with t_p = 0 and this t_m, or this scale. Errors: the simulation's.
   Result<std::vector<double>> rest_us(double t_m_or_scale, const MemoryDurations& durations) const;
+  // The same of some rows, given by their indices into rows(), in that order.
+  Result<std::vector<double>> rest_us(double t_m_or_scale, const MemoryDurations& durations,
+                                      const std::vector<std::size_t>& which) const;
+  // The values of the plan's parameters in the row at this index of rows().
+  const std::vector<std::int64_t>& values(std::size_t index) const { return values_[good_[index]]; }
   // The times with the constants above.
   Result<std::vector<double>> times_us() const;
   // The microseconds that one prediction of each of rows() takes on this machine, without results cached from

@@ -6,6 +6,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <tuple>
 
@@ -44,6 +45,8 @@ Gpu made(const BundledGpu& bundled) {
 }
 
 std::optional<std::string> read_whole(const std::filesystem::path& file) {
+  std::error_code failed;
+  if (!std::filesystem::is_regular_file(file, failed)) return std::nullopt;  // a pipe would wait
   std::ifstream stream(file, std::ios::binary);
   std::string text;
   std::array<char, 4096> buffer;
@@ -78,6 +81,7 @@ Result<GpuCatalogue> GpuCatalogue::with_folder(const std::string& folder) {
   std::sort(files.begin(), files.end());
   GpuCatalogue catalogue = bundled();
   Diagnostics wrong;
+  std::map<std::string, std::string> file_of;
   for (const fs::path& file : files) {
     const auto text = read_whole(file);
     if (!text) {
@@ -86,6 +90,12 @@ Result<GpuCatalogue> GpuCatalogue::with_folder(const std::string& folder) {
     }
     auto gpu = read_gpu(*text, file.string());
     if (gpu) {
+      const auto [first, added] = file_of.emplace(gpu->name, file.string());
+      if (!added)
+        wrong.push_back(
+            error_at(file.string(), 0, 0,
+                     fmt::format("`{}` is also the name of the GPU in {}", gpu->name, first->second),
+                     "give one of them another name"));
       catalogue.add(std::move(*gpu));
     } else {
       wrong.insert(wrong.end(), gpu.diagnostics().begin(), gpu.diagnostics().end());

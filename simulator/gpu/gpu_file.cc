@@ -51,11 +51,12 @@ class GpuReader {
  private:
   void read_name(const Node& node) {
     gpu_.name = reader_.text(node, "`name`");
-    const bool good = !gpu_.name.empty() && gpu_.name.find_first_not_of(
-                                                "abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
+    const bool good =
+        !gpu_.name.empty() && gpu_.name.front() != '-' && gpu_.name != "all" &&
+        gpu_.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
     if (!good)
       reader_.error(node, fmt::format("`{}` is not a valid name for a GPU", gpu_.name),
-                    "use lower case letters, digits and hyphens");
+                    "use lower case letters, digits and, behind the first, hyphens; `all` means all GPUs");
   }
 
   void read_validated(const Node& node) {
