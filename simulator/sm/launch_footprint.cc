@@ -84,7 +84,8 @@ double union_of(std::vector<Runs> runs, double grain) {
   for (std::size_t i = 0; i < runs.size();) {
     double low = runs[i].low, high = runs[i].high, sum = 0;
     std::vector<const Runs*> together;
-    for (; i < runs.size() && runs[i].low < high; ++i) {
+    // Beyond 2^53 an access may end where it begins: each takes part in its own.
+    for (const std::size_t first = i; i < runs.size() && (i == first || runs[i].low < high); ++i) {
       high = std::max(high, runs[i].high);
       bool copy = false;  // within the pieces of one that is counted
       for (const Runs* known : together)

@@ -315,6 +315,16 @@ TEST(LaunchFootprint, OfAStencilIsItsArray) {
   EXPECT_NEAR(bytes, 4 * kMib, 4 * 1024 * 3);
 }
 
+// Where neighbouring floating-point numbers are further apart than an access is long: an access ends where it begins.
+TEST(LaunchFootprint, OfAddressesBeyond2To53Ends) {
+  const LaunchSize size{{4, 1, 1}, {32, 1, 1}};
+  for (const char* far : {"2^62", "2^61 + threadIdx.x * 4096", "-(2^61)"}) {
+    const double bytes = footprint(
+        fmt::format("[{{load: {{access: coalesced, bytes: 4, array: a, address: \"{}\"}}}}]", far), size);
+    EXPECT_LE(bytes, 4 * 32 * 4096) << far;
+  }
+}
+
 TEST(LaunchFootprint, OfStridesIsInPiecesOf64Bytes) {
   EXPECT_EQ(footprint("[{load: {access: strided, bytes: 4, array: a, address: 256 * threadIdx.x}}]",
                       {{1, 1, 1}, {128, 1, 1}}),
