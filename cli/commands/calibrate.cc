@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <set>
 
 #include "cli/commands/commands.h"
@@ -16,6 +17,7 @@
 #include "simulator/base/csv.h"
 #include "simulator/base/did_you_mean.h"
 #include "simulator/fit/fit.h"
+#include "simulator/fit/shared_fit.h"
 
 namespace warptime::cli {
 namespace {
@@ -43,6 +45,10 @@ CommandSyntax calibrate_syntax() {
          {"durations", "BOUNDS",
           "also fit the memory durations that the kernels leave open, between LOW..HIGH cycles; "
           "load.coalesced=50..400,store.coalesced=20..200 fits only these"},
+         {"share-durations", "",
+          "with --durations and measurements of several GPUs: durations that are the same on all of them, as "
+          "in "
+          "section 5.3 of Puchala et al.; each GPU has its own t_p and t_m"},
          model_option(false),
          {"hold-out", "WHICH",
           "leave these rows out of the fit and report the error of their predictions: a fraction (0.25, "
@@ -190,6 +196,8 @@ Result<CalibrateSettings> read_calibrate_settings(const Arguments& arguments, co
   }
   if (settings.fit.t_p_us && settings.fit.t_m_cycles && !arguments.has("durations"))
     return error("--t-p and --t-m leave nothing to fit", "omit one of them, or give --durations");
+  if (arguments.has("share-durations") && !arguments.has("durations"))
+    return option_error("--share-durations", "needs --durations", "--durations 50..400");
   auto hold_out = read_hold_out(arguments);
   if (!hold_out) return hold_out.diagnostics();
   settings.hold_out = std::move(*hold_out);
@@ -208,13 +216,33 @@ class GpuCalibration {
   GpuCalibration(const Plan& plan, const CalibrateSettings& settings, ModelledRows modelled)
       : plan_(plan), settings_(settings), modelled_(std::move(modelled)) {}
 
-  Result<GpuFit> run() {
-    if (auto wrong = split(); !wrong.empty()) return wrong;
+  // The durations that are to be fitted. Errors: none is left open.
+  Result<FitOptions> options() const {
     FitOptions options = settings_.fit;
     if (const auto& bounds = settings_.all_durations) {
       for (const auto name : modelled_.times->open_durations())
         options.durations.push_back({name, bounds->low, bounds->high});
       if (options.durations.empty()) return no_durations();
+    }
+    return options;
+  }
+
+  // The rows to fit, for durations that GPUs share. Errors: --hold-out leaves none.
+  Result<SharedFitRows> shared_rows() {
+    if (auto wrong = split(); !wrong.empty()) return wrong;
+    return SharedFitRows{modelled_.times.get(), fitted_, measured(fitted_)};
+  }
+
+  // shared: durations that were fitted for all GPUs; empty: none are shared.
+  Result<GpuFit> run(const std::vector<FittedDuration>& shared) {
+    if (auto wrong = split(); !wrong.empty()) return wrong;
+    auto chosen = this->options();
+    if (!chosen) return chosen.diagnostics();
+    FitOptions options = std::move(*chosen);
+    if (!shared.empty()) {
+      options.durations.clear();
+      options.base = modelled_.times->durations();
+      for (const FittedDuration& one : shared) duration(*options.base, one.name) = one.cycles;
     }
     auto found =
         fit(*modelled_.times, fitted_, measured(fitted_), different_rows(modelled_.rows, fitted_), options);
@@ -222,6 +250,7 @@ class GpuCalibration {
     GpuFit result;
     result.gpu = modelled_.gpu->name;
     result.fit = std::move(*found);
+    if (!shared.empty()) result.fit.durations = shared;
     result.files = files_of(modelled_.rows);
     result.worst = values_text(plan_, modelled_.rows[fitted_[result.fit.errors.worst]].values);
     result.notes = modelled_.notes;
@@ -239,6 +268,8 @@ class GpuCalibration {
 
  private:
   Diagnostics split() {
+    held_.clear();
+    fitted_.clear();
     std::vector<bool> held(modelled_.rows.size(), false);
     if (settings_.hold_out.fraction) held = hold_out(held.size(), *settings_.hold_out.fraction);
     if (!settings_.hold_out.values.empty()) {
@@ -275,6 +306,19 @@ class GpuCalibration {
   std::vector<std::size_t> fitted_, held_;  // indices of modelled_.rows
 };
 
+Result<std::vector<FittedDuration>> share_durations(std::vector<GpuCalibration>& gpus) {
+  std::vector<SharedFitRows> rows;
+  for (GpuCalibration& gpu : gpus) {
+    auto of_gpu = gpu.shared_rows();
+    if (!of_gpu) return of_gpu.diagnostics();
+    rows.push_back(std::move(*of_gpu));
+  }
+  if (gpus.empty()) return std::vector<FittedDuration>();
+  const auto options = gpus.front().options();
+  if (!options) return options.diagnostics();
+  return fit_shared_durations(rows, *options);
+}
+
 int run_calibrate(const Arguments& arguments) {
   const auto catalogue = read_catalogue(arguments);
   if (!catalogue) return fail(wrong_input, catalogue.diagnostics());
@@ -300,14 +344,25 @@ int run_calibrate(const Arguments& arguments) {
   if (!measured) return fail(wrong_input, measured.diagnostics());
 
   std::vector<GpuFit> fits;
+  std::vector<GpuCalibration> gpus;
+  std::deque<BorrowedFigures> borrowed_figures;  // that `gpus` refer to
   PredictionOptions options;
   options.model = settings->model;
   for (auto& on : *measured) {
-    const auto borrowed = options.model->borrow(*on.gpu, *catalogue);
-    if (borrowed) on.gpu = &borrowed->gpu;
+    if (auto borrowed = options.model->borrow(*on.gpu, *catalogue))
+      on.gpu = &borrowed_figures.emplace_back(std::move(*borrowed)).gpu;
     auto modelled = model_rows(plan, std::move(on), options, loader);
     if (!modelled) return fail(wrong_input, modelled.diagnostics());
-    auto fitted = GpuCalibration(plan, *settings, std::move(*modelled)).run();
+    gpus.emplace_back(plan, *settings, std::move(*modelled));
+  }
+  std::vector<FittedDuration> shared;
+  if (arguments.has("share-durations")) {
+    auto found_durations = share_durations(gpus);
+    if (!found_durations) return fail(wrong_input, found_durations.diagnostics());
+    shared = std::move(*found_durations);
+  }
+  for (GpuCalibration& gpu : gpus) {
+    auto fitted = gpu.run(shared);
     if (!fitted) return fail(wrong_input, fitted.diagnostics());
     fits.push_back(std::move(*fitted));
   }

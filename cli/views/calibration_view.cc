@@ -28,6 +28,11 @@ std::string range_text(const FitRange& range) {
   return fmt::format("{:.4g} to {:.4g} are as good", range.low, range.high);
 }
 
+// A duration that GPUs share has no range of its own.
+bool is_shared(const FittedDuration& duration) {
+  return duration.range.low == duration.range.high && !duration.range.open;
+}
+
 constexpr double t_p_floor_us = 0.1, t_m_floor_cycles = 0.5, scale_floor = 0.05, duration_floor_cycles = 5;
 
 // What the data says little about, in words.
@@ -74,7 +79,7 @@ std::string report(const Plan& plan, const GpuFit& of) {
                       fit.t_p_fitted ? range_text(fit.t_p_range) : "given", second);
   for (const auto& duration : fit.durations)
     text += fmt::format("# {} {:.4g} cycles ({})\n", to_string(duration.name), duration.cycles,
-                        range_text(duration.range));
+                        is_shared(duration) ? "for all GPUs" : range_text(duration.range));
   for (const auto& words : undetermined(fit)) text += fmt::format("# {}\n", words);
   for (const auto& note : of.notes) text += fmt::format("# {}\n", wrapped(note, 1000));
   return text;
@@ -130,8 +135,9 @@ std::string calibration_json(const Plan& plan, const std::vector<GpuFit>& fits) 
     one["t_m_as_good"] = of.fit.t_m_fitted ? range_json(of.fit.t_m_range) : Json();
     if (of.fit.scale) one["scale_as_good"] = range_json(of.fit.scale_range);
     for (const auto& duration : of.fit.durations)
-      one["memory_cycles"][to_string(duration.name)] = {{"cycles", duration.cycles},
-                                                        {"as_good", range_json(duration.range)}};
+      one["memory_cycles"][to_string(duration.name)] = {
+          {"cycles", duration.cycles},
+          {"as_good", is_shared(duration) ? Json() : range_json(duration.range)}};
     one["fitted"] = errors_json(of.fit.errors, of.worst);
     one["held_out"] = of.held_out ? errors_json(of.held_out->errors, of.held_out->worst) : Json();
     one["files"] = of.files;

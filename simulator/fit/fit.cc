@@ -47,6 +47,25 @@ double weighted_median(std::vector<std::pair<double, double>> points_and_weights
   return 0;
 }
 
+// The t_p with which the error is the smallest.
+double best_t_p_of(const std::vector<double>& launches, const std::vector<double>& rest,
+                   const std::vector<double>& measured) {
+  std::vector<std::pair<double, double>> points;
+  for (std::size_t i = 0; i < rest.size(); ++i) {
+    if (launches[i] > 0)
+      points.emplace_back((measured[i] - rest[i]) / launches[i], launches[i] / measured[i]);
+  }
+  return weighted_median(std::move(points));
+}
+
+double mean_error_of(double t_p, const std::vector<double>& launches, const std::vector<double>& rest,
+                     const std::vector<double>& measured) {
+  double sum = 0;
+  for (std::size_t i = 0; i < rest.size(); ++i)
+    sum += std::abs(1 - (t_p * launches[i] + rest[i]) / measured[i]);
+  return sum / static_cast<double>(rest.size());
+}
+
 // A point of the search: each coordinate between 0 and 1. t_m grows as an exponential of its coordinate, so
 // that small ones are told apart as well as large ones.
 class Search {
@@ -76,7 +95,7 @@ class Search {
     return fits_t_m() ? std::expm1(x.front() * std::log1p(upper_t_m_)) : *options_.t_m_cycles;
   }
   MemoryDurations durations_of(const std::vector<double>& x) const {
-    MemoryDurations durations = times_.durations();
+    MemoryDurations durations = options_.base.value_or(times_.durations());
     for (std::size_t i = 0; i < options_.durations.size(); ++i) {
       const DurationBounds& bounds = options_.durations[i];
       duration(durations, bounds.name) =
@@ -123,22 +142,12 @@ class Search {
   }
 
   double error_of(double t_p, const std::vector<double>& rest) const {
-    if (grouped_) return grouped_->mean_error(t_p, rest);
-    double sum = 0;
-    for (std::size_t i = 0; i < rest.size(); ++i)
-      sum += std::abs(1 - (t_p * launches_[i] + rest[i]) / measured_[i]);
-    return sum / static_cast<double>(rest.size());
+    return grouped_ ? grouped_->mean_error(t_p, rest) : mean_error_of(t_p, launches_, rest, measured_);
   }
 
   double best_t_p(const std::vector<double>& rest) const {
     if (options_.t_p_us) return *options_.t_p_us;
-    if (grouped_) return grouped_->best_t_p(rest);
-    std::vector<std::pair<double, double>> points;
-    for (std::size_t i = 0; i < rest.size(); ++i) {
-      if (launches_[i] > 0)
-        points.emplace_back((measured_[i] - rest[i]) / launches_[i], launches_[i] / measured_[i]);
-    }
-    return weighted_median(std::move(points));
+    return grouped_ ? grouped_->best_t_p(rest) : best_t_p_of(launches_, rest, measured_);
   }
 
   Trial at(const std::vector<double>& x) {
@@ -339,6 +348,22 @@ Diagnostics check_durations(const RowTimes& times, const std::vector<DurationBou
 }
 
 }  // namespace
+
+Diagnostics check_open_durations(const RowTimes& times, const std::vector<DurationBounds>& durations) {
+  return check_durations(times, durations);
+}
+
+double mean_error_with_best_t_p(const RowTimes& times, const std::vector<std::size_t>& which,
+                                const std::vector<double>& rest_us, const std::vector<double>& measured_us,
+                                std::optional<double> t_p_us) {
+  std::vector<double> launches, rest;
+  for (const std::size_t index : which) {
+    launches.push_back(times.launches()[index]);
+    rest.push_back(rest_us[index]);
+  }
+  return mean_error_of(t_p_us ? *t_p_us : best_t_p_of(launches, rest, measured_us), launches, rest,
+                       measured_us);
+}
 
 bool hardly_determined(const FitRange& range, double floor) {
   const double width = range.high - range.low;

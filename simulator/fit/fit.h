@@ -27,6 +27,8 @@ struct DurationBounds {
 struct FitOptions {
   std::optional<double> t_p_us, t_m_cycles;  // fixed values, which are not fitted
   std::vector<DurationBounds> durations;     // to be fitted too
+  std::optional<MemoryDurations> base =
+      {};  // of the accesses whose durations are not fitted; absent: RowTimes'
 };
 
 // The range of a parameter in which the mean error, with the other parameters fitted again, is at most 1 %
@@ -63,6 +65,15 @@ bool hardly_determined(const FitRange& range, double floor);
 // duration that the plan's programs do not leave open, nothing to fit.
 Result<Fit> fit(const RowTimes& times, const std::vector<std::size_t>& which,
                 const std::vector<double>& measured_us, std::size_t different, const FitOptions& options);
+
+// What is wrong with these durations: one that the plan's programs do not leave open, empty bounds.
+Diagnostics check_open_durations(const RowTimes& times, const std::vector<DurationBounds>& durations);
+
+// The mean error (equation 16) of rows `which` where the times without t_p are `rest_us` (of all of times.rows()), with
+// the t_p that makes it the smallest, or the given one.
+double mean_error_with_best_t_p(const RowTimes& times, const std::vector<std::size_t>& which,
+                                const std::vector<double>& rest_us, const std::vector<double>& measured_us,
+                                std::optional<double> t_p_us);
 
 // Microseconds of rows `which` with a fit's parameters.
 Result<std::vector<double>> predicted_us(const RowTimes& times, const std::vector<std::size_t>& which,
