@@ -111,11 +111,18 @@ class ReadFile : public llvm::vfs::File {
   std::unique_ptr<llvm::MemoryBuffer> text_;
 };
 
+bool is_readable(const llvm::vfs::Status& status, const std::string& name) {
+  return status.isRegularFile() || status.isDirectory() || name == "/dev/null";
+}
+
 class UserFiles : public llvm::vfs::ProxyFileSystem {
  public:
   using ProxyFileSystem::ProxyFileSystem;
   llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>> openFileForRead(const llvm::Twine& path) override {
     const std::string name = path.str();
+    // A pipe would wait for its writer, and a device may not end.
+    if (auto found = status(name); found && !is_readable(*found, name))
+      return std::make_error_code(std::errc::invalid_argument);
     auto file = ProxyFileSystem::openFileForRead(name);
     if (!file || llvm::StringRef(name).starts_with("/usr/")) return file;
     auto status = (*file)->status();

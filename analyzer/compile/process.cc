@@ -86,6 +86,13 @@ class RunningProcesses {
     const std::lock_guard lock(mutex_);
     groups_.erase(group);
   }
+  // Does not come back where the process ends: what was killed is no result, nor an error.
+  void wait_where_stopped() {
+    mutex_.lock();
+    const bool stopped = stopped_;
+    mutex_.unlock();
+    while (stopped) ::pause();
+  }
   void stop() {
     const std::lock_guard lock(mutex_);
     stopped_ = true;
@@ -222,6 +229,7 @@ Result<ProcessResult> run_process(const std::vector<std::string>& arguments,
   if (reading != Reading::all) running_processes().kill(process);
   result.status = exit_status(process);
   running_processes().ended(process);
+  running_processes().wait_where_stopped();
   if (reading == Reading::too_long) return takes_too_long(arguments[0], limits.seconds);
   if (reading == Reading::too_much)
     return error(fmt::format("{} prints more than {} MiB", arguments[0], longest_process_output >> 20));

@@ -29,7 +29,7 @@ CommandSyntax plan_syntax() {
       "Several files are one program. It starts at main(); without one, at each function that nobody calls.",
       "  warptime plan dwt_kernels/host/lifting_tiles.cu\n"
       "  warptime plan main.cu kernels.cu -o program.plan.yaml -- -I include -DSIZE=4096\n",
-      {general_options({"yaml"})},
+      {{"Limits", limit_options()}, general_options({"yaml"})},
       1,
       100,
       true};
@@ -44,6 +44,7 @@ std::string command_line(const std::vector<std::string>& files, const std::vecto
 int run_plan_command(const Arguments& arguments) {
   const auto format = read_choice(arguments, "format");
   if (!format) return fail(wrong_command_line, format.diagnostics());
+  if (auto wrong = limit_compilers_by(arguments); !wrong.empty()) return fail(wrong_command_line, wrong);
   CompileOptions options;
   options.flags = arguments.compiler_flags();
   std::vector<HostSource> sources;

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <mutex>
 #include <thread>
 
@@ -19,6 +20,8 @@ using SignalClock = std::chrono::steady_clock;
 
 // A signal that comes again at once is the same one: some tools send it to a process and to its group.
 constexpr auto same_signal = std::chrono::milliseconds(300);
+
+constexpr auto time_to_finish = std::chrono::seconds(30);
 
 std::atomic<bool> interrupted = false;
 std::atomic<bool> only_sets_the_flag = false;
@@ -42,17 +45,24 @@ sigset_t ending_signals() {
   end_now(128 + signal_number);
 }
 
+// A row may take long, and a command that keeps its rows finishes the one that it is at: it has this time.
+void let_finish(const sigset_t& set, int signal_number) {
+  const auto begin = SignalClock::now();
+  while (only_sets_the_flag.load()) {
+    if (SignalClock::now() - begin > time_to_finish) end_by_signal(signal_number);
+    const timespec second{1, 0};
+    const int again = ::sigtimedwait(&set, nullptr, &second);
+    if (again > 0 && SignalClock::now() - begin > same_signal) end_by_signal(again);
+  }
+}
+
 [[noreturn]] void wait_for_signals(sigset_t set) {
-  SignalClock::time_point first{};
   while (true) {
     int signal_number = 0;
     if (::sigwait(&set, &signal_number) != 0) continue;
     if (!only_sets_the_flag.load()) end_by_signal(signal_number);
-    if (!interrupted.exchange(true)) {
-      first = SignalClock::now();
-    } else if (SignalClock::now() - first > same_signal) {
-      end_by_signal(signal_number);
-    }
+    interrupted.store(true);
+    let_finish(set, signal_number);
   }
 }
 

@@ -14,7 +14,7 @@ void end_on_signals(void (*clean_up)());
 [[noreturn]] void end_now(int status);
 
 // Ctrl-C for commands that then finish with the rows so far: during its lifetime, the first signal only sets
-// a flag; one that comes later ends the process.
+// a flag; one that comes later ends the process, and so do thirty seconds.
 class Interrupt {
  public:
   Interrupt();

@@ -61,8 +61,13 @@ OptionGroup compiler_options() {
         "do not unroll loops; gives a program that is easy to read and to check against the source"},
        {"skip-unsupported", "",
         "continue at instructions that the analyzer does not know, and report the share that was modelled"},
-       {"max-time", "SECONDS", "stop a compilation that takes longer (default: 60)"},
-       {"max-memory", "MIB", "stop a compilation that takes more memory (default: 4096)"}}};
+       limit_options()[0],
+       limit_options()[1]}};
+}
+
+std::vector<Option> limit_options() {
+  return {{"max-time", "SECONDS", "stop a compilation that takes longer (default: 60)"},
+          {"max-memory", "MIB", "stop a compilation that takes more memory (default: 4096)"}};
 }
 
 OptionGroup program_options() {
@@ -115,9 +120,6 @@ OptionGroup general_options(std::vector<std::string> formats, std::string help) 
            {"h,help", "", "print this help"}}};
 }
 
-namespace {
-
-// --max-time and --max-memory hold for the process.
 Diagnostics limit_compilers_by(const Arguments& arguments) {
   constexpr double most_seconds = 1e6, most_mebibytes = 1 << 24;
   compiling::CompilerLimits limits;
@@ -139,8 +141,6 @@ Diagnostics limit_compilers_by(const Arguments& arguments) {
   });
   return {};
 }
-
-}  // namespace
 
 Result<CompileOptions> read_compile_options(const Arguments& arguments) {
   if (auto wrong = limit_compilers_by(arguments); !wrong.empty()) return wrong;

@@ -18,6 +18,7 @@ namespace warptime::cli {
 OptionGroup compiler_options();
 // The same with --rearrange, for commands that make kernel programs.
 OptionGroup program_options();
+std::vector<Option> limit_options();  // --max-time and --max-memory: among compiler_options()
 Option param_option();
 Option kernel_option();
 Option gpu_dir_option();
@@ -28,6 +29,9 @@ OptionGroup general_options(std::vector<std::string> formats, std::string help =
 
 // --compiler, --arch, --rolled and what followed `--`.
 Result<CompileOptions> read_compile_options(const Arguments& arguments);
+// --max-time and --max-memory, which hold for the process: a compilation beyond them ends it with an error.
+// read_compile_options() calls this.
+Diagnostics limit_compilers_by(const Arguments& arguments);
 // --kernel; empty: not given. Errors: those of check_kernel_pattern.
 Result<std::string> read_kernel(const Arguments& arguments);
 // Every --param, in order. Errors: a value that is not a number or does not fit 64 bits, a name given twice.

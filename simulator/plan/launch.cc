@@ -13,6 +13,8 @@ namespace warptime {
 namespace {
 
 constexpr std::size_t kDim3 = 3;
+// Blocks are counted in doubles, too, which then tell one from the next.
+constexpr std::int64_t kMostBlocks = std::int64_t{1} << 52;
 
 // what: "grid", "block".
 Diagnostics check_dimensions(const char* what, const Dim3& size, const Dim3& largest) {
@@ -65,6 +67,8 @@ Result<Launch> choose_launch(const Gpu& gpu, std::int64_t threads) {
 
 Result<Launch> check_launch(const Gpu& gpu, std::int64_t blocks, std::int64_t threads_per_block) {
   if (blocks < 1) return error(fmt::format("a launch of {} blocks: the number must be at least 1", blocks));
+  if (blocks > kMostBlocks)
+    return error(fmt::format("a launch of {} blocks: at most 2^52 can be modelled", blocks));
   if (threads_per_block < 1) {
     return error(fmt::format("blocks of {} threads: the number must be at least 1", threads_per_block));
   }

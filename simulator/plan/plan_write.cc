@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "simulator/base/visible.h"
 #include "simulator/program/yaml_reader.h"
 
 namespace warptime {
@@ -29,7 +30,7 @@ std::string flow_mapping(const std::vector<std::pair<std::string, Expression>>& 
 class PlanWriter {
  public:
   std::string write(const Plan& plan, const std::vector<std::string>& comments) {
-    for (const std::string& comment : comments) line(0, comment.empty() ? "#" : "# " + comment);
+    for (const std::string& comment : comments) line(0, comment.empty() ? "#" : "# " + visible(comment));
     line(0, "name: " + yaml::scalar(plan.name));
     if (!plan.description.empty()) line(0, "description: " + yaml::scalar(plan.description));
     if (!plan.parameters.empty()) line(0, "parameters:");
@@ -49,7 +50,7 @@ class PlanWriter {
   void line(int indent, const std::string& text, const std::string& comment = {}) {
     out_.append(static_cast<std::size_t>(indent), ' ');
     out_ += text;
-    if (!comment.empty()) out_ += "  # " + comment;
+    if (!comment.empty()) out_ += "  # " + visible(comment);  // a line break would end it
     out_ += '\n';
   }
 

@@ -79,6 +79,8 @@ void RoundSimulation::run(const Round& round, State& state) {
     if (begin_last + round.transactions_done > state.transactions)
       idle_->last_transaction = round.transaction_origin;
   }
+  // Nothing recurs from here on: each iteration would be simulated.
+  if (!std::isfinite(end)) throw TimeTooLarge{};
   state.now = end;
   // Without loads, the lines are the times at which the warps began: before `now`, which has the same effect.
   if (round.loads_done != kNever) state.lift += round.loads_done;
@@ -235,6 +237,8 @@ Result<CorePackageTime> RoundSimulation::simulate(const RoundSchedule& rounds, c
     run(rounds.steps, state);
   } catch (const TooManySteps&) {
     return too_many_steps(schedule, warps, step_limit);
+  } catch (const TimeTooLarge&) {
+    return error("the time is too large for a number");
   }
   const double now = finished(state);
   if (idle_ != nullptr) idle_->waiting[waited_for_] += std::max(0.0, now - state.base - state.now);

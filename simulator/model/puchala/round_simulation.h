@@ -60,6 +60,7 @@ class RoundSimulation {
     std::unordered_map<double, State> of_line;  // by slope
   };
   struct TooManySteps {};
+  struct TimeTooLarge {};
 
   State nothing() const;
   void run(const std::vector<RoundStep>& steps, State& state);
