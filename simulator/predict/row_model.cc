@@ -308,7 +308,11 @@ void RowModel::start_row(PredictionRow& row) {
 Launch RowModel::new_shape(const PreparedLaunch& launch, std::int64_t threads, Sized& known) {
   Launch shape;
   if (threads >= 1) shape = algorithm_3(*gpu_->gpu, gpu_->divisors, threads);
-  if (!fits(*gpu_->gpu, shape)) fail(*launch.step, choose_launch(*gpu_->gpu, threads).diagnostics());
+  constexpr std::int64_t many_blocks = std::int64_t{1}
+                                       << 50;  // only these come near the limit on their number
+  if (!fits(*gpu_->gpu, shape) || shape.blocks > many_blocks)
+    if (const auto checked = choose_launch(*gpu_->gpu, threads); !checked)
+      fail(*launch.step, checked.diagnostics());
   known = {threads, shape};
   return shape;
 }
