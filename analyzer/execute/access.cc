@@ -1,7 +1,8 @@
 // Every access to memory goes through here, and is checked here.
 #include <fmt/format.h>
 
-#include "analyzer/execute/warp.h"
+#include "analyzer/execute/races.h"
+#include "analyzer/execute/undefined.h"
 
 namespace warptime::execute {
 namespace {
@@ -43,22 +44,78 @@ bool misaligned(Warp& warp, std::uint32_t lane, std::uint64_t address, std::uint
   return true;
 }
 
-void check_valid(Warp& warp, std::uint32_t lane, const std::uint8_t* valid, std::uint64_t address,
-                 std::uint32_t bytes, const char* space, bool all_of_them, const std::string* name) {
-  if (!warp.machine->options->checks.uninitialised_memory) return;
-  std::uint32_t unknown = 0;
-  for (std::uint32_t i = 0; i < bytes; ++i) unknown += valid[i] == 0;
-  if (unknown == 0 || (all_of_them && unknown < bytes) ||
-      warp.found_before(Finding::Kind::uninitialised_memory))
-    return;
-  const auto place =
-      name != nullptr ? fmt::format("byte {} of `{}`", address, *name) : fmt::format("address {}", address);
-  warp.fault(Finding::Kind::uninitialised_memory, lane,
-             fmt::format("{} that nothing has written ({})", what(AccessKind::read, bytes, space), place));
+bool all_written(const std::uint8_t* valid, std::uint32_t bytes) {
+  if (bytes != 4) return std::memchr(valid, 0, bytes) == nullptr;
+  std::uint32_t word = 0;
+  std::memcpy(&word, valid, sizeof word);
+  return word == 0x01010101;
 }
 
-std::byte* global(Warp& warp, std::uint32_t lane, std::uint64_t address, std::uint32_t bytes,
-                  AccessKind access, Space space) {
+// Whether any byte in the 16-byte pieces around was written: then those that were not may be padding.
+bool beside_others(const std::uint8_t* valid, std::uint64_t address, std::uint32_t bytes,
+                   std::uint64_t size) {
+  constexpr std::uint64_t piece = 16;
+  const auto first = address / piece * piece, end = std::min(align_up(address + bytes, piece), size);
+  return std::any_of(valid + first, valid + end, [](std::uint8_t one) { return one != 0; });
+}
+
+// `valid`: of the whole memory, which has `size` bytes.
+void check_valid(Warp& warp, const DecodedInstruction& op, std::uint32_t lane, const std::uint8_t* valid,
+                 std::uint64_t address, std::uint32_t bytes, std::uint64_t size, const char* space,
+                 const std::string* name) {
+  if (all_written(valid + address, bytes) || !warp.machine->options->checks.uninitialised_memory) return;
+  std::uint32_t unknown = 0;
+  for (std::uint32_t i = 0; i < bytes; ++i) unknown |= std::uint32_t{valid[address + i] == 0} << i;
+  const bool padding = op.copies && beside_others(valid, address, bytes, size);
+  if (padding) warp.undefined_bytes = unknown;
+  if (!padding && warp.found_before(Finding::Kind::uninitialised_memory)) return;
+  const auto place =
+      name != nullptr ? fmt::format("byte {} of `{}`", address, *name) : fmt::format("address {}", address);
+  const auto message =
+      fmt::format("{} that nothing has written ({})", what(AccessKind::read, bytes, space), place);
+  if (padding)
+    note_undefined_read(warp, message);
+  else
+    warp.fault(Finding::Kind::uninitialised_memory, lane, message);
+}
+
+// Only for a named place: which one an address computed from parameters or shared arrays may be in is known.
+void say_other_buffer(Warp& warp, const DecodedInstruction& op, std::uint32_t lane, AccessKind access,
+                      std::uint32_t bytes, const Memory::Buffer& buffer) {
+  if (!warp.machine->options->checks.other_buffers || warp.found_before(Finding::Kind::other_buffer)) return;
+  const auto& kernel = warp.machine->program->module->functions[warp.machine->program->kernel];
+  std::string from;
+  for (std::uint32_t k = 0; k < kernel.parameters.size() && k < 31; ++k)
+    if ((op.owners >> k & 1) != 0)
+      from += fmt::format("{}`{}`", from.empty() ? "" : " or ", kernel.parameters[k].name);
+  warp.fault(Finding::Kind::other_buffer, lane,
+             fmt::format("{} in `{}`, at an address computed from parameter {}",
+                         what(access, bytes, "global"), buffer.name, from));
+}
+
+void check_array(Warp& warp, const DecodedInstruction& op, std::uint32_t lane, std::uint64_t address,
+                 std::uint32_t bytes, AccessKind access) {
+  const auto& arrays = warp.code().shared_arrays;
+  const FunctionCode::SharedArray* from = nullptr;
+  auto owners = op.owners;
+  if (!warp.code().choices.empty())
+    if (const auto chosen = warp.code().choices.find(warp.pc); chosen != warp.code().choices.end())
+      owners = (warp.predicate(chosen->second.by) >> lane & 1) != 0 ? chosen->second.yes : chosen->second.no;
+  for (std::uint32_t k = 0; k < arrays.size(); ++k)
+    if ((owners >> k & 1) != 0) {
+      if (address - arrays[k].address < arrays[k].bytes) return;
+      from = &arrays[k];
+    }
+  if (from == nullptr || !warp.machine->options->checks.other_buffers ||
+      warp.found_before(Finding::Kind::other_buffer))
+    return;
+  warp.fault(Finding::Kind::other_buffer, lane,
+             fmt::format("{} at {}, outside of `{}` ({} bytes from {}), which the address was computed from",
+                         what(access, bytes, "shared"), address, from->name, from->bytes, from->address));
+}
+
+std::byte* global(Warp& warp, const DecodedInstruction& op, std::uint32_t lane, std::uint64_t address,
+                  std::uint32_t bytes, AccessKind access, Space space) {
   auto& memory = *warp.machine->memory;
   const char* name = space == Space::constant ? "constant" : "global";
   auto* buffer = warp.cached;
@@ -83,54 +140,18 @@ std::byte* global(Warp& warp, std::uint32_t lane, std::uint64_t address, std::ui
                fmt::format("{} `{}`, which is constant", what(access, bytes, name), buffer->name));
     return nullptr;
   }
+  if ((op.owners & buffer->owners) == 0) say_other_buffer(warp, op, lane, access, bytes, *buffer);
   if (!buffer->valid.empty()) {
     if (access != AccessKind::write)
-      check_valid(warp, lane, &buffer->valid[offset], offset, bytes, name, false, &buffer->name);
+      check_valid(warp, op, lane, buffer->valid.data(), offset, bytes, buffer->bytes.size(), name,
+                  &buffer->name);
     if (access != AccessKind::read) std::memset(&buffer->valid[offset], 1, bytes);
   }
   return &buffer->bytes[offset];
 }
 
-void race(Warp& warp, std::uint32_t lane, std::uint64_t address, const char* first, const char* second,
-          std::uint32_t other) {
-  if (warp.found_before(Finding::Kind::shared_race)) return;
-  warp.fault(Finding::Kind::shared_race, lane,
-             fmt::format(
-                 "race: {} and {} of byte {} of shared memory with no barrier between them (warps {} and {})",
-                 first, second, address, other, warp.index));
-}
-
-// One finding per access is enough. Strong accesses (atomics, .volatile, .relaxed, …) do not race with each
-// other.
-void look_for_races(Warp& warp, std::uint32_t lane, std::uint64_t address, std::uint32_t bytes,
-                    AccessKind access, bool strong) {
-  auto& block = *warp.block;
-  for (std::uint64_t i = address; i < address + bytes; ++i) {
-    auto& record = block.records[i];
-    if (record.write_epoch == block.epoch && record.write_warp != warp.index &&
-        !(strong && record.write_strong))
-      return race(warp, lane, i, "write", verb(access), record.write_warp);
-    if (access == AccessKind::read) {
-      if (strong) continue;
-      if (record.read_epoch != block.epoch) {
-        record.read_epoch = block.epoch;
-        record.read_warp = warp.index;
-        record.read_by_several = false;
-      } else if (record.read_warp != warp.index) {
-        record.read_by_several = true;
-      }
-      continue;
-    }
-    if (record.read_epoch == block.epoch && (record.read_by_several || record.read_warp != warp.index))
-      return race(warp, lane, i, "read", verb(access), record.read_warp);
-    record.write_epoch = block.epoch;
-    record.write_warp = warp.index;
-    record.write_strong = strong;
-  }
-}
-
-std::byte* shared(Warp& warp, std::uint32_t lane, std::uint64_t address, std::uint32_t bytes,
-                  AccessKind access, bool strong) {
+std::byte* shared(Warp& warp, const DecodedInstruction& op, std::uint32_t lane, std::uint64_t address,
+                  std::uint32_t bytes, AccessKind access) {
   auto& block = *warp.block;
   const auto size = block.shared.size();
   if (address >= size || size - address < bytes) {
@@ -142,15 +163,18 @@ std::byte* shared(Warp& warp, std::uint32_t lane, std::uint64_t address, std::ui
   }
   if (misaligned(warp, lane, address, bytes, access, "shared")) return nullptr;
   if (access != AccessKind::write)
-    check_valid(warp, lane, &block.shared_valid[address], address, bytes, "shared", false, nullptr);
+    check_valid(warp, op, lane, block.shared_valid.data(), address, bytes, size, "shared", nullptr);
+  if (op.space == Space::shared && op.owners != 0xffffffff)
+    check_array(warp, op, lane, address, bytes, access);
   if (access != AccessKind::read) std::memset(&block.shared_valid[address], 1, bytes);
   if (!block.records.empty())
-    look_for_races(warp, lane, address, bytes, access, strong || access == AccessKind::atomic);
+    look_for_races(warp, lane, address, bytes, access, op.strong || access == AccessKind::atomic);
   return &block.shared[address];
 }
 
-std::byte* of_lane(Warp& warp, std::uint32_t lane, LaneMemory& memory, std::uint64_t size,
-                   std::uint64_t address, std::uint32_t bytes, AccessKind access, const char* space) {
+std::byte* of_lane(Warp& warp, const DecodedInstruction& op, std::uint32_t lane, LaneMemory& memory,
+                   std::uint64_t size, std::uint64_t address, std::uint32_t bytes, AccessKind access,
+                   const char* space) {
   if (address >= size || size - address < bytes) {
     if (warp.found_before(Finding::Kind::out_of_bounds)) return nullptr;
     warp.fault(Finding::Kind::out_of_bounds, lane,
@@ -159,18 +183,17 @@ std::byte* of_lane(Warp& warp, std::uint32_t lane, LaneMemory& memory, std::uint
     return nullptr;
   }
   if (misaligned(warp, lane, address, bytes, access, space)) return nullptr;
-  // Structs have holes that are copied along.
   if (access != AccessKind::write)
-    check_valid(warp, lane, &memory.valid[address], address, bytes, space, true, nullptr);
+    check_valid(warp, op, lane, memory.valid.data(), address, bytes, size, space, nullptr);
   if (access != AccessKind::read) std::memset(&memory.valid[address], 1, bytes);
   return &memory.bytes[address];
 }
 
-std::byte* parameter(Warp& warp, std::uint32_t lane, std::uint64_t address, std::uint32_t bytes,
-                     AccessKind access) {
+std::byte* parameter(Warp& warp, const DecodedInstruction& op, std::uint32_t lane, std::uint64_t address,
+                     std::uint32_t bytes, AccessKind access) {
   if (address >= call_parameters)
-    return of_lane(warp, lane, warp.params[lane], warp.frame().param_end, address - call_parameters, bytes,
-                   access, "parameter");
+    return of_lane(warp, op, lane, warp.params[lane], warp.frame().param_end, address - call_parameters,
+                   bytes, access, "parameter");
   auto& parameters = warp.machine->parameters;
   if (address >= parameters.size() || parameters.size() - address < bytes) {
     warp.fault(
@@ -206,19 +229,20 @@ std::byte* resolve(Warp& warp, const DecodedInstruction& op, std::uint32_t lane,
   }
   switch (space) {
     case Space::global: {
-      auto* data = global(warp, lane, address, bytes, access, space);
+      auto* data = global(warp, op, lane, address, bytes, access, space);
       if (!generic || data == nullptr || !warp.cached->constant) warp.global_lanes |= 1u << lane;
       return data;
     }
     case Space::constant:
-      return global(warp, lane, address, bytes, access, space);
+      return global(warp, op, lane, address, bytes, access, space);
     case Space::shared:
       warp.shared_lanes |= 1u << lane;
-      return shared(warp, lane, address, bytes, access, op.strong);
+      return shared(warp, op, lane, address, bytes, access);
     case Space::local:
-      return of_lane(warp, lane, warp.local[lane], warp.frame().local_end, address, bytes, access, "local");
+      return of_lane(warp, op, lane, warp.local[lane], warp.frame().local_end, address, bytes, access,
+                     "local");
     case Space::param:
-      return parameter(warp, lane, address, bytes, access);
+      return parameter(warp, op, lane, address, bytes, access);
     case Space::generic:
       break;
   }
@@ -227,6 +251,7 @@ std::byte* resolve(Warp& warp, const DecodedInstruction& op, std::uint32_t lane,
 
 void find_addresses(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   warp.global_lanes = 0;
+  ++warp.block->stamp;
   std::uint64_t offset = op.immediate;
   if (op.base == Base::frame_local) offset += warp.frame().local_base;
   if (op.base == Base::frame_param) offset += warp.frame().param_base;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "analyzer/execute/machine.h"
+#include "analyzer/execute/races.h"
 
 namespace warptime::execute {
 namespace {
@@ -47,6 +48,25 @@ std::uint32_t arrived_threads(const Block& block, const BarrierState& barrier) {
   return threads;
 }
 
+// A barrier with a number of threads counts warps: hardware takes parts of one for an illegal instruction.
+void check_whole_warps(Block& block, const BarrierState& barrier) {
+  for (std::size_t w = 0; w < barrier.lanes.size(); ++w) {
+    auto& warp = block.warps[w];
+    const auto came = barrier.lanes[w];
+    if (came == 0 || (warp.live & ~came) == 0) continue;
+    for (const auto& one : warp.waiting) {
+      if ((one.group.mask & came) == 0) continue;
+      warp.pc = one.group.pc;
+      use_frame(warp, one.group.frame);
+      warp.fault(
+          Finding::Kind::divergent_barrier, first_lane(came),
+          fmt::format("a barrier of {} threads is for whole warps, and {} of the warp's {} threads reach it",
+                      barrier.expected_threads, std::popcount(came), std::popcount(warp.live)));
+      break;
+    }
+  }
+}
+
 void release_where_complete(Block& block, std::uint32_t id) {
   auto& barrier = block.barriers[id];
   if (!barrier.used) return;
@@ -54,21 +74,27 @@ void release_where_complete(Block& block, std::uint32_t id) {
                             ? barrier.waiting_threads >= block.live_threads
                             : arrived_threads(block, barrier) >= barrier.expected_threads;
   if (!complete) return;
+  if (barrier.expected_threads != 0) check_whole_warps(block, barrier);
   for (auto& warp : block.warps) {
     if (warp.waiting.empty()) continue;
+    bool departs = false;
     std::erase_if(warp.waiting, [&](const Waiting& one) {
       if (one.barrier != id) return false;
+      departs = true;
       give_result(warp, one.group, barrier);
       auto group = one.group;
       ++group.pc;
       add_group(warp, group);
       return true;
     });
+    if (departs) order_departure(warp, barrier);
   }
-  barrier = {};
-  // A barrier of some of the warps orders only those; to take it for one of all misses a race now and then,
-  // and reports none that is not.
-  ++block.epoch;
+  BarrierState next;  // with the memory of this one
+  std::swap(next.lanes, barrier.lanes);
+  std::swap(next.known, barrier.known);
+  next.lanes.clear();
+  next.known.clear();
+  barrier = std::move(next);
 }
 
 bool usable(Warp& warp, const BarrierSite& site, std::uint32_t lane, std::uint32_t& id,
@@ -106,6 +132,7 @@ void check_aligned(Warp& warp, const Group& group, std::uint32_t id) {
 void count_arrival(Warp& warp, BarrierState& barrier, std::uint32_t lanes, std::uint32_t yes) {
   barrier.lanes.resize(warp.block->warps.size());
   auto& came = barrier.lanes[warp.index];
+  order_arrival(warp, barrier);
   if ((came & lanes) != 0) {
     barrier.earlier_threads += threads_of(warp, came);
     came = 0;

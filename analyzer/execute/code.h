@@ -68,16 +68,24 @@ struct DecodedInstruction {
   bool strong = false;            // .volatile, .relaxed, .acquire, …: no race with others of its kind
   bool has_members = false;       // e: the member mask of a .sync
   bool polls = false;             // reads what other threads write: loops of it may wait for them
+  bool acquires = false;          // .acquire, .acq_rel
+  bool releases = false;          // .release, .acq_rel
+  bool accesses = false;          // memory: not done a second time to see what depends on a value
+  bool moves = false;             // bytes within registers: shifts, masks, conversions
+  bool copies = false;            // what it reads may be undefined, and is known to be so where it goes
   Role role = Role::calculation;  // then
   std::uint8_t count = 1;         // of vector elements
   std::uint8_t detail = 0;        // what the handler likes: rounding, a table, …
   std::uint16_t bytes = 0;        // per element
   std::uint32_t guard = 0;        // predicate; 0: none
   Ref d, d2, a, b, c, e;
-  PredicateRef p, q;                               // source predicates
-  std::uint32_t pd = 0, pq = 0;                    // destination predicates; 0: none
-  std::uint32_t extra = 0;                         // into a side table
-  std::uint64_t immediate = 0;                     // offset in bytes
+  PredicateRef p, q;             // source predicates
+  std::uint32_t pd = 0, pq = 0;  // destination predicates; 0: none
+  std::uint32_t extra = 0;       // into a side table
+  std::uint64_t immediate = 0;   // offset in bytes
+  // Where its address may point to, a bit for each: of global memory the kernel's pointer parameters, of shared
+  // memory FunctionCode::shared_arrays. All bits: unknown.
+  std::uint32_t owners = 0xffffffff;
   std::uint32_t reconverge = 0;                    // of branches: where the sides meet
   std::uint32_t reads_first = 0, reads_count = 0;  // into FunctionCode::touched: register slots
   std::uint32_t writes_first = 0, writes_count = 0;
@@ -128,6 +136,16 @@ struct FunctionCode {
   std::uint64_t param_bytes = 0;  // parameters, results, and .param variables of calls
   std::vector<CallSite::Passed> parameters, results;
   std::vector<Placed> variables;  // of Function::variables
+  struct SharedArray {
+    std::string name;
+    std::uint64_t address = 0, bytes = 0;
+  };
+  struct Choice {  // an address that a selp chose: by lanes, which array it is of
+    PredicateRef by;
+    std::uint32_t yes = 0, no = 0;  // as DecodedInstruction::owners
+  };
+  std::map<std::uint32_t, Choice> choices;  // by instruction
+  std::vector<SharedArray> shared_arrays;   // that addresses are computed from; at most 31
 };
 
 enum class Special : std::uint8_t {

@@ -68,6 +68,10 @@ constexpr SpecialName special_names[] = {
     {"%cluster_nctarank", Special::one},
 };
 
+// What moves the bytes of its operands.
+constexpr std::string_view moving[] = {"mov", "cvt", "cvta", "shl", "shr", "shf",  "and",  "or",
+                                       "xor", "not", "lop3", "bfe", "bfi", "prmt", "selp", "shfl"};
+
 std::string without_blanks(std::string_view text) {
   std::string result;
   for (const char c : text)
@@ -169,6 +173,7 @@ void Decoder::instruction_op(std::uint32_t index) {
       return;
     }
     if (!family(*this, words, op) || failed_) return;
+    op.moves = std::find(std::begin(moving), std::end(moving), words[0]) != std::end(moving);
     assert(op.run != nullptr);
   }
   op.reads_first = static_cast<std::uint32_t>(code_.touched.size());

@@ -3,7 +3,8 @@
 // sides of a branch run one after another (the fall-through side first) and meet again at immediate
 // post-dominators. Threads that wait for others of their warp, at a barrier, at a .sync or in a loop that polls,
 // let those go on, as with the independent thread scheduling of Volta and later GPUs. Blocks run one after
-// another, the warps of a block in rotation between barriers.
+// another, the warps of a block in rotation between barriers; where all that can run poll in vain, later blocks
+// begin, as many as a large GPU holds.
 //
 //   load → Code (decoded once);  Memory (buffers, the module's variables);  run → Execution (findings, counts)
 //
@@ -147,7 +148,15 @@ struct Checks {
   bool uninitialised_registers =
       false;  // for hand-written PTX; compilers read registers without a value on purpose
   bool shared_races =
-      true;  // between warps, between two barriers; and lanes that write different values to one place
+      true;  // accesses that nothing orders: by warps, and by lanes of one store with different values
+  bool same_value_races = true;  // warps that store what is there already
+  bool warp_races = true;        // threads of one warp, without __syncwarp()
+  bool unwaited_copies = true;   // cp.async
+  bool other_buffers = true;     // accesses outside of what the address was computed from
+
+  // Only what cannot be executed.
+  static Checks none() { return {false, false, false, false, false, false, false}; }
+  bool shared_accesses() const { return shared_races || same_value_races || warp_races || unwaited_copies; }
 };
 
 struct Options {
@@ -168,6 +177,10 @@ struct Finding {
     uninitialised_memory,
     uninitialised_register,
     shared_race,
+    same_value_race,    // of warps that store the same value: a warning
+    warp_race,          // between threads of a warp, whom hardware need not execute in lockstep
+    unwaited_copy,      // an access to what a cp.async writes, before its thread waited for it
+    other_buffer,       // an address computed from one buffer or shared array that lies in another
     divergent_barrier,  // threads of a warp at different instructions of a barrier that is for whole warps
     divergent_warp,     // a warp-wide instruction whose member mask names threads that are elsewhere
     deadlock,
@@ -186,6 +199,8 @@ struct Finding {
 
 // Whether execution cannot continue after it.
 bool fatal(Finding::Kind kind);
+// Whether the kernel's results may be right in spite of it: a warning of lower kind, that is no failure.
+bool minor(Finding::Kind kind);
 // `file`: the PTX's name. The .cu line, if there is one, is in the message.
 Diagnostic to_diagnostic(const Finding& finding, const ptx::Module& module, const std::string& file);
 

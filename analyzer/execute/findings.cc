@@ -13,12 +13,20 @@ bool fatal(Finding::Kind kind) {
     case Finding::Kind::uninitialised_memory:
     case Finding::Kind::uninitialised_register:
     case Finding::Kind::shared_race:
+    case Finding::Kind::same_value_race:
+    case Finding::Kind::warp_race:
+    case Finding::Kind::unwaited_copy:
+    case Finding::Kind::other_buffer:
     case Finding::Kind::divergent_barrier:
     case Finding::Kind::divergent_warp:
       return false;
     default:
       return true;
   }
+}
+
+bool minor(Finding::Kind kind) {
+  return kind == Finding::Kind::same_value_race;
 }
 
 std::string_view name_of(Finding::Kind kind) {
@@ -35,6 +43,14 @@ std::string_view name_of(Finding::Kind kind) {
       return "uninitialised_register";
     case Finding::Kind::shared_race:
       return "shared_race";
+    case Finding::Kind::same_value_race:
+      return "same_value_race";
+    case Finding::Kind::warp_race:
+      return "warp_race";
+    case Finding::Kind::unwaited_copy:
+      return "unwaited_copy";
+    case Finding::Kind::other_buffer:
+      return "other_buffer";
     case Finding::Kind::divergent_barrier:
       return "divergent_barrier";
     case Finding::Kind::divergent_warp:

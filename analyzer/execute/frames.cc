@@ -40,6 +40,7 @@ std::uint32_t make_frame(Warp& warp, const FunctionCode& code, const Frame* call
   auto& frame = warp.frames[index];
   clear(*warp.machine, frame, code);
   frame.mask = mask;
+  frame.undefined = {};
   frame.depth = caller == nullptr ? 1 : caller->depth + 1;
   frame.local_base = caller == nullptr ? 0 : align_up(caller->local_end, 16);
   frame.param_base = caller == nullptr ? 0 : align_up(caller->param_end, 16);

@@ -3,6 +3,7 @@
 
 #include "analyzer/execute/decode.h"
 #include "analyzer/execute/layout.h"
+#include "analyzer/execute/provenance.h"
 
 namespace warptime::execute {
 namespace {
@@ -41,6 +42,7 @@ Result<Code> load(const ptx::Module& module, std::uint32_t kernel, const std::st
   if (!errors.empty() || !fits(*program, errors)) return errors;
   for (auto& [index, code] : program->functions)
     Decoder(*program, module.functions[index], code, errors).decode();
+  if (errors.empty()) find_owners(*program, module.functions[kernel], program->functions.at(kernel));
   if (errors.size() > most_errors) errors.resize(most_errors);
   if (!errors.empty()) return errors;
   return Code(std::move(program));

@@ -1,5 +1,6 @@
 // One warp: fetch, guard, do; and where its lanes part.
 #include "analyzer/execute/machine.h"
+#include "analyzer/execute/undefined.h"
 
 #include <fmt/format.h>
 
@@ -183,11 +184,15 @@ void execute(Warp& warp, const DecodedInstruction& op, std::uint32_t active, std
   const auto function = warp.code().index;
   const bool none = warp.observed && writes_role_none(warp, op);
   Role role = none ? Role::none : Role::calculation;
+  const bool undefined = warp.frame().undefined.any();
   if (op.control == Control::none) {
     warp.groups.back().pc = pc + 1;
     if (mask != 0) {
       warp.shared_lanes = 0;
-      op.run(warp, op, mask);
+      if (undefined)
+        run_with_undefined(warp, op, active, mask);
+      else
+        op.run(warp, op, mask);
       if (op.memory_role && warp.global_lanes != 0) {
         role = op.role;
         auto& counts = machine.result.counts;
@@ -195,6 +200,7 @@ void execute(Warp& warp, const DecodedInstruction& op, std::uint32_t active, std
       }
     }
   } else {
+    if (undefined) run_with_undefined(warp, op, active, mask);
     control(warp, op, active, mask);
   }
   if (warp.observed) observe(warp, op, function, pc, active, mask, role);
@@ -226,20 +232,13 @@ void observe(Warp& warp, const DecodedInstruction& op, std::uint32_t function, s
   warp.machine->listener->executed({warp.block->number, warp.index}, executed);
 }
 
-bool count_instruction(Warp& warp, std::uint32_t active, std::uint32_t mask) {
+bool spend_budget(Warp& warp, std::uint32_t active) {
   auto& machine = *warp.machine;
-  if (machine.budget-- == 0) {
-    machine.budget = 0;
-    warp.fault(Finding::Kind::budget, static_cast<std::uint32_t>(std::countr_zero(active)),
-               fmt::format("the kernel has not ended after {} warp instructions",
-                           machine.options->instruction_budget));
-    machine.stopped = true;
-    return false;
-  }
-  auto& counts = machine.result.counts;
-  ++counts.instructions;
-  counts.lane_instructions += static_cast<std::uint32_t>(std::popcount(mask));
-  return true;
+  warp.fault(Finding::Kind::budget, static_cast<std::uint32_t>(std::countr_zero(active)),
+             fmt::format("the kernel has not ended after {} warp instructions",
+                         machine.options->instruction_budget));
+  machine.stopped = true;
+  return false;
 }
 
 void run_warp(Warp& warp, std::uint64_t instructions) {

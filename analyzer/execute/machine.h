@@ -58,8 +58,19 @@ void barriers_without(Warp& warp);
 void report_deadlock(Block& block);
 
 // ---- machine.cc
-// Counts an instruction of the running group, or of one that waited. Gives false where the budget is spent.
-bool count_instruction(Warp& warp, std::uint32_t active, std::uint32_t mask);
+// Counts an instruction of the running group, or of one that waited. Gives false where the budget is spent; the
+// finding of that.
+bool spend_budget(Warp& warp, std::uint32_t active);
+inline bool count_instruction(Warp& warp, std::uint32_t active, std::uint32_t mask) {
+  auto& machine = *warp.machine;
+  if (machine.budget == 0) return spend_budget(warp, active);
+  --machine.budget;
+  auto& counts = machine.result.counts;
+  ++counts.instructions;
+  counts.lane_instructions +=
+      mask == full_mask ? lanes_of_warp : static_cast<std::uint32_t>(std::popcount(mask));
+  return true;
+}
 void observe(Warp& warp, const DecodedInstruction& op, std::uint32_t function, std::uint32_t pc,
              std::uint32_t active, std::uint32_t mask, Role role);
 

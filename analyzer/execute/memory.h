@@ -17,6 +17,8 @@ struct Memory::Buffer {
   std::vector<std::uint8_t> valid;  // by byte; empty: all are
   bool constant = false;
   bool from_heap = false;  // by the kernel's malloc
+  std::uint32_t owners =
+      0x80000000;  // of this launch: parameters that point to it, a bit each (DecodedInstruction::owners)
 };
 
 struct Memory::State {

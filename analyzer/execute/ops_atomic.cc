@@ -5,6 +5,7 @@
 #include "analyzer/execute/decode.h"
 #include "analyzer/execute/half.h"
 #include "analyzer/execute/lanes.h"
+#include "analyzer/execute/races.h"
 #include "analyzer/ptx/opcodes.h"
 
 namespace warptime::execute {
@@ -78,6 +79,7 @@ void at_memory(Warp& warp, const DecodedInstruction& op, std::uint32_t mask, std
     if (auto* at = resolve(warp, op, i, warp.addresses[i], bytes, AccessKind::atomic, bytes, op.space))
       f(i, at);
   });
+  order_strong(warp, op, mask, true, true);
 }
 
 template <class T, bool returns>
@@ -201,6 +203,9 @@ bool decode_atomic(Decoder& decoder, const Words& words, DecodedInstruction& op)
       return decoder.unsupported();
   }
   const auto type = words.last_type();
+  op.acquires = words.has("acquire") || words.has("acq_rel");
+  op.releases = words.has("release") || words.has("acq_rel");
+  op.accesses = true;
   op.memory_role = op.space != Space::shared;
   op.role = returns ? Role::load : Role::store;
   op.polls = returns;

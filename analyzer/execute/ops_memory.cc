@@ -3,6 +3,8 @@
 
 #include "analyzer/execute/decode.h"
 #include "analyzer/execute/lanes.h"
+#include "analyzer/execute/races.h"
+#include "analyzer/execute/undefined.h"
 #include "analyzer/ptx/opcodes.h"
 
 namespace warptime::execute {
@@ -18,7 +20,8 @@ inline std::byte* place(Warp& warp, const DecodedInstruction& op, std::uint32_t 
     auto* buffer = warp.cached;
     if (buffer != nullptr && address - buffer->address < buffer->bytes.size() &&
         buffer->bytes.size() - (address - buffer->address) >= bytes && (address & (bytes - 1)) == 0 &&
-        buffer->valid.empty() && (access == AccessKind::read || !buffer->constant)) {
+        buffer->valid.empty() && (access == AccessKind::read || !buffer->constant) &&
+        (op.owners & buffer->owners) != 0) {
       warp.global_lanes |= 1u << lane;
       return &buffer->bytes[address - buffer->address];
     }
@@ -40,7 +43,9 @@ void load_one(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   each(mask, [&](std::uint32_t i) {
     const auto* from = place(warp, op, i, sizeof(T), AccessKind::read);
     d[i] = from == nullptr ? 0 : widen(read_as<T>(from));
+    if (warp.undefined_bytes != 0) load_undefined(warp, &op.d, 1, i, sizeof(T));
   });
+  if (op.strong) order_strong(warp, op, mask, true, false);
 }
 
 template <class T>
@@ -51,29 +56,9 @@ void load_vector(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
     const auto* from = place(warp, op, i, sizeof(T) * op.count, AccessKind::read);
     for (std::uint32_t k = 0; k < op.count; ++k)
       warp.out(refs[k])[i] = from == nullptr ? 0 : widen(read_as<T>(from + k * sizeof(T)));
+    if (warp.undefined_bytes != 0) load_undefined(warp, refs, op.count, i, sizeof(T));
   });
-}
-
-// Two lanes of one instruction that write different values to one byte of shared memory.
-void note_lanes(Warp& warp, std::uint32_t lane, const std::byte* to, const std::byte* value,
-                std::uint32_t bytes) {
-  auto& block = *warp.block;
-  const auto offset = static_cast<std::size_t>(to - block.shared.data());
-  for (std::uint32_t i = 0; i < bytes; ++i) {
-    auto& stamp = block.records[offset + i].write_stamp;
-    if (stamp == block.stamp && to[i] != value[i]) {
-      warp.fault(Finding::Kind::shared_race, lane,
-                 "race: lanes of one warp write different values to byte " + std::to_string(offset + i) +
-                     " of shared memory");
-      return;
-    }
-    stamp = block.stamp;
-  }
-}
-
-bool is_shared(const Warp& warp, const std::byte* to) {
-  const auto& shared = warp.block->shared;
-  return !shared.empty() && to >= shared.data() && to < shared.data() + shared.size();
+  if (op.strong) order_strong(warp, op, mask, true, false);
 }
 
 template <class T>
@@ -81,19 +66,18 @@ void store(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   find_addresses(warp, op, mask);
   const auto* refs = &warp.code().refs[op.extra];
   const auto bytes = static_cast<std::uint32_t>(sizeof(T)) * op.count;
-  ++warp.block->stamp;
-  const bool watch =
-      !warp.block->records.empty() && (op.space == Space::shared || op.space == Space::generic);
+  T values[8] = {};
+  warp.stored = reinterpret_cast<const std::byte*>(values);
+  const bool undefined = warp.frame().undefined.any();
   each(mask, [&](std::uint32_t i) {
+    for (std::uint32_t k = 0; k < op.count; ++k) values[k] = static_cast<T>(warp.at(refs[k])[i]);
     auto* to = place(warp, op, i, bytes, AccessKind::write);
     if (to == nullptr) return;
-    for (std::uint32_t k = 0; k < op.count; ++k, to += sizeof(T)) {
-      const auto value = static_cast<T>(warp.at(refs[k])[i]);
-      if (watch && is_shared(warp, to))
-        note_lanes(warp, i, to, reinterpret_cast<const std::byte*>(&value), sizeof(T));
-      std::memcpy(to, &value, sizeof(T));
-    }
+    std::memcpy(to, values, bytes);
+    if (undefined) store_undefined(warp, op, i, to, sizeof(T));
   });
+  warp.stored = nullptr;
+  if (op.strong) order_strong(warp, op, mask, false, true);
 }
 
 Space space_of(const Words& words) {
@@ -190,6 +174,7 @@ void copy_async(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
     const auto wanted =
         (ignored >> i) & 1 ? 0 : std::min<std::uint32_t>(static_cast<std::uint32_t>(size[i]), op.bytes);
     std::byte bytes[16] = {};
+    std::uint32_t undefined = 0;
     if (wanted != 0) {
       // What is read may be less than an element, and then is aligned as one.
       const auto aligned = (wanted & (wanted - 1)) == 0 ? wanted : 1u;
@@ -197,11 +182,17 @@ void copy_async(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
         const auto* from =
             resolve(warp, op, i, warp.addresses[i] + k, aligned, AccessKind::read, op.bytes, Space::global);
         if (from != nullptr) std::memcpy(bytes + k, from, aligned);
+        undefined |= warp.undefined_bytes << k;
+        warp.undefined_bytes = 0;
       }
     }
     warp.global_lanes |= 1u << i;
-    if (auto* to = resolve(warp, op, i, to_address, op.bytes, AccessKind::write, op.bytes, Space::shared))
+    if (auto* to = resolve(warp, op, i, to_address, op.bytes, AccessKind::write, op.bytes, Space::shared)) {
       std::memcpy(to, bytes, op.bytes);
+      look_for_races_of_copy(warp, i, to_address, op.bytes);
+      for (; undefined != 0; undefined &= undefined - 1)
+        warp.block->shared_valid[to_address + static_cast<std::uint32_t>(std::countr_zero(undefined))] = 0;
+    }
   });
 }
 
@@ -209,8 +200,24 @@ void nothing(Warp&, const DecodedInstruction&, std::uint32_t) {}
 
 bool decode_copy(Decoder& decoder, const Words& words, DecodedInstruction& op) {
   if (words[1] != "async" || words.has("bulk") || words.has("mbarrier")) return decoder.unsupported();
-  if (words.has("commit_group") || words.has("wait_group") || words.has("wait_all")) {
-    op.run = &nothing;
+  if (words.has("commit_group")) {
+    op.run = [](Warp& warp, const DecodedInstruction&, std::uint32_t mask) { commit_copies(warp, mask); };
+    return true;
+  }
+  if (words.has("wait_all")) {
+    op.run = [](Warp& warp, const DecodedInstruction&, std::uint32_t mask) {
+      commit_copies(warp, mask);
+      wait_for_copies(warp, mask, 0);
+    };
+    return true;
+  }
+  if (words.has("wait_group")) {
+    if (decoder.count() < 1 || decoder.operand(0).kind != Kind::integer)
+      return decoder.fail("wrong operands");
+    op.extra = static_cast<std::uint32_t>(decoder.operand(0).value);
+    op.run = [](Warp& warp, const DecodedInstruction& o, std::uint32_t mask) {
+      wait_for_copies(warp, mask, o.extra);
+    };
     return true;
   }
   if (decoder.count() < 3 || decoder.operand(2).kind != Kind::integer) return decoder.fail("wrong operands");
@@ -231,6 +238,7 @@ bool decode_copy(Decoder& decoder, const Words& words, DecodedInstruction& op) {
       op.e = decoder.source(fourth, Type::u32);
   }
   op.run = &copy_async;
+  op.accesses = op.copies = true;
   op.memory_role = true;
   op.role = Role::store;
   return true;
@@ -247,11 +255,17 @@ bool decode_memory(Decoder& decoder, const Words& words, DecodedInstruction& op)
   op.memory_role = op.space == Space::global || op.space == Space::generic;
   op.role = loads ? Role::load : Role::store;
   op.polls = loads && op.strong;
+  op.acquires = words.has("acquire");
+  op.releases = words.has("release");
+  op.accesses = true;
+  op.copies = loads;
   return loads ? decode_load(decoder, words, op) : decode_store(decoder, words, op);
 }
 
 bool decode_nothing(Decoder& decoder, const Words& words, DecodedInstruction& op) {
   op.run = &nothing;
+  if (words[0] == "membar" || (words[0] == "fence" && !words.has("proxy") && !words.has("mbarrier_init")))
+    op.run = [](Warp& warp, const DecodedInstruction&, std::uint32_t) { order_fence(warp); };
   if (words[0] == "createpolicy") {  // a policy is a number that nobody looks at
     op.d = decoder.destination(std::size_t{0});
     op.run = [](Warp& warp, const DecodedInstruction& o, std::uint32_t mask) {

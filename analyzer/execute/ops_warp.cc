@@ -258,7 +258,10 @@ bool decode_warp(Decoder& decoder, const Words& words, DecodedInstruction& op) {
     return true;
   }
   if (words.has("warp")) {  // bar.warp.sync
-    op.run = &check_members;
+    op.run = [](Warp& warp, const DecodedInstruction& o, std::uint32_t mask) {
+      check_members(warp, o, mask);
+      order_lanes(warp, mask);
+    };
     if (decoder.count() < 1) return decoder.fail("no member mask");
     return members(decoder, words, op, 0);
   }

@@ -4,9 +4,13 @@
 #include <algorithm>
 #include <cfenv>
 #include <charconv>
+#include <deque>
+#include <memory>
 
 #include "analyzer/execute/layout.h"
 #include "analyzer/execute/machine.h"
+#include "analyzer/execute/provenance.h"
+#include "analyzer/execute/races.h"
 
 namespace warptime::execute {
 namespace {
@@ -14,6 +18,10 @@ namespace {
 constexpr std::uint64_t most_shared_bytes = 228 * 1024;  // of the largest GPUs
 constexpr std::uint64_t most_register_bytes = std::uint64_t{1}
                                               << 32;  // of this process, for the registers of one block
+// A large GPU's, for blocks that wait for later ones.
+constexpr std::uint64_t sms = 132, blocks_of_sm = 32, threads_of_sm = 2048;
+constexpr std::uint64_t most_waiting_bytes = std::uint64_t{1} << 31;  // of this process, for their registers
+constexpr std::uint32_t most_vain_turns = 64;  // of all warps of a block, before others begin
 constexpr std::uint64_t instructions_at_a_time =
     1 << 14;  // instructions before the next warp runs: one may wait for another's flag
 
@@ -191,7 +199,10 @@ void make_block(Machine& machine, Block& block) {
   const auto shared_bytes = machine.program->shared_bytes + launch.dynamic_shared_bytes;
   block.shared.resize(shared_bytes);
   block.shared_valid.resize(shared_bytes);
-  if (machine.options->checks.shared_races) block.records.resize(shared_bytes);
+  if (machine.options->checks.shared_accesses()) {
+    block.records.resize(align_up(shared_bytes, 4));
+    block.split.resize(block.records.size() / 4);
+  }
   for (std::uint32_t w = 0; w < block.warps.size(); ++w) {
     block.warps[w].machine = &machine;
     block.warps[w].block = &block;
@@ -199,16 +210,15 @@ void make_block(Machine& machine, Block& block) {
   }
 }
 
-void start_block(Machine& machine, Block& block, std::uint64_t number) {
+void start_block(Machine& machine, Block& block, std::uint64_t number, bool first) {
   const auto& grid = machine.launch.grid;
-  const bool first = number == 0;
   block.number = number;
   block.index = {static_cast<std::uint32_t>(number % grid.x),
                  static_cast<std::uint32_t>(number / grid.x % grid.y),
                  static_cast<std::uint32_t>(number / grid.x / grid.y)};
   std::fill(block.shared.begin(), block.shared.end(), std::byte{0});
   std::fill(block.shared_valid.begin(), block.shared_valid.end(), std::uint8_t{0});
-  ++block.epoch;
+  start_order(block);
   for (auto& barrier : block.barriers) barrier = {};
   block.live_threads = static_cast<std::uint32_t>(machine.launch.block.count());
   const auto threads = static_cast<std::uint32_t>(machine.launch.block.count());
@@ -236,21 +246,82 @@ bool break_waiting(Block& block) {
   return false;
 }
 
-void run_block(Machine& machine, Block& block) {
+// Runs a block until it ends, or its warps poll in vain for what other blocks may write. Gives whether it has ended.
+bool run_block(Machine& machine, Block& block) {
+  std::uint32_t vain = 0;
   while (!machine.stopped) {
     bool ready = false, left = false, advanced = false;
     for (auto& warp : block.warps) {
       if (warp.state == Warp::State::ready) {
         ready = true;
         run_warp(warp, instructions_at_a_time);
-        if (machine.stopped) return;
+        if (machine.stopped) return true;
         advanced = advanced || !warp.polled_in_vain;
       }
       left = left || warp.state != Warp::State::ended;
     }
-    if (!left) return;
+    if (!left) return true;
     if (!advanced && release_waiting(block)) continue;
-    if (!ready && !break_waiting(block)) return report_deadlock(block);
+    if (advanced)
+      vain = 0;
+    else if (ready && ++vain == most_vain_turns)
+      return false;
+    if (!ready && !break_waiting(block)) {
+      report_deadlock(block);
+      return true;
+    }
+  }
+  return true;
+}
+
+// How many blocks can be under way at a time.
+std::uint64_t most_blocks(const Machine& machine) {
+  const auto& program = *machine.program;
+  const auto& kernel = program.functions.at(program.kernel);
+  const auto threads = align_up(machine.launch.block.count(), lanes_of_warp);
+  const auto shared = program.shared_bytes + machine.launch.dynamic_shared_bytes;
+  auto of_sm = std::min(blocks_of_sm, threads_of_sm / threads);
+  if (shared != 0) of_sm = std::min(of_sm, most_shared_bytes / shared);
+  const auto bytes = threads * (std::uint64_t{kernel.register_slots} * 12 + kernel.local_bytes * 2) +
+                     shared * (2 + sizeof(SharedRecord)) + 1;
+  return std::max<std::uint64_t>(1, std::min(of_sm * sms, most_waiting_bytes / bytes));
+}
+
+// Blocks one after another; where one waits for others, later ones begin.
+void run_blocks(Machine& machine) {
+  const auto count = machine.launch.grid.count(), most = most_blocks(machine);
+  std::deque<std::unique_ptr<Block>> waiting;  // the one that waits longest first
+  std::vector<std::unique_ptr<Block>> ended;
+  for (std::uint64_t number = 0; (number < count || !waiting.empty()) && !machine.stopped;) {
+    std::unique_ptr<Block> block;
+    if (number < count && waiting.size() < most) {
+      const bool first = ended.empty();
+      if (first) {
+        block = std::make_unique<Block>();
+        make_block(machine, *block);
+      } else {
+        block = std::move(ended.back());
+        ended.pop_back();
+      }
+      start_block(machine, *block, number++, first);
+    } else {
+      block = std::move(waiting.front());
+      waiting.pop_front();
+    }
+    if (!run_block(machine, *block)) {
+      waiting.push_back(std::move(block));
+      continue;
+    }
+    ended.push_back(std::move(block));
+    // What it wrote may be what those wait for.
+    for (std::size_t i = waiting.size(); i > 0 && !machine.stopped; --i) {
+      auto one = std::move(waiting.front());
+      waiting.pop_front();
+      if (run_block(machine, *one))
+        ended.push_back(std::move(one));
+      else
+        waiting.push_back(std::move(one));
+    }
   }
 }
 
@@ -290,12 +361,8 @@ Result<Execution> run(const Program& program, Memory& memory, const LaunchConfig
   machine.launch = launch;
   machine.parameters = parameter_bytes(program, arguments);
   machine.budget = options.instruction_budget;
-  Block block;
-  make_block(machine, block);
-  for (std::uint64_t number = 0; number < launch.grid.count() && !machine.stopped; ++number) {
-    start_block(machine, block, number);
-    run_block(machine, block);
-  }
+  give_owners(program, memory.state(), arguments);
+  run_blocks(machine);
   machine.result.completed = !machine.stopped;
   return std::move(machine.result);
 }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <deque>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "analyzer/execute/code.h"
@@ -14,11 +15,34 @@
 
 namespace warptime::execute {
 
-// What is known of one byte of shared memory since the last barrier, to find races.
+// The last accesses to one byte of shared memory, to find races. A clock is that of the warp (Order::clock); 0:
+// none. Of reads, only those that are not strong are kept, and of those in no order the first two warps'.
 struct SharedRecord {
-  std::uint64_t write_epoch = 0, write_stamp = 0, read_epoch = 0;
-  std::uint32_t write_warp = 0, read_warp = 0;
-  bool write_strong = false, read_by_several = false;  // of reads only those that are not strong are kept
+  struct Read {
+    std::uint32_t clock = 0;
+    std::uint16_t thread = 0;  // in the block
+    bool several = false;      // threads of its warp
+  };
+  std::uint32_t write_clock = 0;
+  std::uint32_t stamp = 0;  // of the write's instruction; of a cp.async, its group in its thread
+  Read reads[2];
+  std::uint16_t write_thread = 0;
+  bool write_strong = false, copied = false;  // copied: by a cp.async
+};
+
+// A clock for each warp of the block: what that warp did up to then comes before.
+using Clocks = std::vector<std::uint32_t>;
+
+// What comes before what the threads of a warp do next (races.cc).
+struct Order {
+  std::uint32_t clock = 1;           // counts what may tell others what came before
+  std::uint32_t meeting = 1;         // of all lanes: what they did at earlier clocks is known to all of them
+  std::uint32_t settled = 0;         // what any warp did up to this clock comes before
+  std::vector<std::uint32_t> lanes;  // [a][b]: a knows what b did before this clock; empty: `meeting` for all
+  Clocks known;                      // of the other warps
+  Clocks fenced;                     // what came before the last fence; empty: no fence
+  Clocks seen;                       // what strong reads since the last fence saw being released
+  std::uint32_t copies[32] = {}, copies_done[32] = {};  // groups of cp.async, by lane
 };
 
 constexpr std::uint32_t none_index = 0xffffffff;
@@ -31,6 +55,7 @@ struct BarrierState {
   std::uint32_t earlier_threads = 0;   // of warps that came again
   std::uint32_t predicate_count = 0;   // of bar.red
   bool used = false, all = true, any = false;
+  Clocks known;  // what those that came did before
 };
 
 // Threads of a warp that execute together: in the same call, at the same instruction.
@@ -57,6 +82,19 @@ struct Waiting {
   std::uint32_t barrier = none_index;  // none: a .sync
 };
 
+// Registers that hold bytes of memory that nothing has written (undefined.cc): a copy of such bytes is no error, but
+// what depends on them is.
+struct Undefined {
+  struct Value {
+    std::uint8_t bytes = 0;    // a bit each
+    bool computed = false;     // not a copy: depends on them
+    std::uint32_t origin = 0;  // the load
+  };
+  std::unordered_map<std::uint32_t, Value> values;      // by 32 * slot + lane
+  std::unordered_map<std::uint32_t, Value> predicates;  // by 32 * predicate + lane
+  bool any() const { return !values.empty() || !predicates.empty(); }
+};
+
 // One function that threads of a warp are in.
 struct Frame {
   const FunctionCode* code = nullptr;
@@ -64,7 +102,8 @@ struct Frame {
   std::vector<std::uint32_t> predicates;
   std::vector<std::uint32_t> known;  // lanes whose register, then predicate, has a value
   std::uint32_t mask = 0;            // lanes that called it
-  std::uint32_t depth = 1;           // the kernel's is 1
+  Undefined undefined;
+  std::uint32_t depth = 1;  // the kernel's is 1
   std::uint64_t local_base = 0, local_end = 0, param_base = 0, param_end = 0;
 };
 
@@ -91,8 +130,11 @@ struct Warp {
   std::uint32_t* predicates = nullptr;
   std::uint32_t carry = 0;  // CC.CF by lane
   std::uint64_t addresses[lanes_of_warp] = {};
-  std::uint32_t global_lanes = 0;  // of the last memory instruction: lanes that pointed to global memory
-  std::uint32_t shared_lanes = 0;  // of the instruction being done: lanes that pointed to shared memory
+  std::uint32_t global_lanes = 0;     // of the last memory instruction: lanes that pointed to global memory
+  std::uint32_t shared_lanes = 0;     // of the instruction being done: lanes that pointed to shared memory
+  std::uint32_t undefined_bytes = 0;  // of the access that was resolved last: bytes that nothing has written
+  const std::byte* stored = nullptr;  // what the store is about to write
+  Order order;
 
   Machine* machine = nullptr;
   Block* block = nullptr;
@@ -144,7 +186,13 @@ struct Block {
   std::vector<std::byte> shared;
   std::vector<std::uint8_t> shared_valid;
   std::vector<SharedRecord> records;  // by byte; empty: races are not looked for
-  std::uint64_t epoch = 1, stamp = 0;
+  std::vector<std::uint8_t>
+      split;                     // by word: each byte has a record of its own, else the first stands for all
+  std::uint32_t stamp = 0;       // of the last memory instruction
+  std::uint32_t last_clock = 0;  // of the block before
+  bool fenced = false;           // any fence or release yet
+  std::unordered_map<std::uint64_t, Clocks>
+      released;  // by address: what comes before who reads it and fences
   BarrierState barriers[16];
   std::uint32_t live_threads = 0;  // that have not ended
   std::vector<Warp> warps;
@@ -162,6 +210,8 @@ struct Machine {
   bool stopped = false;
   std::uint64_t budget = 0;  // warp instructions left
   std::size_t frame_bytes = 0;
+  std::unordered_map<std::uint64_t, std::string>
+      undefined_reads;  // by function and instruction: what to say of it
 };
 
 // Calls f(lane) for the lanes of `mask`.

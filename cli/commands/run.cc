@@ -18,6 +18,7 @@
 #include "cli/options/options.h"
 #include "cli/views/table.h"
 #include "load/kernel_file.h"
+#include "simulator/base/did_you_mean.h"
 #include "simulator/base/visible.h"
 
 namespace warptime::cli {
@@ -36,10 +37,11 @@ CommandSyntax run_syntax() {
       "run",
       "execute a kernel's PTX on the CPU: its results, its errors, and the instructions of its warps",
       "[OPTION...] INPUT [-- COMPILER-FLAG...]",
-      "Runs a kernel of a .cu or .ptx on arrays, without a GPU: warps in lockstep, blocks one after "
-      "another. Reports accesses that are out of bounds, misaligned or of uninitialised memory, races on "
-      "shared memory between barriers, and divergent barriers, with their source lines. Any of them makes "
-      "the exit status 1.\n"
+      "Runs a kernel of a .cu or .ptx on arrays, without a GPU: threads as on GPUs since Volta, "
+      "blocks one after another. Reports accesses that are out of bounds, misaligned or in another buffer, "
+      "what depends on memory that nothing has written, races on shared memory, copies that are not waited "
+      "for, and divergent barriers, with their source lines. Any of them makes the exit status 1, but for "
+      "races of equal values.\n"
       "An argument is a number (K=8), an array from a file (data=@in.npy, data=raw:f32:in.bin), or a "
       "buffer (out=zeros:f32:1024, out=uninit:f32:1024: reading it before it is written is then reported).",
       "  warptime run dwt_kernels/mtx.cu --grid 2 --block 32 --arg K=4 --arg N=64 --arg idata=zeros:f32:64 "
@@ -77,12 +79,18 @@ CommandSyntax run_syntax() {
           "`warptime predict --profile FILE`",
           Names::output},
          {"check",
-          "LEVEL",
+          "LEVEL|KIND,...",
           "memory (default): bounds, alignment, uninitialised memory, races, barriers; bounds: only accesses "
           "that "
-          "cannot be executed; all: also registers without a value, for hand-written PTX",
+          "cannot be executed; all: also registers without a value, for hand-written PTX. Kinds: what cannot "
+          "be "
+          "executed, and uninitialised_memory, uninitialised_register, shared_race, same_value_race, "
+          "warp_race, "
+          "unwaited_copy, other_buffer, each only where it is named. A race of equal values "
+          "(same_value_race) makes the exit status 1 only where it is named",
           Names::no_file,
-          {"memory", "bounds", "all"}},
+          {"memory", "bounds", "all", "uninitialised_memory", "uninitialised_register", "shared_race",
+           "same_value_race", "warp_race", "unwaited_copy", "other_buffer"}},
          {"keep-going", "", "continue after a finding: what cannot be read is zero"},
          {"max-instructions", "N", "stop after this many warp instructions (default: 10000000000)"}}},
        run_compiler_options(),
@@ -101,6 +109,7 @@ struct RunRequest {
   std::optional<execute::WarpId> stream;
   std::optional<std::string> profile;  // its file
   bool json = false;
+  bool minor_fails = false;  // a finding of a minor kind makes the status 1
   CompileOptions compile;
 };
 
@@ -150,6 +159,40 @@ void take_dimensions(Diagnostics& errors, const Arguments& arguments, std::strin
   if (*found) to = {number((*found)->x), number((*found)->y), number((*found)->z)};
 }
 
+// --check: a level, or kinds of findings.
+Diagnostics read_checks(const Arguments& arguments, RunRequest& request) {
+  const auto text = arguments.value("check");
+  auto& checks = request.options.checks;
+  if (!text || *text == "memory") return {};
+  if (*text == "all") {
+    checks.uninitialised_registers = true;
+    return {};
+  }
+  checks = execute::Checks::none();
+  if (*text == "bounds") return {};
+  const std::pair<std::string_view, bool*> kinds[] = {
+      {"uninitialised_memory", &checks.uninitialised_memory},
+      {"uninitialised_register", &checks.uninitialised_registers},
+      {"shared_race", &checks.shared_races},
+      {"same_value_race", &checks.same_value_races},
+      {"warp_race", &checks.warp_races},
+      {"unwaited_copy", &checks.unwaited_copies},
+      {"other_buffer", &checks.other_buffers}};
+  const auto choices = arguments.choices("check");
+  for (const auto& name : split_at_commas(*text)) {
+    const auto found =
+        std::find_if(std::begin(kinds), std::end(kinds), [&](const auto& k) { return k.first == name; });
+    if (found == std::end(kinds)) {
+      const auto near = nearest(name, choices);
+      return {error_at("--check", 0, 0, fmt::format("`{}` is not one of {}", name, fmt::join(choices, ", ")),
+                       near.empty() ? "" : fmt::format("did you mean {}?", near))};
+    }
+    *found->second = true;
+  }
+  request.minor_fails = checks.same_value_races;
+  return {};
+}
+
 Result<RunRequest> read_run_request(const Arguments& arguments) {
   RunRequest request;
   Diagnostics errors;
@@ -180,13 +223,7 @@ Result<RunRequest> read_run_request(const Arguments& arguments) {
   if (request.profile && request.stream)
     errors.push_back(
         error_at("--profile", 0, 0, "cannot be used with --stream", "run the kernel once for each"));
-  const auto level = read_choice(arguments, "check");
-  if (!level)
-    add(errors, level.diagnostics());
-  else if (*level == "bounds")
-    request.options.checks = {false, false, false};
-  else
-    request.options.checks.uninitialised_registers = *level == "all";
+  add(errors, read_checks(arguments, request));
   request.options.stop = !arguments.has("keep-going");
   if (!errors.empty()) return errors;
   return request;
@@ -433,7 +470,10 @@ int run_kernel(const Arguments& arguments, RunRequest request, const Loaded& loa
     results->push_back({*request.profile, warptime::to_yaml(Profile{{profiled->recorder.profile()}})});
   results->push_back({arguments.value("output"), std::move(text)});
   const int status = write_results(*results);
-  return status == done && !execution->findings.empty() ? wrong_input : status;
+  const bool failed = std::any_of(
+      execution->findings.begin(), execution->findings.end(),
+      [&](const execute::Finding& finding) { return request.minor_fails || !execute::minor(finding.kind); });
+  return status == done && failed ? wrong_input : status;
 }
 
 int run_command(const Arguments& arguments) {

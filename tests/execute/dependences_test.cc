@@ -157,7 +157,7 @@ TEST(RandomDependences, ContainWhatExecutionShows) {
       std::vector<Argument> passed{pointer(*loaded->code, *memory, *buffer)};
       for (const auto argument : arguments) passed.push_back(scalar(static_cast<std::int32_t>(argument)));
       Options options;
-      options.checks = {false, false, false};
+      options.checks = Checks::none();
       options.instruction_budget = 20'000;
       StreamRecorder stream({{0, 0}});
       const auto execution =

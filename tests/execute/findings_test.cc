@@ -58,7 +58,16 @@ const std::vector<Case>& wrong() {
       {"uninitialised buffer", Kind::uninitialised_memory, "ld.global.u32 %r2, [%d3];",
        "nothing has written (byte 0 of `buffer 0`)", 0},
       {"partly initialised", Kind::uninitialised_memory,
-       "st.global.u16 [%d3], %h1; ld.global.u32 %r2, [%d3];", "nothing has written", 0},
+       "st.global.u16 [%d3], %h1; ld.global.u32 %r2, [%d3]; add.u32 %r2, %r2, 1; st.global.u32 [%d3], %r2;",
+       "nothing has written (byte 0 of `buffer 0`), and what is stored depends on it", 0},
+      {"an address of padding", Kind::uninitialised_memory,
+       "st.global.u32 [%d1], 0; ld.global.v2.u32 {%r2, %r3}, [%d1]; cvt.u64.u32 %d4, %r3; add.u64 %d4, %d1, "
+       "%d4; "
+       "ld.global.u32 %r4, [%d4];",
+       "and an address depends on it", 0},
+      {"a branch by padding", Kind::uninitialised_memory,
+       "st.global.u32 [%d1], 0; ld.global.v2.u32 {%r2, %r3}, [%d1]; setp.eq.u32 %p1, %r3, 5; @%p1 bra A; A:",
+       "and a branch depends on it", 0},
       {"uninitialised shared", Kind::uninitialised_memory, "ld.shared.u32 %r2, [s];",
        "shared memory that nothing has written", 0, ".shared .align 4 .b8 s[64];"},
       {"uninitialised local", Kind::uninitialised_memory, ".local .u32 mine;\nld.local.u32 %r2, [mine];",
@@ -82,7 +91,42 @@ const std::vector<Case>& wrong() {
        "setp.lt.u32 %p1, %r1, 32; mov.u32 %r2, 0; @%p1 st.shared.v4.u32 [s], {%r2, %r2, %r2, %r2}; @!%p1 "
        "st.shared.u8 [s+9], 1;",
        "of byte 9 of shared memory", 32, ".shared .align 16 .b8 s[64];"},
-      {"asynchronous copy past the end", Kind::out_of_bounds, "cp.async.ca.shared.global [s], [%d1+256], 4;",
+      {"race of equal values", Kind::same_value_race, "st.shared.u32 [s], 5;",
+       "race of equal values: write and write", 32, ".shared .align 4 .b8 s[64];"},
+      {"race of equal and other values", Kind::shared_race,
+       "shr.u32 %r2, %r1, 5; shl.b32 %r2, %r2, 8; st.shared.u32 [s], %r2;", "write and write", 32,
+       ".shared .align 4 .b8 s[64];"},
+      {"race within a warp, without __syncwarp()", Kind::warp_race,
+       "setp.ge.u32 %p1, %r1, 32; @%p1 ret; mov.u32 %r2, s; shl.b32 %r3, %r1, 2; add.u32 %r2, %r2, %r3; "
+       "st.shared.u32 [%r2], %r1; mov.u32 %r2, s; xor.b32 %r3, %r3, 4; add.u32 %r2, %r2, %r3; ld.shared.u32 "
+       "%r4, "
+       "[%r2];",
+       "by lanes 1 and 0 of warp 0 with no __syncwarp()", 0, ".shared .align 4 .b8 s[128];"},
+      {"__syncwarp() of others", Kind::warp_race,
+       "setp.ge.u32 %p1, %r1, 32; @%p1 ret; setp.eq.u32 %p1, %r1, 0; @%p1 st.shared.u32 [s], 1; shl.b32 %r3, "
+       "3, %r1; "
+       "and.b32 %r3, %r3, 0; and.b32 %r2, %r1, 1; mov.u32 %r4, 0x55555555; shl.b32 %r4, %r4, %r2; "
+       "bar.warp.sync "
+       "%r4; setp.eq.u32 %p1, %r1, 1; @%p1 ld.shared.u32 %r5, [s];",
+       "by lanes 0 and 1 of warp 0", 1, ".shared .align 4 .b8 s[128];"},
+      {"a named barrier of others", Kind::shared_race,
+       "setp.eq.u32 %p1, %r1, 0; @%p1 st.shared.u32 [s], 1; setp.ge.u32 %p1, %r1, 32; @%p1 bra A; bar.sync "
+       "1, 32; A: "
+       "setp.eq.u32 %p1, %r1, 32; @%p1 ld.shared.u32 %r2, [s];",
+       "warps 0 and 1", 32, ".shared .align 4 .b8 s[128];"},
+      {"a copy without its wait", Kind::unwaited_copy,
+       "st.global.u32 [%d1], 1; setp.eq.u32 %p1, %r1, 0; @%p1 cp.async.ca.shared.global [s], [%d1], 4; "
+       "cp.async.commit_group; cp.async.wait_group 1; @%p1 ld.shared.u32 %r2, [s];",
+       "read of byte 0 of shared memory, which a cp.async of thread 0 writes", 0,
+       ".shared .align 16 .b8 s[64];"},
+      {"out of one shared array, into the next", Kind::other_buffer,
+       "mov.u32 %r2, s; add.u32 %r2, %r2, 64; setp.eq.u32 %p1, %r1, 0; @%p1 st.shared.u32 [t], 5; "
+       "setp.eq.u32 %p1, %r1, 0; @%p1 "
+       "st.volatile.shared.u32 "
+       "[%r2], 5;",
+       "outside of `s` (64 bytes from 0)", 0, ".shared .align 4 .b8 s[64];\n.shared .align 4 .b8 t[64];"},
+      {"asynchronous copy past the end", Kind::out_of_bounds,
+       "setp.eq.u32 %p1, %r1, 0; @%p1 cp.async.ca.shared.global [s], [%d1+256], 4;",
        "read of 4 bytes of global memory, 0 bytes past the end", 0, ".shared .align 16 .b8 s[64];"},
       {"asynchronous copy of nothing", Kind::uninitialised_memory,
        "setp.eq.u32 %p1, %r1, 0; @%p1 cp.async.ca.shared.global [s], [%d1], 4;", "nothing has written", 0,
@@ -90,7 +134,10 @@ const std::vector<Case>& wrong() {
       {"misaligned atomic", Kind::misaligned, "atom.global.add.u64 %d4, [%d1+4], 1;", "not a multiple of 8",
        0},
       {"part of a vector uninitialised", Kind::uninitialised_memory,
-       "st.global.u32 [%d1], 1; ld.global.v2.u32 {%r2, %r3}, [%d1];", "nothing has written", 0},
+       "st.global.u32 [%d1], 1; ld.global.v2.u32 {%r2, %r3}, [%d1]; add.u32 %r3, %r3, %r2; st.global.u32 "
+       "[%d1+128], "
+       "%r3;",
+       "nothing has written", 0},
       {"past one buffer, towards the next", Kind::out_of_bounds, "st.global.u32 [a+8], 1;",
        "0 bytes past the end of `a` (8 bytes)", 0, ".global .u32 a[2];\n.global .u32 b[2];"},
       {"race within a warp", Kind::shared_race, "st.shared.u32 [s], %r1;",
@@ -181,6 +228,24 @@ TEST(Findings, AreNotMadeWhereAllIsRight) {
       {"setp.lt.u32 %p1, %r1, 32; @%p1 ret; bar.sync 0;", ""},
       {"setp.lt.u32 %p1, %r1, 16; @%p1 shfl.sync.idx.b32 %r2, %r1, 0, 31, 0xffff;", ""},
       {"setp.lt.u32 %p1, %r1, 60; @!%p1 bra A; st.global.u32 [%d3+16], %r1; A:", ""},
+      // A flag and fences; release and acquire.
+      {"setp.eq.u32 %p1, %r1, 0; @%p1 st.volatile.shared.u32 [s], 0; bar.sync 0; setp.ge.u32 %p1, %r1, 32; "
+       "@%p1 bra A; "
+       "setp.eq.u32 %p1, %r1, 0; @%p1 st.shared.u32 [s+4], 1; membar.cta; @%p1 st.volatile.shared.u32 [s], "
+       "1; ret; A: "
+       "ld.volatile.shared.u32 %r2, [s]; setp.eq.u32 %p1, %r2, 0; @%p1 bra A; membar.cta; ld.shared.u32 %r3, "
+       "[s+4];",
+       ".shared .align 4 .b8 s[64];"},
+      {"setp.eq.u32 %p1, %r1, 0; @%p1 st.volatile.shared.u32 [s], 0; bar.sync 0; setp.ge.u32 %p1, %r1, 32; "
+       "@%p1 bra A; "
+       "setp.eq.u32 %p1, %r1, 0; @%p1 st.shared.u32 [s+4], 1; @%p1 st.release.cta.shared.u32 [s], 1; ret; A: "
+       "ld.acquire.cta.shared.u32 %r2, [s]; setp.eq.u32 %p1, %r2, 0; @%p1 bra A; ld.shared.u32 %r3, [s+4];",
+       ".shared .align 4 .b8 s[64];"},
+      // Part of what is read was not written, and goes where nobody looks at it.
+      {"st.global.u32 [%d1], 1; ld.global.v2.u32 {%r2, %r3}, [%d1]; st.global.v2.u32 [%d1+128], {%r2, %r3}; "
+       "ld.global.u64 %d4, [%d1+128]; cvt.u32.u64 %r4, %d4; add.u32 %r4, %r4, 1; st.global.u32 [%d1+160], "
+       "%r4;",
+       ""},
       // A struct with a hole is copied whole.
       {".local .align 8 .b8 mine[16];\nst.local.u8 [mine], %r1; st.local.u64 [mine+8], %d1; ld.local.u64 "
        "%d4, [mine]; ld.local.u64 %d5, [mine+8];",
@@ -245,7 +310,7 @@ TEST(Findings, ExecutionMayGoOn) {
 
 TEST(Findings, ChecksCanBeLeftOut) {
   Options options;
-  options.checks = {false, false, false};
+  options.checks = Checks::none();
   const auto outcome =
       outcome_of("ld.global.u32 %r2, [%d3]; st.shared.u32 [s], %r1; ld.shared.u32 %r3, [s+4];",
                  ".shared .align 4 .b8 s[64];", options);

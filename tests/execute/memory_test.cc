@@ -98,7 +98,8 @@ TEST(Memory, TheHeap) {
   for (const auto& one : std::vector<Case>{
            {"ld.u32 %r3, [%d1+16];", Finding::Kind::out_of_bounds,
             "0 bytes past the end of `malloc` (16 bytes)"},
-           {"ld.u32 %r3, [%d1];", Finding::Kind::uninitialised_memory, "that nothing has written"},
+           {"ld.u32 %r3, [%d1]; add.u32 %r3, %r3, 1; st.u32 [%d1+8], %r3;",
+            Finding::Kind::uninitialised_memory, "that nothing has written"},
            {release + "ld.u32 %r3, [%d1+4];", Finding::Kind::out_of_bounds, "`memory that was freed`"},
            {release + release, Finding::Kind::bad_operand, "was freed before"}}) {
     SCOPED_TRACE(one.body);

@@ -59,7 +59,7 @@ Executed execute_first_warp(const Code& code, const RandomProgram& program,
   std::vector<Argument> passed{pointer(*code, *memory, *buffer)};
   for (const auto argument : arguments) passed.push_back(scalar(static_cast<std::int32_t>(argument)));
   Options options;
-  options.checks = {false, false, false};
+  options.checks = Checks::none();
   options.instruction_budget = longest_execution;
   StreamRecorder recorder({{0, 0}});
   // Only the first block is looked at, but the kernel sees how many there are.

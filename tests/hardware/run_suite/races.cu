@@ -138,8 +138,9 @@ extern "C" __global__ void atomic_and_plain_read(u32* out) {
     out[threadIdx.x] = s;
 }
 
+// With the atomics of the other warp, and of its own: threads of a warp are in no order either (PTX ISA).
 // run: <<<1, 64>>> out=zeros:u32:64
-// finds: shared_race uninitialised_memory
+// finds: shared_race uninitialised_memory warp_race
 extern "C" __global__ void initialisation_races_with_atomics(u32* out) {
   __shared__ u32 s;
   if (threadIdx.x == 63) s = 0;
