@@ -7,15 +7,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <deque>
 #include <filesystem>
 #include <mutex>
 #include <set>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "simulator/base/did_you_mean.h"
 #include "simulator/plan/plan.h"
@@ -151,16 +152,27 @@ Diagnostic too_large(const std::string& file, std::size_t limit) {
   return wrong_file(file, fmt::format("is larger than {} MiB", limit >> 20));
 }
 
-Result<std::string> read_all(int descriptor, const std::string& file, std::size_t limit, std::string text) {
-  std::array<char, 1 << 16> buffer;
+// In pieces: a text that grows by copies would need three times its size.
+Result<std::string> read_all(int descriptor, const std::string& file, std::size_t limit, std::string first) {
+  constexpr std::size_t piece_bytes = 1 << 20;
+  std::deque<std::string> pieces{std::move(first)};
+  std::size_t bytes = pieces.front().size();
+  std::vector<char> buffer(1 << 16);
   while (true) {
     const auto count = ::read(descriptor, buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return cannot_read(file, errno);
-    if (count == 0) return text;
-    text.append(buffer.data(), static_cast<std::size_t>(count));
-    if (text.size() > limit) return too_large(file, limit);
+    if (count == 0) break;
+    if (pieces.back().size() + static_cast<std::size_t>(count) > piece_bytes) pieces.emplace_back();
+    pieces.back().append(buffer.data(), static_cast<std::size_t>(count));
+    bytes += static_cast<std::size_t>(count);
+    if (bytes > limit) return too_large(file, limit);
   }
+  if (pieces.size() == 1) return std::move(pieces.front());
+  std::string text;
+  text.reserve(bytes);
+  for (; !pieces.empty(); pieces.pop_front()) text += pieces.front();
+  return text;
 }
 
 }  // namespace

@@ -125,15 +125,15 @@ in line 25 of Algorithm 2, `current_instr_index` is `current_instr_counter`.""",
 }
 
 
-def table_3(kernel, percent, why=""):
+def table_3(kernel, n, percent, why=""):
     return {"item": f"Table 3: {kernel}", "where": f"`samples/luo_suda2011/luo_suda_{kernel}.plan.yaml`", "paper": f"P = {percent}%",
-            "command": f"warptime predict samples/luo_suda2011/luo_suda_{kernel}.plan.yaml --gpu gtx-260 --model luo-suda --param threads=24576 --explain",
+            "command": f"warptime predict samples/luo_suda2011/luo_suda_{kernel}.plan.yaml --gpu gtx-260 --model luo-suda --param threads=24576,n={n} --explain",
             "find": r"P = ([\d.]+)%", "ours": "P = {}%", "why": why or "the kernel is ours, after its description"}
 
 
 def explained(item, where, paper, find, ours, why=""):
     return {"item": item, "where": where, "paper": paper,
-            "command": "warptime predict samples/luo_suda2011/luo_suda_svm.plan.yaml --gpu gtx-260 --model luo-suda --param threads=6144 --explain",
+            "command": "warptime predict samples/luo_suda2011/luo_suda_svm.plan.yaml --gpu gtx-260 --model luo-suda --param threads=6144,n=512 --explain",
             "find": find, "ours": ours, "why": why}
 
 
@@ -155,13 +155,13 @@ awareness*, IPSJ SIG Technical Report 2011-HPC-130, no. 19. What was mended in o
          "ours": "add: {}, {}, {}, {}", "why": "operations that it lacks: `further_class_cycles`. Its microbenchmarks: `tests/hardware/luo_suda2011/`"},
         {"item": "Table 2", "where": "`simulator/gpu/catalogue/gtx-260.yaml`", "paper": "24 SMs, 1242 MHz, 111.9 GB/s",
          "command": "warptime gpus gtx-260 --format json", "find": r'"clock_mhz": (\d+)', "ours": "{} MHz"},
-        table_3("svm", "26.23"), table_3("matrix", "28.2"), table_3("linear", "45.84"), table_3("sepia", "52.97"),
-        table_3("blackscholes_7", "76.62"), table_3("blackscholes", "86.97"),
+        table_3("svm", 512, "26.23"), table_3("matrix", 256, "28.2"), table_3("linear", 800, "45.84"), table_3("sepia", 640000, "52.97"),
+        table_3("blackscholes_7", 900000, "76.62"), table_3("blackscholes", 900000, "86.97"),
         {"item": "Table 4", "where": "`luo_suda_accuracy`", "paper": "90.4%, 90.2% on average",
          "why": "measured times are in Figure 8 alone. The mean of its six means is checked by `tests/simulator/luo_suda_test.cc`"},
         {"item": "Figures 1 to 7", "where": "–", "paper": "drawings", "why": "no figures"},
         {"item": "Figure 8", "where": "[luo-suda.md](luo-suda.md#table-3)", "paper": "times fall to a limit with the number of warps",
-         "command": "warptime predict samples/luo_suda2011/luo_suda_matrix.plan.yaml --gpu gtx-260 --model luo-suda --param threads=768,24576 --format csv | "
+         "command": "warptime predict samples/luo_suda2011/luo_suda_matrix.plan.yaml --gpu gtx-260 --model luo-suda --param threads=768,24576 --param n=256 --format csv | "
                     "python3 -c 'import csv, sys; print(*(round(float(r[\"time_us\"])) for r in csv.DictReader(sys.stdin)))'",
          "find": r"(\d+) (\d+)", "ours": "matrix: {} µs with 1 warp, {} with 32", "why": "the plot is not in our text"},
         {"item": "Figure 9", "where": "–", "paper": "accuracies above 80%", "why": "needs the measured times of Figure 8"},

@@ -84,10 +84,23 @@ class Remembered {
   std::map<std::string, Result<T>> answers_;
 };
 
-// What nvcc is to call the text that follows.
-std::string line_directive(const std::string& name) {
-  return fmt::format("#line 1 \"{}\"\n", plain_name(name));
-}
+// What nvcc is to call texts: names that can stand in its PTX, and back in what it says.
+class ShownNames {
+ public:
+  std::string line_directive(const std::string& name) {
+    std::string plain = plain_name(name);
+    std::string directive = fmt::format("#line 1 \"{}\"\n", plain);
+    if (plain != name) names_.emplace(std::move(plain), name);
+    return directive;
+  }
+  std::string undo_in_message(std::string text) const {
+    for (const auto& [plain, name] : names_) text = replace_all(std::move(text), plain, name);
+    return text;
+  }
+
+ private:
+  std::map<std::string, std::string> names_;  // by the plain one
+};
 
 std::string folder_of(const std::string& file) {
   const fs::path parent = fs::path(file).parent_path();
@@ -109,8 +122,8 @@ std::vector<std::string> include_folders(const std::vector<std::string>& flags) 
 // is included through a macro, are left as they are.
 class RolledCopies {
  public:
-  RolledCopies(std::string folder, std::vector<std::string> search)
-      : folder_(std::move(folder)), search_(std::move(search)) {}
+  RolledCopies(std::string folder, std::vector<std::string> search, ShownNames& shown)
+      : folder_(std::move(folder)), search_(std::move(search)), shown_(shown) {}
 
   std::string text_of(const std::string& file, std::string_view text) {
     const std::string home = folder_of(file);
@@ -131,7 +144,7 @@ class RolledCopies {
         fmt::format("{}/{}-{}", folder_, copies_.size(), fs::path(name).filename().string());
     copies_.emplace(key, copy);  // before its own includes are looked at: they may lead back to it
     const std::optional<std::string> text = read_file(*original);
-    if (!text || !write_file(copy, line_directive(*original) + text_of(*original, *text))) {
+    if (!text || !write_file(copy, shown_.line_directive(*original) + text_of(*original, *text))) {
       copies_[key] = *original;
       return std::nullopt;
     }
@@ -153,6 +166,7 @@ class RolledCopies {
 
   std::string folder_;
   std::vector<std::string> search_;
+  ShownNames& shown_;
   std::map<std::string, std::string> copies_;  // by the original's full path
 };
 
@@ -240,9 +254,10 @@ Result<Source> compile_with_nvcc(Source source, std::string_view text, const Com
   const std::string name = source.file == "-" ? "<stdin>" : source.file;
   const std::string input = folder.path() + "/source.cu";
   const std::string output = folder.path() + "/source.ptx";
-  std::string body = line_directive(name);
+  ShownNames shown;
+  std::string body = shown.line_directive(name);
   if (options.rolled) {
-    body += RolledCopies(folder.path(), include_folders(options.flags)).text_of(source.file, text);
+    body += RolledCopies(folder.path(), include_folders(options.flags), shown).text_of(source.file, text);
   } else {
     body += text;
   }
@@ -258,6 +273,7 @@ Result<Source> compile_with_nvcc(Source source, std::string_view text, const Com
   if (!run) return run.diagnostics();
   std::string said = replace_all(names.undo_in_message(run->output + run->errors), input, name);
   said = replace_all(std::move(said), "source.cu", fs::path(name).filename().string());
+  said = shown.undo_in_message(std::move(said));
   if (run->status != 0) {
     if (said.empty()) said = fmt::format("nvcc ended with status {}", run->status);
     return verbatim(Severity::error, std::move(said));

@@ -1,11 +1,12 @@
 // `Linear` of Table 3 of Luo and Suda (2011): "image filter to compute 9-pixels avg", 800 x 800. The image has a border of one pixel, so that
 // every pixel has nine neighbours; border pixels at the ends of lines get a mean, too, which nobody reads.
 
-constexpr int width = 800, height = 800, pitch = width + 2;
+constexpr int width = 800, pitch = width + 2;
 
-// in:  (height + 2) x pitch pixels, and two more
-// out: height x pitch pixels, each the mean of nine
-__global__ void linear(const float *in, float *out)
+// height: of the image, such as 800
+// in:     (height + 2) x pitch pixels, and two more
+// out:    height x pitch pixels, each the mean of nine
+__global__ void linear(int height, const float *in, float *out)
 {
     int threads = gridDim.x * blockDim.x;
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < height * pitch; i += threads)

@@ -66,8 +66,26 @@ const std::vector<NotCompared>& not_compared() {
 // Sizes that no block above divides.
 const std::vector<Bindings>& odd_sizes() {
   static const std::vector<Bindings> all = {
-      {{"K", 4}, {"N", 200}, {"R", 72}, {"C", 88}, {"b", 32}, {"l", 2}, {"levels", 1}, {"F", 8}},
-      {{"K", 8}, {"N", 296}, {"R", 40}, {"C", 136}, {"b", 64}, {"l", 1}, {"levels", 2}, {"F", 16}},
+      {{"K", 4},
+       {"N", 200},
+       {"R", 72},
+       {"C", 88},
+       {"b", 32},
+       {"l", 2},
+       {"levels", 1},
+       {"F", 8},
+       {"n", 1},
+       {"threads", 768}},
+      {{"K", 8},
+       {"N", 296},
+       {"R", 40},
+       {"C", 136},
+       {"b", 64},
+       {"l", 1},
+       {"levels", 2},
+       {"F", 16},
+       {"n", 2},
+       {"threads", 1536}},
   };
   return all;
 }

@@ -20,7 +20,8 @@ namespace {
 // Kernels in which loaded data decide how often a loop runs or which side is taken: these ask for a
 // parameter.
 const std::set<std::string>& asking() {
-  static const std::set<std::string> names = {"on_data", "until_data", "left_early", "chunk_rearrangement"};
+  static const std::set<std::string> names = {
+      "on_data", "until_data", "left_early", "chunk_rearrangement", "blackscholes", "blackscholes_7"};
   return names;
 }
 

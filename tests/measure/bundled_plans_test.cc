@@ -35,8 +35,8 @@ std::vector<std::string> plan_files() {
 // Sizes that the CPU is soon done with.
 Bindings small(const Plan& plan) {
   const std::string& name = plan.name;
-  Bindings values = {{"K", 6},  {"N", 256}, {"levels", 3}, {"R", 64},
-                     {"C", 64}, {"F", 4},   {"b", 32},     {"l", 2}};
+  Bindings values = {{"K", 6}, {"N", 256}, {"levels", 3}, {"R", 64}, {"C", 64},
+                     {"F", 4}, {"b", 32},  {"l", 2},      {"n", 3},  {"threads", 768}};
   if (name.starts_with("lifting") && name.ends_with("rows")) values["C"] = 256;
   if (name.starts_with("lifting") && name.ends_with("columns")) values["l"] = 12;
   Bindings own;
