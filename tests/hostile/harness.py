@@ -207,6 +207,14 @@ def make_program(text):
     return make
 
 
+def make_repository(path):
+    """A Git repository, with all that was placed beside it committed."""
+    folder = os.path.dirname(path)
+    me = ["-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "gc.auto=0"]
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "all"]):
+        subprocess.run(["git", "-C", folder, *me, *words], check=True)
+
+
 def make_sparse(size):
     def make(path):
         with open(path, "wb") as file:

@@ -99,12 +99,20 @@ cat > "$output" <<'END'
 %s
 END
 """ % inputs.PTX.strip()
-TOOLS = {"bin/nvcc": harness.make_program(SHELL_NVCC)}
+# ptxas runs nothing: whatever it is given goes through a shell here.
+SHELL_PTXAS = """#!/bin/bash
+line=true
+for argument; do line="$line \"$argument\""; done
+sh -c "$line"
+echo 'ptxas fatal : nothing is assembled' >&2
+exit 1
+"""
+TOOLS = {"bin/nvcc": harness.make_program(SHELL_NVCC), "bin/ptxas": harness.make_program(SHELL_PTXAS)}
 WITH_TOOLS = {"PATH": "@/bin:/usr/bin:/bin"}
 
 
 def shells():
-    """Nothing of a name or a flag reaches the shell that nvcc runs its steps through: no command in it is run."""
+    """Nothing of a name or a flag reaches a shell, nor nvcc's, which it runs its steps through: no command in it is run."""
     def case(name, command, files=None, **more):
         return Case(name, command, {**TOOLS, **FILES, **(files or {})}, environment={**WITH_TOOLS, **more})
     nvcc = ["--compiler", "nvcc"]
@@ -129,6 +137,16 @@ def shells():
             yield case(f"{text!r}, TMPDIR", ["analyze", "mtx.cu", *nvcc], {f"x{text}tmp/empty": ""}, TMPDIR=temporary)
         yield case(f"{text!r}, CUDA_HOME", ["analyze", "mtx.cu", *nvcc],
                    {f"x{text}/bin/nvcc": harness.make_program(SHELL_NVCC)}, PATH="/usr/bin:/bin", CUDA_HOME=f"@/x{text}")
+        yield case(f"{text!r}, ptxas in its folder", ["analyze", "mtx.cu", "--machine"],
+                   {f"x{text}/bin/ptxas": harness.make_program(SHELL_PTXAS)}, PATH="/usr/bin:/bin", CUDA_HOME=f"@/x{text}")
+        for folder in (f"{text}x", f"x{text}y", f"x{text}"):
+            folder = folder if not folder.startswith("-") else "./" + folder
+            yield case(f"{folder!r}, ptxas", ["analyze", folder + "/mtx.cu", "--machine"], {folder + "/mtx.cu": inputs.KERNEL})
+            yield case(f"{folder!r}, git", ["models", "check", folder, "--against", "HEAD"],
+                       {folder + "/pair.plan.yaml": inputs.PLAN, folder + "/mtx.cu": inputs.KERNEL,
+                        folder + "/.git": harness.make_repository})
+        yield case(f"{text!r}, git's file", ["models", "check", ".", "--against", "HEAD"],
+                   {f"x{text}.cu": inputs.KERNEL, ".git": harness.make_repository})
         yield case(f"{text!r}, --against", ["models", "check", ".", "--against", "x" + text])
     for revision in ("^HEAD", "HEAD..HEAD", "--all", "-h", "--output=HACKED", ":/x", "@{u}"):
         yield case(f"{revision}, --against", ["models", "check", ".", "--against", revision])
