@@ -148,6 +148,9 @@ void count_arrival(Warp& warp, BarrierState& barrier, std::uint32_t lanes, std::
 std::uint32_t lanes_of_one_barrier(const Warp& warp, const BarrierSite& site, std::uint32_t mask) {
   const auto *id = warp.at(site.id), *count = warp.at(site.has_count ? site.count : site.id);
   const auto first = first_lane(mask);
+  std::uint64_t differ = 0;
+  for (std::uint32_t i = 0; i < lanes_of_warp; ++i) differ |= (id[i] ^ id[first]) | (count[i] ^ count[first]);
+  if (differ == 0) return mask;
   std::uint32_t lanes = 0;
   each(mask,
        [&](std::uint32_t i) { lanes |= std::uint32_t{id[i] == id[first] && count[i] == count[first]} << i; });

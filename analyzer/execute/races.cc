@@ -75,6 +75,10 @@ bool race(Warp& warp, std::uint32_t lane, std::uint64_t address, const char* fir
 void keep_read(Warp& warp, std::uint32_t lane, SharedRecord& record) {
   const auto& order = warp.order;
   for (auto& read : record.reads) {
+    if (read.clock <= order.settled) {
+      read = {order.clock, static_cast<std::uint16_t>(warp.index * lanes_of_warp + lane), false};
+      return;
+    }
     const std::uint32_t reader = read.thread / lanes_of_warp;
     if (read.clock != 0 && reader != warp.index && read.clock > order.known[reader]) continue;
     const auto thread = static_cast<std::uint16_t>(warp.index * lanes_of_warp + lane);
@@ -232,9 +236,36 @@ void order_strong(Warp& warp, const DecodedInstruction& op, std::uint32_t mask, 
   if (op.acquires) meet(warp);
 }
 
+namespace {
+
+// Whether `record` is of nothing that the warp's threads do not know to come before.
+bool is_settled(const Warp& warp, const SharedRecord& record, AccessKind access) {
+  const auto settled = warp.order.settled;
+  if (record.copied || record.write_clock > settled) return false;
+  return access == AccessKind::read ||
+         (record.reads[0].clock <= settled && record.reads[1].clock <= settled);
+}
+
+}  // namespace
+
 void look_for_races(Warp& warp, std::uint32_t lane, std::uint64_t address, std::uint32_t bytes,
                     AccessKind access, bool strong) {
   auto& block = *warp.block;
+  // Most accesses are of a word, after a barrier.
+  if (bytes == word_bytes && address % word_bytes == 0 && block.split[address / word_bytes] == 0) {
+    auto& record = block.records[address];
+    if (is_settled(warp, record, access)) {
+      if (access == AccessKind::read) {
+        if (!strong) keep_read(warp, lane, record);
+        return;
+      }
+      record.write_clock = warp.order.clock;
+      record.write_thread = static_cast<std::uint16_t>(warp.index * lanes_of_warp + lane);
+      record.write_strong = strong;
+      record.stamp = access == AccessKind::write ? block.stamp : 0;
+      return;
+    }
+  }
   const auto* value = access == AccessKind::write ? warp.stored : nullptr;
   const auto clock = warp.order.clock;
   const auto is_there = [&](std::uint64_t from, std::uint64_t count) {

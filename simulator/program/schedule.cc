@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <unordered_map>
 
@@ -107,8 +108,16 @@ bool operator==(const Fragment& a, const Fragment& b) {
 
 class Flattener {
  public:
-  Flattener(const KernelProgram& program, Bindings bindings, const MemoryDurations& durations)
-      : program_(program), bindings_(std::move(bindings)), durations_(durations) {
+  Flattener(const KernelProgram& program, Bindings bindings, const MemoryDurations& durations,
+            Origins origins)
+      : program_(program),
+        bindings_(std::move(bindings)),
+        durations_(durations),
+        origins_kept_(origins == Origins::kept) {
+    if (!origins_kept_) {
+      check_depth(program.program, 0);
+      return;
+    }
     items_.reserve(kFewItems);
     after_.reserve(kFewItems);
     number_items(program.program, 0);
@@ -127,7 +136,19 @@ class Flattener {
   }
 
  private:
-  // Items are numbered as they stand in the program, those inside of others after these.
+  static void check_depth(const Items& items, int depth) {
+    if (depth > kDeepestSchedule) throw FlattenFailed{error("the program's items are nested too deeply")};
+    for (const Item& item : items) {
+      if (const auto* repeat = std::get_if<Repeat>(&item.what)) check_depth(repeat->body, depth + 1);
+      if (const auto* when = std::get_if<When>(&item.what)) {
+        check_depth(when->then_items, depth + 1);
+        check_depth(when->else_items, depth + 1);
+      }
+    }
+  }
+
+  // Items are numbered as they stand in the program, those inside of others after these. Without origins, nothing
+  // asks for their numbers, and all are 0.
   void number_items(const Items& items, int depth) {
     if (depth > kDeepestSchedule) throw FlattenFailed{error("the program's items are nested too deeply")};
     for (const Item& item : items) {
@@ -148,10 +169,12 @@ class Flattener {
     Fragment result;
     for (const Item& item : items) {
       append(result, item, first);
-      first = after_[first];
+      first = after(first);
     }
     return result;
   }
+
+  std::uint32_t after(std::uint32_t number) const { return origins_kept_ ? after_[number] : 0; }
 
   void append(Fragment& into, const Item& item, std::uint32_t number) {
     if (++visits_ > kMostVisits)
@@ -176,7 +199,7 @@ class Flattener {
     if (*condition != 0) return flatten(when.then_items, number + 1);
     // The others come after these, as many as there are.
     std::uint32_t first = number + 1;
-    for (std::size_t i = 0; i < when.then_items.size(); ++i) first = after_[first];
+    for (std::size_t i = 0; i < when.then_items.size(); ++i) first = after(first);
     return flatten(when.else_items, first);
   }
 
@@ -255,6 +278,7 @@ class Flattener {
 
   // Of one item.
   Period single(std::uint32_t number, PeriodKind kind, double cycles) {
+    if (!origins_kept_) return {kind, cycles, 0};
     std::uint32_t& origin = single_origins_[number];
     if (origin == kNoOrigin) {
       origin = static_cast<std::uint32_t>(schedule_.origins.size());
@@ -330,9 +354,9 @@ class Flattener {
     for (const auto& share : run.shares) add(into, share);
   }
 
-  static void add(Run& into, std::uint64_t count, const std::pair<std::uint32_t, std::uint64_t>& share) {
+  void add(Run& into, std::uint64_t count, const std::pair<std::uint32_t, std::uint64_t>& share) const {
     if (__builtin_add_overflow(into.count, count, &into.count)) throw too_many_instructions();
-    add(into, share);
+    if (origins_kept_) add(into, share);
   }
 
   static void add(Run& into, const std::pair<std::uint32_t, std::uint64_t>& share) {
@@ -366,8 +390,9 @@ class Flattener {
     Loop loop{count, std::move(body), 0};
     std::uint64_t key = count * 0x9E3779B97F4A7C15u;
     for (const Step& step : loop.body) {
-      const auto part =
-          step.loop ? reinterpret_cast<std::uintptr_t>(step.loop.get()) : step.period.origin * 8 + 1;
+      const auto part = step.loop
+                            ? reinterpret_cast<std::uintptr_t>(step.loop.get())
+                            : std::bit_cast<std::uint64_t>(step.period.cycles) ^ (step.period.origin * 8 + 1);
       key = (key ^ part) * 0x100000001B3u;
     }
     const auto same = [&](const Loop& known) {
@@ -406,6 +431,7 @@ class Flattener {
   }
 
   std::uint32_t intern_origin(const Run& run) {
+    if (!origins_kept_) return 0;
     std::uint64_t key = run.shares.size();
     for (const auto& [number, instructions] : run.shares)
       key = ((key ^ number) * 0x9E3779B97F4A7C15u ^ instructions) * 0x100000001B3u;
@@ -481,6 +507,7 @@ class Flattener {
   const KernelProgram& program_;
   Bindings bindings_;
   const MemoryDurations& durations_;
+  bool origins_kept_;
   Schedule schedule_;
   std::vector<const Item*> items_;
   std::vector<std::uint32_t> after_;  // the number after an item and those inside of it, by its number
@@ -530,9 +557,9 @@ Result<Schedule> make_schedule(const KernelProgram& program, const Bindings& bin
 }
 
 Result<Schedule> make_schedule_of_bound(const KernelProgram& program, Bindings bindings,
-                                        const MemoryDurations& durations) {
+                                        const MemoryDurations& durations, Origins origins) {
   try {
-    return Flattener(program, std::move(bindings), durations).run();
+    return Flattener(program, std::move(bindings), durations, origins).run();
   } catch (FlattenFailed& failed) {
     return std::move(failed.diagnostic);
   }

@@ -59,9 +59,14 @@ struct Schedule {
 Result<Schedule> make_schedule(const KernelProgram& program, const Bindings& bindings,
                                const MemoryDurations& durations);
 
+enum class Origins : std::uint8_t {
+  kept,
+  none
+};  // none: no Schedule::origins, and every Period::origin is 0
+
 // The same for bindings that have all names that the program needs.
 Result<Schedule> make_schedule_of_bound(const KernelProgram& program, Bindings bindings,
-                                        const MemoryDurations& durations);
+                                        const MemoryDurations& durations, Origins origins = Origins::kept);
 
 // The periods written out; fails when there are more than `limit`.
 Result<std::vector<Period>> written_out(const Schedule& schedule, std::uint64_t limit);

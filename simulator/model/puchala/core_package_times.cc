@@ -62,7 +62,7 @@ Result<CorePackageTimes::Instance*> CorePackageTimes::find(const TimedProgram& p
   if (!scheduled.schedule) {
     Bindings bindings;
     for (std::size_t i = 0; i < values.size(); ++i) bindings[program.names[i]] = values[i];
-    auto made = make_schedule_of_bound(*program.program, std::move(bindings), program.durations);
+    auto made = make_schedule_of_bound(*program.program, std::move(bindings), program.durations, origins_);
     if (!made) {
       scheduled_.erase(key_);
       return made.diagnostics();

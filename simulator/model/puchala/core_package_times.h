@@ -18,7 +18,8 @@ namespace warptime {
 // Uses bounded memory. Not thread-safe.
 class CorePackageTimes {
  public:
-  explicit CorePackageTimes(const CorePackageOptions& options) : options_(options) {}
+  explicit CorePackageTimes(const CorePackageOptions& options, Origins origins = Origins::kept)
+      : options_(options), origins_(origins) {}
 
   // One program with values and t_m: its times by warps.
   class Instance : public CorePackageModel {
@@ -63,6 +64,7 @@ class CorePackageTimes {
   };
 
   CorePackageOptions options_;
+  Origins origins_;  // of the instances' schedules
   RoundSimulation simulation_;
   std::unordered_map<ProgramWithValues, Scheduled, ProgramWithValues::Hash> scheduled_;
   ProgramWithValues key_;         // of the program that is looked for

@@ -34,7 +34,8 @@ class PlainCorePackage : public CorePackageModel {
 
 class PuchalaSession final : public ModelSession {
  public:
-  explicit PuchalaSession(const ModelOptions& options) : times_(core_package_options(options)) {}
+  explicit PuchalaSession(const ModelOptions& options)
+      : times_(core_package_options(options), Origins::none) {}
 
   void start(const ModelGpu& gpu, std::size_t launches) override {
     gpu_ = &gpu;
