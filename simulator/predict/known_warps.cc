@@ -45,7 +45,7 @@ std::shared_ptr<const KnownWarps::Launch> KnownWarps::add(const Key& key, Launch
                                                           std::vector<Part> parts, const Write& write) {
   const KernelProgram& of = *key.program->program;
   const std::lock_guard lock(mutex_);
-  if (launches_.size() >= most_) launches_.clear();
+  if (!launches_.empty() && launches_.size() >= most_) launches_.clear();
   if (programs_.size() + decided_.size() >= kMost) {
     programs_.clear();
     decided_.clear();
@@ -72,7 +72,8 @@ std::shared_ptr<const KnownWarps::Launch> KnownWarps::add(const Key& key, Launch
     else
       same->weight += part.weight;
   }
-  return launches_.insert_or_assign(key, std::make_shared<const Launch>(std::move(launch))).first->second;
+  auto made = std::make_shared<const Launch>(std::move(launch));
+  return most_ == 0 ? made : launches_.insert_or_assign(key, std::move(made)).first->second;
 }
 
 std::shared_ptr<const KernelProgram> KnownWarps::program_of(const KernelProgram& of, Items items) {

@@ -29,7 +29,7 @@ class KnownWarps {
   // dimensions.
   using Key = ProgramWithValues;
   static constexpr std::size_t kMost = 1 << 15;  // launches that are remembered, …
-  static constexpr std::size_t kFew = 1 << 10;   // … and where more launches pass before one comes again
+  static constexpr std::size_t kFew = 1 << 7;    // … and where more launches pass before one comes again
 
   struct Part {  // some of a launch's warps
     double weight = 0;
@@ -42,6 +42,10 @@ class KnownWarps {
   // What is forgotten before it is asked for again only takes the place of other things in the caches of the CPU.
   void expect(std::uint64_t rows) { most_ = rows > kMost ? kFew : kMost; }
   std::size_t most() const { return most_; }
+  // Whether threads gain from each other's launches. Where none comes again, they would only wait for each other: each
+  // has a KnownWarps of its own, which remembers programs alone.
+  bool worth_sharing() const { return most_ == kMost; }
+  void remember_programs_only() { most_ = 0; }
 
   // nullptr: not known.
   std::shared_ptr<const Launch> find(const Key& key) const;

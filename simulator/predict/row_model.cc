@@ -48,6 +48,7 @@ RowModel::RowModel(const PreparedPlan& plan, const PredictionOptions& options)
       bound_(plan.slots.size(), 0) {
   std::fill_n(slots_.begin() + static_cast<std::ptrdiff_t>(plan.block_slot), launch_dimensions().size(), 1);
   for (const Model* model : options.beside) beside_.push_back(model->session(options.model_options));
+  own_known_warps_.remember_programs_only();
 }
 
 void RowModel::start_gpu(const PreparedGpu& gpu) {
@@ -563,7 +564,8 @@ const RowModel::WarpVariants& RowModel::variants_of(const PreparedLaunch& launch
     if (parameter.share) key.values.push_back(std::llround(share_of(launch, parameter) * 1e9));
   if (const auto known = variants_.find(key); known != variants_.end()) return known->second;
   if (variants_.size() >= plan_.known_warps->most()) variants_.clear();
-  auto warps = plan_.known_warps->find(key);
+  std::shared_ptr<const KnownWarps::Launch> warps;
+  if (plan_.known_warps->worth_sharing()) warps = plan_.known_warps->find(key);
   if (!warps) {
     const LaunchSize launch_size{{size.grid.x, size.grid.y, size.grid.z},
                                  {size.block.x, size.block.y, size.block.z}};
@@ -598,7 +600,7 @@ Shares RowModel::shares_of(const PreparedLaunch& launch) const {
 
 std::shared_ptr<const KnownWarps::Launch> RowModel::make_variants(const PreparedLaunch& launch,
                                                                   std::size_t index, const LaunchSize& size,
-                                                                  const KnownWarps::Key& key) const {
+                                                                  const KnownWarps::Key& key) {
   const Bindings values = bindings_of(launch, index);
   const Shares shares = shares_of(launch);
   // Where data decide, several warps of each group stand for the shares that do one thing and the other.
@@ -624,7 +626,8 @@ std::shared_ptr<const KnownWarps::Launch> RowModel::make_variants(const Prepared
     parts[part].decisions = std::move(group.decisions);
     if (!parts[part].decisions) parts[part].items = write(part);
   }
-  return plan_.known_warps->add(key, {{}, warps->sampled, warps->threads_unknown}, std::move(parts), write);
+  KnownWarps& known = plan_.known_warps->worth_sharing() ? *plan_.known_warps : own_known_warps_;
+  return known.add(key, {{}, warps->sampled, warps->threads_unknown}, std::move(parts), write);
 }
 
 // Between rows: sessions know programs by their addresses.

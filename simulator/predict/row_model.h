@@ -145,8 +145,7 @@ class RowModel {
                                                           std::size_t index, const Launch& shape);
   const WarpVariants& variants_of(const PreparedLaunch& launch, std::size_t index, const Launch& shape);
   std::shared_ptr<const KnownWarps::Launch> make_variants(const PreparedLaunch& launch, std::size_t index,
-                                                          const LaunchSize& size,
-                                                          const KnownWarps::Key& key) const;
+                                                          const LaunchSize& size, const KnownWarps::Key& key);
   void forget_variants();
   const Timed* timed(const TimedProgram& of, const std::shared_ptr<const KernelProgram>& program);
   double share_of(const PreparedLaunch& launch, const Parameter& parameter) const;  // of one with a share
@@ -207,6 +206,7 @@ class RowModel {
   std::uint64_t revisions_ = 0;  // number of revisions so far
   std::vector<Last> last_;
   std::unordered_map<KnownWarps::Key, WarpVariants, KnownWarps::Key::Hash> variants_;
+  KnownWarps own_known_warps_;   // where the plan's are not worth sharing
   KnownWarps::Key variant_key_;  // of the launch that is looked for
   // What warps execute: launches of many sizes have warps that execute the same.
   std::unordered_map<const KernelProgram*, std::vector<std::unique_ptr<Timed>>> timed_;

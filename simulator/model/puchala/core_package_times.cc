@@ -3,7 +3,7 @@
 namespace warptime {
 namespace {
 
-constexpr std::uint64_t kMostRemembered = 1 << 20;  // bytes, about: what fits the cache of a core
+constexpr std::uint64_t kMostRemembered = std::uint64_t{1} << 18;  // bytes, about: what fits the cache of a core
 
 // In bytes, about.
 std::uint64_t size_of(const Schedule& schedule) {
