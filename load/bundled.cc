@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "load/input.h"
 #include "simulator/base/did_you_mean.h"
 #include "simulator/base/embedded.h"
 
@@ -33,7 +34,7 @@ std::vector<Plan> read_bundled_plans() {
 bool is_plan_name(const std::string& input) {
   std::error_code ignored;
   return input != "-" && !input.empty() && input.find_first_of("/.") == std::string::npos &&
-         !std::filesystem::exists(input, ignored);
+         !is_named_text(input) && !std::filesystem::exists(input, ignored);
 }
 
 std::vector<std::string> bundled_plan_names() {

@@ -13,6 +13,7 @@
 #include <deque>
 #include <filesystem>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <thread>
 #include <utility>
@@ -54,6 +55,25 @@ class FilesRead {
   std::mutex mutex_;
   std::set<std::pair<dev_t, ino_t>> files_;
 };
+
+// What NamedTexts holds: threads that compile read files, too.
+struct TextsByName {
+  std::mutex mutex;
+  std::map<std::string, std::string> texts;
+};
+
+TextsByName& texts_by_name() {
+  static TextsByName texts;
+  return texts;
+}
+
+std::optional<std::string> named_text(const std::string& file) {
+  TextsByName& all = texts_by_name();
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.texts.find(file);
+  if (found == all.texts.end()) return std::nullopt;
+  return found->second;
+}
 
 FilesRead& files_read() {
   static FilesRead files;
@@ -177,7 +197,27 @@ Result<std::string> read_all(int descriptor, const std::string& file, std::size_
 
 }  // namespace
 
+NamedTexts::NamedTexts(std::map<std::string, std::string> texts) {
+  TextsByName& all = texts_by_name();
+  const std::lock_guard lock(all.mutex);
+  all.texts = std::move(texts);
+}
+
+NamedTexts::~NamedTexts() {
+  TextsByName& all = texts_by_name();
+  const std::lock_guard lock(all.mutex);
+  all.texts.clear();
+}
+
+bool is_named_text(const std::string& file) {
+  return named_text(file).has_value();
+}
+
 Result<std::string> read_text(const std::string& file) {
+  if (auto text = named_text(file)) {
+    if (text->empty()) return wrong_file(file, "is empty");
+    return std::move(*text);
+  }
   const Descriptor descriptor(open_for_reading(file));
   if (descriptor.number() < 0) return cannot_read(file, errno);
   struct stat status {};

@@ -1,6 +1,7 @@
 // Reading what the user names: a file, or `-` for standard input.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,17 @@ inline constexpr std::size_t stream_limit_bytes = std::size_t{1} << 28;
 // The whole text. Errors: no such file, a directory, an empty file, one that cannot be read, a named pipe that
 // no program opens for writing within seconds, more than input_limit_bytes or stream_limit_bytes.
 Result<std::string> read_text(const std::string& file);
+
+// Texts that are in no file, by the names that stand for them: read_text() gives these first, as long as this lives. One at
+// a time.
+class NamedTexts {
+ public:
+  explicit NamedTexts(std::map<std::string, std::string> texts);
+  NamedTexts(const NamedTexts&) = delete;
+  NamedTexts& operator=(const NamedTexts&) = delete;
+  ~NamedTexts();
+};
+bool is_named_text(const std::string& file);
 
 // Whether read_text() has read this very file, under whatever name.
 bool was_read(const std::string& file);

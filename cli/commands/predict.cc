@@ -17,7 +17,6 @@
 #include "load/bundled.h"
 #include "load/kernel_loader.h"
 #include "simulator/base/did_you_mean.h"
-#include "simulator/plan/calibration.h"
 
 namespace warptime::cli {
 namespace {
@@ -94,19 +93,6 @@ CommandSyntax predict_syntax() {
       Inputs::files_or_plans};
 }
 
-// What --calibration gives; one that was fitted with another plan is used, and said to be.
-Result<Calibrations> read_calibration(const Arguments& arguments, const Plan& plan) {
-  const auto file = arguments.value("calibration");
-  if (!file) return Calibrations();
-  const auto text = read_text(*file);
-  if (!text) return text.diagnostics();
-  const auto calibration = read_calibration_file(*text, *file);
-  if (!calibration) return calibration.diagnostics();
-  if (!calibration->plan.empty() && calibration->plan != plan.name)
-    say_note(fmt::format("{} was fitted to the plan {}, not to {}", *file, calibration->plan, plan.name));
-  return calibration->calibrations;
-}
-
 int run_plan(const Arguments& arguments, const PredictInput& input) {
   const Plan& plan = input.plan;
   const PredictSettings& settings = input.settings;
@@ -114,7 +100,7 @@ int run_plan(const Arguments& arguments, const PredictInput& input) {
     if (arguments.has(option) && !arguments.has("timeline"))
       return fail(wrong_command_line,
                   {error(fmt::format("--{} applies only to a timeline", option), "add --timeline text")});
-  const auto calibration = read_calibration(arguments, plan);
+  const auto calibration = read_calibration_option(arguments, plan);
   if (!calibration) return fail(wrong_input, calibration.diagnostics());
   PredictionJob job{plan, settings.gpus, settings.parameters, settings.prediction, {}, settings.format};
   job.options.constants.calibration_file = *calibration;

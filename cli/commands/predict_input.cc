@@ -33,6 +33,18 @@ Result<CacheState> read_caches(const Arguments& arguments, CacheState otherwise)
   return error(fmt::format("--caches must be warm or cold, not `{}`", *caches));
 }
 
+Result<Calibrations> read_calibration_option(const Arguments& arguments, const Plan& plan) {
+  const auto file = arguments.value("calibration");
+  if (!file) return Calibrations();
+  const auto text = read_text(*file);
+  if (!text) return text.diagnostics();
+  const auto calibration = read_calibration_file(*text, *file);
+  if (!calibration) return calibration.diagnostics();
+  if (!calibration->plan.empty() && calibration->plan != plan.name)
+    say_note(fmt::format("{} was fitted to the plan {}, not to {}", *file, calibration->plan, plan.name));
+  return calibration->calibrations;
+}
+
 Result<std::vector<CounterRow>> count_launches(const PredictInput& input, CacheState caches) {
   constexpr std::uint64_t kMostCounted = 100'000;
   const PredictSettings& settings = input.settings;

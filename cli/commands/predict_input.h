@@ -7,6 +7,7 @@
 #include "cli/options/predict_settings.h"
 #include "load/kernel_loader.h"
 #include "simulator/gpu/gpu.h"
+#include "simulator/plan/calibration.h"
 #include "simulator/plan/plan.h"
 #include "simulator/predict/counters.h"
 
@@ -34,6 +35,10 @@ std::unique_ptr<PredictInput> read_predict_input(const Arguments& arguments, Wit
 
 // --caches; `otherwise` where it is not given. Errors: neither warm nor cold.
 Result<CacheState> read_caches(const Arguments& arguments, CacheState otherwise);
+
+// What --calibration gives; one that was fitted with another plan is used, and said to be.
+// Errors: those of reading the file.
+Result<Calibrations> read_calibration_option(const Arguments& arguments, const Plan& plan);
 
 // What `counters` gives for the input. Errors: too many rows, those of count_all().
 Result<std::vector<CounterRow>> count_launches(const PredictInput& input, CacheState caches);

@@ -84,6 +84,10 @@ void end_now(int status) {
   ::_exit(status);
 }
 
+void interrupt_now() {
+  interrupted.store(true);
+}
+
 Interrupt::Interrupt() {
   interrupted.store(false);
   only_sets_the_flag.store(true);

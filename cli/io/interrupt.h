@@ -13,6 +13,9 @@ void end_on_signals(void (*clean_up)());
 // Ends the process as a signal does: removes temporary files, then exits with `status`. From any thread.
 [[noreturn]] void end_now(int status);
 
+// What Ctrl-C does to an Interrupt, for programs that take signals themselves.
+void interrupt_now();
+
 // Ctrl-C for commands that then finish with the rows so far: during its lifetime, the first signal only sets
 // a flag; one that comes later ends the process, and so do thirty seconds.
 class Interrupt {

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <set>
 
+#include "cli/io/capture.h"
 #include "cli/io/report.h"
 #include "load/input.h"
 
@@ -174,6 +175,10 @@ bool Output::flush() {
 }
 
 bool Output::write_now(std::string_view rest) {
+  if (Capture* capture = descriptor_ == STDOUT_FILENO ? current_capture() : nullptr) {
+    capture->write(rest);
+    return true;
+  }
   while (failure_ == 0 && !rest.empty()) {
     const auto count = ::write(descriptor_, rest.data(), rest.size());
     if (count >= 0)

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "cli/io/capture.h"
+
 namespace warptime::cli {
 namespace {
 
@@ -18,6 +20,7 @@ std::string rounded(double seconds) {
 
 void Progress::step(std::uint64_t steps) {
   done_ += steps;
+  if (Capture* capture = current_capture()) return capture->progress(done_, total_);
   if (!enabled_) return;
   const auto now = Clock::now();
   if (now < next_) return;

@@ -2,9 +2,12 @@
 
 #include <cstdio>
 
+#include "cli/io/capture.h"
+
 namespace warptime::cli {
 
 void say(const Diagnostic& diagnostic) {
+  if (Capture* capture = current_capture()) return capture->say(diagnostic);
   Diagnostic named = diagnostic;
   if (named.file.empty()) named.file = "warptime";
   const std::string text = to_text(named);

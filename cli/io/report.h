@@ -20,7 +20,7 @@ inline constexpr char exit_status_help[] =
     "       does not fit 64 bits, a missing option, options that exclude each other\n"
     "  130  interrupted (Ctrl-C)\n";
 
-// Prints to stderr; messages that are not about a file begin with the program's name.
+// Prints to stderr, or gives to a Capture (capture.h); messages that are not about a file begin with the program's name.
 void say(const Diagnostic& diagnostic);
 void say(const Diagnostics& diagnostics);
 // For callbacks that take one diagnostic at a time.

@@ -9,6 +9,7 @@
 
 #include "analyzer/compile/limits.h"
 #include "analyzer/kernel_names.h"
+#include "cli/io/capture.h"
 #include "cli/io/interrupt.h"
 #include "cli/io/report.h"
 #include "simulator/base/did_you_mean.h"
@@ -136,6 +137,7 @@ Diagnostics limit_compilers_by(const Arguments& arguments) {
   if (auto wrong = take("max-memory", most_mebibytes, 1 << 20, limits.memory_bytes); !wrong.empty())
     return wrong;
   compiling::limit_compilers(limits, [](const Diagnostic& why) {
+    if (Capture* capture = current_capture()) return capture->exceed(why);
     say(why);
     end_now(wrong_input);
   });

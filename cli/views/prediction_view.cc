@@ -17,13 +17,6 @@ bool sums(const TimePart& part) {
   return part.kind != TimePart::Kind::further;
 }
 
-// "luo_suda_us" of "luo-suda"
-std::string time_key(const Model& model) {
-  std::string key(model.name());
-  std::replace(key.begin(), key.end(), '-', '_');
-  return key + "_us";
-}
-
 constexpr char default_t_m_footnote[] =
     "* t_m is only the GPU's default, not fitted to this kernel: give --t-m CYCLES or --calibration FILE\n";
 
@@ -54,13 +47,6 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-bool disagree(const PredictionRow& row, const PredictionColumns& columns) {
-  return std::any_of(row.beside_us.begin(), row.beside_us.end(), [&](double other) {
-    const double own = row.time.total_us;
-    return std::max(own, other) > columns.disagreement * std::min(own, other);
-  });
-}
-
 // "256 x 128"; in several dimensions "(16, 512) x (32, 8)"
 std::string shape_text(const GridAndBlock& shape) {
   const auto& [grid, block] = shape;
@@ -68,12 +54,6 @@ std::string shape_text(const GridAndBlock& shape) {
   if (grid.z == 1 && block.z == 1)
     return fmt::format("({}, {}) x ({}, {})", grid.x, grid.y, block.x, block.y);
   return fmt::format("({}, {}, {}) x ({}, {}, {})", grid.x, grid.y, grid.z, block.x, block.y, block.z);
-}
-
-// What Algorithm 3's launches take longer than the best ones, in percent of theirs.
-double gain_percent(const PredictionRow& row) {
-  if (!row.algorithm_3_us || *row.algorithm_3_us <= 0) return 0;
-  return 100 * (1 - row.time.total_us / *row.algorithm_3_us);
 }
 
 // Lines of text, added to by the thread that computed the rows.
@@ -429,6 +409,24 @@ class RankingView : public PredictionView {
 };
 
 }  // namespace
+
+bool disagree(const PredictionRow& row, const PredictionColumns& columns) {
+  return std::any_of(row.beside_us.begin(), row.beside_us.end(), [&](double other) {
+    const double own = row.time.total_us;
+    return std::max(own, other) > columns.disagreement * std::min(own, other);
+  });
+}
+
+double gain_percent(const PredictionRow& row) {
+  if (!row.algorithm_3_us || *row.algorithm_3_us <= 0) return 0;
+  return 100 * (1 - row.time.total_us / *row.algorithm_3_us);
+}
+
+std::string time_key(const Model& model) {
+  std::string key(model.name());
+  std::replace(key.begin(), key.end(), '-', '_');
+  return key + "_us";
+}
 
 bool has_interval(const Model& model) {
   return find_part(model, "low_us") && find_part(model, "high_us") && find_part(model, "kernel_us");

@@ -24,6 +24,12 @@ struct PredictionColumns {
 
 // Whether its rows have low_us and high_us.
 bool has_interval(const Model& model);
+// Whether the time of one of the models beside the row's own differs by more than PredictionColumns::disagreement.
+bool disagree(const PredictionRow& row, const PredictionColumns& columns);
+// What Algorithm 3's launches take longer than the best ones, in percent of theirs.
+double gain_percent(const PredictionRow& row);
+// The key of the time of a model beside the row's own: "luo_suda_us".
+std::string time_key(const Model& model);
 // Times that differ by less are too close to call (docs/predicting.md says how often the others are called
 // right).
 inline constexpr double kTooClose = 1.1;
