@@ -36,9 +36,10 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.normpath(os.path.join(HERE, "..", ".."))
-COPIED = ["README.md", "data", "docs", "dwt_kernels", "samples", "simulator/gpu/catalogue", "tests/ptx/data"]
+COPIED = ["README.md", "data", "docs", "dwt_kernels", "samples", "simulator/gpu/catalogue", "tests/ptx/data", "tests/python/data"]
 COLUMNS = 100
 SECONDS_PER_COMMAND = 120
+DEBIAN_PYTHON = "/usr/bin/python3"  # has the packages; another that stands before it in PATH may not
 CLONE = "~/warptime"  # stands for the scratch folder in outputs
 SPAN_IS_COMMAND = re.compile(r"(warptime|scripts/[\w-]+|tests/[\w-]+/[\w.-]+)\s+\S")
 SCRIPT_ALONE = re.compile(r"scripts/[\w-]+$")
@@ -251,12 +252,18 @@ def scratch_copy(folder, warptime):
             shutil.copy(source, target)
     os.makedirs(os.path.join(folder, "build"))
     os.symlink(warptime, os.path.join(folder, "build", "warptime"))
+    module = os.path.join(os.path.dirname(os.path.realpath(warptime)), "python")
+    if os.path.isdir(module):
+        os.symlink(module, os.path.join(folder, "build", "python"))
+    if os.path.exists(DEBIAN_PYTHON):
+        os.symlink(DEBIAN_PYTHON, os.path.join(folder, "build", "python3"))
 
 
 def run(text, folder):
     """(exit status, lines of stdout and stderr together) of a command."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("WARPTIME")}
     environment |= {"PATH": os.path.join(folder, "build") + os.pathsep + environment.get("PATH", ""), "LC_ALL": "C.UTF-8"}
+    environment |= {"PYTHONPATH": os.path.join(folder, "build", "python"), "PYTHONDONTWRITEBYTECODE": "1"}
     environment.pop("COLUMNS", None)
     with subprocess.Popen(["bash", "-c", text], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, start_new_session=True) as process:

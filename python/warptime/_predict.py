@@ -1,0 +1,233 @@
+"""predict, sweep and counters."""
+from __future__ import annotations
+
+import itertools
+import json
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+
+import numpy as np
+
+from . import _run
+from ._analyze import FoundPlan, Plan, analyze, compiler_options
+from ._inputs import Dimensions, Names, Number, Path, Source, Values, Words
+from ._inputs import dimensions_text, is_text, names_list, path_word, positional_arguments, wrong_argument
+from ._program import Program, read_programs
+from ._results import Prediction, prediction_of
+from ._run import Progress
+from ._table import Table, from_dicts, structured
+
+Arguments = Union[Mapping[str, Values], Sequence[Any], None]
+"""A kernel's arguments: by the names of its program's parameters, or all in their order, arrays and pointers among them."""
+
+
+def _program_of(source: Source, kernel: Optional[str], words_name: str) -> Program:
+    if isinstance(source, Program):
+        return source
+    if isinstance(source, str) and is_text(source) and ("\nprogram:" in "\n" + source or source.lstrip().startswith("{")):
+        return read_programs(source)[0]
+    analysed: Program = analyze(source, kernel=kernel, name=words_name)[0]
+    return analysed
+
+
+def launch_options(words: Words, grid: Optional[Dimensions], block: Optional[Dimensions],
+                   threads: Union[int, str, None], shared: Union[int, str, None]) -> None:
+    words.option("grid", dimensions_text(grid))
+    words.option("block", dimensions_text(block))
+    words.option("threads", dimensions_text(threads))
+    words.option("shared", dimensions_text(shared))
+
+
+def input_of(words: Words, source: Source, kernel: Optional[str], args: Arguments, params: Mapping[str, Values],
+             name: str) -> None:
+    """The source, and the values of its parameters from `args` and `params`."""
+    values: Dict[str, Any] = {}
+    if isinstance(args, Mapping):
+        values.update(args)
+    elif args is not None:
+        if isinstance(args, str):
+            raise wrong_argument("args is a text", "give a dictionary, or the arguments in their order")
+        values.update(positional_arguments(args, _program_of(source, kernel, name)))
+    for key, value in params.items():
+        if key in values:
+            raise wrong_argument(f"{key} is given twice, in args and by its name")
+        values[key] = value
+    words.pairs("param", values)
+    if isinstance(source, (FoundPlan, Plan)):
+        for kernel_name, kernel_source in source.kernels.items():
+            named = words.named(kernel_source)
+            words.texts[kernel_name] = words.texts.pop(named) if named in words.texts else _text_of(named)
+    words.input(source, name)
+
+
+def _text_of(path: str) -> str:
+    with open(path, encoding="utf-8") as stream:
+        return stream.read()
+
+
+def predict(
+    source: Source,
+    *,
+    gpu: Optional[Names] = None,
+    grid: Optional[Dimensions] = None,
+    block: Optional[Dimensions] = None,
+    threads: Union[int, str, None] = None,
+    shared: Union[int, str, None] = None,
+    args: Arguments = None,
+    kernel: Optional[str] = None,
+    model: Optional[str] = None,
+    t_p: Optional[Number] = None,
+    t_m: Optional[Number] = None,
+    calibration: Any = None,
+    caches: Optional[str] = None,
+    best_launch: bool = False,
+    assume: Optional[Mapping[str, Union[Number, str]]] = None,
+    figures: Optional[Mapping[str, Number]] = None,
+    gpu_dir: Optional[Path] = None,
+    arch: Optional[str] = None,
+    compiler: Optional[str] = None,
+    rolled: bool = False,
+    flags: Sequence[str] = (),
+    machine: bool = False,
+    registers: bool = False,
+    rearrange: bool = False,
+    skip_unsupported: bool = False,
+    max_time: Optional[Number] = None,
+    jobs: Optional[int] = None,
+    progress: Progress = False,
+    name: str = "<string>",
+    **params: Values,
+) -> Prediction:
+    """The time of a kernel or a plan on each GPU, for each combination of parameters.
+
+    source: CUDA C++, PTX, a kernel program or a plan, as a path, a text or an object; or the name of a bundled plan.
+    gpu: one or several; None is the whole catalogue, ranked. grid, block: of a kernel, in blocks and threads; or threads, for
+    which Algorithm 3 chooses the blocks; expressions may use the parameters. shared: dynamic shared memory of a block, in
+    bytes. args: the kernel's arguments in their order, or by name. t_p: launch overhead in microseconds. t_m: cycles for which
+    a memory access holds a core package. calibration: a path or a text. caches: "warm" or "cold". best_launch: look for the
+    quickest blocks. assume: what data decide, by name. figures: other figures of the GPUs, ``{"clock": 1900}``. jobs: threads.
+    progress: a tqdm bar, or a function. params: values of parameters, ``K=8``, ``N="2^6..2^20"``.
+
+    The GIL is released; Ctrl-C ends it with KeyboardInterrupt. Raises InputError, ArgumentError.
+    """
+    words = Words()
+    words.option("gpu", names_list(gpu))
+    launch_options(words, grid, block, threads, shared)
+    words.option("kernel", kernel)
+    words.option("model", model)
+    words.option("t-p", t_p)
+    words.option("t-m", t_m)
+    if calibration is not None:
+        words.option("calibration", words.named(calibration, "<calibration>"))
+    words.option("caches", caches)
+    words.option("best-launch", best_launch)
+    for key, value in (assume or {}).items():
+        words.option("assume", f"{key}={value}")
+    for key, value in (figures or {}).items():
+        words.option("set", f"{key}={value}")
+    words.option("gpu-dir", None if gpu_dir is None else path_word(gpu_dir))
+    compiler_options(words, arch, compiler, rolled, flags, skip_unsupported, max_time)
+    words.option("machine", machine)
+    words.option("registers", registers)
+    words.option("rearrange", rearrange)
+    words.option("jobs", jobs)
+    input_of(words, source, kernel, args, params, name)
+    return prediction_of(*_run.predict(words, progress))
+
+
+def sweep(source: Source, *, over: Mapping[str, Sequence[Any]], progress: Progress = False, **options: Any) -> Prediction:
+    """predict() for each combination of values of its arguments, as one table, in whose columns these are: a block shape is
+    tuned with ``over={"block": [64, 128, 256], "grid": …}``.
+
+    over: the arguments of predict() to vary, and their values. Where grid and block depend on each other, vary "launch":
+    ``over={"launch": [(grid, block), …]}``. Parameters alone need no sweep(): predict() takes several values of each.
+    progress: True, or a function of the predictions done and all of them.
+    """
+    if not over:
+        raise wrong_argument("over names no argument of predict()")
+    names = list(over)
+    combinations = list(itertools.product(*(list(over[name]) for name in names)))
+    if not combinations:
+        raise wrong_argument("over has an argument without values")
+    tables: List[Prediction] = []
+    on_progress, close = _run.reporter(progress, "sweep")
+    try:
+        for done, values in enumerate(combinations, 1):
+            chosen = dict(zip(names, values))
+            if "launch" in chosen:
+                chosen["grid"], chosen["block"] = chosen.pop("launch")
+            tables.append(predict(source, **{**options, **chosen}))
+            if on_progress is not None:
+                on_progress(done, len(combinations))
+    finally:
+        close()
+    return _joined(tables, names, combinations)
+
+
+def _joined(tables: Sequence[Prediction], names: Sequence[str], combinations: Sequence[Sequence[Any]]) -> Prediction:
+    columns: Dict[str, Any] = {}
+    present = [c for c in tables[0].columns if all(c in table.columns for table in tables)]
+    for column in present:
+        columns[column] = np.concatenate([table[column] for table in tables])
+    for i, name in enumerate(names):
+        if name in columns or name == "launch":
+            continue
+        columns[name] = np.concatenate([np.full(len(t), str(values[i])) for t, values in zip(tables, combinations)])
+    joined = tables[0]._with(structured(columns))
+    joined.diagnostics = tuple(dict.fromkeys(one for table in tables for one in table.diagnostics))
+    return joined
+
+
+def counters(
+    source: Source,
+    *,
+    gpu: Optional[Names] = None,
+    grid: Optional[Dimensions] = None,
+    block: Optional[Dimensions] = None,
+    threads: Union[int, str, None] = None,
+    shared: Union[int, str, None] = None,
+    args: Arguments = None,
+    kernel: Optional[str] = None,
+    caches: Optional[str] = None,
+    assume: Optional[Mapping[str, Union[Number, str]]] = None,
+    figures: Optional[Mapping[str, Number]] = None,
+    gpu_dir: Optional[Path] = None,
+    arch: Optional[str] = None,
+    compiler: Optional[str] = None,
+    rolled: bool = False,
+    flags: Sequence[str] = (),
+    machine: bool = False,
+    registers: bool = False,
+    skip_unsupported: bool = False,
+    max_time: Optional[Number] = None,
+    name: str = "<string>",
+    **params: Values,
+) -> Table:
+    """What the hardware counts for each launch, in columns named as Nsight Compute's metrics; NaN: not known.
+
+    The arguments are those of predict(). caches: "warm" (default) or "cold" (how ncu measures by default).
+    """
+    words = Words()
+    words.option("gpu", names_list(gpu))
+    launch_options(words, grid, block, threads, shared)
+    words.option("kernel", kernel)
+    words.option("caches", caches)
+    for key, value in (assume or {}).items():
+        words.option("assume", f"{key}={value}")
+    for key, value in (figures or {}).items():
+        words.option("set", f"{key}={value}")
+    words.option("gpu-dir", None if gpu_dir is None else path_word(gpu_dir))
+    compiler_options(words, arch, compiler, rolled, flags, skip_unsupported, max_time)
+    words.option("machine", machine)
+    words.option("registers", registers)
+    words.option("format", "json")
+    input_of(words, source, kernel, args, params, name)
+    output, diagnostics = _run.run("counters", words)
+    rows = []
+    for row in json.loads(output):
+        metrics = row.pop("metrics")
+        parameters = row.pop("parameters")
+        row["notes"] = "; ".join(row.get("notes", []))
+        first = {"plan": row.pop("plan"), "gpu": row.pop("gpu"), **parameters}
+        numbers = {key: float("nan") if value is None else float(value) for key, value in metrics.items()}
+        rows.append({**first, **{k: v for k, v in row.items() if k != "notes"}, **numbers, "notes": row["notes"]})
+    return Table(from_dicts(rows), diagnostics)
