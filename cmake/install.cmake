@@ -1,4 +1,4 @@
-# cmake --install, in two components. `command`: the command, the GPU files, the bundled kernels and plans, the documentation.
+# cmake --install, in two components, and a third for Python. `command`: the command, the GPU files, the bundled kernels and plans, the documentation.
 # `development`: the libraries, their public headers as `simulator/…` and `analyzer/…` under include/warptime, and the package that
 # find_package(warptime) finds. cmake/package.cmake makes packages of them.
 foreach(library warptime_simulator warptime_analyzer)
@@ -21,6 +21,13 @@ install(FILES cli/completions/_warptime DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh
 install(FILES cli/completions/warptime.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# `python`: the module, where Debian's interpreter looks.
+if(TARGET warptime_python)
+  set(python_folder lib/python3/dist-packages)
+  install(TARGETS warptime_python LIBRARY DESTINATION ${python_folder}/warptime COMPONENT python)
+  install(DIRECTORY python/warptime DESTINATION ${python_folder} COMPONENT python PATTERN __pycache__ EXCLUDE)
+endif()
 
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
 install(TARGETS warptime_simulator warptime_analyzer EXPORT warptime_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -1,5 +1,5 @@
-# Packages, by cpack in the build folder (docs/installing.md). `cpack -G DEB`: warptime and libwarptime-dev, from the components of
-# install.cmake. `cpack -G TXZ`: the command alone, for a build with WARPTIME_STATIC.
+# Packages, by cpack in the build folder (docs/installing.md). `cpack -G DEB`: warptime, libwarptime-dev and python3-warptime, from the components
+# of install.cmake. `cpack -G TXZ`: the command alone, for a build with WARPTIME_STATIC.
 set(CPACK_PACKAGE_NAME warptime)
 set(CPACK_PACKAGE_VENDOR warptime)
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "predict how long a CUDA kernel takes on a GPU")
@@ -13,10 +13,19 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
 set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_COMPONENTS_ALL command development)
+# What the packages need to be built.
+add_custom_target(packaged DEPENDS warptime)
+if(TARGET warptime_python)
+  list(APPEND CPACK_COMPONENTS_ALL python)
+  add_dependencies(packaged warptime_python)
+endif()
 set(CPACK_COMPONENT_COMMAND_DESCRIPTION "${CPACK_PACKAGE_DESCRIPTION}")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Static libraries, headers and the CMake package of warptime: analyze kernels,
 simulate them and predict their times in a program of your own.
 /usr/share/warptime/samples/client is a minimal one.")
+set(CPACK_COMPONENT_PYTHON_DESCRIPTION "Python module of warptime: `import warptime` analyzes kernels, simulates
+and predicts, on CUDA C++ or PTX in strings and files, with results as NumPy
+arrays.")
 # The version is of the commit, and asked for when cpack runs.
 set(CPACK_WARPTIME_SOURCE ${PROJECT_SOURCE_DIR})
 set(CPACK_WARPTIME_STATIC ${WARPTIME_STATIC})
@@ -39,6 +48,14 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
   "libfmt-dev, libyaml-cpp-dev, nlohmann-json3-dev, libnlopt-dev, llvm-19-dev, libclang-19-dev, libzstd-dev, zlib1g-dev")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "warptime, cmake (>= 3.25)")
+
+set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-warptime)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3 (>= 3.11), python3 (<< 3.12), python3-numpy")  # of Debian 12
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-pandas, python3-tqdm, warptime")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA
+  "${PROJECT_SOURCE_DIR}/packaging/debian/python/postinst;${PROJECT_SOURCE_DIR}/packaging/debian/python/prerm")
 
 set(CPACK_ARCHIVE_COMPONENT_INSTALL ON)
 include(CPack)

@@ -37,6 +37,19 @@ def launch_options(words: Words, grid: Optional[Dimensions], block: Optional[Dim
     words.option("shared", dimensions_text(shared))
 
 
+def _what_to_predict(words: Words, gpu: Optional[Names], gpu_dir: Optional[Path], figures: Optional[Mapping[str, Number]],
+                     kernel: Optional[str], caches: Optional[str],
+                     assume: Optional[Mapping[str, Union[Number, str]]]) -> None:
+    words.option("gpu", names_list(gpu))
+    words.option("gpu-dir", None if gpu_dir is None else path_word(gpu_dir))
+    words.option("kernel", kernel)
+    words.option("caches", caches)
+    for key, value in (assume or {}).items():
+        words.option("assume", f"{key}={value}")
+    for key, value in (figures or {}).items():
+        words.option("set", f"{key}={value}")
+
+
 def input_of(words: Words, source: Source, kernel: Optional[str], args: Arguments, params: Mapping[str, Values],
              name: str) -> None:
     """The source, and the values of its parameters from `args` and `params`."""
@@ -65,37 +78,15 @@ def _text_of(path: str) -> str:
 
 
 def predict(
-    source: Source,
-    *,
-    gpu: Optional[Names] = None,
-    grid: Optional[Dimensions] = None,
-    block: Optional[Dimensions] = None,
-    threads: Union[int, str, None] = None,
-    shared: Union[int, str, None] = None,
-    args: Arguments = None,
-    kernel: Optional[str] = None,
-    model: Optional[str] = None,
-    t_p: Optional[Number] = None,
-    t_m: Optional[Number] = None,
-    calibration: Any = None,
-    caches: Optional[str] = None,
-    best_launch: bool = False,
-    assume: Optional[Mapping[str, Union[Number, str]]] = None,
-    figures: Optional[Mapping[str, Number]] = None,
-    gpu_dir: Optional[Path] = None,
-    arch: Optional[str] = None,
-    compiler: Optional[str] = None,
-    rolled: bool = False,
-    flags: Sequence[str] = (),
-    machine: bool = False,
-    registers: bool = False,
-    rearrange: bool = False,
-    skip_unsupported: bool = False,
-    max_time: Optional[Number] = None,
-    jobs: Optional[int] = None,
-    progress: Progress = False,
-    name: str = "<string>",
-    **params: Values,
+    source: Source, *, gpu: Optional[Names] = None, grid: Optional[Dimensions] = None,
+    block: Optional[Dimensions] = None, threads: Union[int, str, None] = None, shared: Union[int, str, None] = None,
+    args: Arguments = None, kernel: Optional[str] = None, model: Optional[str] = None, t_p: Optional[Number] = None,
+    t_m: Optional[Number] = None, calibration: Any = None, caches: Optional[str] = None, best_launch: bool = False,
+    assume: Optional[Mapping[str, Union[Number, str]]] = None, figures: Optional[Mapping[str, Number]] = None,
+    gpu_dir: Optional[Path] = None, arch: Optional[str] = None, compiler: Optional[str] = None, rolled: bool = False,
+    flags: Sequence[str] = (), machine: bool = False, registers: bool = False, rearrange: bool = False,
+    skip_unsupported: bool = False, max_time: Optional[Number] = None, jobs: Optional[int] = None,
+    progress: Progress = False, name: str = "<string>", **params: Values,
 ) -> Prediction:
     """The time of a kernel or a plan on each GPU, for each combination of parameters.
 
@@ -110,25 +101,15 @@ def predict(
     The GIL is released; Ctrl-C ends it with KeyboardInterrupt. Raises InputError, ArgumentError.
     """
     words = Words()
-    words.option("gpu", names_list(gpu))
+    _what_to_predict(words, gpu, gpu_dir, figures, kernel, caches, assume)
     launch_options(words, grid, block, threads, shared)
-    words.option("kernel", kernel)
-    words.option("model", model)
-    words.option("t-p", t_p)
-    words.option("t-m", t_m)
+    compiler_options(words, arch, compiler, rolled, flags, skip_unsupported, max_time)
+    given = {"model": model, "t-p": t_p, "t-m": t_m, "best-launch": best_launch, "machine": machine, "registers": registers,
+             "rearrange": rearrange}
+    for option, value in given.items():
+        words.option(option, value)
     if calibration is not None:
         words.option("calibration", words.named(calibration, "<calibration>"))
-    words.option("caches", caches)
-    words.option("best-launch", best_launch)
-    for key, value in (assume or {}).items():
-        words.option("assume", f"{key}={value}")
-    for key, value in (figures or {}).items():
-        words.option("set", f"{key}={value}")
-    words.option("gpu-dir", None if gpu_dir is None else path_word(gpu_dir))
-    compiler_options(words, arch, compiler, rolled, flags, skip_unsupported, max_time)
-    words.option("machine", machine)
-    words.option("registers", registers)
-    words.option("rearrange", rearrange)
     words.option("jobs", jobs)
     input_of(words, source, kernel, args, params, name)
     return prediction_of(*_run.predict(words, progress))
@@ -178,44 +159,21 @@ def _joined(tables: Sequence[Prediction], names: Sequence[str], combinations: Se
 
 
 def counters(
-    source: Source,
-    *,
-    gpu: Optional[Names] = None,
-    grid: Optional[Dimensions] = None,
-    block: Optional[Dimensions] = None,
-    threads: Union[int, str, None] = None,
-    shared: Union[int, str, None] = None,
-    args: Arguments = None,
-    kernel: Optional[str] = None,
-    caches: Optional[str] = None,
-    assume: Optional[Mapping[str, Union[Number, str]]] = None,
-    figures: Optional[Mapping[str, Number]] = None,
-    gpu_dir: Optional[Path] = None,
-    arch: Optional[str] = None,
-    compiler: Optional[str] = None,
-    rolled: bool = False,
-    flags: Sequence[str] = (),
-    machine: bool = False,
-    registers: bool = False,
-    skip_unsupported: bool = False,
-    max_time: Optional[Number] = None,
-    name: str = "<string>",
-    **params: Values,
+    source: Source, *, gpu: Optional[Names] = None, grid: Optional[Dimensions] = None,
+    block: Optional[Dimensions] = None, threads: Union[int, str, None] = None, shared: Union[int, str, None] = None,
+    args: Arguments = None, kernel: Optional[str] = None, caches: Optional[str] = None,
+    assume: Optional[Mapping[str, Union[Number, str]]] = None, figures: Optional[Mapping[str, Number]] = None,
+    gpu_dir: Optional[Path] = None, arch: Optional[str] = None, compiler: Optional[str] = None, rolled: bool = False,
+    flags: Sequence[str] = (), machine: bool = False, registers: bool = False, skip_unsupported: bool = False,
+    max_time: Optional[Number] = None, name: str = "<string>", **params: Values,
 ) -> Table:
     """What the hardware counts for each launch, in columns named as Nsight Compute's metrics; NaN: not known.
 
     The arguments are those of predict(). caches: "warm" (default) or "cold" (how ncu measures by default).
     """
     words = Words()
-    words.option("gpu", names_list(gpu))
+    _what_to_predict(words, gpu, gpu_dir, figures, kernel, caches, assume)
     launch_options(words, grid, block, threads, shared)
-    words.option("kernel", kernel)
-    words.option("caches", caches)
-    for key, value in (assume or {}).items():
-        words.option("assume", f"{key}={value}")
-    for key, value in (figures or {}).items():
-        words.option("set", f"{key}={value}")
-    words.option("gpu-dir", None if gpu_dir is None else path_word(gpu_dir))
     compiler_options(words, arch, compiler, rolled, flags, skip_unsupported, max_time)
     words.option("machine", machine)
     words.option("registers", registers)
