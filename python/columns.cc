@@ -18,9 +18,19 @@ void TextColumn::add(std::string_view text) {
     codes.push_back(codes.back());
     return;
   }
+  codes.push_back(code_of(text));
+}
+
+std::int32_t TextColumn::code_of(std::string_view text) {
   const auto [found, is_new] = known.try_emplace(std::string(text), static_cast<std::int32_t>(texts.size()));
   if (is_new) texts.emplace_back(text);
-  codes.push_back(found->second);
+  return found->second;
+}
+
+void TextColumn::append(const TextColumn& other) {
+  std::vector<std::int32_t> here;  // the codes of the other's texts
+  for (const std::string& text : other.texts) here.push_back(code_of(text));
+  for (const std::int32_t code : other.codes) codes.push_back(here[static_cast<std::size_t>(code)]);
 }
 
 ResultColumn& ResultColumns::next(ResultColumn::Kind kind, std::string name) {
@@ -47,6 +57,15 @@ ResultColumns::ResultColumns(const Plan& plan, const cli::PredictionColumns& col
   for (const Model* model : columns.beside) next(Kind::real, cli::time_key(*model));
   if (!columns.beside.empty()) next(Kind::integer, "models_disagree");
   for (const char* name : {"notes", "grid", "block", "model"}) next(Kind::text, name);
+}
+
+void ResultColumns::append(const ResultColumns& other) {
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const ResultColumn& from = other.columns_[i];
+    columns_[i].integers.insert(columns_[i].integers.end(), from.integers.begin(), from.integers.end());
+    columns_[i].reals.insert(columns_[i].reals.end(), from.reals.begin(), from.reals.end());
+    columns_[i].text.append(from.text);
+  }
 }
 
 void ResultColumns::add(const PredictionRow& row) {

@@ -18,6 +18,10 @@ struct TextColumn {
   std::vector<std::string> texts;
   std::unordered_map<std::string, std::int32_t> known;
   void add(std::string_view text);
+  void append(const TextColumn& other);
+
+ private:
+  std::int32_t code_of(std::string_view text);
 };
 
 // One of the three holds the values.
@@ -35,6 +39,8 @@ class ResultColumns {
   // `columns` must outlive this. Ranks are left to the caller: they need all GPUs.
   ResultColumns(const Plan& plan, const cli::PredictionColumns& columns);
   void add(const PredictionRow& row);
+  // Adds the rows of other columns of the same plan behind its own.
+  void append(const ResultColumns& other);
   std::vector<ResultColumn>& all() { return columns_; }
 
  private:
@@ -48,10 +54,12 @@ class ResultColumns {
   std::size_t at_ = 0;  // the next column of the row that is added
 };
 
-// Rows that wait for their turn.
-struct WaitingRows : RowBatch {
-  void add(const PredictionRow& row) override { rows.push_back(row); }
-  std::vector<PredictionRow> rows;
+// Consecutive rows, made into columns by the thread that computed them.
+class ColumnsBatch : public RowBatch {
+ public:
+  ColumnsBatch(const Plan& plan, const cli::PredictionColumns& of) : columns(plan, of) {}
+  void add(const PredictionRow& row) override { columns.add(row); }
+  ResultColumns columns;
 };
 
 }  // namespace warptime::python

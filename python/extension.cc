@@ -90,9 +90,9 @@ int sweep_into(const cli::PredictInput& input, const Calibrations& calibration, 
   std::uint64_t done = 0;
   const auto rows = sweep(
       input.plan, settings.gpus, settings.parameters, options, input.loader->as_function(), how,
-      [] { return std::make_unique<WaitingRows>(); },
+      [&] { return std::make_unique<ColumnsBatch>(input.plan, into.of); },
       [&](RowBatch& batch, std::uint64_t count) {
-        for (const PredictionRow& row : static_cast<WaitingRows&>(batch).rows) into.columns->add(row);
+        into.columns->append(static_cast<ColumnsBatch&>(batch).columns);
         call.progress(done += count, *total);
         return !call.stop().load();
       });

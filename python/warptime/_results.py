@@ -9,7 +9,7 @@ import numpy as np
 
 from ._errors import Diagnostics
 from ._program import Program
-from ._table import Array, Table, structured
+from ._table import LONGEST, Array, Table, structured
 
 
 class Analysis(Sequence[Program]):
@@ -126,8 +126,8 @@ def prediction_of(columns: Sequence[Any], facts: Mapping[str, Any], diagnostics:
     arrays: Dict[str, Array] = {}
     for name, values, texts in columns:
         if texts is not None:
-            labels = np.array(texts, dtype=object if name == "notes" else np.str_)
-            values = labels[values] if len(labels) else np.empty(0, dtype=labels.dtype if name == "notes" else "U1")
+            labels = np.array(texts, dtype=object if max(map(len, texts), default=0) > LONGEST else np.str_)
+            values = labels[values] if len(labels) else np.empty(0, dtype=np.str_)
         arrays[name] = values.astype(bool) if name == "models_disagree" else values
     array = structured(arrays)
     if facts.get("ranked"):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 T = TypeVar("T", bound="Table")
 _MOST_SHOWN = 50
+LONGEST = 128  # characters that each row of a text's field takes
 
 
 class Table:
@@ -104,9 +105,9 @@ class Table:
 
 
 def structured(columns: Mapping[str, Any]) -> Array:
-    """A structured array of columns of equal length; texts become fields of Unicode, `notes` of Python objects."""
+    """A structured array of columns of equal length; texts become fields of Unicode, long ones of Python objects."""
     arrays = {name: np.asarray(values) for name, values in columns.items()}
-    arrays = {n: a if a.dtype.kind != "U" or n != "notes" else a.astype(object) for n, a in arrays.items()}
+    arrays = {n: a.astype(object) if a.dtype.kind == "U" and a.dtype.itemsize > 4 * LONGEST else a for n, a in arrays.items()}
     length = len(next(iter(arrays.values()))) if arrays else 0
     result = np.empty(length, dtype=[(name, array.dtype) for name, array in arrays.items()])
     for name, array in arrays.items():

@@ -121,7 +121,7 @@ def test_a_calibration_is_a_text():
 
 def test_the_fields_have_types():
     types_ = w.predict("matrix", gpu="h200", K=8, N=1024).array.dtype
-    assert types_["time_us"] == np.float64 and types_["N"] == np.int64 and types_["gpu"].kind == "U" and types_["notes"] == object
+    assert types_["time_us"] == np.float64 and types_["N"] == np.int64 and types_["gpu"].kind == types_["notes"].kind == "U"
 
 
 def test_rows_are_chosen_with_a_mask():
@@ -203,3 +203,10 @@ def test_a_table_prints_its_first_rows_aligned():
     lines = repr(w.predict("matrix", gpu="h200", K=8, N="64..8192:64")).splitlines()
     assert len(lines) == 12 and lines[-1] == "… 128 rows"
     assert len({len(line) for line in lines[:-1]}) == 1
+
+
+def test_long_notes_are_whole(command):
+    table = w.counters("matrix", gpu="h200", K=8, N=65536)
+    (expected,) = command.json("counters", "matrix", "--gpu", "h200", "--param", "K=8,N=65536")
+    assert table["notes"][0] == "; ".join(expected["notes"]) and len(table["notes"][0]) > 128
+    assert table.array.dtype["notes"] == object
