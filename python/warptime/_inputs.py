@@ -169,7 +169,7 @@ def positional_arguments(arguments: Sequence[Any], program: Program) -> Dict[str
     names = argument_numbers(program)
     values: Dict[str, Any] = {}
     for position, value in enumerate(flat_arguments(arguments, str(program.more.get("symbol", "")))):
-        if position not in names or value is None or hasattr(value, "shape"):
+        if position not in names or value is None or getattr(value, "shape", None):
             continue
         values[names[position]] = value
     missing = [name for position, name in names.items() if name not in values]

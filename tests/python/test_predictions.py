@@ -1,11 +1,16 @@
 """predict, sweep, counters: the same as the command's, to the last digit."""
+import os
+import shutil
+import subprocess
+import sys
 import types
+import xml.etree.ElementTree
 
 import numpy as np
 import pytest
 
 import warptime as w
-from conftest import DATA
+from conftest import DATA, ROOT
 
 GPUS = ["gt-720m", "rtx-2080", "v100", "a100", "h100-sxm", "h200", "l4"]
 
@@ -210,3 +215,27 @@ def test_long_notes_are_whole(command):
     (expected,) = command.json("counters", "matrix", "--gpu", "h200", "--param", "K=8,N=65536")
     assert table["notes"][0] == "; ".join(expected["notes"]) and len(table["notes"][0]) > 128
     assert table.array.dtype["notes"] == object
+
+
+@pytest.mark.parametrize("values, text", [
+    (np.int32(8), "8"), (np.array([8, 10]), "8,10"), (range(8, 15, 2), "8..14:2"), ((8, 12), "8,12"), ("2^3..2^5", "2^3..2^5"), (8, "8"),
+])
+def test_values_of_each_type(command, values, text):
+    check_against_csv(w.predict("matrix", gpu="h200", K=values, N=1024), command.csv("predict", "matrix", "--gpu", "h200", "--param", f"K={text}", "--param", "N=1024"))
+
+
+def test_a_numpy_scalar_is_an_argument(ptx):
+    launch = {"gpu": "h100-sxm", "grid": 1024, "block": 128}
+    found = w.predict(ptx("triton_vector_add"), args=[None, None, None, np.int64(2**20), None, None], **launch)
+    assert found["param_3"][0] == 2**20
+
+
+def test_the_tour_draws_its_figures(tmp_path):
+    environment = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(os.path.abspath(w.__file__)))}
+    for folder in ("samples", "dwt_kernels"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    said = subprocess.run([sys.executable, "samples/python/tour.py"], check=True, cwd=tmp_path, capture_output=True, text=True, env=environment).stdout
+    assert said.startswith("Figure 9: 10 predicted times; the measured ones are missing") and "best block on the H200" in said
+    for figure in ("figure_9.svg", "ranking.svg"):
+        xml.etree.ElementTree.parse(tmp_path / "out" / figure)
+    assert len((ROOT / "samples/python/tour.py").read_text().splitlines()) <= 40
