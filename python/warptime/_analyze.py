@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Union, overload
 
 from ._errors import Diagnostics
 from ._inputs import Path, Source, Values, Words, dimensions_text, path_word, values_text
-from ._inputs import Dimensions, Number
+from ._inputs import Dimensions, Number, wrong_argument
 from ._program import Program
 from ._results import Analysis, Simulation, Timeline
 from ._run import run
@@ -233,6 +233,8 @@ def gpus(name: Optional[str] = None, *, gpu_dir: Optional[Path] = None) -> Union
     words.option("gpu-dir", None if gpu_dir is None else path_word(gpu_dir))
     words.option("format", "json")
     if name is not None:
+        if name.startswith("-"):
+            raise wrong_argument(f"unknown GPU `{name}`")
         words.inputs.append(name)
     data = json.loads(run("gpus", words)[0])
     return _gpu(data) if isinstance(data, dict) else [_gpu(one) for one in data]

@@ -167,6 +167,9 @@ def positional_arguments(arguments: Sequence[Any], program: Program) -> Dict[str
     Arrays, tensors and None stand for pointers, whose values no time depends on.
     """
     names = argument_numbers(program)
+    if program.parameters and not names:
+        raise wrong_argument("the program does not say which of the kernel's arguments its parameters are",
+                             f"give them by name: {', '.join(program.parameters)}")
     values: Dict[str, Any] = {}
     for position, value in enumerate(flat_arguments(arguments, str(program.more.get("symbol", "")))):
         if position not in names or value is None or getattr(value, "shape", None):
