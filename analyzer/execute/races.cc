@@ -242,8 +242,7 @@ namespace {
 bool is_settled(const Warp& warp, const SharedRecord& record, AccessKind access) {
   const auto settled = warp.order.settled;
   if (record.copied || record.write_clock > settled) return false;
-  return access == AccessKind::read ||
-         (record.reads[0].clock <= settled && record.reads[1].clock <= settled);
+  return access == AccessKind::read || (record.reads[0].clock <= settled && record.reads[1].clock <= settled);
 }
 
 }  // namespace

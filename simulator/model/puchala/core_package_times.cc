@@ -3,7 +3,8 @@
 namespace warptime {
 namespace {
 
-constexpr std::uint64_t kMostRemembered = std::uint64_t{1} << 18;  // bytes, about: what fits the cache of a core
+constexpr std::uint64_t kMostRemembered = std::uint64_t{1}
+                                          << 18;  // bytes, about: what fits the cache of a core
 
 // In bytes, about.
 std::uint64_t size_of(const Schedule& schedule) {
