@@ -91,7 +91,8 @@ class RunningProcesses {
     mutex_.lock();
     const bool stopped = stopped_;
     mutex_.unlock();
-    while (stopped) ::pause();
+    if (!stopped) return;
+    for (;;) ::pause();
   }
   void stop() {
     const std::lock_guard lock(mutex_);
