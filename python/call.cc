@@ -148,22 +148,23 @@ bool wait_for_background(std::chrono::milliseconds time) {
   return true;
 }
 
+py::str text_of(const std::string& bytes) {
+  return py::reinterpret_steal<py::str>(
+      PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "replace"));
+}
+
 py::list to_python(const Diagnostics& diagnostics) {
   py::list list;
-  const auto text = [](const std::string& bytes) {
-    return py::reinterpret_steal<py::str>(
-        PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "replace"));
-  };
   for (const Diagnostic& one : diagnostics) {
     py::dict entry;
     entry["severity"] = name_of(one.severity);
-    entry["message"] = text(one.message);
-    entry["file"] = text(one.file);
+    entry["message"] = text_of(one.message);
+    entry["file"] = text_of(one.file);
     entry["line"] = one.line;
     entry["column"] = one.column;
-    entry["source_line"] = text(one.source_line);
-    entry["hint"] = text(one.hint);
-    entry["text"] = text(to_text(one));
+    entry["source_line"] = text_of(one.source_line);
+    entry["hint"] = text_of(one.hint);
+    entry["text"] = text_of(to_text(one));
     list.append(entry);
   }
   return list;

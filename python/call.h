@@ -62,6 +62,9 @@ class Call : public cli::Capture {
 // Waits for calls that go on in the background, at most so long; false: one does not end. For the end of the process.
 bool wait_for_background(std::chrono::milliseconds time);
 
+// What is not UTF-8 is replaced.
+pybind11::str text_of(const std::string& bytes);
+
 // A list of dictionaries.
 pybind11::list to_python(const Diagnostics& diagnostics);
 

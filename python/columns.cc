@@ -3,15 +3,6 @@
 #include "simulator/plan/launch.h"
 
 namespace warptime::python {
-namespace {
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const auto& word : words) text += (text.empty() ? "" : "; ") + word;
-  return text;
-}
-
-}  // namespace
 
 void TextColumn::add(std::string_view text) {
   if (!codes.empty() && texts[static_cast<std::size_t>(codes.back())] == text) {
@@ -88,7 +79,7 @@ void ResultColumns::add(const PredictionRow& row) {
   }
   for (const double other : row.beside_us) add_real(other);
   if (!of_.beside.empty()) add_integer(cli::disagree(row, of_) ? 1 : 0);
-  add_text(joined(row.notes));
+  add_text(cli::notes_text(row));
   const GridAndBlock shape = row.first_shape();
   add_text(to_string(shape.grid));
   add_text(to_string(shape.block));

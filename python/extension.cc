@@ -1,4 +1,4 @@
-// The module warptime._warptime: what warptime/_native.py calls.
+// The module warptime._warptime: what warptime/_run.py calls.
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -30,11 +30,6 @@ std::optional<cli::Command> find_command(const std::string& name) {
     if (command.syntax.name == name) return command;
   }
   return std::nullopt;
-}
-
-py::str text_of(const std::string& bytes) {
-  return py::reinterpret_steal<py::str>(
-      PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "replace"));
 }
 
 // run(command, words, texts, on_progress) -> (status, output, diagnostics)

@@ -41,12 +41,6 @@ std::string interval_text(const PredictionRow& row) {
   return (unit(low) == unit(high) ? low.substr(0, low.find(' ')) : low) + "–" + high;
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const auto& word : words) text += (text.empty() ? "" : "; ") + word;
-  return text;
-}
-
 // "256 x 128"; in several dimensions "(16, 512) x (32, 8)"
 std::string shape_text(const GridAndBlock& shape) {
   const auto& [grid, block] = shape;
@@ -86,7 +80,7 @@ class CsvBatch : public RowBatch {
     begin_ = csv_field(row.plan) + "," + csv_field(row.gpu) + ",";
     constants_ = fmt::format("{},{},{},{},", exact(row.t_p_us), to_string(row.t_p_source),
                              exact(row.t_m_cycles), to_string(row.t_m_source));
-    end_ = csv_field(joined(row.notes)) + ",";
+    end_ = csv_field(notes_text(row)) + ",";
     last_.reset();
   }
 
@@ -415,6 +409,12 @@ bool disagree(const PredictionRow& row, const PredictionColumns& columns) {
     const double own = row.time.total_us;
     return std::max(own, other) > columns.disagreement * std::min(own, other);
   });
+}
+
+std::string notes_text(const PredictionRow& row) {
+  std::string text;
+  for (const auto& note : row.notes) text += (text.empty() ? "" : "; ") + note;
+  return text;
 }
 
 double gain_percent(const PredictionRow& row) {

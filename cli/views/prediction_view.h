@@ -26,6 +26,8 @@ struct PredictionColumns {
 bool has_interval(const Model& model);
 // Whether the time of one of the models beside the row's own differs by more than PredictionColumns::disagreement.
 bool disagree(const PredictionRow& row, const PredictionColumns& columns);
+// The row's notes as one text, a column of the CSV.
+std::string notes_text(const PredictionRow& row);
 // What Algorithm 3's launches take longer than the best ones, in percent of theirs.
 double gain_percent(const PredictionRow& row);
 // The key of the time of a model beside the row's own: "luo_suda_us".

@@ -7,11 +7,11 @@ import json
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union, overload
 
 from ._errors import Diagnostics
-from ._inputs import Path, Source, Values, Words, dimensions_text, path_word, values_text
+from ._inputs import Path, Source, Values, Words, dimensions_text, values_text
 from ._inputs import Dimensions, Number, wrong_argument
 from ._program import Program
 from ._results import Analysis, Simulation, Timeline
-from ._run import run
+from ._run import run, run_views
 from ._table import from_dicts
 
 
@@ -90,7 +90,7 @@ def _simulation(program: Source, warps: Values, t_m: Optional[Number], gpu: Opti
     words.option("warps", values_text(warps))
     words.option("t-m", t_m)
     words.option("gpu", gpu)
-    words.option("gpu-dir", None if gpu_dir is None else path_word(gpu_dir))
+    words.path("gpu-dir", gpu_dir)
     words.option("kernel", kernel)
     words.pairs("param", params)
     words.input(program)
@@ -139,12 +139,8 @@ def timeline(
     **params: int,
 ) -> Timeline:
     """What each warp does in each cycle of simulate() with the same arguments: Figures 7 and 8 of Puchala et al. (2022)."""
-    drawn: Dict[str, str] = {}
-    diagnostics: Diagnostics = ()
-    for view in ("text", "svg"):
-        words = _simulation(program, warps, t_m, gpu, gpu_dir, kernel, params)
-        words.option("timeline", view)
-        drawn[view], diagnostics = run("simulate", words)
+    words = _simulation(program, warps, t_m, gpu, gpu_dir, kernel, params)
+    drawn, diagnostics = run_views("simulate", words, "timeline", ("text", "svg"))
     return Timeline(drawn["svg"], drawn["text"], diagnostics)
 
 
@@ -230,7 +226,7 @@ def gpus(name: Optional[str] = None, *, gpu_dir: Optional[Path] = None) -> Union
     Raises ArgumentError for an unknown name, with the nearest one in its hint.
     """
     words = Words()
-    words.option("gpu-dir", None if gpu_dir is None else path_word(gpu_dir))
+    words.path("gpu-dir", gpu_dir)
     words.option("format", "json")
     if name is not None:
         if name.startswith("-"):

@@ -1,6 +1,7 @@
 """What users give (texts, paths, objects, arrays) as the words of a command line and the texts that it reads."""
 from __future__ import annotations
 
+import copy
 import json
 import operator
 import os
@@ -56,6 +57,16 @@ class Words:
                 self.option(name, one)
         else:
             self.options.append(f"--{name}={value if isinstance(value, str) else number_text(value)}")
+
+    def path(self, name: str, path: Optional[Path]) -> None:
+        self.option(name, None if path is None else path_word(path))
+
+    def with_option(self, name: str, value: Any) -> Words:
+        """The same command line with one more option."""
+        other = copy.copy(self)
+        other.options = list(self.options)
+        other.option(name, value)
+        return other
 
     def pairs(self, name: str, values: Optional[Mapping[str, Any]]) -> None:
         """NAME=VALUE for each."""

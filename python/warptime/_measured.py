@@ -11,7 +11,7 @@ from ._analyze import compiler_options
 from ._errors import Diagnostics
 from ._inputs import Dimensions, Names, Number, Path, Source, Values, Words, is_text, names_list, path_word
 from ._predict import launch_options
-from ._run import Progress, run
+from ._run import Progress, run, run_views
 from ._table import Table, from_dicts
 
 
@@ -79,7 +79,7 @@ def measure(
     words.option("repetitions", repetitions)
     words.option("dry-run", dry_run)
     words.option("no-check", not check)
-    words.option("gpu-dir", None if gpu_dir is None else path_word(gpu_dir))
+    words.path("gpu-dir", gpu_dir)
     compiler_options(words, None, compiler, False, flags, False, None)
     words.pairs("param", params)
     words.input(source)
@@ -106,12 +106,15 @@ class Calibration:
         return self.text
 
 
-def _rows_to_use(words: Words, gpu: Optional[Names], what: Optional[str], rows_of: Optional[str], model: Optional[str],
-                 params: Mapping[str, Values]) -> None:
+def _constants_and_rows(words: Words, gpu: Optional[Names], what: Optional[str], rows_of: Optional[str],
+                        model: Optional[str], t_p: Optional[Number], t_m: Optional[Number],
+                        params: Mapping[str, Values]) -> None:
     words.option("gpu", names_list(gpu))
     words.option("what", what)
     words.option("rows-of", rows_of)
     words.option("model", model)
+    words.option("t-p", t_p)
+    words.option("t-m", t_m)
     words.pairs("param", params)
 
 
@@ -135,20 +138,14 @@ def calibrate(
     measurements: a path, CSV as text, a Table or a DataFrame, or several. gpu, params, what: use only these rows. t_p, t_m:
     given, not fitted. hold_out: rows to leave out, a fraction or values of a parameter. Raises InputError, ArgumentError.
     """
-    texts: Dict[str, str] = {}
-    diagnostics: Diagnostics = ()
-    for view in ("json", "text"):
-        words = Words()
-        _rows_to_use(words, gpu, what, rows_of, model, params)
-        words.option("t-p", t_p)
-        words.option("t-m", t_m)
-        words.option("hold-out", hold_out)
-        words.option("durations", durations)
-        words.option("share-durations", share_durations)
-        words.option("format", view)
-        words.input(source)
-        _measurements(words, measurements)
-        texts[view], diagnostics = run("calibrate", words)
+    words = Words()
+    _constants_and_rows(words, gpu, what, rows_of, model, t_p, t_m, params)
+    words.option("hold-out", hold_out)
+    words.option("durations", durations)
+    words.option("share-durations", share_durations)
+    words.input(source)
+    _measurements(words, measurements)
+    texts, diagnostics = run_views("calibrate", words, "format", ("json", "text"))
     return Calibration(texts["text"], json.loads(texts["json"])["fits"], diagnostics)
 
 
@@ -195,19 +192,13 @@ def compare(
     calibration: constants to predict with, a Calibration, a path or a text. against: other plans to compare, too. over: the
     parameter that experiments run over. Raises InputError, ArgumentError.
     """
-    texts: Dict[str, str] = {}
-    diagnostics: Diagnostics = ()
-    for view in ("json", "csv"):
-        words = Words()
-        if calibration is not None:
-            words.option("calibration", words.named(calibration, "<calibration>"))
-        _rows_to_use(words, gpu, what, rows_of, model, params)
-        words.option("t-p", t_p)
-        words.option("t-m", t_m)
-        words.option("against", names_list(against))
-        words.option("over", over)
-        words.option("format", view)
-        words.input(source)
-        _measurements(words, measurements)
-        texts[view], diagnostics = run("compare", words)
+    words = Words()
+    if calibration is not None:
+        words.option("calibration", words.named(calibration, "<calibration>"))
+    _constants_and_rows(words, gpu, what, rows_of, model, t_p, t_m, params)
+    words.option("against", names_list(against))
+    words.option("over", over)
+    words.input(source)
+    _measurements(words, measurements)
+    texts, diagnostics = run_views("compare", words, "format", ("json", "csv"))
     return Comparison(Table(from_dicts(_numbers_of_csv(texts["csv"]))), json.loads(texts["json"]), diagnostics)

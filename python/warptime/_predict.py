@@ -10,7 +10,7 @@ import numpy as np
 from . import _run
 from ._analyze import FoundPlan, Plan, analyze, compiler_options
 from ._inputs import Dimensions, Names, Number, Path, Source, Values, Words
-from ._inputs import dimensions_text, is_text, names_list, path_word, positional_arguments, wrong_argument
+from ._inputs import dimensions_text, is_text, names_list, positional_arguments, wrong_argument
 from ._program import Program, read_programs
 from ._results import Prediction, prediction_of
 from ._run import Progress
@@ -41,7 +41,7 @@ def _what_to_predict(words: Words, gpu: Optional[Names], gpu_dir: Optional[Path]
                      kernel: Optional[str], caches: Optional[str],
                      assume: Optional[Mapping[str, Union[Number, str]]]) -> None:
     words.option("gpu", names_list(gpu))
-    words.option("gpu-dir", None if gpu_dir is None else path_word(gpu_dir))
+    words.path("gpu-dir", gpu_dir)
     words.option("kernel", kernel)
     words.option("caches", caches)
     for key, value in (assume or {}).items():
@@ -184,8 +184,8 @@ def counters(
     for row in json.loads(output):
         metrics = row.pop("metrics")
         parameters = row.pop("parameters")
-        row["notes"] = "; ".join(row.get("notes", []))
+        notes = "; ".join(row.pop("notes", []))
         first = {"plan": row.pop("plan"), "gpu": row.pop("gpu"), **parameters}
         numbers = {key: float("nan") if value is None else float(value) for key, value in metrics.items()}
-        rows.append({**first, **{k: v for k, v in row.items() if k != "notes"}, **numbers, "notes": row["notes"]})
+        rows.append({**first, **row, **numbers, "notes": notes})
     return Table(from_dicts(rows), diagnostics)

@@ -4,7 +4,7 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-from typing import Any, Callable, Dict, List, Optional, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 from . import _warptime
 from ._errors import Diagnostics, check, diagnostics_of
@@ -56,6 +56,15 @@ def run(command: str, words: Words, progress: Progress = False) -> Tuple[str, Di
     diagnostics = diagnostics_of(entries)
     check(status, diagnostics)
     return output, diagnostics
+
+
+def run_views(command: str, words: Words, option: str, views: Sequence[str]) -> Tuple[Dict[str, str], Diagnostics]:
+    """The output of a command for each value of the option that chooses its form. Raises as run() does."""
+    outputs: Dict[str, str] = {}
+    diagnostics: Diagnostics = ()
+    for view in views:
+        outputs[view], diagnostics = run(command, words.with_option(option, view))
+    return outputs, diagnostics
 
 
 def predict(words: Words, progress: Progress = False) -> Tuple[List[Any], Dict[str, Any], Diagnostics]:
