@@ -564,8 +564,7 @@ const RowModel::WarpVariants& RowModel::variants_of(const PreparedLaunch& launch
     if (parameter.share) key.values.push_back(std::llround(share_of(launch, parameter) * 1e9));
   if (const auto known = variants_.find(key); known != variants_.end()) return known->second;
   if (variants_.size() >= plan_.known_warps->most()) variants_.clear();
-  std::shared_ptr<const KnownWarps::Launch> warps;
-  if (plan_.known_warps->worth_sharing()) warps = plan_.known_warps->find(key);
+  auto warps = known_warps().find(key);
   if (!warps) {
     const LaunchSize launch_size{{size.grid.x, size.grid.y, size.grid.z},
                                  {size.block.x, size.block.y, size.block.z}};
@@ -626,8 +625,7 @@ std::shared_ptr<const KnownWarps::Launch> RowModel::make_variants(const Prepared
     parts[part].decisions = std::move(group.decisions);
     if (!parts[part].decisions) parts[part].items = write(part);
   }
-  KnownWarps& known = plan_.known_warps->worth_sharing() ? *plan_.known_warps : own_known_warps_;
-  return known.add(key, {{}, warps->sampled, warps->threads_unknown}, std::move(parts), write);
+  return known_warps().add(key, {{}, warps->sampled, warps->threads_unknown}, std::move(parts), write);
 }
 
 // Between rows: sessions know programs by their addresses.

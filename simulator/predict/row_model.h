@@ -146,6 +146,9 @@ class RowModel {
   const WarpVariants& variants_of(const PreparedLaunch& launch, std::size_t index, const Launch& shape);
   std::shared_ptr<const KnownWarps::Launch> make_variants(const PreparedLaunch& launch, std::size_t index,
                                                           const LaunchSize& size, const KnownWarps::Key& key);
+  KnownWarps& known_warps() {
+    return plan_.known_warps->worth_sharing() ? *plan_.known_warps : own_known_warps_;
+  }
   void forget_variants();
   const Timed* timed(const TimedProgram& of, const std::shared_ptr<const KernelProgram>& program);
   double share_of(const PreparedLaunch& launch, const Parameter& parameter) const;  // of one with a share

@@ -114,13 +114,11 @@ class Flattener {
         bindings_(std::move(bindings)),
         durations_(durations),
         origins_kept_(origins == Origins::kept) {
-    if (!origins_kept_) {
-      check_depth(program.program, 0);
-      return;
-    }
+    check_depth(program.program, 0);
+    if (!origins_kept_) return;
     items_.reserve(kFewItems);
     after_.reserve(kFewItems);
-    number_items(program.program, 0);
+    number_items(program.program);
     schedule_.origins.reserve(std::min(items_.size(), kFewItems));
     single_origins_.assign(items_.size(), kNoOrigin);
   }
@@ -149,16 +147,15 @@ class Flattener {
 
   // Items are numbered as they stand in the program, those inside of others after these. Without origins, nothing
   // asks for their numbers, and all are 0.
-  void number_items(const Items& items, int depth) {
-    if (depth > kDeepestSchedule) throw FlattenFailed{error("the program's items are nested too deeply")};
+  void number_items(const Items& items) {
     for (const Item& item : items) {
       const std::size_t number = items_.size();
       items_.push_back(&item);
       after_.push_back(0);
-      if (const auto* repeat = std::get_if<Repeat>(&item.what)) number_items(repeat->body, depth + 1);
+      if (const auto* repeat = std::get_if<Repeat>(&item.what)) number_items(repeat->body);
       if (const auto* when = std::get_if<When>(&item.what)) {
-        number_items(when->then_items, depth + 1);
-        number_items(when->else_items, depth + 1);
+        number_items(when->then_items);
+        number_items(when->else_items);
       }
       after_[number] = static_cast<std::uint32_t>(items_.size());
     }
