@@ -4,8 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <string>
@@ -13,16 +11,11 @@
 #include <vector>
 
 #include "simulator/base/diagnostic.h"
+#include "tests/fuzz/fuzz_pieces.h"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
 
 namespace warptime::fuzzing {
-
-inline void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "does not hold: %s\n", what);
-  std::abort();
-}
 
 // Every refusal says why, and moves no terminal's cursor.
 inline void check_refusal(const Diagnostics& diagnostics) {
@@ -33,40 +26,18 @@ inline void check_refusal(const Diagnostics& diagnostics) {
     require(static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\t', "no control character is shown");
 }
 
-// The pieces end behind each of `ends`.
-inline std::vector<std::string> pieces_of(const std::string& text, std::string_view ends) {
-  std::vector<std::string> pieces(1);
-  for (const char c : text) {
-    pieces.back() += c;
-    if (ends.find(c) != std::string_view::npos) pieces.emplace_back();
-  }
-  return pieces;
-}
-
 inline std::string changed_pieces(const std::string& text, std::string_view ends, std::mt19937& random) {
   static const char* const numbers[] = {"0",     "-1",     "1",   "2147483648", "9223372036854775807",
                                         "1e308", "1e-320", "nan", "0.5",        "18446744073709551616"};
   std::vector<std::string> pieces = pieces_of(text, ends);
   const std::size_t from = random() % pieces.size(), to = random() % pieces.size();
-  switch (random() % 5) {
-    case 0:
-      pieces[from].swap(pieces[to]);
-      break;
-    case 1:
-      pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(from));
-      break;
-    case 2:
-      pieces[from] = numbers[random() % std::size(numbers)] +
-                     (pieces[from].empty() ? std::string() : pieces[from].substr(pieces[from].size() - 1));
-      break;
-    default: {
-      const std::string copy = pieces[from];
-      pieces.insert(pieces.begin() + static_cast<std::ptrdiff_t>(to), copy);
-    }
-  }
-  std::string result;
-  for (const std::string& piece : pieces) result += piece;
-  return result;
+  const unsigned choice = random() % 5;
+  if (choice == 2)
+    pieces[from] = numbers[random() % std::size(numbers)] +
+                   (pieces[from].empty() ? std::string() : pieces[from].substr(pieces[from].size() - 1));
+  else
+    move_piece(pieces, from, to, choice);
+  return joined(pieces);
 }
 
 inline std::size_t mutate_text(std::uint8_t* data, std::size_t size, std::size_t max_size, unsigned seed) {

@@ -3,8 +3,6 @@
 // to a kernel program or to diagnostics, every view of it can be written, and the YAML of the programs reads
 // as the same programs.
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <string>
@@ -15,16 +13,13 @@
 #include "analyzer/ptx/lexer.h"
 #include "analyzer/ptx/module.h"
 #include "analyzer/ptx/printer.h"
+#include "tests/fuzz/fuzz_pieces.h"
 
 using namespace warptime;
 
 namespace {
 
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "does not hold: %s\n", what);
-  std::abort();
-}
+using fuzzing::require;
 
 void lex(std::string_view text) {
   std::string joined;
@@ -93,28 +88,10 @@ extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, st
 namespace {
 
 std::string changed_lines(const std::string& text, std::mt19937& random) {
-  std::vector<std::string> lines(1);
-  for (const char c : text) {
-    lines.back() += c;
-    if (c == '\n' || c == ';') lines.emplace_back();
-  }
-  const auto any = [&] { return random() % lines.size(); };
-  const std::size_t from = any(), to = any();
-  switch (random() % 4) {
-    case 0:
-      lines[from].swap(lines[to]);
-      break;
-    case 1:
-      lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(from));
-      break;
-    default: {
-      const std::string copy = lines[from];
-      lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(to), copy);
-    }
-  }
-  std::string result;
-  for (const std::string& line : lines) result += line;
-  return result;
+  std::vector<std::string> lines = fuzzing::pieces_of(text, "\n;");
+  const std::size_t from = random() % lines.size(), to = random() % lines.size();
+  fuzzing::move_piece(lines, from, to, random() % 4);
+  return fuzzing::joined(lines);
 }
 
 // What a token can be exchanged for: registers, labels and opcodes by their first letters, numbers by their

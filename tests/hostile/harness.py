@@ -143,7 +143,7 @@ class Runner:
     def check(self, case):
         """What is not as promised; nothing: all is. And the outcome."""
         with tempfile.TemporaryDirectory(prefix="hostile-") as root:
-            work, temporary = pathlib.Path(root) / "work", pathlib.Path(root) / "tmp"
+            work, temporary = pathlib.Path(root) / "folder", pathlib.Path(root) / "tmp"
             work.mkdir()
             temporary.mkdir()
             place_files(work, case.files)
