@@ -167,8 +167,9 @@ std::byte* shared(Warp& warp, const DecodedInstruction& op, std::uint32_t lane, 
   if (op.space == Space::shared && op.owners != 0xffffffff)
     check_array(warp, op, lane, address, bytes, access);
   if (access != AccessKind::read) std::memset(&block.shared_valid[address], 1, bytes);
-  if (!block.records.empty())
-    look_for_races(warp, lane, address, bytes, access, op.strong || access == AccessKind::atomic);
+  const bool strong = op.strong || access == AccessKind::atomic;
+  if (!block.records.empty() && !note_ordered_access(warp, lane, address, bytes, access, strong))
+    look_for_races(warp, lane, address, bytes, access, strong);
   return &block.shared[address];
 }
 

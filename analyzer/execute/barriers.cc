@@ -75,6 +75,12 @@ void release_where_complete(Block& block, std::uint32_t id) {
                             : arrived_threads(block, barrier) >= barrier.expected_threads;
   if (!complete) return;
   if (barrier.expected_threads != 0) check_whole_warps(block, barrier);
+  const bool all_wait = std::all_of(block.warps.begin(), block.warps.end(), [id](const Warp& warp) {
+    std::uint32_t lanes = 0;
+    for (const auto& one : warp.waiting)
+      if (one.barrier == id) lanes |= one.group.mask;
+    return lanes != 0 && lanes == warp.live;
+  });
   for (auto& warp : block.warps) {
     if (warp.waiting.empty()) continue;
     bool departs = false;
@@ -87,8 +93,9 @@ void release_where_complete(Block& block, std::uint32_t id) {
       add_group(warp, group);
       return true;
     });
-    if (departs) order_departure(warp, barrier);
+    if (departs && !all_wait) order_departure(warp, barrier);
   }
+  if (all_wait) order_all(block);
   BarrierState next;  // with the memory of this one
   std::swap(next.lanes, barrier.lanes);
   std::swap(next.known, barrier.known);

@@ -72,24 +72,6 @@ bool race(Warp& warp, std::uint32_t lane, std::uint64_t address, const char* fir
   return true;
 }
 
-void keep_read(Warp& warp, std::uint32_t lane, SharedRecord& record) {
-  const auto& order = warp.order;
-  for (auto& read : record.reads) {
-    if (read.clock <= order.settled) {
-      read = {order.clock, static_cast<std::uint16_t>(warp.index * lanes_of_warp + lane), false};
-      return;
-    }
-    const std::uint32_t reader = read.thread / lanes_of_warp;
-    if (read.clock != 0 && reader != warp.index && read.clock > order.known[reader]) continue;
-    const auto thread = static_cast<std::uint16_t>(warp.index * lanes_of_warp + lane);
-    if (reader == warp.index && read.clock == order.clock)
-      read.several = read.several || read.thread != thread;
-    else
-      read = {order.clock, thread, false};
-    return;
-  }
-}
-
 // How many bytes up to `end` the record at `address` is for: a word, until one of its bytes is accessed alone.
 std::uint64_t bytes_of_record(Block& block, std::uint64_t address, std::uint64_t end) {
   auto& split = block.split[address / word_bytes];
@@ -186,6 +168,37 @@ void order_departure(Warp& warp, const BarrierState& barrier) {
   meet(warp);
 }
 
+void order_all(Block& block) {
+  if (block.records.empty()) return;
+  std::uint32_t last = 0;
+  for (const auto& warp : block.warps) last = std::max(last, warp.order.clock);
+  for (auto& warp : block.warps) {
+    auto& order = warp.order;
+    std::fill(order.known.begin(), order.known.end(), last);
+    order.settled = last;
+    order.clock = order.meeting = last + 1;
+    order.lanes.clear();
+  }
+}
+
+void keep_read(const Warp& warp, std::uint32_t lane, SharedRecord& record) {
+  const auto& order = warp.order;
+  for (auto& read : record.reads) {
+    if (read.clock <= order.settled) {
+      read = {order.clock, static_cast<std::uint16_t>(warp.index * lanes_of_warp + lane), false};
+      return;
+    }
+    const std::uint32_t reader = read.thread / lanes_of_warp;
+    if (read.clock != 0 && reader != warp.index && read.clock > order.known[reader]) continue;
+    const auto thread = static_cast<std::uint16_t>(warp.index * lanes_of_warp + lane);
+    if (reader == warp.index && read.clock == order.clock)
+      read.several = read.several || read.thread != thread;
+    else
+      read = {order.clock, thread, false};
+    return;
+  }
+}
+
 void order_lanes(Warp& warp, std::uint32_t mask) {
   auto& order = warp.order;
   if (warp.block->records.empty()) return;
@@ -236,35 +249,9 @@ void order_strong(Warp& warp, const DecodedInstruction& op, std::uint32_t mask, 
   if (op.acquires) meet(warp);
 }
 
-namespace {
-
-// Whether `record` is of nothing that the warp's threads do not know to come before.
-bool is_settled(const Warp& warp, const SharedRecord& record, AccessKind access) {
-  const auto settled = warp.order.settled;
-  if (record.copied || record.write_clock > settled) return false;
-  return access == AccessKind::read || (record.reads[0].clock <= settled && record.reads[1].clock <= settled);
-}
-
-}  // namespace
-
 void look_for_races(Warp& warp, std::uint32_t lane, std::uint64_t address, std::uint32_t bytes,
                     AccessKind access, bool strong) {
   auto& block = *warp.block;
-  // Most accesses are of a word, after a barrier.
-  if (bytes == word_bytes && address % word_bytes == 0 && block.split[address / word_bytes] == 0) {
-    auto& record = block.records[address];
-    if (is_settled(warp, record, access)) {
-      if (access == AccessKind::read) {
-        if (!strong) keep_read(warp, lane, record);
-        return;
-      }
-      record.write_clock = warp.order.clock;
-      record.write_thread = static_cast<std::uint16_t>(warp.index * lanes_of_warp + lane);
-      record.write_strong = strong;
-      record.stamp = access == AccessKind::write ? block.stamp : 0;
-      return;
-    }
-  }
   const auto* value = access == AccessKind::write ? warp.stored : nullptr;
   const auto clock = warp.order.clock;
   const auto is_there = [&](std::uint64_t from, std::uint64_t count) {
