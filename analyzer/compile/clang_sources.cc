@@ -1,6 +1,9 @@
 #include "analyzer/compile/clang_sources.h"
 
 #include <fmt/format.h>
+#include <llvm/ADT/STLExtras.h>
+#include <llvm/ADT/StringExtras.h>
+#include <llvm/ADT/StringSwitch.h>
 #include <llvm/Support/MemoryBuffer.h>
 
 #include <algorithm>
@@ -22,15 +25,27 @@ std::unique_ptr<llvm::MemoryBuffer> view_of_literal(std::string_view text, const
   return llvm::MemoryBuffer::getMemBuffer(llvm::StringRef(text), name, /*RequiresNullTerminator=*/true);
 }
 
+bool is_special_register(llvm::StringRef name) {
+  llvm::StringRef number = name;
+  if (number.consume_front("envreg")) return !number.empty() && llvm::all_of(number, llvm::isDigit);
+  return (name.ends_with("_smem_size") && name != "_smem_size") ||
+         llvm::StringSwitch<bool>(name)
+             .Cases("laneid", "warpid", "nwarpid", "ctaid", "nctaid", true)
+             .Cases("tid", "ntid", "smid", "nsmid", "gridid", true)
+             .Cases("clock", "clock64", "clock_hi", true)
+             .Cases("globaltimer", "globaltimer_lo", "globaltimer_hi", true)
+             .Cases("lanemask_eq", "lanemask_lt", "lanemask_le", "lanemask_gt", "lanemask_ge", true)
+             .Default(false);
+}
+
 // nvcc takes asm("mov.u32 %0, %laneid;") where clang wants %%laneid. The second % takes the place of the space
 // before it, so that all lengths stay.
 void escape_registers(llvm::MutableArrayRef<char> text) {
-  static const std::regex named(
-      R"([\t ]%(laneid|warpid|nwarpid|ctaid|nctaid|tid|ntid|smid|nsmid|gridid|clock|clock64|clock_hi|globaltimer|)"
-      R"(globaltimer_lo|globaltimer_hi|lanemask_(?:eq|lt|le|gt|ge)|envreg\d+|\w+_smem_size)\b)");
-  const char* begin = text.data();
-  for (std::cregex_iterator match(begin, begin + text.size(), named), end; match != end; ++match) {
-    text[static_cast<std::size_t>(match->position())] = '%';
+  const llvm::StringRef all(text.data(), text.size());
+  for (std::size_t at = all.find('%'); at != llvm::StringRef::npos; at = all.find('%', at + 1)) {
+    if (at == 0 || (all[at - 1] != ' ' && all[at - 1] != '\t')) continue;
+    const auto name = all.substr(at + 1).take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
+    if (is_special_register(name)) text[at - 1] = '%';
   }
 }
 

@@ -11,9 +11,9 @@
 // Of an instruction in a loop, the use has the kind of the loop behind it (`@outer`, `@rolled`, `@unrolled`).
 #pragma once
 
-#include <map>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "analyzer/machine/context.h"
@@ -37,7 +37,7 @@ class CostTable {
 
  private:
   const MachineWork& find(const Context& context, std::string_view where) const;
-  std::map<std::string, MachineWork, std::less<>> lines_;  // by "operation,use,operands"
+  std::unordered_map<std::string, MachineWork> lines_;  // by "operation,use,operands"
 };
 
 // The targets that have a table, oldest first: sm_75, …

@@ -65,10 +65,16 @@ class CsvReader {
       at_ = begin + 1;
       return read_quoted(field);
     }
-    const auto end = std::min(text_.find_first_of(",\r\n", at_), text_.size());
+    const auto end = end_of_field();
     field = without_blanks(text_.substr(at_, end - at_));
     at_ = end;
     return true;
+  }
+
+  std::size_t end_of_field() const {
+    auto end = at_;
+    while (end < text_.size() && text_[end] != ',' && text_[end] != '\r' && text_[end] != '\n') ++end;
+    return end;
   }
 
   bool read_quoted(std::string& field) {
@@ -78,7 +84,7 @@ class CsvReader {
       if (c == '"') {
         if (at_ >= text_.size() || text_[at_] != '"') {
           // Whatever stands between the closing quote and the comma belongs to the field.
-          const auto end = std::min(text_.find_first_of(",\r\n", at_), text_.size());
+          const auto end = end_of_field();
           field += without_blanks(text_.substr(at_, end - at_));
           at_ = end;
           return true;
