@@ -129,15 +129,16 @@ class Builder {
     if (!errors_.empty()) return std::move(errors_);
     find_structure();
     if (!errors_.empty()) return std::move(errors_);
-    if (irreducible_ == Irreducible::split && !cfg_.irreducible.empty() && split_irreducible())
+    if (irreducible_ == Irreducible::split && !cfg_.irreducible.empty() && split_irreducible()) {
+      forget_structure();
       find_structure();
+    }
     if (!errors_.empty()) return std::move(errors_);
     return std::move(cfg_);
   }
 
  private:
-  // Everything that follows from the blocks and their successors.
-  void find_structure() {
+  void forget_structure() {
     for (auto& block : cfg_.blocks) {
       Block bare;
       bare.first = block.first;
@@ -147,6 +148,10 @@ class Builder {
     }
     cfg_.loops.clear();
     cfg_.irreducible.clear();
+  }
+
+  // Everything that follows from the blocks and their successors.
+  void find_structure() {
     std::vector<std::uint32_t> counts(cfg_.blocks.size(), 0);
     for (const auto& block : cfg_.blocks)
       for (const auto s : block.successors) ++counts[s];

@@ -21,6 +21,7 @@ std::uint32_t IterationJoins::join_of(std::uint32_t block, std::uint32_t loop) {
 std::vector<std::uint32_t> IterationJoins::post_dominators_in(std::uint32_t loop_index) const {
   const auto& loop = cfg_.loops[loop_index];
   const auto end = static_cast<std::uint32_t>(loop.blocks.size());
+  if (end == 1) return {none};  // most loops
   const auto place_of = [&](std::uint32_t block) {
     return static_cast<std::uint32_t>(std::lower_bound(loop.blocks.begin(), loop.blocks.end(), block) -
                                       loop.blocks.begin());
