@@ -1,165 +1,436 @@
-// The unified-buffer transform for images larger than the GPU's memory: tiles of rows with halos, streamed through the GPU. For nvcc alone: it
-// is host code around the kernels of lifting_unified.cu, and has no plan.
+// The lifting transforms of images that are larger than the GPU's memory, or than a limit that stands for a smaller GPU: whole images, halves
+// that swap, and tiles of rows with halos, one after the other or streamed through the GPU. For nvcc alone: it is host code around kernels
+// that have plans (lifting_unified, lifting_separate), and has none itself.
 //
 // T. Ikuzawa, F. Ino, K. Hagihara, Reducing memory usage by the lifting-based discrete wavelet transform with a unified buffer on a GPU
-// (2017), section 4.4 and Fig. 5: tiles are blocks of whole rows, contiguous in memory; each is transferred with the rows around it that its
-// columns' filters need, transformed in place, and its own part transferred back. Streams let the transfers of one tile overlap with
-// the kernels of another.
+// (2017), sections 4.4, 5.2 and 5.4: Figures 8, 9, 11 and 12. The arithmetic of tiles is in tiling.h.
 //
-//   nvcc -O3 -o lifting_tiles lifting_tiles.cu && ./lifting_tiles 4096 4096 512
+//   nvcc -std=c++17 -O3 -arch=native -o lifting_tiles lifting_tiles.cu
+//   ./lifting_tiles sizes=4096,32768 methods=separate,unified modes=whole,halves,tiles,pipelined ends=GG,CG,GC,CC memory=6442450944
 //
-// transforms an image in tiles of 512 rows and as a whole, and exits with 1 where the results differ.
-#include <algorithm>
+// writes a line of CSV for every combination that its memory allows, and says on stderr which were omitted. Every result is compared with
+// the transform's definition at the tiles' ends and at other places; the exit status is 1 where one differs.
+#include <chrono>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <vector>
+#include <fstream>
+#include <limits>
+#include <sstream>
+#include <thread>
 
-#include "../lifting_unified.cu"
+#include "recorder.h"
 
+namespace tiling {
 namespace {
 
-constexpr int chunk = 512;
-constexpr int halo_rows = 8;   // (13,7): a low value reaches 6 samples to each side; even, so that pairs stay pairs
-constexpr int streams = 3;     // one tile arrives, one is computed, one leaves
-
-void check(cudaError_t status, const char *what)
+struct Options
 {
-    if (status == cudaSuccess)
-        return;
-    std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(status));
-    std::exit(1);
-}
+    std::vector<std::int64_t> sizes = {4096};
+    std::vector<std::string> methods = {"separate", "unified"}, modes = {"tiles", "pipelined"}, ends = {"CC"};
+    std::int64_t rows = 0;       // 0: as many as columns
+    std::int64_t tile = 512;     // rows; 0: the largest power of two that the memory allows
+    std::int64_t memory = INT64_MAX;   // bytes on the device
+    int streams = 4, repetitions = 3;
+    std::string timeline, phases;      // files for the last repetition's copies and kernels
+};
 
-// Algorithm 3. The first and the last chunk never move.
-std::vector<int> representatives_of(int chunks)
+std::vector<std::string> split(const std::string &text)
 {
-    std::vector<int> result;
-    std::vector<bool> seen(chunks);
-    for (int i = 1; i < chunks - 1; ++i)
-    {
-        if (seen[i])
-            continue;
-        result.push_back(i);
-        for (int j = i; !seen[j]; j = 2 * j % (chunks - 1))
-            seen[j] = true;
-    }
+    std::vector<std::string> result;
+    std::stringstream stream(text);
+    for (std::string one; std::getline(stream, one, ',');)
+        result.push_back(one);
     return result;
 }
 
-// What the rearrangement of images of one size needs: the representative elements of rows and columns, and where they are in constant memory.
-struct Permutations
+// A value between -128 and 127 for every place.
+float pixel(std::int64_t row, std::int64_t column)
 {
-    int row_chunks, row_count, column_chunks, column_count, column_offset;
+    std::uint32_t x = static_cast<std::uint32_t>(row) * 0x9e3779b1u + static_cast<std::uint32_t>(column) * 0x85ebca6bu;
+    x ^= x >> 15;
+    x *= 0x2c1b3c6du;
+    x ^= x >> 13;
+    return static_cast<float>(x >> 11 & 255) - 128;
+}
 
-    Permutations(int rows, int columns) : row_chunks(columns / chunk), column_chunks(rows)
+// Pinned host memory for the image, its coefficients and what is swapped; made once for the largest size.
+struct Host
+{
+    float *in = nullptr, *out = nullptr, *swapped = nullptr;
+
+    Host(std::int64_t values, std::int64_t swapped_values)
     {
-        std::vector<int> all = representatives_of(row_chunks);
-        row_count = column_offset = static_cast<int>(all.size());
-        const std::vector<int> of_columns = representatives_of(rows);
-        column_count = static_cast<int>(of_columns.size());
-        all.insert(all.end(), of_columns.begin(), of_columns.end());
-        check(cudaMemcpyToSymbol(representatives, all.data(), all.size() * sizeof(int)), "representative elements to constant memory");
+        check(cudaMallocHost(&in, static_cast<std::size_t>(values * value_bytes)), "host memory");
+        check(cudaMallocHost(&out, static_cast<std::size_t>(values * value_bytes)), "host memory");
+        if (swapped_values > 0)
+            check(cudaMallocHost(&swapped, static_cast<std::size_t>(swapped_values * value_bytes)), "host memory");
+    }
+    Host(const Host &) = delete;
+    Host &operator=(const Host &) = delete;
+    ~Host()
+    {
+        cudaFreeHost(in);
+        cudaFreeHost(out);
+        cudaFreeHost(swapped);
+    }
+    void fill(std::int64_t rows, std::int64_t columns)
+    {
+        const int workers = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+        std::vector<std::thread> threads;
+        for (int worker = 0; worker < workers; ++worker)
+            threads.emplace_back([=] {
+                for (std::int64_t row = worker; row < rows; row += workers)
+                    for (std::int64_t column = 0; column < columns; ++column)
+                        in[row * columns + column] = pixel(row, column);
+            });
+        for (auto &thread : threads)
+            thread.join();
     }
 };
 
-// Deslauriers-Dubuc (13,7) of rows and columns, in place, in a stream.
-void transform(float *x, int rows, int columns, const Permutations &permutations, cudaStream_t stream)
+// One combination of the options.
+struct Job
 {
-    const int half = columns / 2, blocks = rows * ((half + 255) / 256);
-    chunk_generation<<<rows * columns / (2 * chunk), 2 * chunk, 0, stream>>>(chunk, x);
-    if (permutations.row_count > 0)
-        chunk_rearrangement<<<rows * permutations.row_count, chunk, 0, stream>>>(permutations.row_chunks, permutations.row_count, 0, columns, chunk, x);
-    lift4_rows<<<blocks, 256, 0, stream>>>(half, -1, 1.0f / 16, -9.0f / 16, x + half, x);
-    lift4_rows<<<blocks, 256, 0, stream>>>(half, -2, -1.0f / 32, 9.0f / 32, x, x + half);
+    Method method;
+    std::string mode;
+    bool from_device, to_device;   // where the image is, and where its coefficients are to be: G or C of the paper
+    std::int64_t rows, columns;
+};
 
-    const int band = rows / 2 * columns, column_blocks = (band + 255) / 256;
-    chunk_rearrangement<<<columns / 256 * permutations.column_count, 256, 0, stream>>>(permutations.column_chunks, permutations.column_count,
-                                                                                       permutations.column_offset, 256, columns, x);
-    lift4_columns<<<column_blocks, 256, 0, stream>>>(rows / 2, columns, -1, 1.0f / 16, -9.0f / 16, x + band, x);
-    lift4_columns<<<column_blocks, 256, 0, stream>>>(rows / 2, columns, -2, -1.0f / 32, 9.0f / 32, x, x + band);
-    check(cudaGetLastError(), "launch");
+void send_segment(Recorder &run, const Tiles &tiles, std::int64_t tile, float *segment, const float *in, int stream)
+{
+    for (const Run &piece : rows_of_segment(tiles, tile))
+        run.to_device(stream, tile, segment + piece.segment * tiles.columns, in + piece.image * tiles.columns, piece.count);
 }
 
-// in, out: rows x columns values in pinned host memory. columns is a multiple of 1024, rows one of tile_rows, which is even.
-void transform_in_tiles(const float *in, float *out, int rows, int columns, int tile_rows)
+void fetch_result(Recorder &run, const Tiles &tiles, std::int64_t tile, const float *segment, float *out, int stream)
 {
-    const int segment_rows = tile_rows + 2 * halo_rows;
-    const std::size_t row_bytes = columns * sizeof(float);
-    const Permutations permutations(segment_rows, columns);
-    cudaStream_t stream[streams];
-    float *segment[streams];
-    for (int i = 0; i < streams; ++i)
+    for (const Run &band : rows_of_result(tiles, tile))
+        run.to_host(stream, tile, out + band.image * tiles.columns, segment + band.segment * tiles.columns, band.count);
+}
+
+// Section 5.2, "without tiling".
+void run_whole(const Job &job, Recorder &run, Host &host, float *x, float *scratch, AfterKernel *marks)
+{
+    if (!job.from_device)
+        run.to_device(0, 0, x, host.in, job.rows);
+    run.kernels(0, 0, x, scratch, marks);
+    if (!job.to_device)
+        run.to_host(0, 0, host.out, x, job.rows);
+}
+
+// Section 5.2, "with tiling": separate buffers for half of the image in the memory that the image takes. Where the image is on the device, its
+// lower half leaves for the host first; where the coefficients are to stay, those of the upper half leave until the lower half is done.
+// `x`: two segments, one after the other; an image on the device begins after the halo of the first.
+void run_halves(const Job &job, const Tiles &tiles, Recorder &run, Host &host, float *x)
+{
+    const std::int64_t columns = tiles.columns, segment = tiles.segment_values(), half = tiles.tile_rows, band = half / 2;
+    float *const first = x, *const second = x + segment;
+    if (job.from_device)
     {
-        check(cudaStreamCreate(&stream[i]), "stream");
-        check(cudaMalloc(&segment[i], segment_rows * row_bytes), "memory for a segment");
+        const float *const image = x + halo_rows * columns;
+        run.to_host(0, 1, host.swapped, image + (half - halo_rows) * columns, half + halo_rows);
+        run.to_host(0, 1, host.swapped + (half + halo_rows) * columns, image, halo_rows);
+        run.on_device(first, image + (2 * half - halo_rows) * columns, halo_rows);
     }
-    for (int tile = 0; tile < rows / tile_rows; ++tile)
+    else
+        send_segment(run, tiles, 0, first, host.in, 0);
+    run.kernels(0, 0, first, second);
+    fetch_result(run, tiles, 0, first, host.out, 0);
+    if (job.from_device)
+        run.to_device(0, 1, second, host.swapped, tiles.segment_rows());
+    else
+        send_segment(run, tiles, 1, second, host.in, 0);
+    run.kernels(0, 1, second, first);
+    if (!job.to_device)
     {
-        float *const x = segment[tile % streams];
-        const cudaStream_t queue = stream[tile % streams];   // a segment is free when its stream has come this far
-        // The rows of the segment, in pieces where the image begins again.
-        for (int done = 0; done < segment_rows;)
+        fetch_result(run, tiles, 1, second, host.out, 0);
+        return;
+    }
+    // The lower half's bands to their places, by way of the place of the upper half's low band; then the upper half's bands.
+    const auto bands = rows_of_result(tiles, 1);
+    run.on_device(x, second + bands[1].segment * columns, band);
+    run.on_device(x + band * columns, second + bands[0].segment * columns, band);
+    run.on_device(x + 3 * band * columns, x, band);
+    run.to_device(0, 0, x, host.out, band);
+    run.to_device(0, 0, x + 2 * band * columns, host.out + half * columns, band);
+}
+
+// Section 5.4: tile after tile, in as many streams as there are segments.
+void run_tiles(const Tiles &tiles, Recorder &run, Host &host, const std::vector<float *> &segments, const std::vector<float *> &scratch)
+{
+    for (std::int64_t tile = 0; tile < tiles.count(); ++tile)
+    {
+        const int stream = static_cast<int>(tile % static_cast<std::int64_t>(segments.size()));   // free when the stream has come this far
+        send_segment(run, tiles, tile, segments[stream], host.in, stream);
+        run.kernels(stream, tile, segments[stream], scratch[stream]);
+        fetch_result(run, tiles, tile, segments[stream], host.out, stream);
+    }
+}
+
+// The places whose coefficients are checked: around the ends of the tiles' bands and of the rows, and elsewhere.
+template <typename Check> void at_checked_places(std::int64_t rows, std::int64_t columns, std::int64_t tile_rows, Check check_place)
+{
+    const std::int64_t band = std::max<std::int64_t>(tile_rows / 2, rows / 256);
+    std::uint32_t seed = 1;
+    for (std::int64_t row = 0; row < rows; row += band)
+        for (const std::int64_t near : {row - 2, row - 1, row, row + 1, row + band / 2})
+            for (int i = 0; i < 64; ++i)
+            {
+                seed = seed * 1664525 + 1013904223;
+                check_place((near + rows) % rows, i < 8 ? (i - 4 + columns) % columns : i < 16 ? columns / 2 - 12 + i : seed % columns);
+            }
+}
+
+// So that what an earlier run left is not taken for this one's.
+void spoil(Host &host, std::int64_t rows, std::int64_t columns, std::int64_t tile_rows)
+{
+    at_checked_places(rows, columns, tile_rows, [&](std::int64_t row, std::int64_t column) {
+        host.out[row * columns + column] = std::numeric_limits<float>::quiet_NaN();
+    });
+}
+
+// The largest difference from the definition.
+double largest_difference(const Host &host, std::int64_t rows, std::int64_t columns, std::int64_t tile_rows)
+{
+    const auto at = [&](std::int64_t row, std::int64_t column) { return host.in[row * columns + column]; };
+    double largest = 0;
+    at_checked_places(rows, columns, tile_rows, [&](std::int64_t row, std::int64_t column) {
+        const double difference = coefficient_2d(at, rows, columns, row, column) - host.out[row * columns + column];
+        largest = std::max(largest, std::isnan(difference) ? std::numeric_limits<double>::infinity() : std::abs(difference));
+    });
+    return largest;
+}
+
+// The arrays of a combination on the device; false where they do not fit.
+struct Arrays
+{
+    std::vector<float *> segments, scratch;
+    Tiles tiles;
+};
+
+bool allocate(const Job &job, const Options &options, const Transform &transform, const Tiles &tiles, int count, DeviceMemory &memory,
+              Arrays &arrays)
+{
+    arrays.tiles = tiles;
+    memory.count(transform.constant_bytes());
+    const std::int64_t values = (job.mode == "whole" ? job.rows : tiles.segment_rows()) * job.columns, image = values * value_bytes;
+    for (int i = 0; i < count; ++i)
+    {
+        // Halves take turns as each other's second buffer.
+        float *const segment = memory.allocate(job.mode == "halves" ? 2 * image : image);
+        float *const second = job.mode != "halves" && transform.scratch_bytes() > 0 ? memory.allocate(transform.scratch_bytes()) : segment;
+        if (segment == nullptr || second == nullptr || values > INT32_MAX)   // the kernels count in int
         {
-            const int row = (tile * tile_rows - halo_rows + done + rows) % rows;
-            const int count = std::min(rows - row, segment_rows - done);
-            check(cudaMemcpyAsync(x + static_cast<std::size_t>(done) * columns, in + static_cast<std::size_t>(row) * columns, count * row_bytes,
-                                  cudaMemcpyHostToDevice, queue), "segment to the device");
-            done += count;
+            std::fprintf(stderr, "%s, %s, %lld columns: does not fit into %lld bytes\n", job.mode.c_str(),
+                         job.method == Method::unified ? "unified" : "separate", static_cast<long long>(job.columns),
+                         static_cast<long long>(options.memory));
+            return false;
         }
-        transform(x, segment_rows, columns, permutations, queue);
-        // Low and high band without what belongs to the halos.
-        const std::size_t low = halo_rows / 2, high = segment_rows / 2 + halo_rows / 2, band = tile_rows / 2;
-        check(cudaMemcpyAsync(out + tile * band * columns, x + low * columns, band * row_bytes, cudaMemcpyDeviceToHost, queue), "low band");
-        check(cudaMemcpyAsync(out + (rows / 2 + tile * band) * columns, x + high * columns, band * row_bytes, cudaMemcpyDeviceToHost, queue), "high band");
+        arrays.segments.push_back(segment);
+        arrays.scratch.push_back(second);
     }
-    check(cudaDeviceSynchronize(), "tiles");
-    for (int i = 0; i < streams; ++i)
-    {
-        cudaFree(segment[i]);
-        cudaStreamDestroy(stream[i]);
-    }
+    return true;
 }
 
-void transform_whole(const float *in, float *out, int rows, int columns)
+void run_once(const Job &job, const Arrays &arrays, Recorder &run, Host &host, AfterKernel *marks)
 {
-    const std::size_t bytes = static_cast<std::size_t>(rows) * columns * sizeof(float);
-    const Permutations permutations(rows, columns);
-    float *x;
-    check(cudaMalloc(&x, bytes), "memory for the image");
-    check(cudaMemcpy(x, in, bytes, cudaMemcpyHostToDevice), "image to the device");
-    transform(x, rows, columns, permutations, nullptr);
-    check(cudaMemcpy(out, x, bytes, cudaMemcpyDeviceToHost), "image from the device");
-    cudaFree(x);
+    if (job.mode == "whole")
+        run_whole(job, run, host, arrays.segments[0], arrays.scratch[0], marks);
+    else if (job.mode == "halves")
+        run_halves(job, arrays.tiles, run, host, arrays.segments[0]);
+    else
+        run_tiles(arrays.tiles, run, host, arrays.segments, arrays.scratch);
+    check(cudaDeviceSynchronize(), job.mode.c_str());
+}
+
+void write_phases(std::ostream &out, const std::string &label, const AfterKernel &marks)
+{
+    for (std::size_t i = 1; i < marks.size(); ++i)
+    {
+        float milliseconds = 0;
+        check(cudaEventElapsedTime(&milliseconds, marks[i - 1].second, marks[i].second), "time");
+        out << label << ',' << marks[i].first << ',' << 1e3 * milliseconds << '\n';
+    }
+    for (const auto &mark : marks)
+        cudaEventDestroy(mark.second);
+}
+
+// Runs a combination, once to warm up and then `repetitions` times, and writes its line: the median of the times. False: the result is wrong.
+bool run_job(const Job &job, const Options &options, Host &host, std::ostream *timeline, std::ostream *phases)
+{
+    Tiles tiles{job.rows, job.columns, job.mode == "whole" ? job.rows : job.mode == "halves" ? job.rows / 2 : options.tile};
+    const int count = job.mode == "pipelined" ? options.streams : 1;
+    if (tiles.tile_rows == 0)
+        tiles.tile_rows = tile_rows_within(options.memory, job.method, job.rows, job.columns, count);
+    if (tiles.tile_rows == 0 || tiles.tile_rows % 2 != 0 || job.rows % tiles.tile_rows != 0)
+    {
+        std::fprintf(stderr, "%lld rows: no tiles of %lld rows\n", static_cast<long long>(job.rows), static_cast<long long>(tiles.tile_rows));
+        return true;
+    }
+    const Transform transform(job.method, job.mode == "whole" ? job.rows : tiles.segment_rows(), job.columns);
+    DeviceMemory memory(options.memory);
+    Arrays arrays;
+    if (!allocate(job, options, transform, tiles, count, memory, arrays))
+        return true;
+    float *const image = arrays.segments[0] + (job.mode == "halves" ? halo_rows * job.columns : 0);
+    const auto bytes = static_cast<std::size_t>(job.rows * job.columns * value_bytes);
+    const std::string method = job.method == Method::unified ? "unified" : "separate";
+    const std::string label = method + ',' + job.mode + ',' + std::to_string(job.rows) + ',' + std::to_string(job.columns);
+    spoil(host, job.rows, job.columns, tiles.tile_rows);
+    std::vector<std::pair<double, double>> times;
+    std::int64_t to_device = 0, to_host = 0;
+    for (int repetition = 0; repetition <= options.repetitions; ++repetition)
+    {
+        if (job.from_device)
+            check(cudaMemcpy(image, host.in, bytes, cudaMemcpyHostToDevice), "image to the device");
+        Recorder run(transform, job.columns, count);
+        AfterKernel marks;
+        const bool last = repetition == options.repetitions, with_phases = last && phases != nullptr && job.mode == "whole";
+        check(cudaDeviceSynchronize(), "before");
+        const auto begin = std::chrono::steady_clock::now();
+        run_once(job, arrays, run, host, with_phases ? &marks : nullptr);
+        const double time = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
+        if (repetition > 0)
+            times.emplace_back(time, run.kernels_us());
+        to_device = run.to_device_bytes();
+        to_host = run.to_host_bytes();
+        if (last && timeline != nullptr)
+            run.write_timeline(*timeline, label);
+        if (with_phases)
+            write_phases(*phases, label, marks);
+    }
+    if (job.to_device)
+        check(cudaMemcpy(host.out, arrays.segments[0], bytes, cudaMemcpyDeviceToHost), "coefficients from the device");
+    const double difference = largest_difference(host, job.rows, job.columns, tiles.tile_rows);
+    std::sort(times.begin(), times.end());
+    const auto [time, kernels] = times[times.size() / 2];
+    std::printf("%s,%c%c,%lld,%lld,%d,%lld,%lld,%lld,%.1f,%.1f,%.3f,%d,%.2g\n", label.c_str(), job.from_device ? 'G' : 'C',
+                job.to_device ? 'G' : 'C', static_cast<long long>(tiles.tile_rows), static_cast<long long>(tiles.count()), count,
+                static_cast<long long>(memory.used()), static_cast<long long>(to_device), static_cast<long long>(to_host), time, kernels,
+                static_cast<double>(job.rows * job.columns) / time / 1e3, options.repetitions, difference);
+    std::fflush(stdout);
+    return difference < 1e-3;
+}
+
+// A size such as 4096, or 2K: 2 * 1024.
+std::int64_t size_of(const std::string &text)
+{
+    const std::int64_t number = std::strtoll(text.c_str(), nullptr, 10);
+    const char last = text.empty() ? ' ' : text.back();
+    return number << (last == 'K' ? 10 : last == 'M' ? 20 : last == 'G' ? 30 : 0);
+}
+
+bool read_option(const std::string &name, const std::string &value, Options &options)
+{
+    if (name == "sizes")
+    {
+        options.sizes.clear();
+        for (const auto &one : split(value))
+            options.sizes.push_back(size_of(one));
+    }
+    else if (name == "methods")
+        options.methods = split(value);
+    else if (name == "modes")
+        options.modes = split(value);
+    else if (name == "ends")
+        options.ends = split(value);
+    else if (name == "rows")
+        options.rows = size_of(value);
+    else if (name == "tile")
+        options.tile = size_of(value);
+    else if (name == "memory")
+        options.memory = size_of(value);
+    else if (name == "streams")
+        options.streams = static_cast<int>(size_of(value));
+    else if (name == "repetitions")
+        options.repetitions = static_cast<int>(size_of(value));
+    else if (name == "timeline")
+        options.timeline = value;
+    else if (name == "phases")
+        options.phases = value;
+    else
+        return false;
+    return true;
+}
+
+// Methods, modes and ends by name; sizes that the kernels take.
+bool valid(const Options &options)
+{
+    const auto all_of = [](const std::vector<std::string> &values, std::initializer_list<const char *> known) {
+        return std::all_of(values.begin(), values.end(), [&](const std::string &one) {
+            return std::any_of(known.begin(), known.end(), [&](const char *name) { return one == name; });
+        });
+    };
+    const auto kernels_take = [&](std::int64_t columns) {
+        const std::int64_t rows = options.rows == 0 ? columns : options.rows;
+        return columns >= 32 && columns % 32 == 0 && rows >= 32 && rows % 32 == 0 && columns * halo_rows < INT32_MAX;
+    };
+    return all_of(options.methods, {"separate", "unified"}) && all_of(options.modes, {"whole", "halves", "tiles", "pipelined"}) &&
+           all_of(options.ends, {"CC", "CG", "GC", "GG"}) && std::all_of(options.sizes.begin(), options.sizes.end(), kernels_take) &&
+           options.streams >= 1 && options.repetitions >= 1 && options.tile >= 0 && options.memory > 0;
+}
+
+// The combinations of one size; tiles go from the host to the host.
+std::vector<Job> jobs_of(const Options &options, std::int64_t rows, std::int64_t columns)
+{
+    std::vector<Job> result;
+    for (const auto &mode : options.modes)
+        for (const auto &ends : options.ends)
+            for (const auto &method : options.methods)
+                if (ends == "CC" || mode == "whole" || mode == "halves")
+                    result.push_back({method == "unified" ? Method::unified : Method::separate, mode, ends[0] == 'G', ends[1] == 'G', rows, columns});
+    return result;
+}
+
+int run(const Options &options)
+{
+    std::int64_t largest = 0, swapped = 0;
+    for (const std::int64_t columns : options.sizes)
+    {
+        const std::int64_t rows = options.rows == 0 ? columns : options.rows;
+        largest = std::max(largest, rows * columns);
+        if (std::count(options.modes.begin(), options.modes.end(), "halves") > 0)
+            swapped = std::max(swapped, Tiles{rows, columns, rows / 2}.segment_values());
+    }
+    Host host(largest, swapped);
+    std::ofstream timeline(options.timeline), phases(options.phases);
+    timeline << "method,mode,rows,columns,stream,tile,what,begin_us,end_us\n";
+    phases << "method,mode,rows,columns,kernel,time_us\n";
+    std::printf("method,mode,rows,columns,ends,tile_rows,tiles,streams,device_bytes,to_device_bytes,to_host_bytes,time_us,kernels_us,"
+                "gpixel_s,repetitions,largest_difference\n");
+    bool right = true;
+    for (const std::int64_t columns : options.sizes)
+    {
+        const std::int64_t rows = options.rows == 0 ? columns : options.rows;
+        host.fill(rows, columns);
+        for (const Job &job : jobs_of(options, rows, columns))
+            right &= run_job(job, options, host, options.timeline.empty() ? nullptr : &timeline, options.phases.empty() ? nullptr : &phases);
+    }
+    return right ? 0 : 1;
 }
 
 }  // namespace
+}  // namespace tiling
 
 int main(int argc, char **argv)
 {
-    const int rows = argc > 1 ? std::atoi(argv[1]) : 4096, columns = argc > 2 ? std::atoi(argv[2]) : 4096, tile_rows = argc > 3 ? std::atoi(argv[3]) : 512;
-    if (columns < 1024 || columns % 1024 != 0 || tile_rows < 2 || tile_rows % 2 != 0 || rows < tile_rows || rows % tile_rows != 0 || rows < 2 * halo_rows ||
-        rows > 16384)
+    tiling::Options options;
+    for (int i = 1; i < argc; ++i)
     {
-        std::fprintf(stderr, "usage: lifting_tiles ROWS COLUMNS TILE_ROWS; columns a multiple of 1024, rows one of the tile's, 16 to 16384\n");
+        const std::string text = argv[i];
+        const auto equals = text.find('=');
+        if (equals == std::string::npos || !tiling::read_option(text.substr(0, equals), text.substr(equals + 1), options))
+        {
+            std::fprintf(stderr, "unknown option: %s\n", argv[i]);
+            return 2;
+        }
+    }
+    if (!tiling::valid(options))
+    {
+        std::fprintf(stderr, "usage: lifting_tiles sizes=N,… [rows=R] [methods=separate,unified] [modes=whole,halves,tiles,pipelined]\n"
+                             "       [ends=GG,CG,GC,CC] [tile=ROWS, 0: as the memory allows] [memory=BYTES] [streams=4] [repetitions=3]\n"
+                             "       [timeline=FILE] [phases=FILE]; rows and columns are multiples of 32\n");
         return 2;
     }
-    const std::size_t count = static_cast<std::size_t>(rows) * columns;
-    float *in, *tiled, *whole;
-    check(cudaMallocHost(&in, count * sizeof(float)), "host memory");
-    check(cudaMallocHost(&tiled, count * sizeof(float)), "host memory");
-    check(cudaMallocHost(&whole, count * sizeof(float)), "host memory");
-    unsigned seed = 1;
-    for (std::size_t i = 0; i < count; ++i)
-    {
-        seed = seed * 1103515245 + 12345;
-        in[i] = static_cast<float>(seed >> 16 & 255) - 128;
-    }
-    transform_whole(in, whole, rows, columns);
-    transform_in_tiles(in, tiled, rows, columns, tile_rows);
-    double largest = 0;
-    for (std::size_t i = 0; i < count; ++i)
-        largest = std::max(largest, std::abs(static_cast<double>(tiled[i]) - whole[i]));
-    std::printf("%d x %d in tiles of %d rows: largest difference %g\n", rows, columns, tile_rows, largest);
-    return largest < 1e-3 ? 0 : 1;
+    return tiling::run(options);
 }

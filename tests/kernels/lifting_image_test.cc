@@ -56,7 +56,8 @@ TEST_P(LiftingOfImages, SeparateBuffers) {
       return Pointer{(kernel == "laan_rows") == (argument == "in") ? "first" : "second"};
     };
     EXPECT_EQ(
-        run_plan("dwt_kernels/lifting_separate.plan.yaml", {{"N", N}}, device, binder, GetParam()).launches, 2);
+        run_plan("dwt_kernels/lifting_separate.plan.yaml", {{"N", N}}, device, binder, GetParam()).launches,
+        2);
     expect_near(device.floats["first"], transformed(image, N), kRounding, fmt::format("N = {}", N));
     EXPECT_EQ(value_count(device), 2 * N * N);
   }
