@@ -1,9 +1,9 @@
-// The lifting-based wavelet transform from one buffer into another, the baseline of the unified buffer: twice the memory, one pass.
+// The lifting-based wavelet transform from one buffer into another. Columns have a thread each; lifting_separate.cu has sliding windows.
 //
 // W. J. van der Laan, A. C. Jalba, J. B. T. M. Roerdink, Accelerating wavelet lifting on graphics hardware using CUDA (2011), as described in
 // T. Ikuzawa, F. Ino, K. Hagihara, Reducing memory usage by the lifting-based discrete wavelet transform with a unified buffer on a GPU
-// (2017), sections 2 and 3.1: rows in shared memory with a halo, columns with a sliding window, and the block layout: the low band
-// in one piece, then the high band. Deslauriers-Dubuc (13,7) wavelet (equations 1 and 2); signals are periodic.
+// (2017), sections 2 and 3.1: rows in shared memory with a halo, and the block layout: the low band in one piece, then the high band.
+// Deslauriers-Dubuc (13,7) wavelet (equations 1 and 2); signals are periodic.
 
 constexpr int pairs = 128;   // a block of 128 threads makes 128 values of each band: r = 256
 constexpr int halo = 3;      // pairs to each side: h = 6 values, four taps to predict and four to update

@@ -63,5 +63,34 @@ TEST_P(LiftingOfImages, SeparateBuffers) {
   }
 }
 
+// Table 3 by the warps that the executed PTX counts: 32 values for each, but for the halos of rows, which have 6 and 6 values in two
+// loads of a tile, and the first 3 values of each band, which are stored by themselves.
+TEST_P(LiftingOfImages, AccessesOfTable3) {
+  constexpr std::int64_t kSide = 512, kChunk = 64, kChunks = kSide / kChunk, kTiles = kSide / 256, kWarp = 32;
+  const auto image = random_floats(kSide * kSide);
+  Device one;
+  one.floats = {{"x", image}};
+  one.ints = {{"representatives", representatives(kChunks)}};
+  const auto l = static_cast<std::int64_t>(one.ints["representatives"].size());
+  const auto unified = run_plan("dwt_kernels/lifting_unified.plan.yaml",
+                                {{"N", kSide}, {"b", kChunk}, {"l", l}}, one, by_name(), GetParam());
+  const std::uint64_t generation = 2 * kSide * kSide / kWarp,
+                      rearrangement = 2 * kSide * (kChunks - 2) * kChunk / kWarp;
+  const std::uint64_t rows = kSide * kTiles, strips = kSide / kWarp * kTiles;
+  EXPECT_EQ(unified.loads, generation + rearrangement + rows * (256 / kWarp + 2) + strips * 268);
+  EXPECT_EQ(unified.stores, generation + rearrangement + rows * 256 / kWarp + 2 * kSide + strips * 256);
+
+  Device two;
+  two.floats = {{"first", image}, {"second", std::vector<float>(image.size())}};
+  const auto separate = run_plan(
+      "dwt_kernels/lifting_separate.plan.yaml", {{"N", kSide}}, two,
+      [](const std::string& kernel, const std::string& argument, const Bindings&) -> Value {
+        return Pointer{(kernel == "laan_rows") == (argument == "in") ? "first" : "second"};
+      },
+      GetParam());
+  EXPECT_EQ(separate.loads, rows * (256 / kWarp + 1) + strips * 268);
+  EXPECT_EQ(separate.stores, rows * 256 / kWarp + strips * 256);
+}
+
 }  // namespace
 }  // namespace warptime::kernels
