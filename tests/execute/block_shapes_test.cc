@@ -53,6 +53,7 @@ const std::vector<NotCompared>& not_compared() {
       {"fwt_frames", "256", Reason::past_shared_memory},
       {"fwt_rows", "256", Reason::past_shared_memory},
       {"laan_rows", "256", Reason::past_shared_memory},
+      {"lift_rows", "256", Reason::past_shared_memory},
       // Its inner loop follows a permutation that another loop has found.
       {"chunk_rearrangement", "256 32x8 16x16 8x8x4", Reason::data_decide},
       // A loaded number is a branch's condition, a loop's end, an index.
