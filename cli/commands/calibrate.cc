@@ -14,6 +14,7 @@
 #include "cli/options/options.h"
 #include "cli/views/calibration_view.h"
 #include "load/bundled.h"
+#include "measure/statistics.h"
 #include "simulator/base/csv.h"
 #include "simulator/base/did_you_mean.h"
 #include "simulator/fit/fit.h"
@@ -39,8 +40,9 @@ CommandSyntax calibrate_syntax() {
       "my.calibration.yaml\n",
       {{"What to fit",
         {{"t-p", "MICROSECONDS",
-          "use this t_p and fit the rest; for a launch overhead that you have "
-          "measured"},
+          "use this t_p and fit the rest; for a launch overhead that you have measured. cudaLaunchKernel: "
+          "the "
+          "median of that call in the profiles, as in section 5.3 of Puchala et al."},
          {"t-m", "CYCLES", "use this t_m and fit the rest"},
          {"durations", "BOUNDS",
           "also fit the memory durations that the kernels leave open, between LOW..HIGH cycles; "
@@ -93,6 +95,7 @@ struct CalibrateSettings {
   CompileOptions compile;
   const Model* model = nullptr;
   FitOptions fit;
+  bool t_p_of_calls = false;  // the median of cudaLaunchKernel
   std::optional<Bounds> all_durations;
   HoldOut hold_out;
 };
@@ -180,9 +183,12 @@ Result<CalibrateSettings> read_calibrate_settings(const Arguments& arguments, co
     return option_error("--model",
                         fmt::format("{} has no constants that could be fitted", settings.model->name()),
                         "`warptime compare --model` gives its errors");
-  const auto t_p = read_number(arguments, "t-p");
-  if (!t_p) return t_p.diagnostics();
-  settings.fit.t_p_us = *t_p;
+  settings.t_p_of_calls = arguments.value_or("t-p", "") == "cudaLaunchKernel";
+  if (!settings.t_p_of_calls) {
+    const auto t_p = read_number(arguments, "t-p");
+    if (!t_p) return t_p.diagnostics();
+    settings.fit.t_p_us = *t_p;
+  }
   const auto t_m = read_number(arguments, "t-m");
   if (!t_m) return t_m.diagnostics();
   settings.fit.t_m_cycles = *t_m;
@@ -194,7 +200,7 @@ Result<CalibrateSettings> read_calibrate_settings(const Arguments& arguments, co
                             fmt::format("the model {} has no such constants", settings.model->name()),
                             "t_p and a scale are fitted to it");
   }
-  if (settings.fit.t_p_us && settings.fit.t_m_cycles && !arguments.has("durations"))
+  if (arguments.has("t-p") && settings.fit.t_m_cycles && !arguments.has("durations"))
     return error("--t-p and --t-m leave nothing to fit", "omit one of them, or give --durations");
   if (arguments.has("share-durations") && !arguments.has("durations"))
     return option_error("--share-durations", "needs --durations", "--durations 50..400");
@@ -216,9 +222,13 @@ class GpuCalibration {
   GpuCalibration(const Plan& plan, const CalibrateSettings& settings, ModelledRows modelled)
       : plan_(plan), settings_(settings), modelled_(std::move(modelled)) {}
 
-  // The durations that are to be fitted. Errors: none is left open.
+  // The durations that are to be fitted. Errors: none is left open; no calls whose median t_p would be.
   Result<FitOptions> options() const {
     FitOptions options = settings_.fit;
+    if (settings_.t_p_of_calls) {
+      if (modelled_.launch_calls_us.empty()) return no_calls();
+      options.t_p_us = measuring::median(modelled_.launch_calls_us);
+    }
     if (const auto& bounds = settings_.all_durations) {
       for (const auto name : modelled_.times->open_durations())
         options.durations.push_back({name, bounds->low, bounds->high});
@@ -230,7 +240,9 @@ class GpuCalibration {
   // The rows to fit, for durations that GPUs share. Errors: --hold-out leaves none.
   Result<SharedFitRows> shared_rows() {
     if (auto wrong = split(); !wrong.empty()) return wrong;
-    return SharedFitRows{modelled_.times.get(), fitted_, measured(fitted_)};
+    const auto chosen = this->options();
+    if (!chosen) return chosen.diagnostics();
+    return SharedFitRows{modelled_.times.get(), fitted_, measured(fitted_), chosen->t_p_us};
   }
 
   // shared: durations that were fitted for all GPUs; empty: none are shared.
@@ -254,6 +266,9 @@ class GpuCalibration {
     result.files = files_of(modelled_.rows);
     result.worst = values_text(plan_, modelled_.rows[fitted_[result.fit.errors.worst]].values);
     result.notes = modelled_.notes;
+    if (settings_.t_p_of_calls)
+      result.notes.push_back(
+          fmt::format("t_p is the median of {} calls of cudaLaunchKernel", modelled_.launch_calls_us.size()));
     if (result.fit.rows < fitted_.size())
       result.notes.push_back(
           fmt::format("the search looked at {} of {} rows, spread evenly: the errors are of all",
@@ -287,6 +302,12 @@ class GpuCalibration {
   Diagnostic no_durations() const {
     return option_error("--durations",
                         fmt::format("the kernels of {} leave no durations open: all are given", plan_.name));
+  }
+
+  Diagnostic no_calls() const {
+    return option_error(
+        "--t-p", fmt::format("the profiles of {} have no calls of cudaLaunchKernel", modelled_.gpu->name),
+        "give what `nsys stats --report cuda_api_trace --format csv` writes as well, with one GPU");
   }
 
   Diagnostics about_gpu(Diagnostics wrong) const {

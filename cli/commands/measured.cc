@@ -48,6 +48,9 @@ class MeasuredReader {
                        [](const auto& a, const auto& b) { return a.values < b.values; });
     }
     std::erase_if(measured_, [](const auto& on) { return on.rows.empty(); });
+    if (measured_.size() == 1)
+      measured_.front().launch_calls_us.insert(measured_.front().launch_calls_us.end(),
+                                               launch_calls_us_.begin(), launch_calls_us_.end());
     for (const Gpu* gpu : settings_.gpus) {
       const bool there =
           std::any_of(measured_.begin(), measured_.end(), [&](const auto& on) { return on.gpu == gpu; });
@@ -96,6 +99,11 @@ class MeasuredReader {
                                               : Profiler::nvprof;
     const auto csv = read_profiler_csv(text, file, profiler);
     if (!csv) return csv.diagnostics();
+    if (csv->kernels.empty()) {
+      launch_calls_us_.insert(launch_calls_us_.end(), csv->launch_calls_us.begin(),
+                              csv->launch_calls_us.end());
+      return {};
+    }
     auto combinations = all_combinations(file);
     if (!combinations) return combinations.diagnostics();
     std::vector<std::string> devices;
@@ -113,8 +121,15 @@ class MeasuredReader {
       if (!runs) return runs.diagnostics();
       say(runs->notes);
       append(gpu, std::move(runs->rows), "kernels");
+      if (devices.size() == 1) append_calls(gpu, csv->launch_calls_us);
     }
     return {};
+  }
+
+  void append_calls(const Gpu* gpu, const std::vector<double>& calls_us) {
+    for (auto& on : measured_)
+      if (on.gpu == gpu)
+        on.launch_calls_us.insert(on.launch_calls_us.end(), calls_us.begin(), calls_us.end());
   }
 
   static Diagnostic no_gpu(const std::string& file, const std::string& device) {
@@ -168,6 +183,7 @@ class MeasuredReader {
   const GpuCatalogue& catalogue_;
   const ProgramLoader& loader_;
   std::vector<MeasuredRows> measured_;
+  std::vector<double> launch_calls_us_;  // of files that name no GPU
 };
 
 }  // namespace

@@ -34,8 +34,9 @@ Result<std::vector<MeasuredFile>> read_measured_files(const std::vector<std::str
 
 struct MeasuredRows {
   const Gpu* gpu = nullptr;
-  std::vector<Measured> rows;  // by their values, then in the order of the files
-  std::string what;            // "kernels" or "plan"; of the first file's rows
+  std::vector<Measured> rows;                // by their values, then in the order of the files
+  std::string what;                          // "kernels" or "plan"; of the first file's rows
+  std::vector<double> launch_calls_us = {};  // of cudaLaunchKernel, where profiles have them
 };
 
 // The rows of `plan` in all files together, by GPU. Notes on stderr name the omitted lines. Errors: those of

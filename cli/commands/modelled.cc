@@ -95,6 +95,7 @@ Result<ModelledRows> model_rows(const Plan& plan, MeasuredRows measured, const P
   ModelledRows modelled;
   modelled.gpu = measured.gpu;
   modelled.rows = std::move(measured.rows);
+  modelled.launch_calls_us = std::move(measured.launch_calls_us);
   modelled.plan_ = std::make_unique<Plan>(plan);
   auto values = values_of(modelled.rows);
   const auto time = measured.what == "plan" ? MeasuredTime::plan : MeasuredTime::kernels;

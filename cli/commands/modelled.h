@@ -13,7 +13,8 @@ struct ModelledRows {
   const Gpu* gpu = nullptr;
   std::vector<Measured> rows;  // those with a prediction; the same as times->rows()
   std::unique_ptr<RowTimes> times;
-  std::vector<std::string> notes;  // on rows that are omitted, or launched differently
+  std::vector<double> launch_calls_us;  // as in MeasuredRows
+  std::vector<std::string> notes;       // on rows that are omitted, or launched differently
 
  private:
   friend Result<ModelledRows> model_rows(const Plan&, MeasuredRows, const PredictionOptions&,

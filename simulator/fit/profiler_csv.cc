@@ -101,6 +101,11 @@ std::optional<std::int64_t> product_of(std::string_view text) {
   return any ? std::optional(product) : std::nullopt;
 }
 
+// nsys names some calls with a version: cudaLaunchKernel_v7000.
+bool is_launch(std::string_view call) {
+  return call == "cudaLaunchKernel" || call.starts_with("cudaLaunchKernel_v");
+}
+
 class ProfilerCsvReader {
  public:
   ProfilerCsvReader(ProfilerCsv& into, std::vector<CsvRecord> records, int lines_before)
@@ -159,8 +164,9 @@ class ProfilerCsvReader {
     return rows;
   }
 
-  // Adds a kernel with its duration in `unit`; false where it is none.
-  bool add(const CsvRecord& record, ProfiledKernel kernel, const std::string& duration, std::string unit) {
+  // In microseconds, of `name`; nothing where it is none.
+  std::optional<double> read_duration(const CsvRecord& record, const std::string& name,
+                                      const std::string& duration, std::string unit) {
     double number = 0;
     std::string digits = duration;
     // "872.94us": the unit may stand behind the number.
@@ -170,20 +176,26 @@ class ProfilerCsvReader {
       digits.resize(letters);
     }
     if (!read_decimal(digits, number, true)) {
-      fail(record, fmt::format("the duration of {} is `{}`, which is not a number", kernel.name, duration));
-      return false;
+      fail(record, fmt::format("the duration of {} is `{}`, which is not a number", name, duration));
+      return std::nullopt;
     }
     const auto scale = microseconds_of(unit);
     if (!scale) {
-      fail(record,
-           fmt::format("the duration of {} is in `{}`, which is not a unit of time", kernel.name, unit));
-      return false;
+      fail(record, fmt::format("the duration of {} is in `{}`, which is not a unit of time", name, unit));
+      return std::nullopt;
     }
     if (!(number > 0)) {
-      fail(record, fmt::format("the duration of {} is {}: a time must be positive", kernel.name, duration));
-      return false;
+      fail(record, fmt::format("the duration of {} is {}: a time must be positive", name, duration));
+      return std::nullopt;
     }
-    kernel.duration_us = number * *scale;
+    return number * *scale;
+  }
+
+  // Adds a kernel with its duration in `unit`; false where it is none.
+  bool add(const CsvRecord& record, ProfiledKernel kernel, const std::string& duration, std::string unit) {
+    const auto microseconds = read_duration(record, kernel.name, duration, std::move(unit));
+    if (!microseconds) return false;
+    kernel.duration_us = *microseconds;
     kernel.line = line_of(record);
     csv_.kernels.push_back(std::move(kernel));
     return true;
@@ -211,6 +223,7 @@ class ProfilerCsvReader {
                device = find_title(titles_, "Device").value_or(titles_.size());
     const auto start = find_with_unit(titles_, "Start");
     const bool has_grid = find_title(titles_, grid.front()).has_value();
+    const bool calls_only = !has_grid && device == titles_.size();
     for (const CsvRecord* record : rows(first, {name, duration})) {
       ProfiledKernel kernel;
       kernel.name = record->fields[name];
@@ -218,12 +231,17 @@ class ProfilerCsvReader {
       kernel.blocks = product_at(*record, grid);
       kernel.threads_per_block = product_at(*record, block);
       // Copies and fills have names in brackets; calls of the API no grid and no device.
-      const bool no_kernel = kernel.name.starts_with('[') || (has_grid && !kernel.blocks) ||
+      const bool no_kernel = calls_only || kernel.name.starts_with('[') || (has_grid && !kernel.blocks) ||
                              (device < titles_.size() && (kernel.device.empty() || kernel.device == "-"));
       if (no_kernel) {
         // "cudaLaunchKernel (mtx(int, …) [12])": the call, whatever it launches.
         const bool call = !kernel.name.starts_with('[');
-        other(*record, call ? kernel.name.substr(0, kernel.name.find(" (")) : kernel.name);
+        const std::string called = call ? kernel.name.substr(0, kernel.name.find(" (")) : kernel.name;
+        if (is_launch(called)) {
+          const auto duration_us = read_duration(*record, called, record->fields[duration], unit);
+          if (duration_us) csv_.launch_calls_us.push_back(*duration_us);
+        }
+        other(*record, called);
         continue;
       }
       if (!add(*record, std::move(kernel), record->fields[duration], unit)) continue;
@@ -408,7 +426,7 @@ Result<ProfilerCsv> read_profiler_csv(std::string_view text, const std::string& 
   csv.file = file;
   if (auto wrong = ProfilerCsvReader(csv, std::move(*records), place->lines).read(); !wrong.empty())
     return wrong;
-  if (csv.kernels.empty()) return error_at(file, 0, 0, "has no kernels");
+  if (csv.kernels.empty() && csv.launch_calls_us.empty()) return error_at(file, 0, 0, "has no kernels");
   return csv;
 }
 

@@ -6,6 +6,7 @@
 //   ncu --csv --page raw                                 a line for each kernel
 //   nvprof --csv --print-gpu-trace                       a line for each kernel (Puchala et al. 2022, Listing 5)
 //   nvprof --csv                                         a summary: means only
+//   nsys stats --report cuda_api_trace --format csv      no kernels: the durations of cudaLaunchKernel alone
 //
 // Columns are found by their titles, units where the profiler writes them (in the title, in a second heading,
 // in a column of their own). Text before the heading is skipped.
@@ -49,6 +50,8 @@ struct ProfilerCsv {
     int line = 0;
   };
   std::vector<Other> others;
+  // How long each call of cudaLaunchKernel took the host, in the order of the lines (they are in `others`, too).
+  std::vector<double> launch_calls_us;
 };
 
 // Where the table begins in what a profiler printed: bytes and lines before its heading, the first line whose fields are one.
@@ -62,7 +65,7 @@ std::optional<HeadingPlace> find_heading(std::string_view text,
 // Detects the profiler by its heading in `text`; nothing if no line is a profiler's heading.
 std::optional<Profiler> recognise_profiler(std::string_view text);
 // Errors: no heading of that profiler, a heading without durations (the hint says what to ask the profiler
-// for), a duration that is not a positive number, an unknown unit, malformed CSV.
+// for), a duration that is not a positive number, an unknown unit, malformed CSV, neither kernels nor calls that launch.
 Result<ProfilerCsv> read_profiler_csv(std::string_view text, const std::string& file, Profiler profiler);
 
 // The launches of one run of a plan with given parameters.

@@ -52,7 +52,8 @@ class SharedSearch {
       if (failure_.empty()) failure_ = rest.diagnostics();
       return std::numeric_limits<double>::infinity();
     }
-    return mean_error_with_best_t_p(*gpu.times, gpu.which, *rest, gpu.measured_us, options_.t_p_us);
+    return mean_error_with_best_t_p(*gpu.times, gpu.which, *rest, gpu.measured_us,
+                                    gpu.t_p_us ? gpu.t_p_us : options_.t_p_us);
   }
 
   // … and its best t_m: the error has one valley in it, or is flat at its ends.
@@ -125,13 +126,12 @@ Result<std::vector<FittedDuration>> fit_shared_durations(const std::vector<Share
                                                          const FitOptions& options) {
   if (gpus.empty()) return error("there are no measurements to fit durations to");
   if (options.durations.empty()) return error("there are no durations to fit");
-  std::size_t rows = 0;
+  std::size_t rows = 0, constants = options.durations.size();
   for (const SharedFitRows& gpu : gpus) {
     rows += gpu.which.size();
+    constants += (options.t_p_us || gpu.t_p_us ? 0 : 1) + (options.t_m_cycles ? 0 : 1);
     if (auto wrong = check_open_durations(*gpu.times, options.durations); !wrong.empty()) return wrong;
   }
-  const std::size_t of_each = (options.t_p_us ? 0 : 1) + (options.t_m_cycles ? 0 : 1);
-  const std::size_t constants = of_each * gpus.size() + options.durations.size();
   if (rows < constants)
     return error(fmt::format("{} measurements cannot fit {} constants", rows, constants),
                  "measure more sizes");

@@ -2,6 +2,7 @@
 // each GPU with its own t_p and t_m.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "simulator/fit/fit.h"
@@ -13,6 +14,7 @@ struct SharedFitRows {
   const RowTimes* times = nullptr;
   std::vector<std::size_t> which;
   std::vector<double> measured_us;
+  std::optional<double> t_p_us = {};  // its own fixed t_p; nothing: that of the options
 };
 
 // The durations with which the mean error over the GPUs is the smallest, where each has the t_p and t_m that are best
