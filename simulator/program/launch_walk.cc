@@ -517,7 +517,13 @@ class LaunchWalk : WarpState {
     } else {
       std::optional<ValueRange> first;
       Outcome cut;
-      for (Lanes rest = active; rest != 0 && !cut; rest &= rest - 1) {
+      Lanes rest = active;
+      if (node.address->on_thread && find_linear(address, active, places)) {
+        for (; rest != 0; rest &= rest - 1)
+          places[size++] = places[static_cast<std::size_t>(std::countr_zero(rest))];
+        evaluations_ += size;  // as if each were looked at
+      }
+      for (; rest != 0 && !cut; rest &= rest - 1) {
         set_lane_of_each(static_cast<std::size_t>(std::countr_zero(rest)));
         const ValueRange place = evaluate(address);
         if (!place.known) {
@@ -547,6 +553,76 @@ class LaunchWalk : WarpState {
       last = last ? std::max(*last, end) : end;
     }
     return {};
+  }
+
+  // first, first + step, …: `count` of a warp's threads.
+  struct LaneProgression {
+    std::size_t first = 0, step = 1, count = kWarp;
+    Lanes lanes() const {
+      Lanes set = 0;
+      for (std::size_t i = 0; i < count; ++i) set |= Lanes{1} << (first + i * step);
+      return set;
+    }
+    // Those with the same remainder by `parts`, or as many side by side.
+    LaneProgression part(std::size_t which, std::size_t parts, bool residues) const {
+      if (residues) return {first + which * step, step * parts, count / parts};
+      return {first + which * step * (count / parts), step, count / parts};
+    }
+  };
+
+  // Where threads access memory, if that is linear for each warp's lanes in a few progressions, and steps from warp to warp
+  // by whole sectors, as many for all. False: it is not, and what cut is needed shows lane by lane.
+  bool find_linear(const RangeExpression& address, Lanes active, std::array<std::int64_t, kWarp>& places) {
+    if (!shape_.regular || shape_.threads[0] != kWarp) return false;
+    std::optional<ValueRange> first;
+    return find_linear(address, {}, active, first, places);
+  }
+
+  bool find_linear(const RangeExpression& address, const LaneProgression& lanes, Lanes active,
+                   std::optional<ValueRange>& first, std::array<std::int64_t, kWarp>& places) {
+    if ((active & lanes.lanes()) == 0) return true;
+    RangeObstacles obstacles;
+    const ValueRange place = evaluate_for(address, lanes, obstacles);
+    if (!place.known) return false;
+    if (!place.is_linear()) {
+      if (lanes.count == 1) return false;
+      const bool residues = repeats_by_two(obstacles, lanes);
+      return find_linear(address, lanes.part(0, 2, residues), active, first, places) &&
+             find_linear(address, lanes.part(1, 2, residues), active, first, places);
+    }
+    if (!first) first = place;
+    if (!place.has_steps_of(*first, ~kLanes) || cut_to_sectors(place)) return false;
+    for (std::size_t i = 0; i < lanes.count; ++i)
+      places[lanes.first + i * lanes.step] =
+          place.base + static_cast<std::int64_t>(i) * place.step(kFirstLaneDimension);
+    return true;
+  }
+
+  // Whether a division by a small number is in the way: every other lane, or every fourth, has steps of the same size.
+  static bool repeats_by_two(const RangeObstacles& obstacles, const LaneProgression& lanes) {
+    return std::any_of(obstacles.divisions.begin(), obstacles.divisions.end(), [&](const auto& division) {
+      const std::int64_t step = division.dividend.step(kFirstLaneDimension);
+      if (step == 0) return false;
+      const std::int64_t period = division.divisor / std::gcd(division.divisor, step);
+      return period % 2 == 0 && period < static_cast<std::int64_t>(lanes.count);
+    });
+  }
+
+  // For these lanes of each warp, which are side by side in x.
+  ValueRange evaluate_for(const RangeExpression& expression, const LaneProgression& lanes,
+                          RangeObstacles& obstacles) {
+    const auto all = counts_[kFirstLaneDimension];
+    counts_[kFirstLaneDimension] = static_cast<std::int64_t>(lanes.count);
+    const auto threads = ValueRange::progression(kFirstLaneDimension, static_cast<std::int64_t>(lanes.first),
+                                                 static_cast<std::int64_t>(lanes.step),
+                                                 static_cast<std::int64_t>(lanes.count));
+    if (uses_slot(3)) slots_[3] = add(warp_threads_[0], threads, counts_);
+    for (std::size_t d = 1; d < 3; ++d)
+      if (uses_slot(3 + d)) slots_[3 + d] = warp_threads_[d];
+    if (uses_slot(kLaneSlot)) slots_[kLaneSlot] = threads;
+    const ValueRange value = expression.evaluate(slots_, counts_, &obstacles);
+    counts_[kFirstLaneDimension] = all;
+    return value;
   }
 
   // An address' steps from warp to warp must be whole sectors.
