@@ -9,7 +9,7 @@ namespace warptime::reference {
 namespace {
 
 constexpr double kOrthogonal = 1e-6;  // filters are often given with eight digits
-constexpr double kTolerance = 1e-9;   // what counts as 0 beside what it is divided into
+constexpr double kTolerance = 1e-9;   // what counts as 0, as a share of the norm of the filters that are left
 constexpr double kLeftOver = 1e-4;    // of taps that are to vanish: what the digits of the filters leave
 
 // The inner product of two filters, the second one shifted to the right.
@@ -17,6 +17,10 @@ double product(const std::vector<double>& a, const std::vector<double>& b, std::
   double sum = 0;
   for (std::size_t j = shift; j < a.size(); ++j) sum += a[j] * b[j - shift];
   return sum;
+}
+
+double norm_of(const std::vector<double>& filter) {
+  return std::sqrt(product(filter, filter, 0));
 }
 
 Diagnostics reasons_against(const Filters& filters) {
@@ -101,13 +105,13 @@ Result<Lattice> factorise(const Filters& filters) {
   const double sign = orientation(filters) * (filters.low.size() / 2 % 2 == 1 ? 1 : -1);
   std::vector<double> a = filters.low, b = filters.high;
   for (double& tap : b) tap *= sign;
-  const double largest = std::sqrt(product(a, a, 0));
 
   Lattice lattice;
   const std::size_t stages = a.size() / 2;
   lattice.t.resize(stages);
   lattice.s.resize(stages);
   for (std::size_t stage = stages; stage-- > 1;) {
+    const double largest = norm_of(a);  // what is left becomes smaller from stage to stage
     // a = Q + t P, b = P - t Q: where Q has ended, a = t b; before P begins, b = -t a.
     const Ends last = larger_at(a, b, a.size() - 2), first = larger_at(a, b, 0);
     const bool from_last = std::hypot(last.u, last.v) > std::hypot(first.u, first.v);
@@ -145,10 +149,10 @@ Result<std::vector<double>> factorise_tangents(const Filters& filters) {
         "the high-pass filter has the sign that this lattice cannot make: it scales both bands by one number",
         "negate the high-pass filter");
   std::vector<double> u = filters.high, v = filters.low;  // of the butterfly: u = Q + w P, v = w Q - P
-  const double largest = std::sqrt(product(u, u, 0));
   const std::size_t stages = u.size() / 2;
   std::vector<double> wtg(stages + 1);
   for (std::size_t stage = stages; stage-- > 1;) {
+    const double largest = norm_of(u);  // what is left becomes smaller from stage to stage
     // Where Q has ended, u = -w v; before P begins, v = w u.
     const Ends last = larger_at(u, v, u.size() - 2), first = larger_at(u, v, 0);
     const bool from_last = std::hypot(last.u, last.v) > std::hypot(first.u, first.v);

@@ -31,6 +31,12 @@ def lines():
             low, high = pywt.dwt(signal(count, taps), wavelet, mode="periodization")
             yield f"dwt_{taps}_{count}_low", low
             yield f"dwt_{taps}_{count}_high", high
+    for name in [f"sym{n}" for n in range(4, 11)] + [f"coif{n}" for n in range(1, 6)]:
+        wavelet = pywt.Wavelet(name)
+        yield f"low_{name}", wavelet.dec_lo
+        low, high = pywt.dwt(signal(64, wavelet.dec_len), wavelet, mode="periodization")
+        yield f"dwt_{name}_low", low
+        yield f"dwt_{name}_high", high
     for taps in (2, 4, 8):
         parts = pywt.wavedec(signal(64, 3), f"db{taps // 2}", mode="periodization", level=3)
         yield f"levels_{taps}", numpy.concatenate(parts)

@@ -45,19 +45,108 @@ TEST(Filters, AreThoseOfPyWavelets) {
   EXPECT_TRUE(daubechies(16).low.empty());
 }
 
-TEST(Filters, HaveTheirVanishingMoments) {
-  for (int taps = 2; taps <= 14; taps += 2) {
-    const auto filters = daubechies(taps);
-    for (int moment = 0; moment < taps / 2; ++moment) {
+// The largest moment of the high-pass filter about its middle, of the first `moments`, as a share of its terms.
+double largest_moment(const Filters& filters, int moments) {
+  const double middle = (static_cast<double>(filters.high.size()) - 1) / 2;
+  double largest = 0;
+  for (int moment = 0; moment < moments; ++moment) {
+    double sum = 0, scale = 0;
+    for (std::size_t j = 0; j < filters.high.size(); ++j) {
+      const double term = filters.high[j] * std::pow(static_cast<double>(j) - middle, moment);
+      sum += term;
+      scale += std::abs(term);
+    }
+    largest = std::max(largest, std::abs(sum) / scale);
+  }
+  return largest;
+}
+
+// How far the low-pass filter is from having the length 1 and from being orthogonal to itself, shifted by
+// two.
+double off_orthonormal(const Filters& filters) {
+  const auto& low = filters.low;
+  double largest = 0;
+  for (std::size_t shift = 0; shift < low.size(); shift += 2) {
+    double sum = shift == 0 ? -1 : 0;
+    for (std::size_t j = shift; j < low.size(); ++j) sum += low[j] * low[j - shift];
+    largest = std::max(largest, std::abs(sum));
+  }
+  return largest;
+}
+
+struct NamedWavelet {
+  std::string name;
+  std::size_t taps;
+  int moments;  // that vanish
+};
+
+std::vector<NamedWavelet> orthogonal_wavelets() {
+  std::vector<NamedWavelet> all{{"haar", 2, 1}};
+  for (int n = 1; n <= 7; ++n) all.push_back({fmt::format("db{}", n), 2 * static_cast<std::size_t>(n), n});
+  for (int n = 4; n <= 10; ++n) all.push_back({fmt::format("sym{}", n), 2 * static_cast<std::size_t>(n), n});
+  for (int n = 1; n <= 5; ++n)
+    all.push_back({fmt::format("coif{}", n), 6 * static_cast<std::size_t>(n), 2 * n});
+  return all;
+}
+
+TEST(Filters, AreOrthonormalWithTheirVanishingMomentsAndNoMore) {
+  for (const auto& [name, taps, moments] : orthogonal_wavelets()) {
+    const auto filters = wavelet(name);
+    ASSERT_EQ(filters.low.size(), taps) << name;
+    EXPECT_LT(off_orthonormal(filters), 1e-12) << name;
+    EXPECT_LT(largest_moment(filters, moments), 1e-11) << name;
+    EXPECT_GT(largest_moment(filters, moments + 1), 1e-4) << name;
+  }
+  for (const char* unknown : {"db8", "db", "sym3", "sym11", "coif6", "coif", "db2x", "db-1", "morlet", ""})
+    EXPECT_TRUE(wavelet(unknown).low.empty()) << unknown;
+}
+
+// The scaling function's moments are those of the low-pass filter about the place where it is centred.
+TEST(Filters, CoifletsScalingFunctionsHaveVanishingMomentsToo) {
+  for (int n = 1; n <= 5; ++n) {
+    const auto low = coiflet(6 * n).low;
+    const double centre = 2 * n;
+    for (int moment = 1; moment < 2 * n; ++moment) {
       double sum = 0, scale = 0;
-      for (std::size_t j = 0; j < filters.high.size(); ++j) {
-        const double term = filters.high[j] * std::pow(static_cast<double>(j), moment);
+      for (std::size_t j = 0; j < low.size(); ++j) {
+        const double term = low[j] * std::pow(static_cast<double>(j) - centre, moment);
         sum += term;
         scale += std::abs(term);
       }
-      EXPECT_NEAR(sum / scale, 0, 1e-10) << taps << " taps, moment " << moment;
+      EXPECT_NEAR(sum / scale, 0, 1e-11) << n << ", moment " << moment;
     }
   }
+}
+
+TEST(Filters, SymletsAndCoifletsAreThoseOfPyWavelets) {
+  auto data = golden();
+  int compared = 0;
+  for (const auto& [name, taps, moments] : orthogonal_wavelets()) {
+    if (!data.contains("low_" + name)) continue;
+    const auto filters = wavelet(name);
+    Signal low = data["low_" + name];
+    std::reverse(low.begin(), low.end());
+    expect_near(filters.low, low, 1e-14, name);
+    const Signal bands = split(matrix_forward(aligned(whole_numbers(64, taps), taps), filters));
+    expect_near(part(bands, 0, 32), data["dwt_" + name + "_low"], 1e-9, name);
+    expect_near(part(bands, 32, 32), data["dwt_" + name + "_high"], 1e-9, name);
+    ++compared;
+  }
+  EXPECT_EQ(compared, 12);
+}
+
+TEST(Filters, MeyersIsOrthonormalAsFarAsItGoes) {
+  double before = 1;
+  for (const int taps : {14, 30, 62, 102}) {
+    const double off = off_orthonormal(meyer(taps));
+    EXPECT_LT(off, before / 5) << taps << " taps";
+    before = off;
+  }
+  EXPECT_LT(before, 1e-6);
+  const auto low = wavelet("meyer").low;
+  ASSERT_EQ(low.size(), 62u);
+  for (std::size_t j = 1; j < 31; ++j) EXPECT_NEAR(low[30 - j], low[30 + j], 1e-15) << "symmetric: " << j;
+  EXPECT_TRUE(meyer(61).low.empty());
 }
 
 TEST(Matrix, OneLevelIsPyWavelets) {
@@ -133,17 +222,17 @@ TEST(Matrix, InversesGiveTheSignalBack) {
 }
 
 TEST(Lattice, IsTheMatrixWithItsPairsMoved) {
-  for (int taps = 2; taps <= 14; taps += 2) {
-    const auto filters = daubechies(taps);
+  for (const auto& [name, taps, moments] : orthogonal_wavelets()) {
+    const auto filters = wavelet(name);
     const auto lattice = factorise(filters);
     ASSERT_TRUE(lattice) << to_text(lattice.diagnostics());
-    const std::size_t count = 50, moved = static_cast<std::size_t>(taps) / 2 - 1;
+    const std::size_t count = 50, moved = taps / 2 - 1;
     const Signal signal = whole_numbers(count, 2), wanted = matrix_forward(signal, filters),
                  got = lattice_forward(signal, *lattice);
     Signal back(count);
     for (std::size_t i = 0; i < count; ++i) back[i] = got[(i + moved) % count];
-    expect_near(back, wanted, 1e-11, fmt::format("{} taps", taps));
-    expect_near(lattice_inverse(got, *lattice), signal, 1e-11, fmt::format("inverse, {} taps", taps));
+    expect_near(back, wanted, 1e-11, name);
+    expect_near(lattice_inverse(got, *lattice), signal, 1e-11, "inverse, " + name);
   }
 }
 

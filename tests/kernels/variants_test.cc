@@ -14,8 +14,7 @@ using namespace reference;
 constexpr double kFloat = 2e-6;  // of the largest value
 
 // The high-pass filter with the sign that the lattice of this paper makes.
-Filters filters_of(int K) {
-  auto filters = daubechies(K);
+Filters with_sign(Filters filters) {
   for (double& tap : filters.high) tap = -tap;
   return filters;
 }
@@ -27,13 +26,13 @@ struct Case {
   std::vector<float> signal, hp, gp, wtg;
   Signal wanted;  // low band, then high band
 
-  Case(int filter, int size)
-      : K(filter),
+  Case(const Filters& wavelet, int size)
+      : K(static_cast<int>(wavelet.low.size())),
         N(size),
         n(static_cast<std::size_t>(size)),
-        taps(static_cast<std::size_t>(filter)),
-        filters(filters_of(filter)) {
-    signal = random_floats(n, static_cast<unsigned>(filter));
+        taps(wavelet.low.size()),
+        filters(with_sign(wavelet)) {
+    signal = random_floats(n, static_cast<unsigned>(K));
     hp = to_floats(filters.low);
     gp = to_floats(filters.high);
     const auto factors = factorise_tangents(filters);
@@ -59,7 +58,9 @@ struct Case {
 std::vector<Case> cases() {
   std::vector<Case> all;
   for (int K = 2; K <= 14; K += 2)
-    for (const int N : {16, 100, 2052}) all.emplace_back(K, N);
+    for (const int N : {16, 100, 2052}) all.emplace_back(daubechies(K), N);
+  for (const char* name : {"sym4", "sym7", "sym10", "coif1", "coif2", "coif5"})
+    all.emplace_back(wavelet(name), 100);
   return all;
 }
 
