@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "dwt_kernels/reference/cpu_dwt.h"
+#include "dwt_kernels/reference/cpu_dwt_team.h"
 #include "dwt_kernels/reference/lattice.h"
 #include "dwt_kernels/reference/matrix.h"
 #include "tests/kernels/harness.h"
@@ -77,6 +78,22 @@ TEST(CpuVariants, AllFourAreTheTransform) {
     expect_near(l2_ww, one.wanted, kFloat, one.name("cpu_dwt_l2_ww"));
     expect_near(l2_nw, one.wanted, kFloat, one.name("cpu_dwt_l2_nw"));
     EXPECT_EQ(m2_ww, m2_nw) << "the same additions in the same order";
+  }
+}
+
+TEST(CpuVariants, ThreadsChangeNoBit) {
+  for (const int threads : {1, 2, 3, 7}) {
+    Team team(threads);
+    for (const auto& one : cases())
+      for (const CpuVariant variant : kCpuVariants) {
+        auto transform = CpuDwt::make(variant, one.filters, one.N);
+        ASSERT_TRUE(transform);
+        auto alone = one.signal, shared = one.signal;
+        transform->forward(alone.data());
+        transform->forward(shared.data(), &team);
+        EXPECT_EQ(shared, alone) << one.name(name_of(variant)) << ", " << threads << " threads";
+        expect_near(alone, one.wanted, kFloat, one.name(name_of(variant)));
+      }
   }
 }
 
