@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "dwt_kernels/reference/fwt3d.h"
 #include "tests/kernels/harness.h"
@@ -46,6 +47,36 @@ TEST(Fwt3d, TilesAndBlocksChangeNothing) {
   for (const auto& tiling : {Tiling{1, 1}, Tiling{7, 3}, Tiling{64, 4}, Tiling{8, 11}})
     EXPECT_EQ(fwt3d_tiled(video, size, tiling), whole)
         << tiling.columns << " columns, " << tiling.rows << " rows";
+}
+
+// Who goes through the loop, and dummy elements at the ends of rows, change no bit.
+TEST(Fwt3d, EnginesAndRowExtensionChangeNothing) {
+  const VideoSize video_size{10, 12, 16};
+  const auto video = random_floats(video_size.frames * video_size.pixels());
+  const auto wanted = fwt3d_tiled(video, video_size, {});
+  constexpr std::size_t kPitch = 19;
+  const FrameSize size{video_size.rows, video_size.columns, kPitch};
+  std::vector<float> frames(video_size.frames * size.values(), NAN);  // of a dummy element nothing may come
+  for (std::size_t i = 0; i < video.size(); ++i)
+    frames[i / video_size.columns * kPitch + i % video_size.columns] = video[i];
+  for (const FrameEngine engine : {FrameEngine::sequential, FrameEngine::openmp, FrameEngine::pthreads})
+    for (const int threads : {1, 2, 4, 9})
+      for (const auto& tiling : {Tiling{1, kWhole}, Tiling{7, 3}}) {
+        std::vector<float> results(frames.size());
+        std::vector<FrameStep> steps(video_size.frames / 2);
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+          for (std::size_t j = 0; j < 4; ++j)
+            steps[i].frames[j] = frames.data() + (2 * i + j) % video_size.frames * size.values();
+          steps[i].reference = results.data() + i * size.values();
+          steps[i].detailed = results.data() + (steps.size() + i) * size.values();
+        }
+        make_frames(FrameTransform(size, tiling), steps, engine, threads);
+        std::vector<float> dense;
+        for (std::size_t i = 0; i < video.size(); ++i)
+          dense.push_back(results[i / video_size.columns * kPitch + i % video_size.columns]);
+        EXPECT_EQ(dense, wanted) << static_cast<int>(engine) << ", " << threads << " threads, tile "
+                                 << tiling.columns;
+      }
 }
 
 class Fwt3dKernels : public testing::TestWithParam<Compiler> {};
