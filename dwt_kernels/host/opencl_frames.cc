@@ -5,13 +5,16 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <fstream>
 #include <optional>
-#include <sstream>
 #include <vector>
 
 #include "dwt_kernels/host/program.h"
 #include "dwt_kernels/reference/filters.h"
+#include "simulator/base/embedded.h"
+
+namespace warptime {
+extern const EmbeddedFile opencl_kernels[];  // fwt3d.cl
+}
 
 namespace warptime::host {
 namespace {
@@ -53,11 +56,7 @@ std::optional<cl_device_id> device_number(std::size_t number) {
 }
 
 Result<Program> built(cl_context context, cl_device_id device) {
-  std::ifstream in(WARPTIME_OPENCL_KERNELS);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in) return error(std::string(WARPTIME_OPENCL_KERNELS) + ": cannot be read");
-  const std::string source = text.str();
+  const std::string source(opencl_kernels[0].text);
   const char* pointer = source.c_str();
   cl_int status = CL_SUCCESS;
   Program program(clCreateProgramWithSource(context, 1, &pointer, nullptr, &status));
