@@ -7,15 +7,15 @@
 // Frames of the input are numbered from 0 on. Of F frames, results 0 to F / 2 - 1 are the reference video, the others the
 // detailed one: 16 bits a pixel, 32768 + 16 * value. Without file names, the video is noise, and nothing is written.
 //
-// Writes a CSV of a row: the times of reading and writing, of the transform, and of Table 6's stages (OpenCL alone), in
+// Writes a CSV of a row: the times of reading and writing, of the transform, and of Table 6's stages (OpenCL and CUDA alone), in
 // milliseconds. Each pair of result frames is compared with the definition at 16 places: exit status 1, and why, where
 // it differs.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
+#include "dwt_kernels/host/device_frames.h"
 #include "dwt_kernels/host/frame_window.h"
-#include "dwt_kernels/host/opencl_frames.h"
 #include "dwt_kernels/host/pgm.h"
 #include "dwt_kernels/host/program.h"
 
@@ -31,6 +31,7 @@ struct Settings {
   std::size_t frames = 0, threads = 1, device = 0;
   FrameSize size;
   reference::Tiling tiling;
+  bool on_device() const { return engine == "opencl" || engine == "cuda"; }
 };
 
 struct Times {
@@ -79,7 +80,7 @@ class OnCpu : public Engine {
 
 class OnDevice : public Engine {
  public:
-  OnDevice(std::unique_ptr<OpenClFrames> device, const FrameSize& size)
+  OnDevice(std::unique_ptr<DeviceFrames> device, const FrameSize& size)
       : device_(std::move(device)), size_(size) {}
 
   Diagnostics make(const FrameWindow& window, std::size_t from, std::size_t, float* results) override {
@@ -91,15 +92,16 @@ class OnDevice : public Engine {
   StageTimes stages() const override { return device_->times; }
 
  private:
-  std::unique_ptr<OpenClFrames> device_;
+  std::unique_ptr<DeviceFrames> device_;
   FrameSize size_;
 };
 
 Result<std::unique_ptr<Engine>> engine_of(const Settings& settings) {
-  if (settings.engine != "opencl") return std::unique_ptr<Engine>(std::make_unique<OnCpu>(settings));
-  auto device = OpenClFrames::make(settings.size.rows, settings.size.columns, settings.device);
+  if (!settings.on_device()) return std::unique_ptr<Engine>(std::make_unique<OnCpu>(settings));
+  const auto make = settings.engine == "cuda" ? cuda_frames : opencl_frames;
+  auto device = make(settings.size.rows, settings.size.columns, settings.device);
   if (!device) return device.diagnostics();
-  std::fprintf(stderr, "OpenCL device: %s\n", (*device)->device_name().c_str());
+  std::fprintf(stderr, "device: %s\n", (*device)->device_name().c_str());
   return std::unique_ptr<Engine>(std::make_unique<OnDevice>(std::move(*device), settings.size));
 }
 
@@ -127,7 +129,7 @@ void print(const Settings& settings, const Times& times, const StageTimes& stage
               settings.frames, settings.size.rows, settings.size.columns,
               std::min(columns, settings.size.columns), std::min(rows, settings.size.rows / 2),
               settings.size.pitch - settings.size.columns, times.read, times.transform, times.write);
-  if (settings.engine == "opencl")
+  if (settings.on_device())
     std::printf(",%.4g,%.4g,%.4g,%.4g,%.4g\n", stages.host_to_device, stages.frames, stages.rows,
                 stages.columns, stages.device_to_host);
   else
@@ -201,10 +203,9 @@ int complete(Settings& settings, const cxxopts::ParseResult& options) {
 int program(const cxxopts::ParseResult& options) {
   Settings settings;
   settings.engine = options["engine"].as<std::string>();
-  const bool opencl = settings.engine == "opencl";
   if (settings.engine != "sequential" && settings.engine != "openmp" && settings.engine != "pthreads" &&
-      !opencl)
-    return usage_error("--engine: sequential, openmp, pthreads or opencl");
+      !settings.on_device())
+    return usage_error("--engine: sequential, openmp, pthreads, opencl or cuda");
   const auto files = options.count("files") > 0 ? options["files"].as<std::vector<std::string>>()
                                                 : std::vector<std::string>();
   if (files.size() > 2) return usage_error("two file names at most: of the input and of the output");
@@ -221,8 +222,8 @@ int program(const cxxopts::ParseResult& options) {
   if (!threads || *threads < 1 || *threads > 1024) return usage_error("--threads: 1 to 1024");
   if (!tile || !block || !device) return usage_error("--tile, --block, --device: numbers");
   if (!extension || *extension > 1 << 15) return usage_error("--row-extension: 0 to 32768");
-  if (opencl && (*threads != 1 || *extension != 0))
-    return usage_error("--engine opencl takes no --threads and no --row-extension");
+  if (settings.on_device() && (*threads != 1 || *extension != 0))
+    return usage_error("--engine " + settings.engine + " takes no --threads and no --row-extension");
   settings.threads = static_cast<std::size_t>(*threads);
   settings.device = static_cast<std::size_t>(*device);
   settings.size.pitch = settings.size.columns + static_cast<std::size_t>(*extension);
@@ -240,14 +241,15 @@ int main(int argc, char** argv) {
     return cxxopts::value<std::string>()->default_value(by_default);
   };
   options.positional_help("[IN%03d.pgm [OUT%03d.pgm]]");
-  options.add_options()("engine", "sequential, openmp, pthreads or opencl", text("openmp"))(
+  options.add_options()("engine", "sequential, openmp, pthreads, opencl or cuda", text("openmp"))(
       "threads", "Threads, and pairs of result frames an iteration", text("1"))(
       "tile", "Columns filtered together; 1: column by column; 0: all", text("64"))(
       "block", "Pairs of rows made before the next ones; 0: the whole frame", text("32"))(
       "row-extension", "Dummy elements at each row's end", text("0"))(
       "frames", "Frames of the video; by default all files there are, or 64", text("64"))(
-      "size", "Columns x rows of the noise", text("512x512"))("device", "Which OpenCL device", text("0"))(
-      "files", "", cxxopts::value<std::vector<std::string>>());
+      "size", "Columns x rows of the noise", text("512x512"))(
+      "device", "Which OpenCL or CUDA device", text("0"))("files", "",
+                                                          cxxopts::value<std::vector<std::string>>());
   options.parse_positional({"files"});
   return run_program(options, argc, argv, program);
 }

@@ -1,5 +1,4 @@
-#include "dwt_kernels/host/opencl_frames.h"
-
+// fwt3d.cu's kernels and its host in OpenCL (section 6.2).
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <fmt/format.h>
@@ -8,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "dwt_kernels/host/device_frames.h"
 #include "dwt_kernels/host/program.h"
 #include "dwt_kernels/reference/filters.h"
 #include "simulator/base/embedded.h"
@@ -73,7 +73,7 @@ Result<Program> built(cl_context context, cl_device_id device) {
   return error("fwt3d.cl: " + log);
 }
 
-class Frames : public OpenClFrames {
+class Frames : public DeviceFrames {
  public:
   Frames(std::size_t rows, std::size_t columns, cl_device_id device)
       : rows_(rows), columns_(columns), pixels_(rows * columns), device_(device) {}
@@ -172,20 +172,15 @@ class Frames : public OpenClFrames {
 
 }  // namespace
 
-Result<std::unique_ptr<OpenClFrames>> OpenClFrames::make(std::size_t rows, std::size_t columns,
-                                                         std::size_t device) {
+Result<std::unique_ptr<DeviceFrames>> opencl_frames(std::size_t rows, std::size_t columns,
+                                                    std::size_t device) {
   const auto found = device_number(device);
   if (!found)
     return error(fmt::format("OpenCL: there is no device {}", device), "pocl-opencl-icd makes the CPU one");
   auto frames = std::make_unique<Frames>(rows, columns, *found);
   if (auto problems = frames->prepare(); !problems.empty()) return problems;
-  // Once without counting: drivers compile kernels for the device when they are first launched.
-  std::vector<float> frame(rows * columns), another(rows * columns);
-  for (std::size_t place = 0; place < 4; ++place)
-    if (auto problems = frames->put(place, frame.data()); !problems.empty()) return problems;
-  if (auto problems = frames->step(0, frame.data(), another.data()); !problems.empty()) return problems;
-  frames->times = {};
-  return std::unique_ptr<OpenClFrames>(std::move(frames));
+  if (auto problems = frames->warm_up(rows * columns); !problems.empty()) return problems;
+  return std::unique_ptr<DeviceFrames>(std::move(frames));
 }
 
 }  // namespace warptime::host
