@@ -8,7 +8,8 @@ set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME command)
 install(TARGETS warptime RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 # The command has its data compiled in. The files are there to read, to copy and for the examples of --help.
 set(data_folder ${CMAKE_INSTALL_DATADIR}/warptime)
-install(DIRECTORY dwt_kernels samples DESTINATION ${data_folder} PATTERN reference EXCLUDE PATTERN client EXCLUDE)
+install(DIRECTORY dwt_kernels samples DESTINATION ${data_folder} PATTERN reference EXCLUDE PATTERN client EXCLUDE
+  REGEX "/host/(cuda_.*|.*[.](cc|h|cl|txt))$" EXCLUDE)  # sources of programs that only a build tree has
 install(DIRECTORY data/samples DESTINATION ${data_folder}/data)
 install(DIRECTORY simulator/gpu/catalogue/ DESTINATION ${data_folder}/gpus FILES_MATCHING PATTERN *.yaml)
 # Manual pages are what --help shows: the installed command writes them.
