@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "dwt_kernels/host/frame_window.h"
 #include "dwt_kernels/reference/fwt3d.h"
 #include "tests/kernels/harness.h"
 
@@ -77,6 +78,26 @@ TEST(Fwt3d, EnginesAndRowExtensionChangeNothing) {
         EXPECT_EQ(dense, wanted) << static_cast<int>(engine) << ", " << threads << " threads, tile "
                                  << tiling.columns;
       }
+}
+
+// The check of the host program finds what it is there for: a coefficient that is off by a sixteenth.
+TEST(Fwt3d, TheHostProgramsCheckFindsWrongFrames) {
+  const FrameSize size{6, 10, 11};
+  const host::FrameSource noise("", 8, size);
+  host::FrameWindow window(noise, 1);
+  const FrameTransform transform(size, {});
+  std::vector<float> low(size.values()), high(size.values());
+  for (std::size_t pair = 0; pair < 4; ++pair) {
+    ASSERT_TRUE(window.advance(pair, pair + 1).empty());
+    transform.make({window.frame(2 * pair), window.frame(2 * pair + 1), window.frame(2 * pair + 2),
+                    window.frame(2 * pair + 3)},
+                   low.data(), high.data());
+    EXPECT_EQ(host::check_pair(window, size, pair, low.data(), high.data()), "") << pair;
+    EXPECT_NE(host::check_pair(window, size, pair, high.data(), low.data()), "") << pair;
+    for (auto* frame : {&low, &high})
+      for (float& value : *frame) value += 1.0F / 16;
+    EXPECT_NE(host::check_pair(window, size, pair, low.data(), high.data()), "") << pair;
+  }
 }
 
 class Fwt3dKernels : public testing::TestWithParam<Compiler> {};
