@@ -288,7 +288,7 @@ cores of an SM where there are 64: 13,447 GFLOPS are 64 that multiply and add.""
     "rows": [
         {"item": "Equation 1", "where": "`dwt_kernels/reference/lattice.h`", "paper": "definition", "why": "as equation 3 of Puchala et al."},
         {"item": "Section 2.1: operations", "where": "`scripts/papers_operations`", "paper": "matrix: N K + N (K − 1) = 15360; lattice: N (K + 2) / 2 + N K / 2 = 9216 (N = 1024, K = 8)",
-         "command": "scripts/papers_operations mtx 1024 8; scripts/papers_operations ltt 1024 8", "find": r"(\d+) operations.*?(\d+) operations", "ours": "{} and {}",
+         "command": "scripts/papers_operations mtx K=8 N=1024; scripts/papers_operations ltt K=8 N=1024", "find": r"(\d+) operations.*?(\d+) operations", "ours": "{} and {}",
          "why": "as equations 4 and 5 of Puchala et al.: the kernel adds its first product to 0"},
         {"item": "Figure 4: wavelets", "where": "`dwt_kernels/reference/filters.h`", "paper": "Haar, Daubechies, coiflet, Meyer, Morlet, Mexican hat",
          "command": "cpu_dwt --variant all --wavelet haar,db4,coif2,sym6 --size 2^8 --repetitions 1 | cut -d, -f2,3 | sort -u && "
