@@ -223,7 +223,7 @@ class ProfilerCsvReader {
                device = find_title(titles_, "Device").value_or(titles_.size());
     const auto start = find_with_unit(titles_, "Start");
     const bool has_grid = find_title(titles_, grid.front()).has_value();
-    const bool calls_only = !has_grid && device == titles_.size();
+    const bool calls_only = is_api_trace();
     for (const CsvRecord* record : rows(first, {name, duration})) {
       ProfiledKernel kernel;
       kernel.name = record->fields[name];
@@ -248,6 +248,12 @@ class ProfilerCsvReader {
       double at = 0;
       if (start && read_decimal(record->fields[start->first], at, true)) starts_.push_back(at);
     }
+  }
+
+  // Of calls alone, as nsys (`cuda_api_trace`) and nvprof (`--print-api-trace`) write it.
+  bool is_api_trace() const {
+    const auto has = [this](const char* title) { return find_title(titles_, title).has_value(); };
+    return !has("GrdX") && !has("Grid X") && !has("Device") && (has("Tid") || has("Correlation_ID"));
   }
 
   // "NVIDIA H200 (0)" is device 0 of that name.

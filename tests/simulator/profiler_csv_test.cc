@@ -130,6 +130,23 @@ TEST(ProfilerCsv, NvprofHasUnitsBelowTheHeadingOrBehindTheNumber) {
   EXPECT_EQ(summary->kernels[0].instances, 3);
 }
 
+TEST(ProfilerCsv, CallsThatLaunchAreNoKernels) {
+  const std::string calls =
+      "Start (ns),Duration (ns),Name,Result,CorrID,Pid,Tid,T-Pri,Thread Name\n"
+      "1,9,cudaMalloc,0,1,2,3,4,a\n2,4000,cudaLaunchKernel_v7000,0,2,2,3,4,a\n"
+      "3,2500,cudaLaunchKernel,0,3,2,3,4,a\n";
+  const auto trace = read_profiler_csv(calls, "t.csv", Profiler::nsys);
+  ASSERT_TRUE(trace) << to_text(trace.diagnostics());
+  EXPECT_TRUE(trace->kernels.empty());
+  EXPECT_EQ(trace->launch_calls_us, (std::vector<double>{4, 2.5}));
+  // A table without grids and devices is not for that one of calls.
+  const auto kernels =
+      read_profiler_csv("Start (ns),Duration (ns),Name\n1,2000,f\n", "t.csv", Profiler::nsys);
+  ASSERT_TRUE(kernels) << to_text(kernels.diagnostics());
+  ASSERT_EQ(kernels->kernels.size(), 1u);
+  EXPECT_TRUE(kernels->launch_calls_us.empty());
+}
+
 TEST(ProfilerCsv, BadInputIsSaid) {
   struct Line {
     Profiler profiler;
