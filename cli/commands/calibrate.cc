@@ -40,9 +40,8 @@ CommandSyntax calibrate_syntax() {
       "my.calibration.yaml\n",
       {{"What to fit",
         {{"t-p", "MICROSECONDS",
-          "use this t_p and fit the rest; for a launch overhead that you have measured. cudaLaunchKernel: "
-          "the "
-          "median of that call in the profiles, as in section 5.3 of Puchala et al."},
+          "use this t_p and fit the rest; for a launch overhead that you have measured. "
+          "cudaLaunchKernel: the median of that call in the profiles, as in section 5.3 of Puchala et al."},
          {"t-m", "CYCLES", "use this t_m and fit the rest"},
          {"durations", "BOUNDS",
           "also fit the memory durations that the kernels leave open, between LOW..HIGH cycles; "

@@ -1,29 +1,21 @@
 #include "dwt_kernels/host/program.h"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <exception>
 
+#include "simulator/base/csv.h"
+
 namespace warptime::host {
-namespace {
-
-std::optional<int> number_in(std::string_view text) {
-  int number = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failed != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
-}  // namespace
 
 std::optional<int> size_of(const std::string& text) {
   const bool power = text.starts_with("2^");
-  const auto number = number_in(power ? std::string_view(text).substr(2) : text);
-  if (!number || *number < 0 || (power && *number > 30)) return std::nullopt;
-  const int size = power ? 1 << *number : *number;
-  return size > 1 << 30 ? std::nullopt : std::optional(size);
+  std::int64_t number = 0;
+  if (!read_whole(power ? std::string_view(text).substr(2) : text, number) || number < 0 ||
+      number > (power ? 30 : 1 << 30))
+    return std::nullopt;
+  return static_cast<int>(power ? std::int64_t{1} << number : number);
 }
 
 std::vector<std::string> words_of(const std::string& text) {
