@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -164,6 +165,13 @@ bool wait_for_writer(int pipe, std::string& text) {
   return false;
 }
 
+// A device that is no terminal and not the null device, which is like an empty file: many never end.
+bool is_device(int descriptor, const struct stat& status) {
+  constexpr unsigned memory_devices = 1, null_device = 3;
+  if (!S_ISCHR(status.st_mode) || ::isatty(descriptor) != 0) return S_ISBLK(status.st_mode);
+  return major(status.st_rdev) != memory_devices || minor(status.st_rdev) != null_device;
+}
+
 std::size_t limit_of(const struct stat& status) {
   return S_ISREG(status.st_mode) ? input_limit_bytes : stream_limit_bytes;
 }
@@ -223,6 +231,7 @@ Result<std::string> read_text(const std::string& file) {
   struct stat status {};
   if (::fstat(descriptor.number(), &status) != 0) return cannot_read(file, errno);
   if (S_ISDIR(status.st_mode)) return cannot_read(file, EISDIR);
+  if (is_device(descriptor.number(), status)) return wrong_file(file, "is a device");
   if (S_ISREG(status.st_mode) && static_cast<std::uint64_t>(status.st_size) > input_limit_bytes)
     return too_large(file, input_limit_bytes);
   std::string first;
