@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "simulator/base/visible.h"
 
@@ -96,6 +97,29 @@ Diagnostic error_at(std::string file, int line, int column, std::string message,
   diagnostic.line = line;
   diagnostic.column = column;
   return diagnostic;
+}
+
+Failure::Failure(Diagnostics diagnostics) : diagnostics_(new Diagnostics(std::move(diagnostics))) {}
+
+Failure::Failure(Diagnostic diagnostic) : diagnostics_(new Diagnostics) {
+  diagnostics_->push_back(std::move(diagnostic));
+}
+
+const Diagnostics& Failure::diagnostics() const {
+  static const Diagnostics none;
+  return diagnostics_ != nullptr ? *diagnostics_ : none;
+}
+
+Diagnostics* Failure::copy(const Diagnostics& diagnostics) {
+  return new Diagnostics(diagnostics);
+}
+
+void Failure::destroy(Diagnostics* diagnostics) {
+  delete diagnostics;
+}
+
+void no_value() {
+  throw std::logic_error("a result without a value was read");
 }
 
 }  // namespace warptime

@@ -3,10 +3,10 @@
 // assert.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace warptime {
@@ -34,24 +34,58 @@ std::string to_text(const Diagnostics& diagnostics);
 Diagnostic error(std::string message, std::string hint = {});
 Diagnostic error_at(std::string file, int line, int column, std::string message, std::string hint = {});
 
+// The diagnostics of a Result without a value; out of line, since hundreds of functions hold one.
+class Failure {
+ public:
+  Failure() = default;  // none: there is a value
+  explicit Failure(Diagnostics diagnostics);
+  explicit Failure(Diagnostic diagnostic);
+  Failure(const Failure& other) : diagnostics_(other.diagnostics_ ? copy(*other.diagnostics_) : nullptr) {}
+  Failure(Failure&& other) noexcept : diagnostics_(std::exchange(other.diagnostics_, nullptr)) {}
+  Failure& operator=(Failure other) noexcept {
+    std::swap(diagnostics_, other.diagnostics_);
+    return *this;
+  }
+  ~Failure() {
+    if (diagnostics_ != nullptr) destroy(diagnostics_);
+  }
+
+  const Diagnostics& diagnostics() const;  // empty without a failure
+
+ private:
+  static Diagnostics* copy(const Diagnostics& diagnostics);
+  static void destroy(Diagnostics* diagnostics);
+
+  Diagnostics* diagnostics_ = nullptr;
+};
+
+// Throws std::logic_error: a Result was read that has no value.
+[[noreturn]] void no_value();
+
 // A value, or the diagnostics that say why there is none.
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: implicit on purpose
-  Result(Diagnostics diagnostics) : state_(std::in_place_index<1>, std::move(diagnostics)) {}  // NOLINT
-  Result(Diagnostic diagnostic)
-      : state_(std::in_place_index<1>, Diagnostics{std::move(diagnostic)}) {}  // NOLINT
+  Result(T value) : value_(std::move(value)) {}                          // NOLINT: implicit on purpose
+  Result(Diagnostics diagnostics) : failure_(std::move(diagnostics)) {}  // NOLINT
+  Result(Diagnostic diagnostic) : failure_(std::move(diagnostic)) {}     // NOLINT
 
-  explicit operator bool() const { return state_.index() == 0; }
-  T& operator*() { return std::get<0>(state_); }
-  const T& operator*() const { return std::get<0>(state_); }
-  T* operator->() { return &std::get<0>(state_); }
-  const T* operator->() const { return &std::get<0>(state_); }
-  const Diagnostics& diagnostics() const { return std::get<1>(state_); }
+  explicit operator bool() const { return value_.has_value(); }
+  T& operator*() {
+    if (!value_) no_value();
+    return *value_;
+  }
+  const T& operator*() const {
+    if (!value_) no_value();
+    return *value_;
+  }
+  T* operator->() { return &**this; }
+  const T* operator->() const { return &**this; }
+  const Diagnostics& diagnostics() const { return failure_.diagnostics(); }
 
  private:
-  std::variant<T, Diagnostics> state_;
+  std::optional<T> value_;
+  Failure failure_;
 };
 
 }  // namespace warptime
