@@ -21,12 +21,19 @@ namespace {
 constexpr std::size_t most_cached_modules = 8;
 constexpr std::size_t largest_cached_text = std::size_t{1} << 20;
 
+// False where no kernel can come of a source: it names no attribute of one, and neither includes nor defines a thing.
+bool may_hold_kernel(const ClangRequest& request) {
+  const auto has = [&](std::string_view text) { return request.text.find(text) != std::string_view::npos; };
+  return !request.flags.empty() || has("global") || has("#") || has("%:") || has("?\?=");
+}
+
 // A source that does not compile with the parts of our headers that it seemed to need gets them all.
 OptimisedModule compile_with_parts(const ClangRequest& request) {
   const int needed = needed_header_parts(request.text, request.flags);
   const int parts = needed == header_parts::all ? header_parts::all_and_libraries : needed;
   OptimisedModule module = make_module(request, parts);
-  if (parts == header_parts::all_and_libraries || (module.errors.empty() && !module.host_errors))
+  if (parts == header_parts::all_and_libraries || (module.errors.empty() && !module.host_errors) ||
+      !may_hold_kernel(request))
     return module;
   OptimisedModule with_all = make_module(request, header_parts::all_and_libraries);
   const bool better = with_all.errors.empty() || !module.errors.empty();
