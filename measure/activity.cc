@@ -46,7 +46,7 @@ const Cupti& cupti() {
 
 // Filled by CUPTI's own thread.
 std::mutex records_mutex;
-std::vector<KernelRecord> records;
+std::vector<KernelRecord> finished_kernels;
 std::size_t dropped = 0;
 
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
@@ -66,7 +66,7 @@ void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t*
          cupti().cuptiActivityGetNextRecord_(buffer, valid_bytes, &record) == CUPTI_SUCCESS) {
     if (record->kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) continue;
     const auto* kernel = reinterpret_cast<const CUpti_ActivityKernel10*>(record);
-    records.push_back({kernel->start, kernel->end});
+    finished_kernels.push_back({kernel->start, kernel->end});
   }
   std::size_t lost = 0;
   if (cupti().cuptiActivityGetNumDroppedRecords_(context, stream, &lost) == CUPTI_SUCCESS) dropped += lost;
@@ -102,7 +102,7 @@ void CuptiActivity::begin() {
   if (!problem_.empty()) throw DeviceError(problem_);
   {
     const std::lock_guard lock(records_mutex);
-    records.clear();
+    finished_kernels.clear();
     dropped = 0;
   }
   cupti().check(cupti().cuptiActivityEnable_(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "activity records");
@@ -113,9 +113,9 @@ std::vector<KernelRecord> CuptiActivity::end() {
   cupti().check(cupti().cuptiActivityDisable_(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "activity records");
   const std::lock_guard lock(records_mutex);
   if (dropped > 0) throw DeviceError("CUPTI dropped " + std::to_string(dropped) + " activity records");
-  std::sort(records.begin(), records.end(),
+  std::sort(finished_kernels.begin(), finished_kernels.end(),
             [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
-  return std::move(records);
+  return std::move(finished_kernels);
 }
 
 }  // namespace warptime::measuring

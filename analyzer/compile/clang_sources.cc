@@ -7,7 +7,6 @@
 #include <llvm/Support/MemoryBuffer.h>
 
 #include <algorithm>
-#include <regex>
 
 #include "simulator/base/embedded.h"
 
@@ -55,36 +54,59 @@ bool may_name_registers(llvm::StringRef text) {
           text.contains("timer") || text.contains("smem_size"));
 }
 
-// nvcc takes `kernel<< <grid, block>> >(…)`, which is how formatters for C++ write a launch. All lengths stay.
+bool is_space(char c) {
+  return c == ' ' || c == '\t';
+}
+
+bool is_word(char c) {
+  return llvm::isAlnum(c) || c == '_';
+}
+
+// Two of `bracket`, spaces, and the third: the third moves to the others. All lengths stay.
+void close_up(llvm::MutableArrayRef<char> text, char bracket) {
+  for (std::size_t at = 0; at + 2 < text.size(); ++at) {
+    if (text[at] != bracket || text[at + 1] != bracket || !is_space(text[at + 2])) continue;
+    std::size_t third = at + 3;
+    while (third < text.size() && is_space(text[third])) ++third;
+    if (third == text.size() || text[third] != bracket) continue;
+    text[third] = ' ';
+    text[at + 2] = bracket;
+    at = third;
+  }
+}
+
+// nvcc takes `kernel<< <grid, block>> >(…)`, which is how formatters for C++ write a launch.
 void close_up_launches(llvm::MutableArrayRef<char> text) {
-  static const std::regex open(R"(<<([ \t]+)<)");
-  static const std::regex close(R"(>>([ \t]+)>)");
-  const char* begin = text.data();
-  const auto replace = [&](const std::regex& spaced, char bracket) {
-    for (std::cregex_iterator match(begin, begin + text.size(), spaced), end; match != end; ++match) {
-      const auto at = static_cast<std::size_t>(match->position());
-      text[at + 2] = bracket;
-      text[at + static_cast<std::size_t>(match->length()) - 1] = ' ';
-    }
-  };
-  replace(open, '<');
-  replace(close, '>');
+  close_up(text, '<');
+  close_up(text, '>');
 }
 
 bool has_spaced_launch(llvm::StringRef text) {
   return (text.contains("<< <") || text.contains("<<  <")) && text.contains("__global__");
 }
 
+// `[]`, with white space in it or without.
+bool has_empty_brackets(llvm::StringRef text) {
+  for (std::size_t at = text.find('['); at != llvm::StringRef::npos; at = text.find('[', at + 1)) {
+    if (text.substr(at + 1).ltrim().starts_with("]")) return true;
+  }
+  return false;
+}
+
 // nvcc takes `extern __shared__ float tile[32][32];`, clang only arrays without a bound. Without `extern` the
 // variable has the size that it says.
 void make_bounded_shared_static(llvm::MutableArrayRef<char> text) {
-  static const std::regex declaration(R"(\bextern[ \t]+__shared__\b([^;{}]*);)");
-  static const std::regex unbounded(R"(\[\s*\])");
-  const char* begin = text.data();
-  for (std::cregex_iterator match(begin, begin + text.size(), declaration), end; match != end; ++match) {
-    if (std::regex_search((*match)[1].first, (*match)[1].second, unbounded)) continue;
-    const auto at = static_cast<std::size_t>(match->position());
-    std::fill_n(text.begin() + at, std::string_view("extern").size(), ' ');
+  constexpr std::string_view kExtern = "extern", kShared = "__shared__";
+  const llvm::StringRef all(text.data(), text.size());
+  for (std::size_t at = all.find(kExtern); at != llvm::StringRef::npos; at = all.find(kExtern, at + 1)) {
+    if (at > 0 && is_word(all[at - 1])) continue;
+    const llvm::StringRef after = all.substr(at + kExtern.size());
+    llvm::StringRef declaration = after.drop_while(is_space);
+    if (declaration.size() == after.size() || !declaration.consume_front(kShared)) continue;
+    if (!declaration.empty() && is_word(declaration.front())) continue;
+    const std::size_t end = declaration.find_first_of(";{}");
+    if (end == llvm::StringRef::npos || declaration[end] != ';') continue;
+    if (!has_empty_brackets(declaration.take_front(end))) std::fill_n(text.begin() + at, kExtern.size(), ' ');
   }
 }
 

@@ -99,12 +99,12 @@ nlohmann::ordered_json to_json(const Gpu& gpu) {
   return json;
 }
 
-struct Line {
+struct FigureLine {
   std::string name, value, unit, source;
 };
 
-std::vector<Line> lines_of(const Gpu& gpu) {
-  std::vector<Line> lines = {
+std::vector<FigureLine> lines_of(const Gpu& gpu) {
+  std::vector<FigureLine> lines = {
       {"compute_capability", capability(gpu), "", source_of(gpu, "compute_capability")}};
   for (const auto& figure : gpu_figures())
     if (const auto value = figure.get(gpu))

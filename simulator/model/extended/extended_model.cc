@@ -15,24 +15,25 @@
 namespace warptime {
 namespace {
 
-using Kind = TimePart::Kind;
+using PartKind = TimePart::Kind;
 
 // In the order of ExtendedPart.
 constexpr std::array<TimePart, 10> kExtendedParts = {{
     {"launch_us", "launch", "start and end of kernels, gaps between them, and calls of the host",
-     "launch-bound", Kind::launch},
-    {"issue_us", "issue", "instructions that are issued, and busy pipes", "issue-bound", Kind::calculation},
+     "launch-bound", PartKind::launch},
+    {"issue_us", "issue", "instructions that are issued, and busy pipes", "issue-bound",
+     PartKind::calculation},
     {"results_us", "results", "waiting for results of the SM: calculation, L1, shared memory",
-     "bound by waiting for results of the SM", Kind::calculation},
-    {"l2_us", "L2", "L2's bandwidth", "bound by L2's bandwidth", Kind::memory},
-    {"memory_us", "memory", "the memory's bandwidth", "bound by the memory's bandwidth", Kind::memory},
+     "bound by waiting for results of the SM", PartKind::calculation},
+    {"l2_us", "L2", "L2's bandwidth", "bound by L2's bandwidth", PartKind::memory},
+    {"memory_us", "memory", "the memory's bandwidth", "bound by the memory's bandwidth", PartKind::memory},
     {"latency_us", "latency", "waiting for L2 and memory with too few loads under way",
-     "bound by the latency of L2 and memory", Kind::memory},
+     "bound by the latency of L2 and memory", PartKind::memory},
     {"blocks_us", "blocks", "waiting for the block's other warps, and for blocks to start",
-     "bound by barriers and starts of blocks", Kind::calculation},
-    {"kernel_us", "kernel", "the kernel's own time, as profilers report it", "", Kind::further},
-    {"low_us", "low", "the kernel's own time is longer in nine of ten cases", "", Kind::further},
-    {"high_us", "high", "and shorter in nine of ten", "", Kind::further},
+     "bound by barriers and starts of blocks", PartKind::calculation},
+    {"kernel_us", "kernel", "the kernel's own time, as profilers report it", "", PartKind::further},
+    {"low_us", "low", "the kernel's own time is longer in nine of ten cases", "", PartKind::further},
+    {"high_us", "high", "and shorter in nine of ten", "", PartKind::further},
 }};
 
 // Quotients of measured and predicted time that one in ten launches of the development set is below, and above
