@@ -6,6 +6,7 @@
 #include "analyzer/execute/decode.h"
 #include "analyzer/execute/half.h"
 #include "analyzer/execute/lanes.h"
+#include "analyzer/execute/rounding.h"
 
 namespace warptime::execute {
 namespace {
@@ -68,8 +69,9 @@ double integral(double value, Rounding rounding) {
   return value;
 }
 
+// Subnormals of f32 to zero of the same sign; a double has the value of one.
 template <class T>
-T flushed(T value) {
+T flushed_single(T value) {
   return std::fabs(value) < std::numeric_limits<float>::min() ? std::copysign(T{0}, value) : value;
 }
 
@@ -106,14 +108,12 @@ void float_to_integer(Warp& warp, const DecodedInstruction& op, std::uint32_t ma
   auto* d = warp.out(op.d);
   each(mask, [&](std::uint32_t i) {
     double value = read<from>(a[i]);
-    if ((op.detail & flush) != 0) value = flushed(value);
+    if ((op.detail & flush) != 0) value = flushed_single(value);
     d[i] = widen(to_integer<To>(integral(value, rounding(op)), from == Type::f64));
   });
 }
 
 // integer → float. The host's own conversions round as it is told.
-constexpr int host_roundings[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
-
 template <class From, class To>
 void integer_to_float(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   const auto* a = warp.at(op.a);
@@ -162,7 +162,7 @@ template <Type to>
 std::uint64_t rounded(double value, const DecodedInstruction& op) {
   const auto mode = rounding(op);
   if ((op.detail & to_integral) != 0) value = integral(value, mode);
-  if ((op.detail & flush) != 0) value = flushed(value);
+  if ((op.detail & flush) != 0) value = flushed_single(value);
   if ((op.detail & saturate) != 0) value = !(value > 0) ? 0 : std::fmin(value, 1);
   if ((op.detail & rectify) != 0 && value < 0) value = 0;
   if constexpr (to == Type::f64) {
@@ -177,7 +177,7 @@ std::uint64_t rounded(double value, const DecodedInstruction& op) {
       result = static_cast<float>(kept);
       std::fesetround(FE_TONEAREST);
     }
-    if ((op.detail & flush) != 0) result = flushed(result);
+    if ((op.detail & flush) != 0) result = flushed_single(result);
     return widen(result);
   } else if constexpr (to == Type::tf32) {
     if (std::isnan(value)) return 0x7fffffff;
@@ -193,7 +193,7 @@ void floats(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   auto* d = warp.out(op.d);
   each(mask, [&](std::uint32_t i) {
     double value = read<from>(a[i]);
-    if ((op.detail & flush) != 0 && (from == Type::f32)) value = flushed(value);
+    if ((op.detail & flush) != 0 && (from == Type::f32)) value = flushed_single(value);
     d[i] = rounded<to>(value, op);
   });
 }

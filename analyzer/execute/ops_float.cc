@@ -7,6 +7,7 @@
 
 #include "analyzer/execute/decode.h"
 #include "analyzer/execute/lanes.h"
+#include "analyzer/execute/rounding.h"
 
 namespace warptime::execute {
 namespace {
@@ -202,8 +203,6 @@ void packed(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
 }
 
 // ---- rounding
-
-constexpr int host_roundings[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
 
 template <Handler inner>
 void rounded(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
