@@ -357,8 +357,8 @@ LaunchFigures launch_figures(const Gpu& gpu, CacheState caches) {
   const double on_the_sm_us = (timing.l2_latency_cycles.value_or(280) + on_the_sm_cycles) / gpu.clock_mhz;
   // At a clock far below the one at which that kernel was measured nothing is left of it.
   const double elsewhere_us = std::max(timing.small_kernel_us.value_or(1.1) - on_the_sm_us, 0.0);
-  return {elsewhere_us + (caches == CacheState::cold ? cold_start_us : 0), timing.launch_gap_us.value_or(1.15),
-          timing.launch_us.value_or(3.2)};
+  return {elsewhere_us + (caches == CacheState::cold ? cold_start_us : 0),
+          timing.launch_gap_us.value_or(1.15), timing.launch_us.value_or(3.2)};
 }
 
 namespace {
