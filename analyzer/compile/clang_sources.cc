@@ -98,23 +98,29 @@ bool has_empty_brackets(llvm::StringRef text) {
 void make_bounded_shared_static(llvm::MutableArrayRef<char> text) {
   constexpr std::string_view kExtern = "extern", kShared = "__shared__";
   const llvm::StringRef all(text.data(), text.size());
-  for (std::size_t at = all.find(kExtern); at != llvm::StringRef::npos; at = all.find(kExtern, at + 1)) {
+  std::size_t next = 0;  // each text is looked at once, however often it says `extern`
+  for (std::size_t at = all.find(kExtern); at != llvm::StringRef::npos; at = all.find(kExtern, next)) {
+    next = at + 1;
     if (at > 0 && is_word(all[at - 1])) continue;
     const llvm::StringRef after = all.substr(at + kExtern.size());
     llvm::StringRef declaration = after.drop_while(is_space);
     if (declaration.size() == after.size() || !declaration.consume_front(kShared)) continue;
     if (!declaration.empty() && is_word(declaration.front())) continue;
     const std::size_t end = declaration.find_first_of(";{}");
-    if (end == llvm::StringRef::npos || declaration[end] != ';') continue;
-    if (!has_empty_brackets(declaration.take_front(end))) std::fill_n(text.begin() + at, kExtern.size(), ' ');
+    if (end == llvm::StringRef::npos) return;
+    next = static_cast<std::size_t>(declaration.data() - all.data()) + end;
+    if (declaration[end] == ';' && !has_empty_brackets(declaration.take_front(end)))
+      std::fill_n(text.begin() + at, kExtern.size(), ' ');
   }
 }
 
 bool may_declare_bounded_shared(llvm::StringRef text) {
+  std::size_t end = 0;
   for (std::size_t at = text.find("extern __shared__"); at != llvm::StringRef::npos;
-       at = text.find("extern __shared__", at + 1)) {
-    const llvm::StringRef declaration = text.substr(at, text.find(';', at) - at);
-    if (!declaration.contains("[]")) return true;
+       at = text.find("extern __shared__", end)) {
+    end = text.find(';', at);
+    if (!text.slice(at, end).contains("[]")) return true;
+    if (end == llvm::StringRef::npos) break;
   }
   return false;
 }
