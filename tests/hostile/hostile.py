@@ -82,7 +82,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--warptime", required=True)
     parser.add_argument("-k", "--only", default="")
-    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() + 1)  # some wait for a pipe or a signal
     parser.add_argument("--slow", type=float, default=1)
     parser.add_argument("--memory", type=float, default=1)
     parser.add_argument("--check", metavar="PAGE")
