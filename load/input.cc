@@ -168,7 +168,8 @@ bool wait_for_writer(int pipe, std::string& text) {
 // A device that is no terminal and not the null device, which is like an empty file: many never end.
 bool is_device(int descriptor, const struct stat& status) {
   constexpr unsigned memory_devices = 1, null_device = 3;
-  if (!S_ISCHR(status.st_mode) || ::isatty(descriptor) != 0) return S_ISBLK(status.st_mode);
+  if (S_ISBLK(status.st_mode)) return true;
+  if (!S_ISCHR(status.st_mode) || ::isatty(descriptor) != 0) return false;
   return major(status.st_rdev) != memory_devices || minor(status.st_rdev) != null_device;
 }
 
