@@ -110,9 +110,8 @@ const Diagnostics& Failure::diagnostics() const {
   return diagnostics_ != nullptr ? *diagnostics_ : none;
 }
 
-Diagnostics* Failure::copy(const Diagnostics& diagnostics) {
-  return new Diagnostics(diagnostics);
-}
+Failure::Failure(const Failure& other)
+    : diagnostics_(other.diagnostics_ ? new Diagnostics(*other.diagnostics_) : nullptr) {}
 
 void Failure::destroy(Diagnostics* diagnostics) {
   delete diagnostics;

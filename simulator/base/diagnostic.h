@@ -40,7 +40,7 @@ class Failure {
   Failure() = default;  // none: there is a value
   explicit Failure(Diagnostics diagnostics);
   explicit Failure(Diagnostic diagnostic);
-  Failure(const Failure& other) : diagnostics_(other.diagnostics_ ? copy(*other.diagnostics_) : nullptr) {}
+  Failure(const Failure& other);
   Failure(Failure&& other) noexcept : diagnostics_(std::exchange(other.diagnostics_, nullptr)) {}
   Failure& operator=(Failure other) noexcept {
     std::swap(diagnostics_, other.diagnostics_);
@@ -53,7 +53,6 @@ class Failure {
   const Diagnostics& diagnostics() const;  // empty without a failure
 
  private:
-  static Diagnostics* copy(const Diagnostics& diagnostics);
   static void destroy(Diagnostics* diagnostics);
 
   Diagnostics* diagnostics_ = nullptr;
