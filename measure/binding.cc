@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
+#include <string>
 
 #include "simulator/base/did_you_mean.h"
 #include "simulator/plan/launch.h"
@@ -29,8 +31,9 @@ class Binder {
   BoundPlan bind(const Bindings& parameters) {
     bind_arrays(parameters);
     steps(plan_.steps, parameters);
+    const std::set<std::string> named = named_by_launches();
     for (const auto& array : bound_.arrays)
-      if (!array.pointed_to && array.variables_of.empty())
+      if (array.variables_of.empty() && !named.contains(array.of->name))
         fail(array.of->line, error(fmt::format("nothing uses the array `{}`", array.of->name)));
     return std::move(bound_);
   }
@@ -96,6 +99,25 @@ class Binder {
           fail(step.line, error(fmt::format("more than {} launches in one run", most_launches)));
       }
     }
+  }
+
+  // What the arguments of all launches name, those that these parameters leave out (`repeat: class == 2`), too.
+  std::set<std::string> named_by_launches() const {
+    std::set<std::string> named;
+    for_each_launch(plan_.steps, [&](const PlanStep& step) {
+      for (const auto& parameter : kernels_.kernel(kernels_.of(*step.launch)).parameters) {
+        const auto& data = step.launch->data;
+        const auto given = std::find_if(data.begin(), data.end(),
+                                        [&](const auto& one) { return one.first == parameter.name; });
+        if (given == data.end()) {
+          named.insert(parameter.name);
+          continue;
+        }
+        const auto names = given->second.names();
+        named.insert(names.begin(), names.end());
+      }
+    });
+    return named;
   }
 
   Dim3 dimensions(const Dim3Expressions& sizes, const Bindings& bindings, int line,

@@ -4,6 +4,7 @@ promised: README.md here. A kind of inputs is a function that yields cases (kind
 import dataclasses
 import os
 import pathlib
+import select
 import signal
 import stat
 import subprocess
@@ -109,6 +110,11 @@ class Runner:
                                    stdout=stdout, stderr=output[1], start_new_session=True)
         return process, output
 
+    @staticmethod
+    def _ends(handle, seconds):
+        """Whether a process ends within so many seconds."""
+        return bool(select.select([handle], [], [], max(seconds, 0))[0])
+
     def run(self, case, work, temporary):
         begin = time.monotonic()
         process, output = self._start(case, work, temporary)
@@ -118,19 +124,15 @@ class Runner:
                 process.stdin.close()
             except BrokenPipeError:
                 pass
-        sent, hung = not case.send, False
-        while True:
-            pid, status, usage = os.wait4(process.pid, os.WNOHANG)
-            if pid:
-                break
-            now = time.monotonic() - begin
-            if not sent and now > case.after:
-                os.kill(process.pid, case.send)
-                sent = True
-            if now > case.seconds * self.slow:
-                hung = True
-                os.killpg(process.pid, signal.SIGKILL)
-            time.sleep(0.002)
+        hung = False
+        handle = os.pidfd_open(process.pid)
+        if case.send and not self._ends(handle, case.after):
+            os.kill(process.pid, case.send)
+        if not self._ends(handle, begin + case.seconds * self.slow - time.monotonic()):
+            hung = True
+            os.killpg(process.pid, signal.SIGKILL)
+        os.close(handle)
+        _, status, usage = os.wait4(process.pid, 0)
         process.returncode = 0  # waited for above
         texts = []
         for file in output:

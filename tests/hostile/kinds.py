@@ -88,7 +88,7 @@ def names():
 
 
 # As nvcc does: its arguments between double quotes, read by a shell.
-SHELL_NVCC = """#!/bin/bash
+SHELL_NVCC = """#!/bin/sh
 if [ "$1" = --version ]; then echo 'release 13.0, V13.0.88'; exit; fi
 if [ "$1" = --list-gpu-code ]; then echo sm_75; echo sm_90; exit; fi
 for argument; do case $argument in *.ptx) output=$argument; esac; done
@@ -100,7 +100,7 @@ cat > "$output" <<'END'
 END
 """ % inputs.PTX.strip()
 # ptxas runs nothing: whatever it is given goes through a shell here.
-SHELL_PTXAS = """#!/bin/bash
+SHELL_PTXAS = """#!/bin/sh
 line=true
 for argument; do line="$line \"$argument\""; done
 sh -c "$line"

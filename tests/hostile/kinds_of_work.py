@@ -159,7 +159,7 @@ def bombs():
     """Sources that would take clang minutes or gigabytes end with an error that names --max-time or --max-memory."""
     for what, text in BOMBS.items():
         files = {"bomb.cu": text, "pipe": harness.make_fifo}
-        limits = ["--max-time", "4", "--max-memory", "900"]
+        limits = ["--max-time", "2", "--max-memory", "900"]
         yield Case(f"{what}, analyze", ["analyze", "bomb.cu", "--compiler", "clang", *limits], files, seconds=15, mebibytes=1300)
         if what in ("macros", "else if", "debug: crash", "debug: overflow_stack", "an include of a pipe"):
             yield Case(f"{what}, plan", ["plan", "bomb.cu", *limits], files, seconds=15, mebibytes=1300)

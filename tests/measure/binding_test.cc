@@ -175,6 +175,17 @@ TEST(Binding, SaysWhatIsMissingOrWrong) {
   }
 }
 
+TEST(Binding, AnArrayMayBeThatOfALaunchLeftOut) {
+  const std::string text = bound_text(
+      "name: p\nparameters: {N: n, which: w}\narrays: {in: N, out: N, first: N}\nlaunches:\n"
+      "  - {kernel: scale.cu, entry: scale, threads: N, repeat: which == 0, arguments: {by: 1.5, more: 1, "
+      "small: 2}}\n"
+      "  - {kernel: scale.cu, entry: look, threads: N, repeat: which == 1, arguments: {out: first}}\n",
+      {{"N", 64}, {"which", 1}});
+  EXPECT_NE(text.find("look"), std::string::npos) << text;
+  EXPECT_EQ(text.find("error"), std::string::npos) << text;
+}
+
 TEST(Reference, SaysWhatAKernelDoesWrong) {
   const auto made = make(
       "name: p\narrays: {in: 64, out: 60}\nlaunches:\n"

@@ -8,7 +8,8 @@ constexpr int loops = 100, unroll = 100;
 #define INT_KERNEL(name, instruction)                                                                                                               \
     __global__ void name(const int *in, int *out)                                                                                                   \
     {                                                                                                                                               \
-        int id = blockIdx.x * blockDim.x + threadIdx.x, x = in[id], y = id | 3;                                                                     \
+        int id = blockIdx.x * blockDim.x + threadIdx.x, x = in[id];                                                                                 \
+        [[maybe_unused]] int y = id | 3;                                                                                                            \
         _Pragma("unroll 1") for (int i = 0; i < loops; i++)                                                                                         \
         {                                                                                                                                           \
             _Pragma("unroll") for (int j = 0; j < unroll; j++) instruction;                                                                         \
@@ -19,7 +20,8 @@ constexpr int loops = 100, unroll = 100;
     __global__ void name(const float *in, float *out)                                                                                               \
     {                                                                                                                                               \
         int id = blockIdx.x * blockDim.x + threadIdx.x;                                                                                             \
-        float x = in[id], y = id + 3;                                                                                                               \
+        float x = in[id];                                                                                                                           \
+        [[maybe_unused]] float y = id + 3;                                                                                                          \
         _Pragma("unroll 1") for (int i = 0; i < loops; i++)                                                                                         \
         {                                                                                                                                           \
             _Pragma("unroll") for (int j = 0; j < unroll; j++) instruction;                                                                         \
