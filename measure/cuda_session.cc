@@ -110,8 +110,10 @@ class CudaSession : public Session {
                                       contents.size()));
       cuda.check(cuda.cuMemcpyHtoD_(address, contents.data(), contents.size()), "filling a variable");
     }
-    buffers_.push_back(array.pointed_to ? std::make_unique<DeviceBuffer>(contents.size()) : nullptr);
-    if (array.pointed_to && !contents.empty())
+    // A variable's contents need none; an array of a launch that is left out is compared like the others.
+    const bool buffer = array.pointed_to || array.variables_of.empty();
+    buffers_.push_back(buffer ? std::make_unique<DeviceBuffer>(contents.size()) : nullptr);
+    if (buffer && !contents.empty())
       cuda.check(cuda.cuMemcpyHtoD_(buffers_.back()->address(), contents.data(), contents.size()),
                  "filling an array");
   }
@@ -233,7 +235,8 @@ class CudaSession : public Session {
   const PlanKernels* kernels_ = nullptr;
   const BoundPlan* bound_ = nullptr;
   std::vector<std::unique_ptr<DeviceModule>> modules_;
-  std::vector<std::unique_ptr<DeviceBuffer>> buffers_;  // of each array; null: nothing points to it
+  std::vector<std::unique_ptr<DeviceBuffer>>
+      buffers_;  // of each array; null: only a variable has its contents
   std::vector<ReadyLaunch> launches_;
   bool warm_ = false;
 };
