@@ -1,7 +1,7 @@
-# cmake --install, in two components, and a third for Python. `command`: the command, the GPU files, the bundled kernels and plans, the documentation.
-# `development`: the libraries, their public headers as `simulator/…` and `analyzer/…` under include/warptime, and the package that
-# find_package(warptime) finds. cmake/package.cmake makes packages of them.
-foreach(library warptime_simulator warptime_analyzer)
+# cmake --install, in two components, and a third for Python. `command`: the command, the GPU files, the bundled kernels and plans, the schemas of the formats, the documentation.
+# `development`: the libraries, their public headers as `simulator/…`, `analyzer/…` and `dwt_kernels/reference/…` under include/warptime, and
+# the package that find_package(warptime) finds. cmake/package.cmake makes packages of them.
+foreach(library warptime_simulator warptime_analyzer warptime_wavelets)
   target_compile_features(${library} PUBLIC cxx_std_20)  # the headers ask it of those who include them
 endforeach()
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME command)
@@ -11,6 +11,7 @@ set(data_folder ${CMAKE_INSTALL_DATADIR}/warptime)
 install(DIRECTORY dwt_kernels samples DESTINATION ${data_folder} PATTERN reference EXCLUDE PATTERN client EXCLUDE
   REGEX "/host/(cuda_.*|.*[.](cc|h|cl|txt))$" EXCLUDE)  # sources of programs that only a build tree has
 install(DIRECTORY data/samples DESTINATION ${data_folder}/data)
+install(DIRECTORY schemas DESTINATION ${data_folder})
 install(DIRECTORY simulator/gpu/catalogue/ DESTINATION ${data_folder}/gpus FILES_MATCHING PATTERN *.yaml)
 # Manual pages are what --help shows: the installed command writes them.
 set(man_folder ${PROJECT_BINARY_DIR}/man)
@@ -20,7 +21,7 @@ install(DIRECTORY ${man_folder}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES cli/completions/warptime.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME warptime)
 install(FILES cli/completions/_warptime DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 install(FILES cli/completions/warptime.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
-install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # `python`: the module, where Debian's interpreter looks.
@@ -31,14 +32,15 @@ if(TARGET warptime_python)
 endif()
 
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
-install(TARGETS warptime_simulator warptime_analyzer EXPORT warptime_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS warptime_simulator warptime_analyzer warptime_wavelets EXPORT warptime_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 # The public headers, and what they include; the others are nobody's business outside.
 set(public_headers
   simulator/base/csv.h simulator/fit/fit.h simulator/fit/measurements.h simulator/gpu/gpu.h simulator/gpu/occupancy.h
   simulator/model/model.h simulator/model/puchala/core_package.h simulator/model/luo_suda/luo_suda.h
   simulator/plan/plan.h simulator/predict/explanation.h simulator/predict/prediction.h
   simulator/program/kernel_program.h simulator/program/schedule.h simulator/program/walk.h
-  analyzer/compile/compile.h analyzer/execute/execute.h analyzer/execute/npy.h analyzer/pipeline.h)
+  analyzer/compile/compile.h analyzer/execute/execute.h analyzer/execute/npy.h analyzer/pipeline.h
+  dwt_kernels/reference/filters.h dwt_kernels/reference/lattice.h dwt_kernels/reference/matrix.h)
 set(pending ${public_headers})
 while(pending)
   list(POP_FRONT pending header)

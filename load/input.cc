@@ -47,6 +47,14 @@ class FilesRead {
     const std::lock_guard lock(mutex_);
     if (S_ISREG(status.st_mode)) files_.emplace(status.st_dev, status.st_ino);
   }
+  void add_name(const std::string& file) {
+    const std::lock_guard lock(mutex_);
+    if (std::find(names_.begin(), names_.end(), file) == names_.end()) names_.push_back(file);
+  }
+  std::vector<std::string> names() {
+    const std::lock_guard lock(mutex_);
+    return names_;
+  }
   bool contains(const struct stat& status) {
     const std::lock_guard lock(mutex_);
     return S_ISREG(status.st_mode) && files_.count({status.st_dev, status.st_ino}) > 0;
@@ -55,6 +63,7 @@ class FilesRead {
  private:
   std::mutex mutex_;
   std::set<std::pair<dev_t, ino_t>> files_;
+  std::vector<std::string> names_;
 };
 
 // What NamedTexts holds: threads that compile read files, too.
@@ -227,6 +236,7 @@ Result<std::string> read_text(const std::string& file) {
     if (text->empty()) return wrong_file(file, "is empty");
     return std::move(*text);
   }
+  if (file != "-") files_read().add_name(file);
   const Descriptor descriptor(open_for_reading(file));
   if (descriptor.number() < 0) return cannot_read(file, errno);
   struct stat status {};
@@ -243,6 +253,10 @@ Result<std::string> read_text(const std::string& file) {
   auto text = read_all(descriptor.number(), file, limit_of(status), std::move(first));
   if (text && text->empty()) return wrong_file(file, "is empty");
   return text;
+}
+
+std::vector<std::string> names_of_files_read() {
+  return files_read().names();
 }
 
 bool was_read(const std::string& file) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "simulator/base/diagnostic.h"
 
@@ -30,6 +31,9 @@ bool is_named_text(const std::string& file);
 
 // Whether read_text() has read this very file, under whatever name.
 bool was_read(const std::string& file);
+
+// The names of the files that read_text() has read, or tried to read, each once, in that order.
+std::vector<std::string> names_of_files_read();
 
 enum class InputKind { cuda, ptx, kernel_program, plan };
 

@@ -199,11 +199,7 @@ Result<LoadedProgram> KernelLoader::analysed(const Result<Source>& source, const
   report_once(source->warnings);
   const std::string file = source->file;
   std::vector<std::string> notes = source->notes;
-  AnalyzeOptions options{kernel, skip_unsupported_, {}, {}, false, registers_, machine_};
-  options.classes = classes_;
-  options.rearrange = rearrange_;
-  if (block.shape) options.block = {block.shape->x, block.shape->y, block.shape->z};
-  auto analysis = analyze(*source, options);
+  auto analysis = analyze(*source, analyze_options(kernel, block, false));
   if (!analysis) return analysis.diagnostics();
   report_once(analysis->diagnostics);
   if (!analysis->errors.empty()) return std::move(analysis->errors);
@@ -214,6 +210,50 @@ Result<LoadedProgram> KernelLoader::analysed(const Result<Source>& source, const
   if (!program) return program.diagnostics();
   if (auto share = modelled_share(*program); !share.empty()) notes.push_back(std::move(share));
   return LoadedProgram{std::move(*program), std::move(notes)};
+}
+
+std::vector<KernelProgram> KernelLoader::programs() const {
+  std::vector<KernelProgram> all;
+  for (const auto& [key, loaded] : programs_) all.push_back(*loaded.program);
+  return all;
+}
+
+std::vector<std::string> KernelLoader::headers() const {
+  std::set<std::string> all;
+  for (const auto& [key, source] : sources_)
+    if (source && *source) all.insert((*source)->files.begin(), (*source)->files.end());
+  return {all.begin(), all.end()};
+}
+
+AnalyzeOptions KernelLoader::analyze_options(const std::string& kernel, const AnalysedBlock& block,
+                                             bool keep_steps) const {
+  AnalyzeOptions options{kernel, skip_unsupported_, {}, {}, keep_steps, registers_, machine_};
+  options.classes = classes_;
+  options.rearrange = rearrange_;
+  if (block.shape) options.block = {block.shape->x, block.shape->y, block.shape->z};
+  return options;
+}
+
+Result<std::optional<Analysis>> KernelLoader::steps(const Plan& plan, const PlanLaunch& launch,
+                                                    const Gpu& gpu) {
+  const auto loaded = load(plan, launch, gpu);
+  if (!loaded) return loaded.diagnostics();
+  const auto input = input_of(launched_file(plan, launch));
+  if (!input) return input.diagnostics();
+  if ((*input)->kind == InputKind::kernel_program) return std::optional<Analysis>();
+  const std::string target = (*input)->kind == InputKind::cuda ? target_of(gpu).target : "";
+  auto& source = sources_[{(*input)->file, target}];
+  if (!source) source = compile(**input, target);
+  if (!*source) return source->diagnostics();
+  auto analysis =
+      analyze(**source, analyze_options(launch.entry, analysed_block(plan, launch, first_values_), true));
+  if (!analysis) return analysis.diagnostics();
+  std::erase_if(analysis->kernels, [&](const KernelAnalysis& kernel) {
+    return kernel.program.provenance.kernel != loaded->program->provenance.kernel;
+  });
+  if (analysis->kernels.size() != 1)
+    return error(fmt::format("{} has no kernel of that name alone", (*input)->file));
+  return std::optional<Analysis>(std::move(*analysis));
 }
 
 void KernelLoader::report_once(const Diagnostics& diagnostics) {

@@ -53,6 +53,13 @@ class KernelLoader {
   // The kernel of a launch: its file is relative to the plan's. Errors: those of reading, compiling and
   // analysing; several kernels and none named.
   Result<LoadedProgram> load(const Plan& plan, const PlanLaunch& launch, const Gpu& gpu);
+  // Those that load() has given, in no particular order.
+  std::vector<KernelProgram> programs() const;
+  // The user's files that sources were compiled from (Source::files).
+  std::vector<std::string> headers() const;
+  // The code of a launch's kernel with every step of its analysis: its one kernel is that of load(). Nothing: a kernel program, which
+  // has no code. Errors: load()'s.
+  Result<std::optional<Analysis>> steps(const Plan& plan, const PlanLaunch& launch, const Gpu& gpu);
   // load(), for predictions. This must outlive it.
   ProgramLoader as_function() {
     return [this](const Plan& plan, const PlanLaunch& launch, const Gpu& gpu) {
@@ -65,6 +72,8 @@ class KernelLoader {
   Result<const Input*> input_of(const std::string& file);
   Target target_of(const Gpu& gpu);
   std::unique_ptr<Result<Source>> compile(const Input& input, const std::string& target) const;
+  AnalyzeOptions analyze_options(const std::string& kernel, const AnalysedBlock& block,
+                                 bool keep_steps) const;
   // The program of one kernel; target: empty where nothing is compiled.
   Result<LoadedProgram> make(const Input& input, const std::string& kernel, const std::string& target,
                              const AnalysedBlock& block, ChosenBy by);

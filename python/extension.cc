@@ -10,6 +10,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/commands/predict_input.h"
+#include "cli/commands/predict_plan.h"
 #include "cli/io/report.h"
 #include "python/call.h"
 #include "python/columns.h"
@@ -55,12 +56,14 @@ struct Predicted {
   std::unique_ptr<ResultColumns> columns;
   cli::PredictionColumns of;
   std::uint64_t gpus = 0;
+  std::uint64_t total_rows = 0, first_row = 0;  // of the whole sweep, and where a shard begins in it
   std::string why_model;
   std::vector<std::string> excluded;
   std::vector<std::pair<std::string, std::string>> parts;  // that sum to the time: key, title
 };
 
-int sweep_into(const cli::PredictInput& input, const Calibrations& calibration, Call& call, Predicted& into) {
+int sweep_into(const cli::PredictInput& input, const Calibrations& calibration,
+               const std::optional<cli::Shard>& shard, Call& call, Predicted& into) {
   const cli::PredictSettings& settings = input.settings;
   PredictionOptions options = settings.prediction;
   options.constants.calibration_file = calibration;
@@ -72,6 +75,7 @@ int sweep_into(const cli::PredictInput& input, const Calibrations& calibration, 
   into.of.disagreement = settings.disagreement;
   into.of.ranks = settings.ranks;
   into.gpus = settings.gpus.size();
+  into.total_rows = *total;
   into.why_model = input.why_model;
   into.excluded = settings.excluded;
   for (const TimePart& part : options.model->parts()) {
@@ -82,13 +86,17 @@ int sweep_into(const cli::PredictInput& input, const Calibrations& calibration, 
   how.threads = settings.threads;
   how.gpus_innermost = settings.ranks;
   how.stop = &call.stop();
+  cli::RowRange range = {0, *total};
+  if (shard) range = rows_of(*shard, *total, settings.ranks ? std::max<std::uint64_t>(into.gpus, 1) : 1);
+  into.first_row = how.first = range.first;
+  how.rows = range.rows;
   std::uint64_t done = 0;
   const auto rows = sweep(
       input.plan, settings.gpus, settings.parameters, options, input.loader->as_function(), how,
       [&] { return std::make_unique<ColumnsBatch>(input.plan, into.of); },
       [&](RowBatch& batch, std::uint64_t count) {
         into.columns->append(static_cast<ColumnsBatch&>(batch).columns);
-        call.progress(done += count, *total);
+        call.progress(done += count, range.rows);
         return !call.stop().load();
       });
   return rows ? cli::done : cli::fail(cli::wrong_input, rows.diagnostics());
@@ -103,7 +111,9 @@ int predict_into(const Words& words, Call& call, Predicted& into) {
   if (!input) return status;
   const auto calibration = cli::read_calibration_option(*arguments, input->plan);
   if (!calibration) return cli::fail(cli::wrong_input, calibration.diagnostics());
-  return sweep_into(*input, *calibration, call, into);
+  const auto shard = cli::read_shard(*arguments);
+  if (!shard) return cli::fail(cli::wrong_command_line, shard.diagnostics());
+  return sweep_into(*input, *calibration, *shard, call, into);
 }
 
 template <class T>
@@ -137,6 +147,8 @@ py::tuple predict_columns(const Words& words, Call::Texts texts, const py::objec
     for (const ResultColumn& column : result->columns->all()) columns.append(column_to_python(column));
     facts["ranked"] = result->of.ranks;
     facts["gpus"] = result->gpus;
+    facts["total_rows"] = result->total_rows;
+    facts["first_row"] = result->first_row;
     facts["why_model"] = result->why_model;
     facts["excluded"] = result->excluded;
     facts["parts"] = result->parts;

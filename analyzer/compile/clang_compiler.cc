@@ -290,6 +290,7 @@ ClangOutcome compile(const ClangRequest& request) {
   outcome.math_functions.assign(module->facts.math_functions.begin(), module->facts.math_functions.end());
   outcome.errors = module->errors;
   outcome.warnings = module->warnings;
+  for (const FileStamp& stamp : module->files) outcome.files.push_back(stamp.path);
   if (outcome.errors.empty() && !request.signatures_only && !request.host_launches) {
     outcome.ptx = neutral.get(module, request.target, outcome.errors);
   }

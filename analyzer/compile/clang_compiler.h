@@ -29,8 +29,9 @@ struct ClangOutcome {
   std::string ptx;
   std::vector<KernelSignature> kernels;
   std::vector<std::string> math_functions;  // used by the source, written in software in our headers, sorted
-  Diagnostics warnings;  // and notes: about errors in host code, and headers that are not found
-  Diagnostics errors;    // not empty: there is no PTX
+  Diagnostics warnings;            // and notes: about errors in host code, and headers that are not found
+  Diagnostics errors;              // not empty: there is no PTX
+  std::vector<std::string> files;  // of the user's file system, that were read
 };
 
 // Thread-safe. A crash inside clang or LLVM is an error like others; what it had allocated is then lost.

@@ -62,6 +62,7 @@ Result<Source> compile_with_clang(Source source, std::string_view text, const Co
   source.ptx = std::move(outcome.ptx);
   source.kernels = std::move(outcome.kernels);
   source.warnings = std::move(outcome.warnings);
+  source.files = std::move(outcome.files);
   if (!outcome.math_functions.empty())
     source.notes.push_back(math_note(outcome.math_functions, source.compiler));
   return source;

@@ -49,6 +49,8 @@ struct Source {
   // "analysed for sm_75, the oldest target of nvcc 13.0.88; sm_21 was asked for"
   std::vector<std::string> notes;
   Diagnostics warnings;  // the compiler's own
+  // The files of the user's file system that it was made from, headers of the system among them; nvcc does not say.
+  std::vector<std::string> files;
 };
 
 // Compiles the device side of CUDA C++ `text` to PTX at -O3 with line information (.loc). An `arch` older

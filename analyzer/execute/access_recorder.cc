@@ -6,7 +6,9 @@
 #include <set>
 #include <unordered_set>
 
+#include "analyzer/execute/block_sample.h"
 #include "analyzer/execute/code.h"
+#include "analyzer/execute/warp.h"
 #include "analyzer/ptx/opcodes.h"
 #include "simulator/program/shared_conflicts.h"
 #include "simulator/program/walk.h"
@@ -16,7 +18,8 @@ namespace {
 
 constexpr unsigned sector_shift = 5, sectors_of_line = 4, half_warp = 16;
 // The blocks that stand for those of an SM: so many SMs, threads of an SM, and groups that are kept.
-constexpr std::uint64_t stand_in_sms = 128, stand_in_threads = 2048, most_groups = std::uint64_t{1} << 22;
+constexpr std::uint64_t stand_in_sms = BlockSample::step, stand_in_threads = 2048,
+                        most_groups = std::uint64_t{1} << 22;
 
 std::size_t log2_of(std::uint32_t time) {
   return time == 0 ? 0 : static_cast<std::size_t>(std::bit_width(time) - 1);
@@ -102,8 +105,8 @@ SectorTimes::Line& SectorTimes::at(std::uint64_t line) {
 }
 
 AccessRecorder::AccessRecorder(const KernelProgram& program, const ptx::Module& module,
-                               const LaunchConfig& launch)
-    : module_(module), launch_(launch) {
+                               const LaunchConfig& launch, std::uint64_t blocks)
+    : module_(module), launch_(launch), blocks_(blocks) {
   find(program.program, known_names(program));
   addresses_.resize(accesses_.size());
 }
@@ -213,7 +216,7 @@ void AccessRecorder::touch(Access& access) {
 }
 
 bool AccessRecorder::is_sampled(std::uint64_t block) const {
-  const std::uint64_t third = std::min(launch_.grid.count(), stand_in_sms) / 3;
+  const std::uint64_t third = std::min(blocks_, stand_in_sms) / 3;
   return block % stand_in_sms == third && groups_.size() < most_groups;
 }
 
@@ -355,7 +358,7 @@ AccessProfile AccessRecorder::profile_of(const Access& access, const OnSm& on_sm
   profile.launch = access.launch;
   const double blocks = std::max(static_cast<double>(sampled_.size()), 1.0);
   profile.block = {on_sm.block.sectors / blocks, on_sm.block.pieces / blocks, on_sm.block.lines / blocks};
-  profile.blocks = static_cast<double>(launch_.grid.count());
+  profile.blocks = static_cast<double>(blocks_);
   profile.threads = static_cast<double>(launch_.block.count());
   profile.all = shares_of(access.all, access.sectors);
   if (on_sm.sectors > 0) {

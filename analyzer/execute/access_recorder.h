@@ -39,7 +39,9 @@ class SectorTimes {
 class AccessRecorder {
  public:
   // The program must have ItemDetail, and be of the module that is executed; both must outlive it.
-  AccessRecorder(const KernelProgram& program, const ptx::Module& module, const LaunchConfig& launch);
+  // `blocks`: of the launch, that are executed.
+  AccessRecorder(const KernelProgram& program, const ptx::Module& module, const LaunchConfig& launch,
+                 std::uint64_t blocks);
   void executed(const WarpId& warp, const ExecutedInstruction& instruction, int ptx_line);
   // Adds what was executed to the profile.
   void add_to(KernelProfile& profile) const;
@@ -93,6 +95,7 @@ class AccessRecorder {
 
   const ptx::Module& module_;
   LaunchConfig launch_;
+  std::uint64_t blocks_;
   std::vector<Access> accesses_;
   std::vector<Array> arrays_;
   std::map<std::string, std::size_t> array_numbers_, access_numbers_;

@@ -166,6 +166,7 @@ struct Options {
       true;  // at the first finding after which the result is meaningless; otherwise such reads give zeros
   std::size_t most_findings = 100;              // different ones
   std::uint32_t most_frames = 256;              // nested calls
+  std::uint64_t sample_blocks = 0;              // executed ones (BlockSample); 0: all
   std::function<void(std::string_view)> print;  // what vprintf writes; empty: to Execution::printed
 };
 

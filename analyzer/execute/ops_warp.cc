@@ -6,6 +6,7 @@
 
 #include "analyzer/execute/decode.h"
 #include "analyzer/execute/lanes.h"
+#include "analyzer/execute/races.h"
 
 namespace warptime::execute {
 namespace {

@@ -20,8 +20,12 @@ int first_line(const Items& items) {
 }  // namespace
 
 ProfileRecorder::ProfileRecorder(const KernelProgram& program, const ptx::Module& module,
-                                 const LaunchConfig& launch)
-    : program_(program), module_(module), early_(early_loops(program)), accesses_(program, module, launch) {
+                                 const LaunchConfig& launch, const BlockSample& sample)
+    : program_(program),
+      module_(module),
+      early_(early_loops(program)),
+      accesses_(program, module, launch, sample.size()) {
+  if (!sample.is_all()) sample_ = {sample.size(), launch.grid.count()};
   for (const Parameter& parameter : program.parameters)
     if (parameter.share && parameter.ptx_line > 0) shares_[parameter.name].branch = parameter.ptx_line;
   find(program.program);
@@ -55,19 +59,20 @@ void ProfileRecorder::find(const Items& items) {
       const auto names = repeat->count.names();
       const int at = first_line({item});
       if (const auto early = early_.find(at); early != early_.end())
-        add_loop(item, early->second.name, early->second.exits);
+        add_loop(item, early->second.name, early->second.exits, false);
       else if (names.size() == 1 && names[0].starts_with("iterations_at_"))
-        add_loop(item, names[0], {});
+        add_loop(item, names[0], {}, true);
     }
     for_each_inner(item, [this](const Items& inner) { find(inner); });
   }
 }
 
-void ProfileRecorder::add_loop(const Item& item, std::string parameter, std::vector<int> exits) {
+void ProfileRecorder::add_loop(const Item& item, std::string parameter, std::vector<int> exits, bool asks) {
   const Items& body = std::get<Repeat>(item.what).body;
   Loop loop;
   loop.parameter = std::move(parameter);
   loop.exits = std::move(exits);
+  loop.asks = asks;
   loop.first_line = first_line(body);
   for_each_item(body, [&](const Item& inner) { loop.lines.add(inner.ptx); });
   const bool known = std::any_of(loops_.begin(), loops_.end(),
@@ -140,6 +145,7 @@ void ProfileRecorder::close(Loop& loop, Open& open) {
 KernelProfile ProfileRecorder::profile() const {
   KernelProfile profile;
   profile.kernel = program_.provenance.kernel;
+  profile.sample = sample_;
   const auto count = [](const std::map<int, std::uint64_t>& counts, int line) {
     const auto found = counts.find(line);
     return found == counts.end() ? 0.0 : static_cast<double>(found->second);
@@ -156,7 +162,10 @@ KernelProfile ProfileRecorder::profile() const {
       Open open = open_[at];
       close(loop, open);
     }
-    if (loop.entries == 0) continue;
+    if (loop.entries == 0) {
+      if (loop.asks) profile.iterations[loop.parameter] = {};
+      continue;
+    }
     const double entries = static_cast<double>(loop.entries), mean = loop.sum / entries;
     profile.iterations[loop.parameter] = {
         mean, std::sqrt(std::max(0.0, loop.squares / entries - mean * mean)), loop.most};

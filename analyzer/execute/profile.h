@@ -2,10 +2,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "analyzer/execute/access_recorder.h"
+#include "analyzer/execute/block_sample.h"
 #include "analyzer/execute/execute.h"
 #include "simulator/program/profile.h"
 #include "simulator/program/profiled_program.h"
@@ -17,13 +19,15 @@ namespace warptime::execute {
 // module that is executed, and have ItemDetail.
 class ProfileRecorder : public ExecutionListener {
  public:
-  // Both must outlive it.
-  ProfileRecorder(const KernelProgram& program, const ptx::Module& module, const LaunchConfig& launch);
+  // Both must outlive it. `sample`: the blocks of the launch that are executed.
+  ProfileRecorder(const KernelProgram& program, const ptx::Module& module, const LaunchConfig& launch,
+                  const BlockSample& sample);
 
   bool wants(const WarpId&) override { return true; }
   void executed(const WarpId& warp, const ExecutedInstruction& instruction) override;
 
-  // Nothing of what was not reached.
+  // A loop that asks for its iterations and was not reached made none: the branch around it has its share. Nothing else of
+  // what was not reached.
   KernelProfile profile() const;
 
  private:
@@ -32,6 +36,7 @@ class ProfileRecorder : public ExecutionListener {
     int first_line = 0;
     LineSet lines;           // of its body
     std::vector<int> exits;  // EarlyLoop::exits: they are counted, where there are any
+    bool asks = false;       // its iterations are a parameter of the program
     std::uint64_t entries = 0;
     double sum = 0, squares = 0;
     std::int64_t most = 0;
@@ -49,13 +54,14 @@ class ProfileRecorder : public ExecutionListener {
     bool access = false;  // a predicated access: both are its line
   };
   void find(const Items& items);
-  void add_loop(const Item& item, std::string parameter, std::vector<int> exits);
+  void add_loop(const Item& item, std::string parameter, std::vector<int> exits, bool asks);
   void index_loops();
   void follow_loops(const WarpId& warp, const ExecutedInstruction& instruction, int line);
   static void close(Loop& loop, Open& open);
 
   const KernelProgram& program_;
   const ptx::Module& module_;
+  std::optional<KernelProfile::Sample> sample_;
   std::map<std::string, Share> shares_;
   std::map<int, EarlyLoop> early_;
   std::vector<Loop> loops_;

@@ -7,6 +7,7 @@
 #include <deque>
 #include <memory>
 
+#include "analyzer/execute/block_sample.h"
 #include "analyzer/execute/layout.h"
 #include "analyzer/execute/machine.h"
 #include "analyzer/execute/provenance.h"
@@ -289,7 +290,8 @@ std::uint64_t most_blocks(const Machine& machine) {
 
 // Blocks one after another; where one waits for others, later ones begin.
 void run_blocks(Machine& machine) {
-  const auto count = machine.launch.grid.count(), most = most_blocks(machine);
+  const BlockSample sample(machine.launch.grid.count(), machine.options->sample_blocks);
+  const auto count = sample.size(), most = most_blocks(machine);
   std::deque<std::unique_ptr<Block>> waiting;  // the one that waits longest first
   std::vector<std::unique_ptr<Block>> ended;
   for (std::uint64_t number = 0; (number < count || !waiting.empty()) && !machine.stopped;) {
@@ -303,7 +305,7 @@ void run_blocks(Machine& machine) {
         block = std::move(ended.back());
         ended.pop_back();
       }
-      start_block(machine, *block, number++, first);
+      start_block(machine, *block, sample.block(number++), first);
     } else {
       block = std::move(waiting.front());
       waiting.pop_front();

@@ -24,6 +24,8 @@ std::optional<ExprId> ExitSolver::count(ExprId stay) {
     case SymbolicOp::less_equal_unsigned:
       return linear(node.op, node.a, node.b);
     case SymbolicOp::logical_and: {  // leaves at the first of the two
+      if (holds_in_all_iterations(node.a)) return count(node.b);
+      if (holds_in_all_iterations(node.b)) return count(node.a);
       const auto a = count(node.a);
       const auto of_a = std::exchange(per_thread_, std::nullopt);
       const auto b = count(node.b);
@@ -42,6 +44,18 @@ std::optional<ExprId> ExitSolver::count(ExprId stay) {
     default:
       return std::nullopt;
   }
+}
+
+// Whether it holds in the first iteration, for all threads, and the counter moves away from its bound.
+bool ExitSolver::holds_in_all_iterations(ExprId condition) {
+  const auto node = exprs_[condition];
+  if (node.op != SymbolicOp::less && node.op != SymbolicOp::less_equal) return false;
+  ExprId slope = 0, start = 0;
+  if (!exprs_.split_linear(exprs_.subtract(node.b, node.a), exprs_.counter(loop_), slope, start))
+    return false;
+  if (node.op == SymbolicOp::less) start = exprs_.add(start, exprs_.constant(-1));
+  const Facts no_facts(exprs_);
+  return no_facts.not_negative(start) && no_facts.not_negative(slope);
 }
 
 // Runs 1 + (the first iteration t, from 0, in which `a op b` does not hold) times.

@@ -34,6 +34,7 @@ class ExitSolver {
   struct Power {
     std::int64_t k = 0, c = 0;
   };
+  bool holds_in_all_iterations(ExprId condition);
   std::optional<ExprId> linear(SymbolicOp op, ExprId a, ExprId b);
   std::optional<ExprId> iterations_until(SymbolicOp op, ExprId start, ExprId slope);
   std::optional<ExprId> geometric(SymbolicOp op, ExprId a, ExprId b);

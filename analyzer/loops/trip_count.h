@@ -32,6 +32,13 @@ struct TripCount {
   bool may_end_earlier = false;
   // A step that the count takes to be positive.
   std::optional<ExprId> positive_step = {};
+  // Further exits, at the end of an iteration, that have closed forms: the loop ends at whichever comes
+  // first. Their blocks, and how often the first of them is reached (of one thread, where threads differ). `count` and
+  // `per_thread` then heed them: `per_thread` is how many iterations a thread begins; `count` is one more where it is
+  // another exit that ends the loop, as if this one were reached once more. This exit alone: `own_count`.
+  std::vector<std::uint32_t> heeded = {};
+  std::optional<ExprId> until = {};
+  std::optional<ExprId> own_count = {}, own_per_thread = {};
 };
 
 // Finds the trip counts of a kernel's loops and resolves symbolic expressions with them.
@@ -68,6 +75,9 @@ class LoopAnalysis {
 
  private:
   TripCount find_trip_count(std::uint32_t loop);
+  bool is_in_every_iteration(std::uint32_t block, std::uint32_t loop) const;
+  ExprId stay_condition(const Loop::Exit& exit, std::uint32_t index);
+  void heed_other_exits(std::uint32_t loop, TripCount& trip);
   ExprId last_iteration(std::uint32_t loop);
   bool is_open(std::uint32_t loop) const;
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "analyzer/periods/resources.h"
 #include "simulator/program/walk.h"
 
 namespace warptime::periods {
@@ -97,7 +98,9 @@ std::string Arrays::name_of(ExprId address, std::uint32_t loop) {
   const auto* variable = flow_.evaluator.variable_of(*base);
   if (variable == nullptr || variable->space != ptx::StateSpace::global) return {};
   auto name = variable_name(variable->name);
-  arrays_.try_emplace({true, variable->line, 0, name}, Array{name, "module variable"});
+  const auto bytes = static_cast<std::int64_t>(place_behind(0, *variable).end);
+  arrays_.try_emplace({true, variable->line, 0, name},
+                      Array{name, "module variable", bytes > 0 ? std::optional(bytes) : std::nullopt});
   return name;
 }
 

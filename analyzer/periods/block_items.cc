@@ -84,13 +84,13 @@ void BlockItems::append_block(std::uint32_t b, std::uint32_t loop, const Facts& 
   LineSet lines, ptx;
   std::vector<std::uint32_t> made_of;
   std::vector<ChipAccess> on_chip;
-  bool barrier = false;
+  bool barrier = false, floating = false;
   std::shared_ptr<InstructionClasses> classes;
   const auto end_run = [&] {
     if (run == 0) return;
-    add_instructions(items, run, lines, ptx,
-                     detail_of(std::exchange(made_of, {}), std::exchange(on_chip, {}), barrier),
-                     std::exchange(classes, nullptr));
+    auto detail = detail_of(std::exchange(made_of, {}), std::exchange(on_chip, {}), barrier);
+    if (detail) detail->floating = std::exchange(floating, false);
+    add_instructions(items, run, lines, ptx, std::move(detail), std::exchange(classes, nullptr));
     lines = ptx = {};
     barrier = false;
     run = 0;
@@ -128,6 +128,7 @@ void BlockItems::append_block(std::uint32_t b, std::uint32_t loop, const Facts& 
       auto access = on_chip_.access_of(i, loop, facts);
       out_.roles[i].on_chip = access.has_value();
       if (access) on_chip.push_back(std::move(*access));
+      floating = floating || is_floating_atomic(i);
       barrier = waits_for_block(function_.instructions[i].opcode);
       if (barrier) end_run();
     }

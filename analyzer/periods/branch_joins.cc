@@ -6,7 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include "analyzer/cfg/slow_paths.h"
 #include "analyzer/periods/items.h"
 #include "simulator/program/walk.h"
 
@@ -94,11 +93,10 @@ bool BranchJoins::is_slow_path(const Items& side) {
   });
   if (!first) return false;
   if (slow_.empty()) {
-    const auto blocks = analysis::slow_paths(flow_.code, flow_.cfg);
     slow_.resize(flow_.code.function().instructions.size());
-    for (std::size_t b = 0; b < blocks.size(); ++b)
+    for (std::uint32_t b = 0; b < flow_.cfg.blocks.size(); ++b)
       std::fill(slow_.begin() + flow_.cfg.blocks[b].first, slow_.begin() + flow_.cfg.blocks[b].end,
-                blocks[b]);
+                flow_.is_slow(b));
   }
   return slow_[*first];
 }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "analyzer/periods/classify.h"
 #include "analyzer/periods/latency.h"
 #include "analyzer/periods/rises.h"
 #include "analyzer/ptx/addresses.h"

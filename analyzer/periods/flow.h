@@ -2,12 +2,15 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "analyzer/cfg/cfg.h"
 #include "analyzer/cfg/kernel_code.h"
+#include "analyzer/cfg/slow_paths.h"
 #include "analyzer/loops/trip_count.h"
 #include "analyzer/memory/access_pattern.h"
 #include "analyzer/symbolic/evaluate.h"
@@ -26,11 +29,20 @@ struct KernelFlow {
   KernelFlow(const KernelFlow&) = delete;
   KernelFlow& operator=(const KernelFlow&) = delete;
 
+  // Whether CUDA's mathematical functions get to the block for extraordinary arguments only.
+  bool is_slow(std::uint32_t block) {
+    if (slow_.empty()) slow_ = slow_paths(code, cfg);
+    return slow_[block];
+  }
+
   KernelCode code;
   Cfg cfg;
   Evaluator evaluator;
   LoopAnalysis loops;
   AccessAnalysis accesses;
+
+ private:
+  std::vector<bool> slow_;  // by block; empty: not asked for yet
 };
 
 }  // namespace warptime::analysis

@@ -78,6 +78,11 @@ std::uint32_t LoopLowering::append_loop(std::uint32_t index, const Facts& facts,
       written_counts_.contains(index) && trip.per_thread
           ? conditions_.of_threads(conditions_.resolve(*trip.per_thread, loop.parent, facts))
           : std::nullopt;
+  // Of the counted exit alone, where the loop has others.
+  const auto own_per_thread = per_thread && trip.until
+                                  ? conditions_.of_threads(conditions_.resolve(
+                                        trip.own_per_thread.value_or(*trip.own_count), loop.parent, facts))
+                                  : per_thread;
   const auto used = counters_.name_if_used(index);
   if (per_thread) counters_.mention(index);
   const auto counter = used.empty() ? counters_.name_if_mentioned(index) : used;
@@ -99,11 +104,13 @@ std::uint32_t LoopLowering::append_loop(std::uint32_t index, const Facts& facts,
     if (per_thread) {
       // Each thread's last iteration is at a time of its own: in a launch, the repeat has all of them, and what
       // follows the exit runs in all but a thread's last one.
-      restrict_to(second, Expression::make(Expression::Operator::less,
-                                           {Expression::name(counter), less_one(*per_thread)}));
+      restrict_to(second, Expression::make(
+                              Expression::Operator::less,
+                              {Expression::name(counter), less_one(own_per_thread.value_or(*per_thread))}));
       restrict_to(last, Expression(0));
-    } else if (!counter.empty()) {
-      replace_counter(last, counter, less_one(count));
+    } else {
+      if (!counter.empty()) replace_counter(last, counter, less_one(count));
+      if (trip.until) last = if_left_here(trip, facts, exit, std::move(last));
     }
     Items body = std::move(first);
     append(body, std::move(second));
@@ -118,6 +125,21 @@ std::uint32_t LoopLowering::append_loop(std::uint32_t index, const Facts& facts,
     return none;
   }
   return exit.to;
+}
+
+// The part of the last iteration that is executed only if the counted exit ends the loop, and not one behind it.
+Items LoopLowering::if_left_here(const analysis::TripCount& trip, const Facts& facts,
+                                 const analysis::Loop::Exit& exit, Items last) {
+  const auto condition =
+      facts.simplify(exprs_.compare(analysis::SymbolicOp::less_equal, *trip.own_count, *trip.until));
+  if (exprs_.is_constant(condition)) return exprs_[condition].number != 0 ? std::move(last) : Items();
+  const auto at = flow_.cfg.blocks[exit.from].end - 1;
+  auto expression = conditions_.uniform(condition) ? conditions_.expression_of(condition, at) : std::nullopt;
+  if (!expression) return last;
+  Items items;
+  items.push_back(
+      {When{std::move(*expression), std::move(last), {}}, notes_.source_lines(at), notes_.ptx_lines(at)});
+  return items;
 }
 
 Items LoopLowering::iteration_until_exit(std::uint32_t index, const analysis::Loop::Exit& exit,
@@ -213,6 +235,10 @@ Expression LoopLowering::trip_expression(std::uint32_t index, const analysis::Tr
       }
     why = fmt::format("its count `{}` is not an expression of the kernel's arguments",
                       conditions_.readable(count));
+  }
+  if (flow_.is_slow(loop.header)) {
+    notes_.assume(at, "the loop is for extraordinary arguments of a mathematical function: one iteration");
+    return Expression(1);
   }
   return Expression::name(
       parameters_.ask_for(fmt::format("iterations_at_{}", notes_.place_for_name(at)),

@@ -45,6 +45,8 @@ class LoopLowering {
                              const analysis::Facts& facts);
   Items iteration_until_exit(std::uint32_t index, const analysis::Loop::Exit& exit, bool every_iteration,
                              const analysis::Facts& facts, int depth);
+  Items if_left_here(const analysis::TripCount& trip, const analysis::Facts& facts,
+                     const analysis::Loop::Exit& exit, Items last);
   // From the loop's header to `stop`, which may be the header itself: one whole iteration.
   Items iteration(std::uint32_t index, std::uint32_t from, std::uint32_t stop, const analysis::Facts& facts,
                   int depth);

@@ -44,7 +44,12 @@ bool Parameters::may_be_pointer(std::uint32_t index) const {
 }
 
 std::string Parameters::ask_for(const std::string& wanted, std::string description) {
-  const auto [known, fresh] = name_of_.emplace(description, "");
+  return ask_for(wanted, std::move(description), std::nullopt);
+}
+
+std::string Parameters::ask_for(const std::string& wanted, std::string description,
+                                std::optional<double> share) {
+  const auto [known, fresh] = name_of_.emplace(std::pair{description, share}, "");
   if (!fresh) return known->second;
   // iterations_at_line_7, iterations_at_line_7_2, …
   std::string name = wanted;
@@ -57,7 +62,7 @@ std::string Parameters::ask_for(const std::string& wanted, std::string descripti
 
 std::string Parameters::ask_for_share(const std::string& wanted, std::string description, double share,
                                       int ptx_line) {
-  auto name = ask_for(wanted, std::move(description));
+  auto name = ask_for(wanted, std::move(description), share);
   const auto asked =
       std::find_if(asked_for_.rbegin(), asked_for_.rend(), [&](const auto& p) { return p.name == name; });
   asked->share = share;

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analyzer/periods/lower.h"
@@ -41,13 +43,15 @@ class Parameters {
   void declare_in(KernelProgram& program);
 
  private:
+  std::string ask_for(const std::string& wanted, std::string description, std::optional<double> share);
   bool is_integer_argument(std::uint32_t index) const;
   std::string argument_description(std::uint32_t index) const;
 
   const ptx::Function& function_;
   const LowerOptions& options_;
-  std::vector<Parameter> asked_for_;            // in the order of the questions
-  std::map<std::string, std::string> name_of_;  // by description
+  std::vector<Parameter> asked_for_;  // in the order of the questions
+  // By description, and by the share of a branch: one for extraordinary arguments reads like others.
+  std::map<std::pair<std::string, std::optional<double>>, std::string> name_of_;
   std::set<std::string> names_in_use_;
   std::map<std::string, int> times_wanted_;
 };

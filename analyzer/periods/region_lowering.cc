@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <set>
 #include <utility>
@@ -59,7 +60,11 @@ std::uint32_t RegionLowering::after_block(std::uint32_t b, std::uint32_t stop, s
   for (const auto s : block.successors)
     if (flow_.cfg.contains(loop, s)) targets.push_back(s);
   const auto last = block.end - 1;
-  if (targets.size() < block.successors.size() && !targets.empty())
+  const auto heeded = [&] {
+    const auto& blocks = flow_.loops.trip_count(loop).heeded;
+    return std::find(blocks.begin(), blocks.end(), b) != blocks.end();
+  };
+  if (targets.size() < block.successors.size() && !targets.empty() && !heeded())
     notes_.assume(last, std::string(kMayBeLeftEarlyHere));
   if (targets.empty()) return none;
   if (targets.size() == 1) return targets[0];

@@ -54,6 +54,7 @@ class Rises {
     bool is_slow = false;      // of a run: an instruction takes about as long as an access
     bool stops_loads = false;  // all but those of memory that nothing writes
     bool stops_all = false;    // a barrier
+    bool splits = false;       // it is more than one basic block to ptxas
     int number = 0;            // of a load
     int depth = 0;             // of a load: how many loads must complete one after the other before it
     std::vector<int> sources;  // of a load: the loads that its address needs
@@ -86,6 +87,11 @@ class Rises {
     for (std::size_t i = 0; i < items.size(); ++i) {
       places.push_back(place_of(items[i]));
       Place& place = places.back();
+      if (place.splits && place.is_run) {
+        auto detail = std::make_shared<ItemDetail>(*items[i].detail);
+        detail->splits = true;
+        items[i].detail = std::move(detail);
+      }
       if (place.stretch == none || place.stretch != stretch) forget_values();
       stretch = place.stretch;
       if (stretch != none) follow(items[i], place);
@@ -189,7 +195,7 @@ class Rises {
       default:
         break;
     }
-    if (ends_block(ins)) place.stops_all = true;
+    if (ends_block(ins)) place.stops_all = place.splits = true;
     // Other instructions stop all loads already, or have no such words.
     const bool accesses = ins.info->category == Category::load || ins.info->category == Category::store;
     if (accesses && (ptx::has_part(ins.opcode, "volatile") || ptx::has_part(ins.opcode, "acquire")))

@@ -288,6 +288,7 @@ class SymbolicExprs {
 
  private:
   static constexpr std::size_t max_factors = 6;  // of a product
+  ExprId sum_wraps(ExprId b, std::int64_t d);
   // The replacement of an expression of these parts that is too large, or overflows.
   ExprId opaque_of(std::initializer_list<ExprId> parts);
   std::span<const Term> term_span(ExprId id) const {

@@ -32,8 +32,16 @@ ExprId SymbolicExprs::maximum(ExprId a, ExprId b) {
   return make(SymbolicOp::maximum, std::min(a, b), std::max(a, b));
 }
 
+// b + d <u b holds where the sum wraps, which b from -d to -1 make it do: compilers write a bound of an induction variable
+// that they have moved by it, `i + 128 <u i` for `i + 256 < 256`.
+ExprId SymbolicExprs::sum_wraps(ExprId b, std::int64_t d) {
+  return logical_and(compare(SymbolicOp::less_equal, constant(-d), b),
+                     compare(SymbolicOp::less, b, constant(0)));
+}
+
 ExprId SymbolicExprs::compare(SymbolicOp op, ExprId a, ExprId b) {
   assert(is_comparison(op));
+  constexpr auto most_added = std::int64_t{1} << 31;
   const auto difference = subtract(a, b);
   if (is_constant(difference)) {
     const auto d = nodes_[difference].number;
@@ -52,12 +60,14 @@ ExprId SymbolicExprs::compare(SymbolicOp op, ExprId a, ExprId b) {
         if (both_known)
           return constant(static_cast<std::uint64_t>(nodes_[a].number) <
                           static_cast<std::uint64_t>(nodes_[b].number));
+        if (d > 0 && d < most_added) return sum_wraps(b, d);
         break;
       default:
         if (d == 0) return constant(1);
         if (both_known)
           return constant(static_cast<std::uint64_t>(nodes_[a].number) <=
                           static_cast<std::uint64_t>(nodes_[b].number));
+        if (d > 0 && d < most_added) return sum_wraps(b, d);
         break;
     }
   }

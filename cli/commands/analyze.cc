@@ -3,6 +3,7 @@
 
 #include "analyzer/pipeline.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/watch.h"
 #include "cli/io/output.h"
 #include "cli/io/report.h"
 #include "cli/options/launch_options.h"
@@ -54,8 +55,9 @@ CommandSyntax analyze_syntax() {
               "kernel is "
               "launched with more than one dimension"}}},
            program_options(),
-           general_options({"yaml", "json", "text"},
-                           "yaml or json for a program; text (default) or json for the other steps")},
+           with_watch(with_sarif(
+               general_options({"yaml", "json", "text"},
+                               "yaml or json for a program; text (default) or json for the other steps")))},
           1,
           1,
           true};
@@ -88,7 +90,7 @@ Diagnostic no_code(const Input& input) {
                       : fmt::format("warptime simulate {} --warps 8 --t-m 10", input.file));
 }
 
-int run_analyze(const Arguments& arguments) {
+int analyze_once(const Arguments& arguments, const WatchedRun& run) {
   const auto emit = read_emit(arguments);
   if (!emit) return fail(wrong_command_line, emit.diagnostics());
   const auto as_json = read_as_json(arguments, *emit);
@@ -120,11 +122,12 @@ int run_analyze(const Arguments& arguments) {
     return fail(wrong_input, {no_code(*input)});
   auto source = source_of(*input, *compile_options);
   if (!source) return fail(wrong_input, source.diagnostics());
+  if (run.answer != nullptr) run.answer->headers = source->files;
   say(source->warnings);
   for (const auto& note : source->notes) say_note(note);
 
   // The PTX needs no analysis: it is what helps where the analysis fails.
-  if (*emit == Emit::ptx && !arguments.has("kernel") && !source->text.empty())
+  if (*emit == Emit::ptx && !arguments.has("kernel") && !source->text.empty() && run.answer == nullptr)
     return write_result(arguments.value("output"), source->ptx);
 
   AnalyzeOptions options{*kernel,
@@ -145,9 +148,16 @@ int run_analyze(const Arguments& arguments) {
   // Where some kernels fail, the programs of the others go to standard output, but replace no file.
   if (!analysis->errors.empty() && arguments.value_or("output", "-") != "-")
     return fail(wrong_input, analysis->errors);
+  if (run.answer != nullptr)
+    for (const KernelAnalysis& one : analysis->kernels) run.answer->programs.push_back(one.program);
+  if (!run.whole) return analysis->errors.empty() ? done : fail(wrong_input, analysis->errors);
   const int status = write_result(arguments.value("output"),
                                   *as_json ? emit_json(*analysis, *emit) : emit_text(*analysis, *emit));
   return analysis->errors.empty() ? status : fail(wrong_input, analysis->errors);
+}
+
+int run_analyze(const Arguments& arguments) {
+  return arguments.has("watch") ? watch(arguments, analyze_once) : analyze_once(arguments, {});
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "cli/commands/commands.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -10,10 +11,14 @@
 #include "analyzer/compile/process.h"
 #include "analyzer/compile/toolkit.h"
 #include "cli/commands/complete.h"
+#include "cli/commands/sarif_output.h"
 #include "cli/io/interrupt.h"
 #include "cli/io/output.h"
 #include "cli/io/report.h"
+#include "cli/io/terminal.h"
 #include "cli/options/man_page.h"
+#include "cli/options/options.h"
+#include "cli/views/style.h"
 #include "simulator/base/did_you_mean.h"
 
 namespace warptime::cli {
@@ -31,9 +36,10 @@ constexpr char program_examples[] =
     "  warptime gpus rtx-2080\n\n";
 
 std::vector<Command> all_commands() {
-  return {analyze_command(),   simulate_command(), predict_command(),   counters_command(), run_command(),
-          calibrate_command(), compare_command(),  models_command(),    measure_command(),  plan_command(),
-          plans_command(),     gpus_command(),     completion_command()};
+  return {analyze_command(), simulate_command(), predict_command(),   counters_command(),
+          report_command(),  run_command(),      calibrate_command(), compare_command(),
+          models_command(),  measure_command(),  plan_command(),      plans_command(),
+          gpus_command(),    lsp_command(),      completion_command()};
 }
 
 std::string short_usage(const std::vector<Command>& commands) {
@@ -112,6 +118,25 @@ int help(const std::vector<std::string>& names, const std::vector<Command>& comm
   return command != nullptr ? print_help(command->syntax) : unknown_command(names.front(), commands);
 }
 
+// Whether text to standard output goes to a terminal, and is to look like it; and what shows that a command works.
+Diagnostics set_up_terminal(const CommandSyntax& syntax, const Arguments& arguments) {
+  ColourWhen when = ColourWhen::automatic;
+  if (find_option(syntax, "color") != nullptr) {
+    const auto chosen = read_choice(arguments, "color");
+    if (!chosen) return chosen.diagnostics();
+    when = *chosen == "always"  ? ColourWhen::always
+           : *chosen == "never" ? ColourWhen::never
+                                : ColourWhen::automatic;
+  }
+  const bool to_output = arguments.value_or("output", "-") == "-";
+  if (to_output) set_text_style({has_colour(STDOUT_FILENO, when), width_of_terminal(STDOUT_FILENO)});
+  set_colours_diagnostics(has_colour(STDERR_FILENO, when));
+  // These fork, or wait for what others do.
+  const bool waits = arguments.has("watch") || syntax.name == "lsp";
+  show_activity("warptime " + syntax.name, ::isatty(STDERR_FILENO) != 0 && !waits);
+  return {};
+}
+
 int dispatch(const Command& command, const std::vector<std::string>& words) {
   const auto arguments = parse_arguments(command.syntax, words);
   if (!arguments) return fail(wrong_command_line, arguments.diagnostics());
@@ -119,7 +144,11 @@ int dispatch(const Command& command, const std::vector<std::string>& words) {
   if (auto wrong = check_working_directory(); !wrong.empty()) return fail(wrong_input, wrong);
   if (auto wrong = check_outputs(command.syntax, *arguments); !wrong.empty())
     return fail(wrong_command_line, wrong);
-  return command.run(*arguments);
+  if (auto wrong = set_up_terminal(command.syntax, *arguments); !wrong.empty())
+    return fail(wrong_command_line, wrong);
+  const int status = run_with_sarif(*arguments, command.run);
+  hide_activity();
+  return status;
 }
 
 }  // namespace

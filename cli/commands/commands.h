@@ -17,6 +17,7 @@ Command analyze_command();
 Command simulate_command();
 Command predict_command();
 Command counters_command();
+Command report_command();
 Command run_command();
 Command measure_command();
 Command calibrate_command();
@@ -25,6 +26,7 @@ Command models_command();
 Command plan_command();
 Command plans_command();
 Command gpus_command();
+Command lsp_command();
 Command completion_command();
 
 // Runs the command line and returns the exit status. `words`: the command line without the program's name.

@@ -7,6 +7,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/commands/compare_counters.h"
+#include "cli/commands/compare_times.h"
 #include "cli/commands/kernel_plan.h"
 #include "cli/commands/modelled.h"
 #include "cli/io/output.h"
@@ -59,7 +60,8 @@ CommandSyntax compare_syntax() {
        measurement_options(),
        kernel_plan_options(),
        program_options(),
-       general_options({"text", "csv", "json"}, "text (default), csv (a line for each measurement) or json")},
+       with_sarif(general_options({"text", "csv", "json"},
+                                  "text (default), csv (a line for each measurement) or json"))},
       1,
       1 << 20,
       true,
@@ -68,7 +70,6 @@ CommandSyntax compare_syntax() {
 }
 
 struct CompareSettings {
-  std::string format;
   MeasuredSettings measured;
   KernelPlanOptions kernel;
   CompileOptions compile;
@@ -80,7 +81,6 @@ Result<CompareSettings> read_compare_settings(const Arguments& arguments, const 
   CompareSettings settings;
   const auto format = read_choice(arguments, "format");
   if (!format) return format.diagnostics();
-  settings.format = *format;
   auto measured = read_measured_settings(arguments, catalogue);
   if (!measured) return measured.diagnostics();
   settings.measured = std::move(*measured);
@@ -274,58 +274,90 @@ Result<std::vector<ResultFile>> plot_files(const std::string& folder, const Comp
   return files;
 }
 
+// Of PLAN or PLAN=ROWS.
+struct ComparedInput {
+  std::string input, rows_of;
+};
+
+// Of which GPUs.
+enum class MeasuredGpus : std::uint8_t { given, all };
+
+// The launch on the command line is that of kernels among the first `launched_by_options` inputs; other inputs are plans.
+std::optional<Comparison> compare_all(const Arguments& arguments, const std::vector<ComparedInput>& inputs,
+                                      std::size_t launched_by_options, MeasuredGpus gpus,
+                                      const std::vector<MeasuredFile>& files, int& status) {
+  const auto failed = [&](ExitStatus with, const Diagnostics& diagnostics) {
+    status = fail(with, diagnostics);
+    return std::nullopt;
+  };
+  const auto catalogue = read_catalogue(arguments);
+  if (!catalogue) return failed(wrong_input, catalogue.diagnostics());
+  auto settings = read_compare_settings(arguments, *catalogue);
+  if (settings && gpus == MeasuredGpus::all) settings->measured.gpus.clear();
+  if (!settings) return failed(wrong_command_line, settings.diagnostics());
+  const auto calibrations = read_calibration_files(arguments);
+  if (!calibrations) return failed(wrong_input, calibrations.diagnostics());
+  Comparison comparison;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const auto kernel = i < launched_by_options ? settings->kernel : KernelPlanOptions();
+    const auto launched = read_launched_input(inputs[i].input, kernel, settings->compile);
+    if (!launched) return failed(wrong_input, launched.diagnostics());
+    if (const auto wrong = check_launch(*launched, kernel); !wrong.empty())
+      return failed(wrong_command_line, wrong);
+    auto method = Method(arguments, *settings, *catalogue, *calibrations)
+                      .compare(*launched, kernel, inputs[i].rows_of, files);
+    if (!method) return failed(wrong_input, method.diagnostics());
+    if (!comparison.methods.empty()) {
+      const auto wrong = check_same_parameters(comparison.methods.front().plan, method->plan);
+      if (!wrong.empty()) return failed(wrong_input, wrong);
+    }
+    comparison.methods.push_back(std::move(*method));
+  }
+  compare_methods(comparison);
+  return comparison;
+}
+
 int run_compare(const Arguments& arguments) {
   if (arguments.has("counters")) return compare_counters(arguments);
   if (arguments.positionals().size() < 2) return fail(wrong_command_line, {missing_measurements()});
+  // The command line is looked at before any file.
   const auto catalogue = read_catalogue(arguments);
   if (!catalogue) return fail(wrong_input, catalogue.diagnostics());
-  const auto settings = read_compare_settings(arguments, *catalogue);
-  if (!settings) return fail(wrong_command_line, settings.diagnostics());
-  const auto calibrations = read_calibration_files(arguments);
-  if (!calibrations) return fail(wrong_input, calibrations.diagnostics());
+  if (const auto settings = read_compare_settings(arguments, *catalogue); !settings)
+    return fail(wrong_command_line, settings.diagnostics());
   const auto& words = arguments.positionals();
   const auto files = read_measured_files({words.begin() + 1, words.end()});
   if (!files) return fail(wrong_input, files.diagnostics());
-
-  Comparison comparison;
-  const auto add = [&](const std::string& plan, const std::string& rows) -> int {
-    // The launch on the command line is that of the first; those of --against are plans.
-    const auto kernel = comparison.methods.empty() ? settings->kernel : KernelPlanOptions();
-    const auto launched = read_launched_input(plan, kernel, settings->compile);
-    if (!launched) return fail(wrong_input, launched.diagnostics());
-    if (const auto wrong = check_launch(*launched, kernel); !wrong.empty())
-      return fail(wrong_command_line, wrong);
-    auto method =
-        Method(arguments, *settings, *catalogue, *calibrations).compare(*launched, kernel, rows, *files);
-    if (!method) return fail(wrong_input, method.diagnostics());
-    if (!comparison.methods.empty()) {
-      const auto wrong = check_same_parameters(comparison.methods.front().plan, method->plan);
-      if (!wrong.empty()) return fail(wrong_input, wrong);
-    }
-    comparison.methods.push_back(std::move(*method));
-    return done;
-  };
-  if (const int status = add(words.front(), settings->measured.selection.rows_of); status != done)
-    return status;
+  std::vector<ComparedInput> inputs = {{words.front(), arguments.value_or("rows-of", "")}};
   for (const auto& against : arguments.values("against")) {
     const auto equals = std::min(against.find('='), against.size());
     const std::string rows = equals < against.size() ? against.substr(equals + 1) : "";
-    if (const int status = add(against.substr(0, equals), rows); status != done) return status;
+    inputs.push_back({against.substr(0, equals), rows});
   }
-  compare_methods(comparison);
+  int status = done;
+  const auto comparison = compare_all(arguments, inputs, 1, MeasuredGpus::given, *files, status);
+  if (!comparison) return status;
   std::vector<ResultFile> results;
   if (const auto folder = arguments.value("svg")) {
-    auto plots = plot_files(*folder, comparison);
+    auto plots = plot_files(*folder, *comparison);
     if (!plots) return fail(wrong_input, plots.diagnostics());
     results = std::move(*plots);
   }
-  results.push_back({arguments.value("output"), settings->format == "csv"    ? comparison_csv(comparison)
-                                                : settings->format == "json" ? comparison_json(comparison)
-                                                                             : comparison_text(comparison)});
+  const std::string format = arguments.value_or("format", "text");
+  results.push_back({arguments.value("output"), format == "csv"    ? comparison_csv(*comparison)
+                                                : format == "json" ? comparison_json(*comparison)
+                                                                   : comparison_text(*comparison)});
   return write_results(results);
 }
 
 }  // namespace
+
+std::optional<Comparison> compare_times(const Arguments& arguments, const std::vector<std::string>& inputs,
+                                        const std::vector<MeasuredFile>& files, int& status) {
+  std::vector<ComparedInput> all;
+  for (const std::string& input : inputs) all.push_back({input, ""});
+  return compare_all(arguments, all, all.size(), MeasuredGpus::all, files, status);
+}
 
 Command compare_command() {
   return {compare_syntax(), run_compare};

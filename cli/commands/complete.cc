@@ -114,6 +114,8 @@ std::vector<NamedParameter> figures() {
   std::vector<NamedParameter> all;
   for (const auto& figure : gpu_figures())
     all.push_back({figure.short_name.empty() ? figure.name : figure.short_name, figure.unit});
+  for (const auto& figure : copy_figures())
+    all.push_back({"copies." + std::string(figure.name), std::string(figure.unit)});
   for (const auto& figure : luo_suda_figures())
     all.push_back({"luo_suda." + std::string(figure.name), std::string(figure.unit)});
   for (const auto& figure : timing_figures()) all.push_back({"timing." + std::string(figure.name), ""});

@@ -4,11 +4,13 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/kernel_plan.h"
 #include "cli/commands/predict_input.h"
+#include "cli/commands/watch.h"
 #include "cli/io/output.h"
 #include "cli/io/report.h"
 #include "cli/options/options.h"
 #include "cli/views/counters_view.h"
 #include "cli/views/explanation_view.h"
+#include "cli/views/table.h"
 #include "load/bundled.h"
 #include "simulator/base/did_you_mean.h"
 #include "simulator/predict/explanation.h"
@@ -57,7 +59,7 @@ CommandSyntax counters_syntax() {
           "ask ptxas for the registers of each kernel, which limit the blocks on an SM; needs a CUDA "
           "Toolkit"}}},
        compiler_options(),
-       general_options({"text", "csv", "json"})},
+       with_watch(with_sarif(general_options({"text", "csv", "json"})))},
       1,
       1,
       true,
@@ -65,18 +67,55 @@ CommandSyntax counters_syntax() {
       Inputs::files_or_plans};
 }
 
-int run_counters(const Arguments& arguments) {
+int write_counters(const Arguments& arguments, const PredictInput& of,
+                   const std::vector<CounterRow>& counted);
+
+std::vector<WatchedAnswer::Number> numbers_of(const std::vector<CounterRow>& rows) {
+  std::vector<WatchedAnswer::Number> numbers;
+  for (const CounterRow& row : rows)
+    for (const LaunchCounters& launch : row.launches)
+      for (std::size_t i = 0; i < launch.values.size(); ++i)
+        if (launch.values[i])
+          numbers.push_back(
+              {fmt::format("{} on {}{}, {} x {}", launch.kernel, row.row.gpu, with_values(row.row.parameters),
+                           to_string(launch.size.grid), to_string(launch.size.block)),
+               std::string(counter_metrics()[i].name), *launch.values[i]});
+  return numbers;
+}
+
+int watched_counters(const Arguments& arguments, const WatchedRun& run) {
   int status = done;
   const auto input = read_predict_input(arguments, WithoutMachine::estimated, status);
   if (!input) return status;
+  const auto rows = count_launches(*input, input->settings.prediction.model_options.caches);
+  if (!rows) return fail(wrong_input, rows.diagnostics());
+  if (run.whole) status = write_counters(arguments, *input, *rows);
+  run.answer->numbers = numbers_of(*rows);
+  run.answer->programs = input->loader->programs();
+  run.answer->headers = input->loader->headers();
+  return status;
+}
+
+int run_counters(const Arguments& arguments) {
+  if (arguments.has("watch")) return watch(arguments, watched_counters);
+  int status = done;
+  const auto input = read_predict_input(arguments, WithoutMachine::estimated, status);
+  if (!input) return status;
+  const auto rows = count_launches(*input, input->settings.prediction.model_options.caches);
+  if (!rows) return fail(wrong_input, rows.diagnostics());
+  return write_counters(arguments, *input, *rows);
+}
+
+int write_counters(const Arguments& arguments, const PredictInput& of,
+                   const std::vector<CounterRow>& counted) {
+  const auto* input = &of;
+  const auto* rows = &counted;
   const bool explains = arguments.has("explain");
   if (explains && input->settings.format != "text")
     return fail(wrong_command_line,
                 {error(fmt::format("--explain has no {} here", input->settings.format),
                        fmt::format("`warptime predict --model {} --explain --format json` has what it shows",
                                    uncalibrated_model().name()))});
-  const auto rows = count_launches(*input, input->settings.prediction.model_options.caches);
-  if (!rows) return fail(wrong_input, rows.diagnostics());
   std::string lines;
   if (explains) {
     PredictionOptions prediction = input->settings.prediction;

@@ -80,7 +80,7 @@ CommandSyntax measure_syntax() {
           "run nothing; write the arrays and every launch with its arguments. Needs --gpu NAME, but no "
           "GPU"}}},
        compiling(),
-       general_options({"csv", "json"})},
+       with_sarif(general_options({"csv", "json"}))},
       0,
       1,
       true,

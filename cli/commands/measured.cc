@@ -224,9 +224,11 @@ Result<MeasuredSettings> read_measured_settings(const Arguments& arguments, cons
   if (!parameters) return parameters.diagnostics();
   settings.parameters = std::move(*parameters);
   settings.selection.rows_of = arguments.value_or("rows-of", "");
-  const auto what = read_choice(arguments, "what");
-  if (!what) return what.diagnostics();
-  if (arguments.has("what")) settings.selection.what = *what;
+  if (arguments.has("what")) {
+    const auto what = read_choice(arguments, "what");
+    if (!what) return what.diagnostics();
+    settings.selection.what = *what;
+  }
   if (arguments.has("from")) {
     const auto from = read_choice(arguments, "from");
     if (!from) return from.diagnostics();

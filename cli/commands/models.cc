@@ -50,7 +50,7 @@ CommandSyntax models_syntax() {
           "compare with the models of this git revision (or with its sources, if it has no models) in "
           "place of the committed ones: in CI, the branch that a change is for"}}},
        std::move(compiling),
-       general_options({"text", "json", "csv"})},
+       with_sarif(general_options({"text", "json", "csv"}))},
       1,
       2,
       true,
@@ -133,6 +133,51 @@ Result<ModelsSettings> read_models_settings(const Arguments& arguments, const Gp
   return settings;
 }
 
+// The line in "loop body (line 14)"; 0: it names none.
+int line_of(const std::string& where) {
+  constexpr std::string_view word = "(line ";
+  const auto at = where.find(word);
+  int line = 0;
+  if (at != std::string::npos)
+    std::from_chars(where.data() + at + word.size(), where.data() + where.size(), line);
+  return line;
+}
+
+// Into the log: what changed in each kernel, at its line.
+void log_changes(const ModelsReport& report, bool failed) {
+  for (const auto& model : report.models) {
+    for (const auto& change : model.changes) {
+      auto said =
+          error_at(model.source, line_of(change.where), 0,
+                   fmt::format("{} differs from {}: {}", model.kernel, report.against, to_text(change)));
+      const bool is_wrong = failed && (model.status == "stale" || model.status == "edited");
+      said.severity = is_wrong ? Severity::error : Severity::note;
+      log_only(said, "models/changed");
+    }
+  }
+}
+
+// Reasons for the command to fail; the log has a rule for each kind.
+int fail_models(const ModelsOutcome& outcome) {
+  for (const auto& said : outcome.errors) {
+    say_only(said);
+    std::string rule = said.verbatim.empty() ? input_rule : compiler_rule;
+    Diagnostic logged = said;
+    for (const auto& model : outcome.report.models) {
+      if (!said.verbatim.empty() || said.file != model.model) continue;
+      rule = "models/" + model.status;
+      if (model.status != "missing") continue;
+      logged.message = fmt::format("{} {}", said.file, said.message);
+      logged.file = model.source;
+    }
+    if (said.verbatim.empty() && said.file.ends_with(".plan.yaml") &&
+        said.message.find(" is slower by ") != std::string::npos)
+      rule = "models/regression";
+    log_only(logged, rule);
+  }
+  return wrong_input;
+}
+
 int run_models(const Arguments& arguments) {
   const std::string& action = arguments.positionals().front();
   if (action != "update" && action != "check") {
@@ -158,8 +203,9 @@ int run_models(const Arguments& arguments) {
   const bool each_time = arguments.has("all-gpus") || !asks_for_all_gpus(arguments);
   std::string text = models_view(outcome->report, *format, each_time);
   if (*format == "text") text = visible(text, LineBreaks::keep);
+  log_changes(outcome->report, action == "check");
   const int status = write_result(arguments.value("output"), text);
-  return outcome->errors.empty() ? status : fail(wrong_input, outcome->errors);
+  return outcome->errors.empty() ? status : fail_models(*outcome);
 }
 
 }  // namespace

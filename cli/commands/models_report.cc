@@ -9,6 +9,7 @@
 #include <span>
 
 #include "cli/options/options.h"
+#include "cli/views/style.h"
 #include "cli/views/table.h"
 #include "simulator/base/did_you_mean.h"
 
@@ -28,6 +29,12 @@ std::string at_sizes(const Cost& cost) {
   return sizes.empty() ? "" : " at " + sizes;
 }
 
+// Slower is red, faster green.
+std::string growth_in_colour(double growth) {
+  const std::string text = models::growth_text(growth);
+  return growth > 0 ? coloured(text, Colour::red) : growth < 0 ? coloured(text, Colour::green) : text;
+}
+
 std::string times_text(const Cost& cost) {
   return fmt::format("{} → {}", cost.before_us ? sensible_time(*cost.before_us) : "unknown",
                      sensible_time(cost.after_us));
@@ -35,7 +42,7 @@ std::string times_text(const Cost& cost) {
 
 std::string cost_line(const Cost& cost) {
   const auto change = models::growth(cost);
-  return fmt::format("{} on {}{} (plan {}: {})", change ? models::growth_text(*change) : "new", cost.gpu,
+  return fmt::format("{} on {}{} (plan {}: {})", change ? growth_in_colour(*change) : "new", cost.gpu,
                      at_sizes(cost), cost.plan, times_text(cost));
 }
 
@@ -50,7 +57,7 @@ std::string range_line(std::span<const Cost> costs) {
   }
   const auto text_of = [](const Cost& cost) {
     const auto change = models::growth(cost);
-    return change ? models::growth_text(*change) : std::string("new");
+    return change ? growth_in_colour(*change) : std::string("new");
   };
   const auto from = text_of(*best), to = text_of(*worst);
   auto where = gpus.size() == 1 ? *gpus.begin() : fmt::format("{} GPUs", gpus.size());
@@ -77,6 +84,12 @@ std::string cost_lines(const std::vector<Cost>& costs, bool each_time) {
   return text;
 }
 
+std::string kernel_lines(const ModelReport& model, const std::string& since, bool each_time) {
+  std::string text = fmt::format("{} ({}): {}{}\n", model.kernel, model.source, model.status, since);
+  for (const auto& change : model.changes) text += fmt::format("  {}\n", to_text(change));
+  return text + cost_lines(model.costs, each_time);
+}
+
 std::string text_of(const ModelsReport& report, bool each_time) {
   std::string text;
   std::map<std::string, std::vector<std::string>> quiet;
@@ -88,10 +101,7 @@ std::string text_of(const ModelsReport& report, bool each_time) {
       continue;
     }
     const bool otherwise = !model.changes.empty() && report.against != committed_models;
-    text += fmt::format("{} ({}): {}{}\n", model.kernel, model.source, model.status,
-                        otherwise ? ", changed since " + report.against : "");
-    for (const auto& change : model.changes) text += fmt::format("  {}\n", to_text(change));
-    text += cost_lines(model.costs, each_time);
+    text += kernel_lines(model, otherwise ? ", changed since " + report.against : "", each_time);
   }
   for (const auto& [status, kernels] : quiet)
     text +=
@@ -170,6 +180,14 @@ std::string csv_of(const ModelsReport& report) {
 }
 
 }  // namespace
+
+std::string changes_text(const ModelReport& report, bool each_time) {
+  return kernel_lines(report, {}, each_time);
+}
+
+std::string costs_text(const std::vector<models::Cost>& costs, bool each_time) {
+  return cost_lines(costs, each_time);
+}
 
 std::string models_view(const ModelsReport& report, std::string_view format, bool each_time) {
   return format == "json" ? json_of(report) : format == "csv" ? csv_of(report) : text_of(report, each_time);

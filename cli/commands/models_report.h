@@ -29,6 +29,11 @@ struct ModelsReport {
   std::vector<std::string> remarks;  // such as which sizes are defaults
 };
 
+// What changed in a kernel, and what it costs, in lines: as the text of models_view() has them.
+std::string changes_text(const ModelReport& report, bool each_time = false);
+// The costs alone.
+std::string costs_text(const std::vector<models::Cost>& costs, bool each_time = false);
+
 // format: "text", "json" or "csv". each_time: the text has a line for each plan on each GPU with each size,
 // not a line for each plan with the range over these. JSON and CSV hold all times either way.
 std::string models_view(const ModelsReport& report, std::string_view format, bool each_time);

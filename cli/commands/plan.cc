@@ -29,7 +29,7 @@ CommandSyntax plan_syntax() {
       "Several files are one program. It starts at main(); without one, at each function that nobody calls.",
       "  warptime plan dwt_kernels/host/lifting_tiles.cu\n"
       "  warptime plan main.cu kernels.cu -o program.plan.yaml -- -I include -DSIZE=4096\n",
-      {{"Limits", limit_options()}, general_options({"yaml"})},
+      {{"Limits", limit_options()}, with_sarif(general_options({"yaml"}))},
       1,
       100,
       true};

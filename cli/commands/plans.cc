@@ -64,17 +64,27 @@ std::string size_text(const PlanLaunch& launch) {
                      shared);
 }
 
+const char* to_text(PlanTransferDirection copy) {
+  return copy == PlanTransferDirection::device_to_host ? "host" : "device";
+}
+
 std::string repeat_text(const PlanStep& step) {
   const bool once = step.repeat.is_integer() && step.repeat.integer_value() == 1;
   if (once && step.counter.empty()) return {};
-  return fmt::format("{} times{}", to_string(step.repeat),
-                     step.counter.empty() ? "" : fmt::format(", counted by {}", step.counter));
+  return fmt::format("{} times{}{}", to_string(step.repeat),
+                     step.counter.empty() ? "" : fmt::format(", counted by {}", step.counter),
+                     step.streams ? fmt::format(", in {} streams", to_string(*step.streams)) : "");
 }
 
 void add_steps(const std::vector<PlanStep>& steps, int indent, std::string& text) {
   for (const auto& step : steps) {
     const std::string space(static_cast<std::size_t>(indent), ' ');
     const auto repeat = repeat_text(step);
+    if (step.copy) {
+      text += fmt::format("{}copy of {} bytes to the {}{}\n", space, to_string(step.copy->bytes),
+                          to_text(step.copy->direction), repeat.empty() ? "" : ", " + repeat);
+      continue;
+    }
     if (!step.launch) {
       text += fmt::format("{}{}:\n", space, repeat.empty() ? "once" : repeat);
       add_steps(step.steps, indent + 2, text);
@@ -103,7 +113,11 @@ Json steps_json(const std::vector<PlanStep>& steps) {
       if (!grid.empty()) one["grid"] = dimensions_json(grid);
       if (!block.empty()) one["block"] = dimensions_json(block);
       if (step.launch->shared) one["shared"] = to_string(*step.launch->shared);
+    } else if (step.copy) {
+      one["copy"]["bytes"] = to_string(step.copy->bytes);
+      one["copy"]["to"] = to_text(step.copy->direction);
     } else {
+      if (step.streams) one["streams"] = to_string(*step.streams);
       one["launches"] = steps_json(step.steps);
     }
     one["repeat"] = to_string(step.repeat);

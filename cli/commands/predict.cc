@@ -9,11 +9,13 @@
 #include "cli/commands/predict_input.h"
 #include "cli/commands/predict_plan.h"
 #include "cli/commands/predict_timeline.h"
+#include "cli/commands/watch.h"
 #include "cli/io/report.h"
 #include "cli/options/launch_options.h"
 #include "cli/options/model_option.h"
 #include "cli/options/options.h"
 #include "cli/options/predict_settings.h"
+#include "cli/views/style.h"
 #include "load/bundled.h"
 #include "load/kernel_loader.h"
 #include "simulator/base/did_you_mean.h"
@@ -75,6 +77,9 @@ CommandSyntax predict_syntax() {
          {"registers", "",
           "ask ptxas for the registers of each kernel, which limit the blocks on an SM; needs a CUDA "
           "Toolkit"},
+         {"transfers", "",
+          "also the time with the plan's copies between host and device, overlapping where its streams do; "
+          "needs the GPU's figures of copies"},
          {"explain", "",
           "explain each row: what bounds the kernel, which source lines take its time, and what would "
           "shorten it"},
@@ -82,10 +87,18 @@ CommandSyntax predict_syntax() {
          {"disagree", "FACTOR",
           "with --model all: mark rows in which the models differ by more than this "
           "factor (default: 2)"},
-         {"jobs", "N", "compute with N threads (default: one per core)"}}},
+         {"sparklines", "",
+          "below the table, draw the times over a swept parameter as one line for each GPU, on a logarithmic "
+          "scale; on a "
+          "terminal they are there without it"},
+         {"jobs", "N", "compute with N threads (default: one per core)"},
+         {"shard", "NUMBER/COUNT",
+          "predict only this part of the rows: 3/16 is the third of 16 parts, which are contiguous and "
+          "follow "
+          "each other in the order of the whole; for the jobs of a batch system"}}},
        sm_timeline_options(),
        program_options(),
-       general_options({"text", "csv", "json"})},
+       with_watch(with_sarif(general_options({"text", "csv", "json"})))},
       1,
       1,
       true,
@@ -100,6 +113,15 @@ int run_plan(const Arguments& arguments, const PredictInput& input) {
     if (arguments.has(option) && !arguments.has("timeline"))
       return fail(wrong_command_line,
                   {error(fmt::format("--{} applies only to a timeline", option), "add --timeline text")});
+  const auto shard = read_shard(arguments);
+  if (!shard) return fail(wrong_command_line, shard.diagnostics());
+  for (const char* option : {"against", "timeline", "explain"})
+    if (*shard && arguments.has(option))
+      return fail(wrong_command_line, {error(fmt::format("--shard cannot be used with --{}", option))});
+  for (const char* option : {"against", "timeline", "explain"})
+    if (arguments.has("transfers") && arguments.has(option))
+      return fail(wrong_command_line, {error(fmt::format("--transfers cannot be used with --{}", option),
+                                             fmt::format("--{} shows the kernels alone", option))});
   const auto calibration = read_calibration_option(arguments, plan);
   if (!calibration) return fail(wrong_input, calibration.diagnostics());
   PredictionJob job{plan, settings.gpus, settings.parameters, settings.prediction, {}, settings.format};
@@ -109,6 +131,8 @@ int run_plan(const Arguments& arguments, const PredictInput& input) {
   job.ranks = settings.ranks;
   job.disagreement = settings.disagreement;
   job.threads = settings.threads;
+  job.shard = *shard;
+  job.sparklines = arguments.has("sparklines") || text_style().width > 0;
   const auto against = arguments.value("against");
   const int status = against                     ? run_against(arguments, job, *against, settings)
                      : arguments.has("timeline") ? run_timeline(arguments, job)
@@ -118,7 +142,31 @@ int run_plan(const Arguments& arguments, const PredictInput& input) {
   return status;
 }
 
+// The rows' times, for what changes them; of a long sweep the first ones.
+int add_times(const PredictInput& input, WatchedAnswer& answer) {
+  constexpr std::uint64_t kMostWatchedRows = 10'000;
+  const auto rows =
+      predict(input.plan, input.settings.gpus, input.settings.parameters, input.settings.prediction,
+              input.loader->as_function(), [&](const PredictionRow& row) {
+                answer.times.push_back({row.plan, row.gpu, row.parameters, {}, row.time.total_us});
+                return answer.times.size() < kMostWatchedRows;
+              });
+  return rows ? done : fail(wrong_input, rows.diagnostics());
+}
+
+int watched_prediction(const Arguments& arguments, const WatchedRun& run) {
+  int status = done;
+  const auto input = read_predict_input(arguments, WithoutMachine::by_model, status, WithoutModel::by_input);
+  if (!input) return status;
+  if (run.whole) status = run_plan(arguments, *input);
+  if (status == done) status = add_times(*input, *run.answer);
+  run.answer->programs = input->loader->programs();
+  run.answer->headers = input->loader->headers();
+  return status;
+}
+
 int run_predict(const Arguments& arguments) {
+  if (arguments.has("watch")) return watch(arguments, watched_prediction);
   int status = done;
   const auto input = read_predict_input(arguments, WithoutMachine::by_model, status, WithoutModel::by_input);
   if (!input) return status;

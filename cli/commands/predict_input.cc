@@ -69,6 +69,12 @@ std::vector<Option> launch_of_kernel_options() {
 
 std::unique_ptr<PredictInput> read_predict_input(const Arguments& arguments, WithoutMachine machine,
                                                  int& status, WithoutModel otherwise) {
+  return read_predict_input(arguments, arguments.positionals().front(), machine, status, otherwise);
+}
+
+std::unique_ptr<PredictInput> read_predict_input(const Arguments& arguments, const std::string& of_input,
+                                                 WithoutMachine machine, int& status,
+                                                 WithoutModel otherwise) {
   const auto failed = [&](ExitStatus with, const Diagnostics& diagnostics) {
     status = fail(with, diagnostics);
     return nullptr;
@@ -92,7 +98,7 @@ std::unique_ptr<PredictInput> read_predict_input(const Arguments& arguments, Wit
   for (const KernelProfile& profile : settings.prediction.profile.kernels)
     for (const auto& [name, iterations] : profile.iterations) options.answered.push_back(name);
 
-  auto launched = read_launched_input(arguments.positionals().front(), options, settings.compile);
+  auto launched = read_launched_input(of_input, options, settings.compile);
   if (!launched) return failed(wrong_input, launched.diagnostics());
   if (const auto wrong = check_launch(*launched, options); !wrong.empty())
     return failed(wrong_command_line, wrong);

@@ -12,12 +12,14 @@
 #include "analyzer/selection.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/run_arguments.h"
+#include "cli/commands/run_plan.h"
 #include "cli/io/output.h"
 #include "cli/io/report.h"
 #include "cli/options/launch_options.h"
 #include "cli/options/options.h"
 #include "cli/views/table.h"
 #include "load/kernel_file.h"
+#include "load/plan_input.h"
 #include "simulator/base/did_you_mean.h"
 #include "simulator/base/visible.h"
 
@@ -42,6 +44,7 @@ CommandSyntax run_syntax() {
       "what depends on memory that nothing has written, races on shared memory, copies that are not waited "
       "for, and divergent barriers, with their source lines. Any of them makes the exit status 1, but for "
       "races of equal values.\n"
+      "With --in, runs all launches of a plan on a signal or an image: a whole transform.\n"
       "An argument is a number (K=8), an array from a file (data=@in.npy, data=raw:f32:in.bin), or a "
       "buffer (out=zeros:f32:1024, out=uninit:f32:1024: reading it before it is written is then reported).",
       "  warptime run dwt_kernels/mtx.cu --grid 2 --block 32 --arg K=4 --arg N=64 --arg idata=zeros:f32:64 "
@@ -49,7 +52,8 @@ CommandSyntax run_syntax() {
       "coefs=zeros:f32:8\n"
       "  warptime run dwt_kernels/mtx.cu --grid 2 --block 32 --arg K=4 --arg N=64 --arg idata=zeros:f32:64 "
       "--arg odata=zeros:f32:64 --arg "
-      "coefs=zeros:f32:8 --stream 0:0\n",
+      "coefs=zeros:f32:8 --stream 0:0\n"
+      "  warptime run ltt_levels --wavelet db4 --param levels=3 --in signal.npy --out bands.npy\n",
       {{"What to run",
         {kernel_option(),
          {"grid", "X[,Y[,Z]]", "launch this many blocks (default: 1)"},
@@ -68,8 +72,13 @@ CommandSyntax run_syntax() {
           "write this argument's buffer to FILE after the kernel has completed: as .npy if FILE ends in "
           ".npy, else as raw bytes. Repeatable",
           Names::output_in_value}}},
+       run_plan_options(),
        {"What to look at",
-        {{"stream", "BLOCK:WARP",
+        {{"sample-blocks", "N",
+          "execute only N of the blocks, in groups of 1024 neighbours that are spread over the launch, for a "
+          "--profile of a "
+          "large launch. Its blocks must not wait for each other"},
+         {"stream", "BLOCK:WARP",
           "write the instructions that this warp executed as a kernel program, to compare it with that of "
           "`warptime analyze`"},
          {"profile", "FILE",
@@ -94,8 +103,8 @@ CommandSyntax run_syntax() {
          {"keep-going", "", "continue after a finding: what cannot be read is zero"},
          {"max-instructions", "N", "stop after this many warp instructions (default: 10000000000)"}}},
        run_compiler_options(),
-       general_options({"text", "json", "yaml"},
-                       "text (default) or json; yaml (default) or json with --stream")},
+       with_sarif(general_options({"text", "json", "yaml"},
+                                  "text (default) or json; yaml (default) or json with --stream"))},
       1,
       1,
       true};
@@ -201,6 +210,12 @@ Result<RunRequest> read_run_request(const Arguments& arguments) {
   take_into(errors, whole(arguments, "shared", 0), request.launch.dynamic_shared_bytes);
   take_into(errors, whole(arguments, "max-instructions", request.options.instruction_budget),
             request.options.instruction_budget);
+  take_into(errors, whole(arguments, "sample-blocks", 0), request.options.sample_blocks);
+  if (arguments.has("sample-blocks") && request.options.sample_blocks == 0)
+    errors.push_back(error_at("--sample-blocks", 0, 0, "must be at least 1"));
+  if (arguments.has("sample-blocks") && arguments.has("out"))
+    errors.push_back(error_at("--out", 0, 0, "cannot be used with --sample-blocks",
+                              "where some blocks are not executed, the buffers are no results"));
   take_into(errors, read_stream(arguments), request.stream);
   take_into(errors, read_compile_options(arguments), request.compile);
   for (const auto& [option, into] :
@@ -314,9 +329,11 @@ std::string shape_text(const std::vector<std::uint64_t>& shape) {
 std::string summary(const Loaded& loaded, const RunRequest& request, const execute::Execution& execution,
                     const execute::Memory& memory, const BoundArguments& bound) {
   const auto& counts = execution.counts;
-  std::string text =
-      fmt::format("{}: {} blocks of {} threads{}\n", loaded.kernel, text_of(request.launch.grid),
-                  text_of(request.launch.block), execution.completed ? "" : ", not completed");
+  std::string text = fmt::format(
+      "{}: {} blocks of {} threads{}{}\n", loaded.kernel, text_of(request.launch.grid),
+      text_of(request.launch.block),
+      request.options.sample_blocks == 0 ? "" : fmt::format(", {} of them executed", counts.blocks),
+      execution.completed ? "" : ", not completed");
   text += fmt::format("  {} instructions by {} warps, among them {} loads and {} stores of global memory\n",
                       counts.instructions, counts.warps, counts.loads, counts.stores);
   for (const auto& buffer : bound.buffers)
@@ -334,6 +351,7 @@ nlohmann::ordered_json to_json(const Loaded& loaded, const RunRequest& request,
   json["kernel"] = loaded.kernel;
   json["grid"] = triple(request.launch.grid);
   json["block"] = triple(request.launch.block);
+  if (request.options.sample_blocks != 0) json["executed_blocks"] = execution.counts.blocks;
   json["completed"] = execution.completed;
   json["instructions"] = execution.counts.instructions;
   json["thread_instructions"] = execution.counts.lane_instructions;
@@ -387,6 +405,18 @@ Result<std::vector<ResultFile>> buffer_files(const RunRequest& request, const ex
   return files;
 }
 
+// Into the log: at the line of the source, if it is known.
+void log_finding(Diagnostic said, const execute::Finding& finding, const Loaded& loaded) {
+  for (const auto& file : loaded.module.files) {
+    if (finding.source_line == 0 || file.number != finding.source_file) continue;
+    said.file = std::string(file.path);
+    said.line = static_cast<int>(finding.source_line);
+    said.column = 0;
+    said.source_line.clear();
+  }
+  log_only(said, fmt::format("run/{}", execute::name_of(finding.kind)));
+}
+
 // unfilled: `__constant__` variables that nothing filled.
 void say_findings(const Loaded& loaded, const execute::Execution& execution,
                   const std::vector<std::string>& unfilled) {
@@ -396,15 +426,18 @@ void say_findings(const Loaded& loaded, const execute::Execution& execution,
       if (finding.kind == execute::Finding::Kind::uninitialised_memory && said.hint.empty() &&
           finding.message.find(fmt::format("`{}`", name)) != std::string::npos)
         said.hint = fmt::format("fill the __constant__ variable: --constant {}=@FILE.npy", name);
-    say(said);
+    say_only(said);
+    log_finding(std::move(said), finding, loaded);
   }
   if (execution.findings_left_out > 0) say_note(fmt::format("{} more findings", execution.findings_left_out));
 }
 
 // The kernel's program, whose shares and loops are counted.
 struct Profiled {
-  Profiled(KernelProgram of, const ptx::Module& module, const execute::LaunchConfig& launch)
-      : program(std::move(of)), recorder(program, module, launch) {}
+  Profiled(KernelProgram of, const ptx::Module& module, const RunRequest& request)
+      : program(std::move(of)),
+        recorder(program, module, request.launch,
+                 {request.launch.grid.count(), request.options.sample_blocks}) {}
   KernelProgram program;
   execute::ProfileRecorder recorder;
 };
@@ -439,7 +472,7 @@ int run_kernel(const Arguments& arguments, RunRequest request, const Loaded& loa
   if (request.profile) {
     auto analysed = analyse_for_profile(loaded, request);
     if (!analysed) return fail(wrong_input, analysed.diagnostics());
-    profiled.emplace(std::move(*analysed), loaded.module, request.launch);
+    profiled.emplace(std::move(*analysed), loaded.module, request);
   }
   execute::ExecutionListener* listener = nullptr;
   if (recorder) listener = &*recorder;
@@ -477,6 +510,14 @@ int run_kernel(const Arguments& arguments, RunRequest request, const Loaded& loa
 }
 
 int run_command(const Arguments& arguments) {
+  for (const char* const option : {"wavelet", "on", "param"})
+    if (arguments.has(option) && !arguments.has("in"))
+      return fail(wrong_command_line, {error_at(fmt::format("--{}", option), 0, 0, "is of a whole plan",
+                                                "give its signal or image with --in")});
+  if (arguments.has("in")) {
+    const auto plan = read_plan_input(arguments.positionals().front());
+    return plan ? run_plan(arguments, *plan) : fail(wrong_input, plan.diagnostics());
+  }
   auto request = read_run_request(arguments);
   if (!request) return fail(wrong_command_line, request.diagnostics());
   const auto kernel = read_kernel(arguments);

@@ -45,7 +45,7 @@ CommandSyntax simulate_syntax() {
               "use this GPU's durations for memory accesses that the program leaves open, and its t_m unless "
               "--t-m is given"},
              gpu_dir_option()}},
-           general_options({"text", "json", "csv"})}};
+           with_sarif(general_options({"text", "json", "csv"}))}};
 }
 
 constexpr std::uint64_t row_limit = 1'000'000;

@@ -12,6 +12,7 @@
 
 #include "cli/io/output.h"
 #include "cli/io/report.h"
+#include "cli/io/terminal.h"
 
 namespace warptime::cli {
 namespace {
@@ -38,10 +39,16 @@ sigset_t ending_signals() {
   return set;
 }
 
+std::string& interrupt_note() {
+  static std::string text = "interrupted: no result is written";
+  return text;
+}
+
 [[noreturn]] void end_by_signal(int signal_number) {
-  say_note(signal_number == SIGINT
-               ? std::string("interrupted: no result is written")
-               : fmt::format("ended by a signal ({}): no result is written", ::strsignal(signal_number)));
+  if (signal_number != SIGINT)
+    say_note(fmt::format("ended by a signal ({}): no result is written", ::strsignal(signal_number)));
+  else if (!interrupt_note().empty())
+    say_note(interrupt_note());
   end_now(128 + signal_number);
 }
 
@@ -76,9 +83,24 @@ void end_on_signals(void (*clean_up)()) {
   std::thread(wait_for_signals, set).detach();
 }
 
+void end_quietly_on_signals() {
+  only_sets_the_flag.store(false);
+  std::thread([set = ending_signals()] {
+    int signal_number = 0;
+    while (::sigwait(&set, &signal_number) != 0) {
+    }
+    end_now(128 + signal_number);
+  }).detach();
+}
+
+void say_when_interrupted(std::string text) {
+  interrupt_note() = std::move(text);
+}
+
 void end_now(int status) {
   static std::mutex once;
   once.lock();  // never released: the first to come here ends the process
+  clear_activity_line();
   if (clean_up_at_end != nullptr) clean_up_at_end();
   remove_unfinished_outputs();
   ::_exit(status);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <string>
 
 namespace warptime::cli {
 
@@ -9,6 +10,13 @@ namespace warptime::cli {
 // Ctrl-C), says so, and leaves no temporary file: `clean_up` runs first, on a thread of its own. A signal
 // that the process was started to ignore stays ignored. To be called once, before any other thread starts.
 void end_on_signals(void (*clean_up)());
+
+// For a process that was forked from one which called end_on_signals(), in the only thread that it has: the same without a
+// word.
+void end_quietly_on_signals();
+
+// What the process says when Ctrl-C ends it, in place of "interrupted: no result is written"; empty: nothing.
+void say_when_interrupted(std::string text);
 
 // Ends the process as a signal does: removes temporary files, then exits with `status`. From any thread.
 [[noreturn]] void end_now(int status);

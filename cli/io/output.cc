@@ -14,6 +14,7 @@
 
 #include "cli/io/capture.h"
 #include "cli/io/report.h"
+#include "cli/io/terminal.h"
 #include "load/input.h"
 
 namespace warptime::cli {
@@ -179,6 +180,7 @@ bool Output::write_now(std::string_view rest) {
     capture->write(rest);
     return true;
   }
+  if (descriptor_ == STDOUT_FILENO) clear_activity_line();
   while (failure_ == 0 && !rest.empty()) {
     const auto count = ::write(descriptor_, rest.data(), rest.size());
     if (count >= 0)

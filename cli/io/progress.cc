@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "cli/io/capture.h"
+#include "cli/io/terminal.h"
 
 namespace warptime::cli {
 namespace {
@@ -29,13 +30,16 @@ void Progress::step(std::uint64_t steps) {
   const double fraction = static_cast<double>(done_) / static_cast<double>(total_);
   const auto text = fmt::format("\r{} of {} rows ({:.0f}%), about {} left\x1b[K", done_, total_,
                                 100 * fraction, rounded(elapsed / fraction - elapsed));
+  suspend_activity(true);
   std::fputs(text.c_str(), stderr);
   shown_ = true;
 }
 
 void Progress::clear() {
-  if (shown_) std::fputs("\r\x1b[K", stderr);
+  if (!shown_) return;
+  std::fputs("\r\x1b[K", stderr);
   shown_ = false;
+  suspend_activity(false);
 }
 
 }  // namespace warptime::cli

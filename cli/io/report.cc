@@ -1,17 +1,48 @@
 #include "cli/io/report.h"
 
+#include <atomic>
 #include <cstdio>
+#include <string>
 
 #include "cli/io/capture.h"
+#include "cli/io/terminal.h"
+#include "cli/views/style.h"
 
 namespace warptime::cli {
+namespace {
+
+std::atomic<DiagnosticLog*> log_in_use = nullptr;
+
+}  // namespace
+
+void set_diagnostic_log(DiagnosticLog* log) {
+  log_in_use.store(log);
+}
+
+DiagnosticLog* current_diagnostic_log() {
+  return log_in_use.load();
+}
+
+void log_only(const Diagnostic& diagnostic, std::string_view rule) {
+  if (DiagnosticLog* log = current_diagnostic_log()) log->add(diagnostic, rule);
+}
 
 void say(const Diagnostic& diagnostic) {
+  log_only(diagnostic, diagnostic.verbatim.empty() ? input_rule : compiler_rule);
+  say_only(diagnostic);
+}
+
+void say_only(const Diagnostic& diagnostic) {
   if (Capture* capture = current_capture()) return capture->say(diagnostic);
   Diagnostic named = diagnostic;
   if (named.file.empty()) named.file = "warptime";
-  const std::string text = to_text(named);
-  std::fwrite(text.data(), 1, text.size(), stderr);
+  say_text(to_text(named));
+}
+
+void say_text(std::string_view text) {
+  clear_activity_line();
+  const std::string shown = colours_diagnostics() ? in_colours_of_messages(text) : std::string(text);
+  std::fwrite(shown.data(), 1, shown.size(), stderr);
 }
 
 void say(const Diagnostics& diagnostics) {

@@ -1,6 +1,8 @@
 // What a command says on stderr, and its exit status.
 #pragma once
 
+#include <string_view>
+
 #include "simulator/base/diagnostic.h"
 
 namespace warptime::cli {
@@ -23,9 +25,30 @@ inline constexpr char exit_status_help[] =
 // Prints to stderr, or gives to a Capture (capture.h); messages that are not about a file begin with the program's name.
 void say(const Diagnostic& diagnostic);
 void say(const Diagnostics& diagnostics);
+// Text that to_text() made: for what another process said.
+void say_text(std::string_view text);
 // For callbacks that take one diagnostic at a time.
 inline constexpr auto say_each = [](const Diagnostic& diagnostic) { say(diagnostic); };
 void say_note(std::string message, std::string hint = {});
+
+// A log of what is said, beside stderr.
+class DiagnosticLog {
+ public:
+  virtual ~DiagnosticLog() = default;
+  // In any thread. `rule`: what kind of diagnostic it is, such as "run/out_of_bounds".
+  virtual void add(const Diagnostic& diagnostic, std::string_view rule) = 0;
+  // Writes the log of a command that ends with this status. Returns the status: another one where the log cannot be written.
+  virtual int finish(int status) = 0;
+};
+inline constexpr char input_rule[] = "input", compiler_rule[] = "compiler";
+
+// One at a time for the process; null: none.
+void set_diagnostic_log(DiagnosticLog* log);
+DiagnosticLog* current_diagnostic_log();
+// Only into the log, if there is one: what stderr has no line for, or in another form.
+void log_only(const Diagnostic& diagnostic, std::string_view rule);
+// Not into the log.
+void say_only(const Diagnostic& diagnostic);
 
 // Prints, and returns the status.
 int fail(ExitStatus status, const Diagnostics& diagnostics);

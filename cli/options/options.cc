@@ -106,6 +106,14 @@ Option t_m_option() {
           "cycles for which one memory access holds the core package, if you have measured or fitted them"};
 }
 
+Option color_option() {
+  return {"color",
+          "WHEN",
+          "auto (default): colours on a terminal, unless NO_COLOR is set or TERM is dumb; always; or never",
+          Names::no_file,
+          {"auto", "always", "never"}};
+}
+
 OptionGroup general_options(std::vector<std::string> formats, std::string help) {
   if (help.empty()) {
     for (std::size_t i = 0; i < formats.size(); ++i)
@@ -118,7 +126,17 @@ OptionGroup general_options(std::vector<std::string> formats, std::string help) 
           {{"format", "FORMAT", std::move(help), Names::no_file, std::move(formats)},
            {"o,output", "FILE", "write the result to FILE, which is replaced only if the command succeeds",
             Names::output},
+           color_option(),
            {"h,help", "", "print this help"}}};
+}
+
+OptionGroup with_sarif(OptionGroup general) {
+  general.options.insert(general.options.end() - 1, {"sarif", "FILE",
+                                                     "also write the errors, warnings and notes to FILE, as "
+                                                     "a SARIF 2.1.0 log, which code reviews show at the "
+                                                     "lines; also if the command fails",
+                                                     Names::output});
+  return general;
 }
 
 Diagnostics limit_compilers_by(const Arguments& arguments) {
@@ -139,6 +157,7 @@ Diagnostics limit_compilers_by(const Arguments& arguments) {
   compiling::limit_compilers(limits, [](const Diagnostic& why) {
     if (Capture* capture = current_capture()) return capture->exceed(why);
     say(why);
+    if (DiagnosticLog* log = current_diagnostic_log()) log->finish(wrong_input);
     end_now(wrong_input);
   });
   return {};

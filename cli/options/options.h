@@ -23,9 +23,13 @@ Option param_option();
 Option kernel_option();
 Option gpu_dir_option();
 Option t_m_option();
-// --format, -o, --help. `formats`: what --format takes, the default first; `help`: of --format, if the default
+Option color_option();
+// --format, -o, --color, --help. `formats`: what --format takes, the default first; `help`: of --format, if the default
 // depends on more.
 OptionGroup general_options(std::vector<std::string> formats, std::string help = {});
+
+// The same with --sarif, for commands that read sources.
+OptionGroup with_sarif(OptionGroup general);
 
 // --compiler, --arch, --rolled and what followed `--`.
 Result<CompileOptions> read_compile_options(const Arguments& arguments);

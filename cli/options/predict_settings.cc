@@ -161,6 +161,7 @@ Result<PredictSettings> read_predict_settings(const Arguments& arguments, const 
   settings.launch = std::move(*launch);
   if (auto wrong = read_assumed(arguments, settings.prediction); !wrong.empty()) return wrong;
   settings.prediction.best_launch = arguments.has("best-launch");
+  settings.prediction.transfers = arguments.has("transfers");
   const bool one_dimension = settings.launch.grid.size() == 1 && settings.launch.block.size() == 1;
   if (settings.prediction.best_launch && one_dimension)
     return error("--best-launch cannot be used with a grid and a block in one dimension",

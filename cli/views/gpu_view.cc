@@ -93,6 +93,9 @@ nlohmann::ordered_json to_json(const Gpu& gpu) {
       json[figure.name] = exact_json(*value);
   }
   if (gpu.luo_suda) json["luo_suda"] = luo_suda_json(*gpu.luo_suda);
+  if (gpu.copies)
+    for (const CopyFigure& figure : copy_figures())
+      json["copies"][std::string(figure.name)] = exact_json((*gpu.copies).*figure.member);
   if (!gpu.timing_origins.empty()) json["timing"] = timing_json(gpu);
   json["validated"] = gpu.validated;
   json["sources"] = gpu.sources;
@@ -109,6 +112,10 @@ std::vector<FigureLine> lines_of(const Gpu& gpu) {
   for (const auto& figure : gpu_figures())
     if (const auto value = figure.get(gpu))
       lines.push_back({figure.name, exact(*value), figure.unit, source_of(gpu, figure.name)});
+  if (gpu.copies)
+    for (const CopyFigure& figure : copy_figures())
+      lines.push_back({fmt::format("copies.{}", figure.name), exact((*gpu.copies).*figure.member),
+                       std::string(figure.unit), source_of(gpu, "copies")});
   if (!gpu.luo_suda) return lines;
   for (const LuoSudaFigure& figure : luo_suda_figures()) {
     const std::string name = fmt::format("luo_suda.{}", figure.name);

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 
+#include "cli/views/sparkline.h"
 #include "cli/views/table.h"
 
 namespace warptime::cli {
@@ -90,6 +92,7 @@ class CsvBatch : public RowBatch {
     Last next{
         row.first_shape(), row.launches, row.time, row.rank, row.algorithm_3_us.value_or(row.time.total_us),
         row.beside_us};
+    if (row.with_copies) next.with_copies = {row.with_copies->copies_us, row.with_copies->total_us};
     if (last_ == next) return true;
     last_ = std::move(next);
     return false;
@@ -119,6 +122,10 @@ class CsvBatch : public RowBatch {
     add(shape.grid, ',');
     add(shape.block, ',');
     lines += row.model->name();
+    if (columns_.transfers) {
+      const CopyTimes times = row.with_copies.value_or(CopyTimes());
+      lines += fmt::format(",{},{}", exact(times.copies_us), exact(times.total_us));
+    }
     lines += '\n';
   }
 
@@ -148,6 +155,7 @@ class CsvBatch : public RowBatch {
     std::uint64_t rank = 0;
     double algorithm_3_us = 0;
     std::vector<double> beside_us;
+    std::array<double, 2> with_copies{};
     friend bool operator==(const Last&, const Last&) = default;
   };
 
@@ -176,6 +184,7 @@ class CsvView : public PredictionView {
     if (!columns_.beside.empty()) fields.emplace_back("models_disagree");
     if (columns_.ranks) fields.emplace_back("rank");
     fields.insert(fields.end(), {"notes", "grid", "block", "model"});
+    if (columns_.transfers) fields.insert(fields.end(), {"copies_us", "total_us"});
     return csv_line(fields);
   }
 
@@ -210,6 +219,10 @@ class JsonBatch : public RowBatch {
       json["rank"] = row.rank > 0 ? nlohmann::ordered_json(row.rank) : nlohmann::ordered_json();
     json["notes"] = row.notes;
     json["model"] = row.model->name();
+    if (row.with_copies) {
+      json["copies_us"] = exact_json(row.with_copies->copies_us);
+      json["total_us"] = exact_json(row.with_copies->total_us);
+    }
     rows += ",\n " + json_text(json);
   }
 
@@ -249,7 +262,9 @@ class KeptRows : public RowBatch {
 class TextView : public PredictionView {
  public:
   TextView(const Plan& plan, const PredictionColumns& columns)
-      : plan_(plan), columns_(columns), table_(table_columns()) {}
+      : plan_(plan),
+        columns_(columns),
+        table_(table_columns(), (columns.ranks ? 2 : 1) + plan.parameters.size()) {}
 
   std::string begin() override {
     return plan_.name + (plan_.description.empty() ? "" : ": " + first_line(plan_.description)) + "\n\n";
@@ -258,12 +273,16 @@ class TextView : public PredictionView {
   std::unique_ptr<RowBatch> make_batch() const override { return std::make_unique<KeptRows>(); }
 
   std::string text(RowBatch& batch) override {
-    for (const PredictionRow& row : static_cast<KeptRows&>(batch).rows) add(row);
+    for (const PredictionRow& row : static_cast<KeptRows&>(batch).rows) {
+      add(row);
+      if (columns_.sparklines) sparklines_.add(row);
+    }
     return table_.rows() < rows_at_once ? "" : table_.take();
   }
 
   std::string end() override {
     std::string text = table_.take() + "\n";
+    if (const std::string lines = sparklines_.text(); !lines.empty()) text += lines + "\n";
     if (default_t_m_) text += default_t_m_footnote;
     if (disagree_)
       text += fmt::format("! the models differ by more than a factor of {}\n", exact(columns_.disagreement));
@@ -286,6 +305,7 @@ class TextView : public PredictionView {
     columns.push_back({"launches"});
     columns.push_back({"time"});
     if (has_interval(*columns_.model)) columns.push_back({"80% of times"});
+    if (columns_.transfers) columns.push_back({"with copies"});
     if (columns_.ranks) columns.push_back({"of fastest"});
     if (columns_.best_launch) {
       columns.push_back({leaves_blocks(plan_) ? "Algorithm 3" : "as given"});
@@ -310,10 +330,11 @@ class TextView : public PredictionView {
     cells.push_back(fmt::format("{}", row.launches));
     cells.push_back(sensible_time(row.time.total_us));
     if (has_interval(*columns_.model)) cells.push_back(interval_text(row));
+    if (columns_.transfers) cells.push_back(sensible_time(ranked_us(row)));
     if (columns_.ranks) {
-      if (row.rank == 1) fastest_us_ = row.time.total_us;
-      cells.push_back(
-          row.rank > 0 && fastest_us_ > 0 ? fmt::format("{:.2f}x", row.time.total_us / fastest_us_) : "-");
+      if (row.rank == 1) fastest_us_ = ranked_us(row);
+      cells.push_back(row.rank > 0 && fastest_us_ > 0 ? fmt::format("{:.2f}x", ranked_us(row) / fastest_us_)
+                                                      : "-");
     }
     if (columns_.best_launch) {
       cells.push_back(sensible_time(row.algorithm_3_us.value_or(row.time.total_us)));
@@ -340,11 +361,11 @@ class TextView : public PredictionView {
       disagree_ = true;
       text += "!";
     }
-    if (row.rank > 1 && has_interval(*columns_.model) && row.time.total_us < kTooClose * above_us_) {
+    if (row.rank > 1 && has_interval(*columns_.model) && ranked_us(row) < kTooClose * above_us_) {
       close_ = true;
       text += "~";
     }
-    above_us_ = row.time.total_us;
+    above_us_ = ranked_us(row);
     for (const auto& note : row.notes) {
       auto found = std::find(notes_.begin(), notes_.end(), note);
       if (found == notes_.end()) found = notes_.insert(notes_.end(), note);
@@ -356,6 +377,7 @@ class TextView : public PredictionView {
   const Plan& plan_;
   PredictionColumns columns_;
   Table table_;
+  Sparklines sparklines_;
   std::vector<std::string> notes_;
   double fastest_us_ = 0, above_us_ = 0;  // of the row before
   bool default_t_m_ = false, disagree_ = false, close_ = false;
@@ -387,7 +409,7 @@ class RankingView : public PredictionView {
  private:
   void rank_into(RowBatch& into) {
     std::stable_sort(waiting_.begin(), waiting_.end(), [](const PredictionRow& a, const PredictionRow& b) {
-      return a.time.total_us < b.time.total_us;
+      return ranked_us(a) < ranked_us(b);
     });
     std::uint64_t rank = 0;
     for (PredictionRow& row : waiting_) {
@@ -409,6 +431,10 @@ bool disagree(const PredictionRow& row, const PredictionColumns& columns) {
     const double own = row.time.total_us;
     return std::max(own, other) > columns.disagreement * std::min(own, other);
   });
+}
+
+double ranked_us(const PredictionRow& row) {
+  return row.with_copies ? row.with_copies->total_us : row.time.total_us;
 }
 
 std::string notes_text(const PredictionRow& row) {

@@ -20,7 +20,12 @@ struct PredictionColumns {
   std::vector<const Model*> beside;  // other models whose times are shown, …
   double disagreement = 2;           // … and whether one of them disagrees by more than this factor
   std::string why_model = {};        // where the user named none
+  bool transfers = false;            // the times with copies
+  bool sparklines = false;           // below the table: times over a swept parameter
 };
+
+// What GPUs are ranked by: the time with copies, where the row has it.
+double ranked_us(const PredictionRow& row);
 
 // Whether its rows have low_us and high_us.
 bool has_interval(const Model& model);

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <numeric>
 
+#include "cli/views/style.h"
 #include "simulator/base/visible.h"
 
 namespace warptime::cli {
@@ -19,12 +20,14 @@ std::size_t width_of(std::string_view text) {
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
+constexpr std::size_t kBetween = 2;  // spaces
+
 constexpr double largest_whole =
     9007199254740992.0;  // 2^53: up to here every whole number is itself as a double
 
 }  // namespace
 
-Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {
+Table::Table(std::vector<Column> columns, std::size_t keys) : columns_(std::move(columns)), keys_(keys) {
   for (auto& column : columns_) {
     column.title = visible(column.title);
     widths_.push_back(width_of(column.title));
@@ -38,24 +41,59 @@ void Table::add(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
+std::vector<std::vector<std::size_t>> Table::pieces() const {
+  std::vector<std::size_t> all(columns_.size());
+  std::iota(all.begin(), all.end(), 0);
+  const auto width_with = [&](const std::vector<std::size_t>& columns) {
+    std::size_t width = 0;
+    for (const std::size_t column : columns) width += widths_[column] + kBetween;
+    return width - std::min(width, kBetween);
+  };
+  const std::size_t room = text_style().width;
+  if (room == 0 || width_with(all) <= room || columns_.size() <= keys_ + 1) return {all};
+  const std::vector<std::size_t> keys(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(keys_));
+  std::vector<std::vector<std::size_t>> pieces{keys};
+  for (std::size_t column = keys_; column < columns_.size(); ++column) {
+    std::vector<std::size_t> with = pieces.back();
+    with.push_back(column);
+    // A column that does not fit beside the keys stands there all the same.
+    if (width_with(with) <= room || pieces.back().size() == keys_)
+      pieces.back() = std::move(with);
+    else
+      (pieces.emplace_back(keys)).push_back(column);
+  }
+  return pieces;
+}
+
+std::string Table::titles(const std::vector<std::size_t>& columns) const {
+  std::vector<std::string> titles;
+  for (const auto& column : columns_) titles.push_back(column.title);
+  std::string text = line(titles, columns);
+  if (!text_style().colour) return text;
+  text.pop_back();
+  return coloured(text, Colour::bold) + "\n";
+}
+
 std::string Table::take() {
   std::string text;
-  if (!titled_) {
-    std::vector<std::string> titles;
-    for (const auto& column : columns_) titles.push_back(column.title);
-    text += line(titles);
-    titled_ = true;
+  const auto all = pieces();
+  for (const auto& columns : all) {
+    if (all.size() > 1 && rows_.empty() && titled_) continue;
+    if (!text.empty()) text += "\n";
+    if (!titled_ || all.size() > 1) text += titles(columns);
+    for (const auto& row : rows_) text += line(row, columns);
   }
-  for (const auto& row : rows_) text += line(row);
+  titled_ = true;
   rows_.clear();
   return text;
 }
 
-std::string Table::line(const std::vector<std::string>& cells) const {
+std::string Table::line(const std::vector<std::string>& cells,
+                        const std::vector<std::size_t>& columns) const {
   std::string text;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
+  for (const std::size_t i : columns) {
     const std::string padding(widths_[i] - width_of(cells[i]), ' ');
-    if (i > 0) text += "  ";
+    if (i != columns.front()) text.append(kBetween, ' ');
     text += columns_[i].align == Align::left ? cells[i] + padding : padding + cells[i];
   }
   text.erase(text.find_last_not_of(' ') + 1);
@@ -63,6 +101,8 @@ std::string Table::line(const std::vector<std::string>& cells) const {
 }
 
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
+  constexpr std::size_t kNarrowest = 40;
+  if (text_style().width > 0) width = std::min(width, std::max(text_style().width, kNarrowest));
   std::string result;
   std::size_t used = indent;
   while (!text.empty()) {

@@ -18,19 +18,25 @@ struct Column {
 };
 
 // Rows under their titles, columns two spaces apart, as wide as their widest cell (in characters, not bytes).
-// Written in portions, so that a long sweep takes constant memory: widths only grow.
+// Written in portions, so that a long sweep takes constant memory: widths only grow. On a terminal that is too narrow
+// (text_style()), columns that do not fit stand below, behind the first `keys` columns again.
 class Table {
  public:
-  explicit Table(std::vector<Column> columns);
+  explicit Table(std::vector<Column> columns, std::size_t keys = 1);
   void add(std::vector<std::string> cells);
   std::size_t rows() const { return rows_.size(); }
   // The rows added since the last call; the first call also returns the titles.
   std::string take();
 
  private:
-  std::string line(const std::vector<std::string>& cells) const;
+  // Of these columns.
+  std::string line(const std::vector<std::string>& cells, const std::vector<std::size_t>& columns) const;
+  std::string titles(const std::vector<std::size_t>& columns) const;
+  // The columns of each piece of the table, from left to right.
+  std::vector<std::vector<std::size_t>> pieces() const;
 
   std::vector<Column> columns_;
+  std::size_t keys_;
   std::vector<std::size_t> widths_;
   std::vector<std::vector<std::string>> rows_;
   bool titled_ = false;

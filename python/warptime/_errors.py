@@ -38,6 +38,9 @@ class WarptimeError(Exception):
         errors = [one for one in self.diagnostics if one.severity == "error"] or list(self.diagnostics)
         super().__init__("\n".join(str(one) for one in errors) or "failed without a message")
 
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return type(self), (self.diagnostics,)  # an exception comes back whole from another process
+
 
 class InputError(WarptimeError, ValueError):
     """The input is wrong: code that does not compile, a missing parameter, a file that cannot be read."""

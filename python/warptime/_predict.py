@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -86,7 +86,7 @@ def predict(
     gpu_dir: Optional[Path] = None, arch: Optional[str] = None, compiler: Optional[str] = None, rolled: bool = False,
     flags: Sequence[str] = (), machine: bool = False, registers: bool = False, rearrange: bool = False,
     skip_unsupported: bool = False, max_time: Optional[Number] = None, jobs: Optional[int] = None,
-    progress: Progress = False, name: str = "<string>", **params: Values,
+    shard: Optional[Tuple[int, int]] = None, progress: Progress = False, name: str = "<string>", **params: Values,
 ) -> Prediction:
     """The time of a kernel or a plan on each GPU, for each combination of parameters.
 
@@ -96,7 +96,7 @@ def predict(
     bytes. args: the kernel's arguments in their order, or by name. t_p: launch overhead in microseconds. t_m: cycles for which
     a memory access holds a core package. calibration: a path or a text. caches: "warm" or "cold". best_launch: look for the
     quickest blocks. assume: what data decide, by name. figures: other figures of the GPUs, ``{"clock": 1900}``. jobs: threads.
-    progress: a tqdm bar, or a function. params: values of parameters, ``K=8``, ``N="2^6..2^20"``.
+    shard: (3, 16) is the third of 16 contiguous parts of the rows. progress: a tqdm bar, or a function. params: values of parameters, ``K=8``, ``N="2^6..2^20"``.
 
     The GIL is released; Ctrl-C ends it with KeyboardInterrupt. Raises InputError, ArgumentError.
     """
@@ -111,40 +111,62 @@ def predict(
     if calibration is not None:
         words.option("calibration", words.named(calibration, "<calibration>"))
     words.option("jobs", jobs)
+    words.option("shard", shard if shard is None else f"{shard[0]}/{shard[1]}")
     input_of(words, source, kernel, args, params, name)
     return prediction_of(*_run.predict(words, progress))
 
 
-def sweep(source: Source, *, over: Mapping[str, Sequence[Any]], progress: Progress = False, **options: Any) -> Prediction:
+def sweep(
+    source: Optional[Source] = None, *, over: Mapping[str, Sequence[Any]], progress: Progress = False, **options: Any,
+) -> Prediction:
     """predict() for each combination of values of its arguments, as one table, in whose columns these are: a block shape is
     tuned with ``over={"block": [64, 128, 256], "grid": …}``.
 
     over: the arguments of predict() to vary, and their values. Where grid and block depend on each other, vary "launch":
-    ``over={"launch": [(grid, block), …]}``. Parameters alone need no sweep(): predict() takes several values of each.
-    progress: True, or a function of the predictions done and all of them.
+    ``over={"launch": [(grid, block), …]}``. Several sources are ``over={"source": […]}``. Parameters alone need no sweep():
+    predict() takes several values of each. progress: True, or a function of the predictions done and all of them.
+    warptime.dask.sweep() does the same on the workers of a cluster.
     """
-    if not over:
-        raise wrong_argument("over names no argument of predict()")
-    names = list(over)
-    combinations = list(itertools.product(*(list(over[name]) for name in names)))
-    if not combinations:
-        raise wrong_argument("over has an argument without values")
+    names, combinations = combinations_of(over)
     tables: List[Prediction] = []
     on_progress, close = _run.reporter(progress, "sweep")
     try:
         for done, values in enumerate(combinations, 1):
-            chosen = dict(zip(names, values))
-            if "launch" in chosen:
-                chosen["grid"], chosen["block"] = chosen.pop("launch")
-            tables.append(predict(source, **{**options, **chosen}))
+            tables.append(predict_with(source, options, names, values))
             if on_progress is not None:
                 on_progress(done, len(combinations))
     finally:
         close()
-    return _joined(tables, names, combinations)
+    return joined(tables, names, combinations)
 
 
-def _joined(tables: Sequence[Prediction], names: Sequence[str], combinations: Sequence[Sequence[Any]]) -> Prediction:
+def combinations_of(over: Mapping[str, Sequence[Any]]) -> Tuple[List[str], List[Tuple[Any, ...]]]:
+    """The names of `over`, and each combination of their values, the last name's changing first."""
+    if not over:
+        raise wrong_argument("over names no argument of predict()")
+    combinations = list(itertools.product(*(list(values) for values in over.values())))
+    if not combinations:
+        raise wrong_argument("over has an argument without values")
+    return list(over), combinations
+
+
+def predict_with(source: Optional[Source], options: Mapping[str, Any], names: Sequence[str], values: Sequence[Any]) -> Prediction:
+    """predict() with one combination of values."""
+    chosen = {**options, **dict(zip(names, values))}
+    if "launch" in chosen:
+        chosen["grid"], chosen["block"] = chosen.pop("launch")
+    if ("source" in chosen) == (source is not None):
+        raise wrong_argument("there is no source" if source is None else "source is given twice, and in over")
+    return predict(chosen.pop("source", source), **chosen)
+
+
+def _label(name: str, value: Any) -> str:
+    """A value of `over` in a column: of sources that are texts, their first line."""
+    return str(value).strip().partition("\n")[0] if name == "source" else str(value)
+
+
+def joined(tables: Sequence[Prediction], names: Sequence[str], combinations: Sequence[Sequence[Any]]) -> Prediction:
+    """One table of the predictions of combinations, with their values in columns."""
     columns: Dict[str, Any] = {}
     present = [c for c in tables[0].columns if all(c in table.columns for table in tables)]
     for column in present:
@@ -152,10 +174,10 @@ def _joined(tables: Sequence[Prediction], names: Sequence[str], combinations: Se
     for i, name in enumerate(names):
         if name in columns or name == "launch":
             continue
-        columns[name] = np.concatenate([np.full(len(t), str(values[i])) for t, values in zip(tables, combinations)])
-    joined = tables[0]._with(structured(columns))
-    joined.diagnostics = tuple(dict.fromkeys(one for table in tables for one in table.diagnostics))
-    return joined
+        columns[name] = np.concatenate([np.full(len(t), _label(name, values[i])) for t, values in zip(tables, combinations)])
+    whole = tables[0]._with(structured(columns))
+    whole.diagnostics = tuple(dict.fromkeys(one for table in tables for one in table.diagnostics))
+    return whole
 
 
 def counters(

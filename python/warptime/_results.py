@@ -82,12 +82,14 @@ class Prediction(Table):
 
     `parts` names the columns whose sum is the time, with their titles. `why_model`: why this model was taken. `excluded`: GPUs of the
     catalogue that it does not take. Where all GPUs are predicted, each combination of parameters has them fastest first, and
-    `rank` counts from 1.
+    `rank` counts from 1. Of a shard, `total_rows` is the number of rows of all shards, and `first_row` that of its first one, from 0.
     """
 
     parts: Mapping[str, str] = {}
     why_model: str = ""
     excluded: Sequence[str] = ()
+    total_rows: int = 0
+    first_row: int = 0
 
     @property
     def time_us(self) -> Any:
@@ -136,6 +138,8 @@ def prediction_of(columns: Sequence[Any], facts: Mapping[str, Any], diagnostics:
     prediction.parts = dict(facts.get("parts", ()))
     prediction.why_model = facts.get("why_model", "")
     prediction.excluded = tuple(facts.get("excluded", ()))
+    prediction.total_rows = int(facts.get("total_rows", 0))
+    prediction.first_row = int(facts.get("first_row", 0))
     return prediction
 
 

@@ -294,10 +294,10 @@ class Search {
       high[i] = reach(best, i, 1e-4, limit, fit.t_p_range);
       const bool open = high[i] >= 1;
       if (fits_t_m() && i == 0) {
-        (scaled ? fit.scale_range : fit.t_m_range) = {t_m_of(low), t_m_of(high), open};
+        (scaled ? fit.scale_range : fit.t_m_range) = FitRange{t_m_of(low), t_m_of(high), open};
         continue;
       }
-      const DurationName name = options_.durations[i - (fits_t_m() ? 1 : 0)].name;
+      const DurationName& name = options_.durations[i - (fits_t_m() ? 1 : 0)].name;
       auto lowest = durations_of(low), highest = durations_of(high);
       fit.durations.push_back(
           {name, duration(fit.memory_cycles, name), {duration(lowest, name), duration(highest, name), open}});
@@ -321,6 +321,18 @@ class Search {
   nlopt_opt optimiser_ = nullptr;
 };
 
+void check_single(const RowTimes& times, const DurationName& name, Diagnostics& wrong) {
+  const auto kernels = times.kernels_with(name);
+  if (kernels.empty()) {
+    wrong.push_back(
+        error(fmt::format("no program of the plan has the access {}", to_string(name)),
+              "`warptime analyze` shows its loads and stores: they are counted from 1, each kind apart"));
+  } else if (kernels.size() > 1) {
+    wrong.push_back(error(fmt::format("{} kernels have an access {}", kernels.size(), to_string(name)),
+                          fmt::format("name one: {}.{}", kernels.front(), to_string(name))));
+  }
+}
+
 Diagnostics check_durations(const RowTimes& times, const std::vector<DurationBounds>& durations) {
   Diagnostics wrong;
   if (!times.model().has_constants())
@@ -331,9 +343,11 @@ Diagnostics check_durations(const RowTimes& times, const std::vector<DurationBou
         fmt::format("the model {} has no memory durations that could be fitted", times.model().name()))};
   const auto open = times.open_durations();
   std::string names;
-  for (const DurationName name : open) names += (names.empty() ? "" : ", ") + to_string(name);
+  for (const DurationName& name : open) names += (names.empty() ? "" : ", ") + to_string(name);
   for (const DurationBounds& bounds : durations) {
-    if (std::find(open.begin(), open.end(), bounds.name) == open.end()) {
+    if (bounds.name.place > 0) {
+      check_single(times, bounds.name, wrong);
+    } else if (std::find(open.begin(), open.end(), bounds.name) == open.end()) {
       wrong.push_back(error(
           fmt::format("the plan's programs do not leave the duration of {} open", to_string(bounds.name)),
           open.empty() ? "all their durations are given: only t_p and t_m can be fitted"

@@ -16,6 +16,7 @@ Result<std::unique_ptr<RowTimes>> RowTimes::make(const Plan& plan, const Gpu& gp
                                                  const ProgramLoader& loader, MeasuredTime time) {
   std::unique_ptr<RowTimes> times(new RowTimes);
   times->options_ = options;
+  times->options_.places = true;
   times->values_ = std::move(rows);
   auto prepared = PreparedPlan::make(plan, {&gpu}, times->options_, loader);
   if (!prepared) return prepared.diagnostics();
@@ -72,6 +73,17 @@ std::vector<DurationName> RowTimes::open_durations() const {
   return names;
 }
 
+std::vector<std::string> RowTimes::kernels_with(const DurationName& access) const {
+  std::vector<std::string> kernels;
+  for (const auto& program : prepared_->programs) {
+    const std::string& kernel = program->program->provenance.kernel;
+    if (has_access(*program->program, access) &&
+        std::find(kernels.begin(), kernels.end(), kernel) == kernels.end())
+      kernels.push_back(kernel);
+  }
+  return kernels;
+}
+
 Result<std::vector<double>> RowTimes::rest_us(double t_m_or_scale, const MemoryDurations& durations) const {
   std::vector<std::size_t> all(good_.size());
   std::iota(all.begin(), all.end(), 0);
@@ -122,7 +134,8 @@ std::vector<PredictionRow> RowTimes::predict_rows(double t_m_cycles, const Memor
                                                   const std::vector<std::size_t>& which,
                                                   std::vector<FailedRow>& failed) const {
   prepared_->gpus.front().constants.t_m_cycles = t_m_cycles;
-  for (const auto& program : prepared_->programs) program->durations = durations;
+  for (const auto& program : prepared_->programs)
+    program->durations = durations_of(*program->program, durations);
   RowModel model(*prepared_, options_);  // a new one: what it remembers is of these durations
   std::vector<PredictionRow> rows;
   rows.reserve(which.size());

@@ -55,6 +55,8 @@ class RowTimes {
 
   // The durations that the plan's programs leave to the GPU, which a fit can therefore change.
   std::vector<DurationName> open_durations() const;
+  // The kernels that have this single access.
+  std::vector<std::string> kernels_with(const DurationName& access) const;
   // Microseconds of each of rows() with t_p = 0 and this t_m, or this scale. Errors: the simulation's.
   Result<std::vector<double>> rest_us(double t_m_or_scale, const MemoryDurations& durations) const;
   // The same of some rows, given by their indices into rows(), in that order.

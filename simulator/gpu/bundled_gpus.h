@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "simulator/gpu/copy_figures.h"
 #include "simulator/gpu/luo_suda_figures.h"
 
 namespace warptime {
@@ -32,6 +33,7 @@ struct BundledGpu {
   std::span<const BundledFigure> luo_suda_figures;
   const LuoSudaClasses* luo_suda;  // class_cycles; null: the file has no such figures
   std::span<const BundledTiming> timing;
+  const CopyFigures* copies;  // null: the file has none
 };
 
 std::span<const BundledGpu> bundled_gpus();

@@ -266,6 +266,14 @@ std::string to_yaml(const Gpu& gpu) {
     text +=
         fmt::format("memory_cycles:\n  load: {}\n  store: {}\n  source: {}\n", by_access(gpu.durations.load),
                     by_access(gpu.durations.store), yaml::scalar(source->second));
+  if (gpu.copies) {
+    text += "copies:\n";
+    for (const CopyFigure& figure : copy_figures())
+      text += fmt::format("  {}: {}\n", figure.name, (*gpu.copies).*figure.member);
+    const auto source = gpu.sources.find("copies");
+    text += fmt::format("  source: {}\n",
+                        yaml::scalar(source != gpu.sources.end() ? source->second : "not known"));
+  }
   return text + to_yaml(gpu.timing, gpu.timing_origins);
 }
 

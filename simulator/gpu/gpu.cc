@@ -33,6 +33,7 @@ Gpu made(const BundledGpu& bundled) {
       (*gpu.luo_suda).*luo_suda_figures()[figure.index].member = figure.value;
     gpu.luo_suda->class_cycles = *bundled.luo_suda;
   }
+  if (bundled.copies) gpu.copies = *bundled.copies;
   for (const BundledTiming& timing : bundled.timing) {
     const TimingFigure& figure = timing_figures()[timing.index];
     gpu.timing.*figure.member = timing.value;

@@ -1,6 +1,7 @@
 // The GPU catalogue: one YAML file per GPU in catalogue/, compiled into the library, extendable by a folder of the
 // user's.
 //
+//   warptime: 1                        # optional: the version of the format
 //   name: rtx-2080                     # lower case, digits and hyphens
 //   title: NVIDIA GeForce RTX 2080
 //   description: …                     # optional: what a reader should know about the figures
@@ -14,6 +15,7 @@
 //     store: {uniform: 100, coalesced: 100, strided: 100, scattered: 100}
 //     source: "…"
 //   luo_suda: …                        # optional: luo_suda_figures.h
+//   copies: …                          # optional: copy_figures.h
 //   timing: …                          # optional: timing_figures.h
 #pragma once
 
@@ -25,6 +27,7 @@
 #include <string_view>
 #include <vector>
 
+#include "simulator/gpu/copy_figures.h"
 #include "simulator/gpu/luo_suda_figures.h"
 #include "simulator/gpu/timing_figures.h"
 #include "simulator/program/schedule.h"
@@ -38,6 +41,7 @@ struct ComputeCapability {
 };
 
 struct Gpu {
+  static constexpr int format_version = 1;
   std::string name;         // rtx-2080
   std::string title;        // NVIDIA GeForce RTX 2080
   std::string description;  // a note for the reader, may be empty
@@ -63,6 +67,7 @@ struct Gpu {
   MemoryDurations durations;
   bool validated = false;                  // whether its t_p and t_m come from measurements of this GPU
   std::optional<LuoSudaFigures> luo_suda;  // for the second model; absent: the figures are borrowed
+  std::optional<CopyFigures> copies;       // between host and device; absent: nobody knows
   TimingFigures timing;                    // those that its file has, or with_nearest_timing() gave it
   TimingOrigins timing_origins;
   std::map<std::string, std::string> sources;  // field name as in the file -> where the figure comes from
@@ -91,8 +96,8 @@ std::span<const GpuFigure> gpu_figures();
 Result<Gpu> read_gpu(std::string_view text, const std::string& file);
 
 // `gpu` with one figure changed, its source "set on the command line"; the result is not validated. `name` is
-// that of gpu_figures() or its short form (clock, t_p, t_m), "luo_suda." with one of luo_suda_figures(), or
-// "timing." with one of timing_figures().
+// that of gpu_figures() or its short form (clock, t_p, t_m), "luo_suda." with one of luo_suda_figures(), "copies."
+// with one of copy_figures(), or "timing." with one of timing_figures().
 // Errors: an unknown name (the hint is the nearest one), a value that a file could not have either.
 Result<Gpu> with_figure(Gpu gpu, std::string_view name, double value);
 

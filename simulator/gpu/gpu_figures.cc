@@ -106,6 +106,7 @@ Diagnostics unknown_figure(std::string_view name) {
 
 constexpr std::string_view kLuoSuda = "luo_suda.";
 constexpr std::string_view kTiming = "timing.";
+constexpr std::string_view kCopies = "copies.";
 
 Result<Gpu> with_timing_figure(Gpu gpu, std::string_view name, double value) {
   const TimingFigure* figure = find_timing_figure(name.substr(kTiming.size()));
@@ -121,6 +122,24 @@ Result<Gpu> with_timing_figure(Gpu gpu, std::string_view name, double value) {
   gpu.timing.*figure->member = value;
   gpu.timing_origins[std::string(figure->name)] = {"set on the command line", {}, {}, {}};
   return gpu;
+}
+
+// One of the figures of copies.
+Result<Gpu> with_copy_figure(Gpu gpu, std::string_view name, double value) {
+  if (!gpu.copies)
+    return error(fmt::format("{} has no figures of copies", gpu.name),
+                 "a file with `copies` in a folder that --gpu-dir names gives them");
+  std::vector<std::string> known;
+  for (const CopyFigure& figure : copy_figures()) {
+    known.emplace_back(figure.name);
+    if (name.substr(kCopies.size()) != figure.name) continue;
+    if (const std::string wrong = out_of_range(figure, value); !wrong.empty()) return error(wrong);
+    (*gpu.copies).*figure.member = value;
+    gpu.sources["copies"] += fmt::format("; {} set on the command line", figure.name);
+    return gpu;
+  }
+  return error(fmt::format("copies have no figure `{}`", name.substr(kCopies.size())),
+               fmt::format("there are {}", fmt::join(known, ", ")));
 }
 
 // One of the other model's figures, but for Table 1.
@@ -170,6 +189,7 @@ std::string out_of_range(const GpuFigure& figure, double value) {
 
 Result<Gpu> with_figure(Gpu gpu, std::string_view name, double value) {
   if (name.starts_with(kLuoSuda)) return with_luo_suda_figure(std::move(gpu), name, value);
+  if (name.starts_with(kCopies)) return with_copy_figure(std::move(gpu), name, value);
   if (name.starts_with(kTiming)) return with_timing_figure(std::move(gpu), name, value);
   const GpuFigure* figure = figure_named(name);
   if (figure == nullptr) return unknown_figure(name);

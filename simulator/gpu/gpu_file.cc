@@ -18,8 +18,8 @@ using yaml::Reader;
 // The keys of a file: what is no figure, then the figures that stand alone.
 std::vector<std::string> known_fields() {
   std::vector<std::string> fields = {
-      "name",          "title",    "description", "validated", "compute_capability",
-      "memory_cycles", "luo_suda", "timing"};
+      "warptime",           "name",          "title",    "description", "validated",
+      "compute_capability", "memory_cycles", "luo_suda", "copies",      "timing"};
   for (const GpuFigure& figure : gpu_figures())
     if (figure.name.find('.') == std::string::npos) fields.push_back(figure.name);
   return fields;
@@ -31,6 +31,7 @@ class GpuReader {
       : reader_(reader), fields_(reader, document, known_fields(), "a GPU") {}
 
   Gpu read() {
+    yaml::check_version(reader_, fields_, Gpu::format_version);
     if (const Node* node = fields_.require("name")) read_name(*node);
     if (const Node* node = fields_.require("title")) gpu_.title = reader_.text(*node, "`title`");
     if (const Node* node = fields_.find("description"))
@@ -43,6 +44,8 @@ class GpuReader {
     if (const Node* node = fields_.find("memory_cycles")) read_durations(*node);
     if (const Node* node = fields_.find("luo_suda"))
       gpu_.luo_suda = read_luo_suda_figures(reader_, *node, gpu_.sources);
+    if (const Node* node = fields_.find("copies"))
+      gpu_.copies = read_copy_figures(reader_, *node, gpu_.sources);
     if (const Node* node = fields_.find("timing"))
       gpu_.timing = read_timing_figures(reader_, *node, gpu_.timing_origins);
     return std::move(gpu_);

@@ -58,6 +58,14 @@ class Writer {
       data_ += fmt::format("const LuoSudaClasses classes_{}{{{{{{{}}}}}}};\n", id, fmt::join(lines, ", "));
       classes = "&classes_" + id;
     }
+    std::string copies = "nullptr";
+    if (gpu.copies) {
+      std::vector<std::string> values;
+      for (const CopyFigure& figure : copy_figures())
+        values.push_back(fmt::format("{}", (*gpu.copies).*figure.member));
+      data_ += fmt::format("const CopyFigures copies_{}{{{}}};\n", id, fmt::join(values, ", "));
+      copies = "&copies_" + id;
+    }
     for (std::size_t i = 0; i < timing_figures().size(); ++i) {
       const TimingFigure& figure = timing_figures()[i];
       const auto origin = gpu.timing_origins.find(figure.name);
@@ -70,11 +78,11 @@ class Writer {
     data_ += array_of("BundledFigure", "figures_" + id, figures);
     data_ += array_of("std::pair<std::string_view, std::string_view>", "sources_" + id, sources);
     data_ += array_of("BundledFigure", "luo_suda_" + id, luo_suda);
-    gpus_ += fmt::format("    {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}},\n", quoted(gpu.name),
+    gpus_ += fmt::format("    {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}},\n", quoted(gpu.name),
                          quoted(gpu.title), quoted(gpu.description), gpu.compute_capability.major,
                          gpu.compute_capability.minor, gpu.validated, span_of("figures_" + id, figures),
                          span_of("sources_" + id, sources), span_of("luo_suda_" + id, luo_suda), classes,
-                         span_of("timing_" + id, timing));
+                         span_of("timing_" + id, timing), copies);
   }
 
   std::string text() const {

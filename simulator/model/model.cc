@@ -106,11 +106,10 @@ std::optional<std::size_t> find_part(const Model& model, std::string_view key) {
 }
 
 std::string_view to_string(Claim::Kind kind) {
-  static constexpr std::array<std::string_view, 14> kNames = {
-      "bound",           "occupancy",       "more warps",         "partial run",
-      "best launch",     "fewer loads",     "coalesced",          "no conflicts",
-      "no local memory", "fewer registers", "less shared memory", "single precision",
-      "traffic",         "model terms"};
+  static constexpr std::array<std::string_view, 15> kNames = {
+      "bound",           "occupancy",          "more warps",       "partial run",     "best launch",
+      "fewer loads",     "coalesced",          "no conflicts",     "no local memory", "no divergence",
+      "fewer registers", "less shared memory", "single precision", "traffic",         "model terms"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

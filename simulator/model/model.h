@@ -175,6 +175,7 @@ struct Claim {
     coalesced,         // neighbouring threads access neighbouring elements
     no_conflicts,      // of shared memory's banks
     no_local_memory,   // arrays and spills in registers
+    no_divergence,     // the threads of a warp take the same branches
     fewer_registers,   // for more blocks on an SM
     less_shared,       // shared memory, for the same
     single_precision,  // in place of double precision
@@ -188,6 +189,9 @@ struct Claim {
   };
   Kind kind = Kind::bound;
   std::string text;
+  // Of a claim about a place: the kernel, and its lines of the source.
+  std::string kernel = {};
+  LineSet lines = {};
   std::optional<double> time_us;  // the row's time with the change
   // The change: one of these, or none.
   std::optional<std::int64_t> warps;  // on each core package, …

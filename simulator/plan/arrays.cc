@@ -33,6 +33,13 @@ constexpr std::array<std::pair<ArrayFill, std::string_view>, 4> kFills = {
      {ArrayFill::iota, "iota"},
      {ArrayFill::cycle_leaders, "cycle_leaders"}}};
 
+constexpr std::array<std::pair<WaveletNumbers, std::string_view>, 5> kWaveletNumbers = {
+    {{WaveletNumbers::matrix, "matrix"},
+     {WaveletNumbers::low, "low"},
+     {WaveletNumbers::high, "high"},
+     {WaveletNumbers::lattice, "lattice"},
+     {WaveletNumbers::lattice_inverse, "lattice_inverse"}}};
+
 const TypeLine& line_of(ElementType type) {
   return *std::find_if(kTypes.begin(), kTypes.end(), [&](const auto& line) { return line.type == type; });
 }
@@ -60,11 +67,12 @@ class ArraysReader {
 
  private:
   void read_fields(const Node& node, PlanArray& array) {
-    yaml::Fields fields(reader_, node, {"elements", "type", "fill", "of"}, "an array");
+    yaml::Fields fields(reader_, node, {"elements", "type", "fill", "of", "wavelet"}, "an array");
     if (const Node* elements = fields.require("elements"))
       array.elements = expression(*elements, "`elements`");
     if (const Node* type = fields.find("type")) array.type = read_type(*type);
     if (const Node* fill = fields.find("fill")) read_fill(*fill, array);
+    if (const Node* wavelet = fields.find("wavelet")) read_wavelet(*wavelet, array);
     const Node* const of = fields.find("of");
     if (of != nullptr) array.of = expression(*of, "`of`");
     if ((of != nullptr) != (array.fill == ArrayFill::cycle_leaders))
@@ -102,6 +110,20 @@ class ArraysReader {
                     "use a number, or one of " + yaml::list_of(known));
   }
 
+  void read_wavelet(const Node& node, PlanArray& array) {
+    const auto text = reader_.text(node, "`wavelet`");
+    std::vector<std::string> known;
+    for (const auto& [numbers, name] : kWaveletNumbers) {
+      known.emplace_back(name);
+      if (name == text) array.wavelet = numbers;
+    }
+    if (array.wavelet == WaveletNumbers::none)
+      reader_.error(node, fmt::format("a wavelet has no numbers called `{}`", text),
+                    "one of " + yaml::list_of(known));
+    else if (array.type != ElementType::f32)
+      reader_.error(node, "an array with a wavelet's numbers is of 32-bit floats");
+  }
+
   Expression expression(const Node& node, std::string_view what) {
     const Expression read = reader_.expression(node, what, yaml::Reader::Constant::count);
     for (const auto& name : read.names()) {
@@ -124,6 +146,12 @@ std::string_view to_string(ElementType type) {
 }
 std::uint32_t bytes_of(ElementType type) {
   return line_of(type).bytes;
+}
+
+std::string_view to_string(WaveletNumbers numbers) {
+  for (const auto& [known, name] : kWaveletNumbers)
+    if (known == numbers) return name;
+  return "none";
 }
 
 std::string_view to_string(ArrayFill fill) {

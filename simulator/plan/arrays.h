@@ -6,6 +6,7 @@
 //     odata: {elements: N, fill: zeros}
 //     coefs: {elements: 2 * K, type: f64, fill: 0.5}    # all of them 0.5
 //     table: {elements: l, type: i32, fill: cycle_leaders, of: C / b}
+//     taps: {elements: 2 * K, wavelet: matrix}          # of the wavelet that `run` is given; else as filled
 //
 // Pointer arguments are bound by name, as others are; or by an expression over the arrays' names, in elements
 // as in C: `low: x + N / 2`, `in: if(level % 2 == 0, a, b)`. An array with the name of a module variable
@@ -41,14 +42,26 @@ enum class ArrayFill : std::uint8_t {
 };
 std::string_view to_string(ArrayFill fill);
 
+// The numbers of a wavelet that an array takes.
+enum class WaveletNumbers : std::uint8_t {
+  none,
+  matrix,           // the low-pass filter, then the high-pass filter: 2 K
+  low,              // K
+  high,             // K
+  lattice,          // those of ltt.cu: K + 2
+  lattice_inverse,  // those of ltt_inverse.cu: K + 2
+};
+std::string_view to_string(WaveletNumbers numbers);
+
 struct PlanArray {
   std::string name;
   Expression elements;  // over the plan's parameters
   ElementType type = ElementType::f32;
   ArrayFill fill = ArrayFill::random;
-  double value = 0;  // of a constant
-  Expression of;     // of cycle_leaders
-  int line = 0;      // in the plan's file
+  double value = 0;                               // of a constant
+  Expression of;                                  // of cycle_leaders
+  WaveletNumbers wavelet = WaveletNumbers::none;  // replaces the fill where a wavelet is given
+  int line = 0;                                   // in the plan's file
 };
 
 // The plan's `arrays`. `parameters`: what the expressions may use. Errors: not a mapping, an array that

@@ -27,13 +27,14 @@ std::map<std::string, double> read_durations(Reader& reader, const Node& node) {
     reader.error(node, "`memory_cycles` must be a mapping", "memory_cycles: {load.coalesced: 310}");
     return durations;
   }
-  MemoryDurations known;
   for (const Entry& entry : node.entries) {
     const std::string name = reader.text(entry.key, "the name of a duration");
     const auto value = reader.number(entry.value, fmt::format("`{}`", name));
-    if (find_duration(known, name) == nullptr) {
-      reader.error(entry.key, fmt::format("`{}` is not a memory duration", name),
-                   "write load. or store., followed by uniform, coalesced, strided or scattered");
+    if (!find_duration_name(name)) {
+      reader.error(
+          entry.key, fmt::format("`{}` is not a memory duration", name),
+          "write load. or store., followed by uniform, coalesced, strided, scattered or the number of one "
+          "access");
     } else if (value && *value < 0) {
       reader.error(entry.value, fmt::format("`{}` is negative: {}", name, *value));
     } else if (value) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "simulator/base/did_you_mean.h"
 #include "simulator/base/text.h"
@@ -37,7 +38,7 @@ class PlanReader {
     plan.file = file_;
     Fields fields(reader_, document,
                   {"warptime", "name", "description", "parameters", "typical", "launches", "transfers",
-                   "arrays", "calibrations"},
+                   "arrays", "input", "output", "calibrations"},
                   "a plan");
     yaml::check_version(reader_, fields, Plan::format_version);
     if (const Node* node = fields.require("name")) plan.name = read_plan_name(*node);
@@ -47,6 +48,8 @@ class PlanReader {
     if (const Node* node = fields.find("typical")) plan.typical = read_typical(*node);
     if (const Node* node = fields.find("arrays")) plan.arrays = read_plan_arrays(reader_, *node, scope_);
     for (const auto& array : plan.arrays) arrays_.push_back(array.name);
+    if (const Node* node = fields.find("input")) plan.input = read_parts(*node, "`input`");
+    if (const Node* node = fields.find("output")) plan.output = read_parts(*node, "`output`");
     if (const Node* node = fields.require("launches")) plan.steps = read_steps(*node, 1);
     if (const Node* node = fields.find("transfers")) plan.transfers = read_transfers(*node, 1);
     if (const Node* node = fields.find("calibrations")) plan.calibrations = read_calibrations(reader_, *node);
@@ -119,6 +122,26 @@ class PlanReader {
     scope_.push_back(name);
   }
 
+  std::vector<PlanPart> read_parts(const Node& node, const std::string& what) {
+    std::vector<PlanPart> parts;
+    if (node.kind != Node::Kind::sequence || node.items.empty()) {
+      reader_.error(node, what + " must be a list of parts of arrays", "[{from: x, elements: N}]");
+      return parts;
+    }
+    for (const Node& item : node.items) {
+      PlanPart part;
+      Fields fields(reader_, item, {"from", "elements"}, "a part");
+      if (const Node* from = fields.require("from")) {
+        part.from = expression(*from, "`from`", May::be_argument);
+        if (!is_data(part.from)) reader_.error(*from, "`from` names none of the plan's arrays");
+      }
+      if (const Node* elements = fields.require("elements"))
+        part.elements = expression(*elements, "`elements`");
+      parts.push_back(std::move(part));
+    }
+    return parts;
+  }
+
   std::vector<PlanStep> read_steps(const Node& node, int depth) {
     std::vector<PlanStep> steps;
     if (depth > kDeepestNesting) {
@@ -134,26 +157,60 @@ class PlanReader {
   PlanStep read_step(const Node& node, int depth) {
     PlanStep step;
     step.line = node.line;
-    const bool group = std::any_of(node.entries.begin(), node.entries.end(),
-                                   [](const Entry& entry) { return entry.key.text == "launches"; });
-    const std::vector<std::string> group_keys = {"repeat", "counter", "launches"};
+    const auto has = [&](std::string_view key) {
+      return std::any_of(node.entries.begin(), node.entries.end(),
+                         [&](const Entry& entry) { return entry.key.text == key; });
+    };
+    const bool group = has("launches"), copy = !group && has("copy");
+    const std::vector<std::string> group_keys = {"repeat", "counter", "streams", "launches"};
+    const std::vector<std::string> copy_keys = {"copy", "repeat", "counter"};
     const std::vector<std::string> launch_keys = {"kernel", "entry",  "arguments", "threads",
                                                   "grid",   "block",  "blocks",    "threads_per_block",
                                                   "shared", "repeat", "counter"};
-    Fields fields(reader_, node, group ? group_keys : launch_keys,
-                  group ? "a group of launches" : "a launch");
+    Fields fields(reader_, node,
+                  group  ? group_keys
+                  : copy ? copy_keys
+                         : launch_keys,
+                  group  ? "a group of launches"
+                  : copy ? "a copy"
+                         : "a launch");
     if (const Node* repeat = fields.find("repeat")) step.repeat = expression(*repeat, "`repeat`");
+    const Node* streams = group ? fields.find("streams") : nullptr;
+    if (streams != nullptr) step.streams = read_streams(*streams);
     if (const Node* counter = fields.find("counter")) {
       step.counter = reader_.text(*counter, "`counter`");
       bring_into_scope(*counter, step.counter, "counter");
     }
     if (group) {
+      const bool around = std::exchange(in_streams_, in_streams_ || streams != nullptr);
       step.steps = read_steps(*fields.find("launches"), depth + 1);
+      in_streams_ = around;
+    } else if (copy) {
+      step.copy = read_copy(*fields.find("copy"));
     } else {
       step.launch = read_launch(fields);
     }
     if (fields.find("counter") != nullptr) scope_.pop_back();
     return step;
+  }
+
+  Expression read_streams(const Node& node) {
+    if (in_streams_) reader_.error(node, "`streams` in a group that is in streams itself");
+    return expression(node, "`streams`");
+  }
+
+  PlanCopy read_copy(const Node& node) {
+    PlanCopy copy;
+    Fields fields(reader_, node, {"bytes", "to"}, "`copy`");
+    if (const Node* bytes = fields.require("bytes")) copy.bytes = expression(*bytes, "`bytes`");
+    if (const Node* to = fields.require("to")) {
+      const std::string text = reader_.text(*to, "`to`");
+      if (text == "host")
+        copy.direction = PlanTransferDirection::device_to_host;
+      else if (text != "device")
+        reader_.error(*to, fmt::format("a copy is to `device` or to `host`, not to `{}`", text));
+    }
+    return copy;
   }
 
   std::vector<PlanTransfer> read_transfers(const Node& node, int depth) {
@@ -323,6 +380,7 @@ class PlanReader {
   std::string file_;
   std::vector<std::string> arrays_;
   std::vector<std::string> scope_;  // parameters, and the counters of the groups around
+  bool in_streams_ = false;         // whether a group around has `streams`
 };
 
 }  // namespace
@@ -332,6 +390,11 @@ bool leaves_blocks(const Plan& plan) {
   for_each_launch(plan.steps,
                   [&](const PlanStep& step) { leaves = leaves || step.launch->threads.has_value(); });
   return leaves;
+}
+
+bool has_copies(const std::vector<PlanStep>& steps) {
+  return std::any_of(steps.begin(), steps.end(),
+                     [](const PlanStep& step) { return step.copy || has_copies(step.steps); });
 }
 
 std::span<const std::string_view> launch_dimensions() {

@@ -21,9 +21,14 @@
 //       shared: 4 * 32 * blockDim.x    # optional: bytes of dynamic shared memory of each block
 //     - repeat: K                      # a group of launches
 //       counter: i
+//       streams: 4                     # optional: its iterations are dealt to so many streams in turn
 //       launches: […]
+//     - copy: {bytes: 4 * N, to: host} # or to: device; like a launch, it may have repeat and counter
 //   arrays: {idata: N, odata: N, coefs: 2 * K}   # optional, to run it: what pointers point to (arrays.h)
-//   transfers:                         # optional: copies between host and device; predictions do not count them
+//   input: [{from: idata, elements: N}]    # optional, with `output`: what a whole transform reads and gives
+//   output: [{from: odata, elements: N}]
+//   transfers:                         # optional: copies between host and device; predictions do not count them but with
+//                                      # --transfers
 //     - {direction: host_to_device, bytes: 4 * N}
 //     - repeat: K                      # a group of transfers
 //       transfers: […]
@@ -76,19 +81,29 @@ struct PlanLaunch {
   }
 };
 
-// One launch, or several steps, repeated. `counter` names a variable that counts 0, 1, …, for the expressions
-// inside.
+enum class PlanTransferDirection : std::uint8_t { host_to_device, device_to_host, device_to_device, set };
+std::string_view to_string(PlanTransferDirection direction);  // "host_to_device"
+
+// A copy between host and device in the order of the launches.
+struct PlanCopy {
+  PlanTransferDirection direction = PlanTransferDirection::host_to_device;  // or device_to_host
+  Expression bytes;
+};
+
+// One launch, one copy, or several steps, repeated. `counter` names a variable that counts 0, 1, …, for the
+// expressions inside.
 struct PlanStep {
   Expression repeat = 1;
   std::string counter;  // may be empty
   std::optional<PlanLaunch> launch;
-  std::vector<PlanStep> steps;  // where there is no launch
+  std::vector<PlanStep> steps;  // where there is neither a launch nor a copy
   int line = 0;                 // in the plan's file
   std::string origin;           // "main.cu:45", of a launch that was found in host code: written as a comment
+  std::optional<PlanCopy> copy = {};
+  // Of a group: its iterations are dealt to so many streams in turn. Within an iteration the steps follow each
+  // other; what comes after the group waits for all of it. Nothing: one stream, that of the group around.
+  std::optional<Expression> streams = {};
 };
-
-enum class PlanTransferDirection : std::uint8_t { host_to_device, device_to_host, device_to_device, set };
-std::string_view to_string(PlanTransferDirection direction);  // "host_to_device"
 
 // A copy between host and device (`set`: cudaMemset), or several, repeated.
 struct PlanTransfer {
@@ -109,6 +124,15 @@ void for_each_launch(const std::vector<PlanStep>& steps, Fn fn) {
   }
 }
 
+// A run of elements in an array: of a transform's input or output.
+struct PlanPart {
+  Expression from;  // over the arrays' names, as pointer arguments
+  Expression elements;
+};
+
+// Whether one of the steps, or of those inside, is a copy.
+bool has_copies(const std::vector<PlanStep>& steps);
+
 struct Plan {
   static constexpr int format_version = 1;
   std::string name;
@@ -118,6 +142,8 @@ struct Plan {
   std::vector<std::pair<std::string, std::int64_t>> typical;  // of some of the parameters
   std::vector<PlanStep> steps;
   std::vector<PlanArray> arrays;  // for running the plan
+  // What is transformed and what comes out, each the parts one behind the other. Empty: not given.
+  std::vector<PlanPart> input, output;
   std::vector<PlanTransfer> transfers;
   Calibrations calibrations;
 };
@@ -131,8 +157,8 @@ std::span<const std::string_view> launch_dimensions();
 bool is_launch_dimension(std::string_view name);
 
 // Errors carry line and column: not YAML, unknown keys, both or neither of threads and grid, an expression
-// that does not parse or uses a name that is no parameter, counter or launch constant, a typical value that
-// is not a whole number or of no parameter.
+// that does not parse or uses a name that is no parameter, counter or launch constant, a copy to neither device
+// nor host, streams inside streams, a typical value that is not a whole number or of no parameter.
 Result<Plan> read_plan(std::string_view text, const std::string& file);
 // True where the YAML's top level says that it is a plan (it has `launches`), not a kernel program
 // (`program`).

@@ -38,6 +38,8 @@ class PlanWriter {
       line(2, fmt::format("{}: {}", yaml::scalar(parameter.name), yaml::scalar(parameter.description)));
     typical(plan);
     arrays(plan.arrays);
+    parts("input", plan.input);
+    parts("output", plan.output);
     line(0, "launches:");
     for (const PlanStep& step : plan.steps) this->step(step, 2);
     if (!plan.transfers.empty()) line(0, "transfers:");
@@ -64,7 +66,8 @@ class PlanWriter {
   void arrays(const std::vector<PlanArray>& arrays) {
     if (!arrays.empty()) line(0, "arrays:");
     for (const PlanArray& array : arrays) {
-      const bool plain = array.type == ElementType::f32 && array.fill == ArrayFill::random;
+      const bool plain = array.type == ElementType::f32 && array.fill == ArrayFill::random &&
+                         array.wavelet == WaveletNumbers::none;
       std::string fields = "elements: " + in_flow(array.elements);
       if (array.type != ElementType::f32) fields += fmt::format(", type: {}", to_string(array.type));
       if (array.fill == ArrayFill::constant)
@@ -72,9 +75,19 @@ class PlanWriter {
       else if (array.fill != ArrayFill::random)
         fields += fmt::format(", fill: {}", to_string(array.fill));
       if (array.fill == ArrayFill::cycle_leaders) fields += ", of: " + in_flow(array.of);
+      if (array.wavelet != WaveletNumbers::none)
+        fields += fmt::format(", wavelet: {}", to_string(array.wavelet));
       line(2, fmt::format("{}: {}", yaml::scalar(array.name),
                           plain ? yaml::scalar(to_string(array.elements)) : "{" + fields + "}"));
     }
+  }
+
+  void parts(const char* key, const std::vector<PlanPart>& parts) {
+    std::string text;
+    for (const PlanPart& part : parts)
+      text += fmt::format("{}{{from: {}, elements: {}}}", text.empty() ? "" : ", ", in_flow(part.from),
+                          in_flow(part.elements));
+    if (!text.empty()) line(0, fmt::format("{}: [{}]", key, text));
   }
 
   void repeats(int indent, const Expression& repeat, const std::string& counter) {
@@ -97,8 +110,17 @@ class PlanWriter {
         repeats(inner, step.repeat, step.counter);
         return;
       }
+      if (step.copy) {
+        line(inner,
+             fmt::format("copy: {{bytes: {}, to: {}}}", in_flow(step.copy->bytes),
+                         step.copy->direction == PlanTransferDirection::device_to_host ? "host" : "device"),
+             step.origin);
+        repeats(inner, step.repeat, step.counter);
+        return;
+      }
       line(inner, "repeat: " + yaml::scalar(to_string(step.repeat)), step.origin);
       if (!step.counter.empty()) line(inner, "counter: " + yaml::scalar(step.counter));
+      if (step.streams) line(inner, "streams: " + yaml::scalar(to_string(*step.streams)));
       line(inner, "launches:");
       for (const PlanStep& one : step.steps) this->step(one, inner + 2);
     });

@@ -60,7 +60,7 @@ ChosenConstants choose_constants(const Model& model, const Gpu& gpu, const Calib
   }
   for (const Calibration* from : {&plan, &file}) {
     for (const auto& [name, cycles] : from->memory_cycles) {
-      if (double* const duration = find_duration(chosen.durations, name)) *duration = cycles;
+      if (const auto known = find_duration_name(name)) duration(chosen.durations, *known) = cycles;
     }
   }
   const Choice t_p{given.t_p_us, file.t_p_us, plan.t_p_us, gpu.t_p_us};

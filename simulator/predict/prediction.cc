@@ -147,7 +147,9 @@ class Sweep {
         options_(options),
         how_(how),
         make_batch_(make_batch),
-        on_batch_(on_batch) {}
+        on_batch_(on_batch),
+        end_(how.first + std::min(how.rows, rows.size() - std::min(how.first, rows.size()))),
+        next_(how.first) {}
 
   Result<std::uint64_t> run() {
     const auto begin = Clock::now();
@@ -155,7 +157,7 @@ class Sweep {
     Worker worker(plan_, options_);
     while (going() && Clock::now() - begin < kAloneTime) {
       const std::uint64_t first = next_;
-      next_ += std::min(worker.batch, rows_.size() - first);
+      next_ += std::min(worker.batch, end_ - first);
       deliver(compute(worker, first, next_));
     }
     if (going()) run_threads();
@@ -172,7 +174,7 @@ class Sweep {
   };
 
   bool stopped() const { return how_.stop != nullptr && how_.stop->load(std::memory_order_relaxed); }
-  bool going() const { return !done_ && next_ < rows_.size() && !stopped(); }
+  bool going() const { return !done_ && next_ < end_ && !stopped(); }
 
   Batch compute(Worker& worker, std::uint64_t first, std::uint64_t end) const {
     const auto begin = Clock::now();
@@ -229,7 +231,7 @@ class Sweep {
   // Towards the end smaller ones, so that all threads end at about the same time.
   std::uint64_t least_batch(unsigned count) const {
     if (!takes_whole_launches(options_)) return 1;
-    return std::clamp<std::uint64_t>((rows_.size() - next_) / (4 * count), 1, kNeighbours);
+    return std::clamp<std::uint64_t>((end_ - next_) / (4 * count), 1, kNeighbours);
   }
 
   void work(unsigned count) {
@@ -240,12 +242,12 @@ class Sweep {
       room_.wait(lock, [&] { return !going() || taken_ - to_deliver_ < kBatchesAhead * count; });
       if (!going()) break;
       const std::uint64_t first = next_, number = taken_++;
-      next_ += std::min(std::max(worker.batch, least_batch(count)), rows_.size() - first);
+      next_ += std::min(std::max(worker.batch, least_batch(count)), end_ - first);
       const std::uint64_t end = next_;
       lock.unlock();
       Batch batch = compute(worker, first, end);
       lock.lock();
-      if (!batch.wrong.empty()) next_ = rows_.size();  // later rows are not needed
+      if (!batch.wrong.empty()) next_ = end_;  // later rows are not needed
       waiting_.emplace(number, std::move(batch));
       ready_.notify_one();
     }
@@ -260,10 +262,11 @@ class Sweep {
   const SweepOptions& how_;
   const std::function<std::unique_ptr<RowBatch>()>& make_batch_;
   const std::function<bool(RowBatch&, std::uint64_t)>& on_batch_;
+  const std::uint64_t end_;  // behind the last row
+  std::uint64_t next_;       // the first row that no thread has taken
   std::mutex mutex_;
   std::condition_variable ready_, room_;
   std::atomic<bool> done_ = false;  // no more rows are needed
-  std::uint64_t next_ = 0;          // the first row that no thread has taken
   std::uint64_t taken_ = 0, to_deliver_ = 0;
   std::map<std::uint64_t, Batch> waiting_;  // by number
   unsigned ended_ = 0;

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -18,6 +19,12 @@
 #include "simulator/program/profile.h"
 
 namespace warptime {
+
+// A row's time with its copies between host and device, in microseconds.
+struct CopyTimes {
+  double copies_us = 0;  // the sum of the copies' times, each as if nothing ran beside it
+  double total_us = 0;   // from the begin of the first operation to the end of the last one
+};
 
 struct PredictionRow {
   std::string plan;
@@ -37,8 +44,9 @@ struct PredictionRow {
   // Where the best launches were looked for: the time with those of Algorithm 3, or with the given block in
   // two dimensions.
   std::optional<double> algorithm_3_us;
-  std::vector<double> beside_us;  // times of the models in PredictionOptions::beside, in their order
-  std::uint64_t rank = 0;         // among the GPUs for these parameters; 1: the fastest, 0: not ranked
+  std::vector<double> beside_us;         // times of the models in PredictionOptions::beside, in their order
+  std::optional<CopyTimes> with_copies;  // with PredictionOptions::transfers
+  std::uint64_t rank = 0;                // among the GPUs for these parameters; 1: the fastest, 0: not ranked
 };
 
 // Returns the kernel program of a launch's kernel: reads it, or compiles and analyses it (outside the
@@ -76,6 +84,10 @@ struct PredictionOptions {
       assumed_ranges;  // of some of them: for the notes
   Profile profile;     // what counts where `assumed` says nothing
   ModelOptions model_options;
+  // Rows have CopyTimes: of the plan's copies and streams, or, where it has no copy among its launches, of its
+  // `transfers`, one after the other around the launches.
+  bool transfers = false;
+  bool places = false;  // programs are those with_places(), whose durations single accesses may change
   bool all_warps =
       false;  // prepare to look at the warps of every launch, not only of those whose warps differ
 };
@@ -94,7 +106,7 @@ Result<std::uint64_t> sweep_size(const std::vector<const Gpu*>& gpus,
 // call. All programs are loaded first, each once per GPU; T_c is computed once for equal (program, bindings,
 // warps, t_m). Errors: a parameter of the plan that has no values (says which), one that the plan does not
 // have, a name without a value that a kernel program needs, a launch that the GPU cannot run, launches that
-// depend on a counter for more than 2^22 iterations, and the errors of the loader and the simulation, with
+// depend on a counter for more than 2^22 iterations, with `transfers` a GPU without the figures of the plan's copies, and the errors of the loader and the simulation, with
 // the row's parameters. Returns the number of calls of on_row.
 Result<std::uint64_t> predict(const Plan& plan, const std::vector<const Gpu*>& gpus,
                               const std::vector<NamedValues>& parameters, const PredictionOptions& options,
@@ -112,6 +124,8 @@ struct SweepOptions {
   unsigned threads = 0;                     // 0: as many as there are cores
   bool gpus_innermost = false;              // rows of equal parameters follow each other
   const std::atomic<bool>* stop = nullptr;  // checked now and then; true ends the sweep with the rows so far
+  // Only these of its rows, in their order: from number `first`, at most `rows`. Each is the same as in the whole sweep.
+  std::uint64_t first = 0, rows = std::numeric_limits<std::uint64_t>::max();
 };
 
 // predict() on all cores, in constant memory. make_batch is called in any thread, add() in the thread that

@@ -59,7 +59,9 @@ class Preparation {
     prepared.t_p_source = chosen.t_p_source;
     prepared.t_m_source = chosen.t_m_source;
     prepared.durations = durations_ = chosen.durations;
+    if (options_.transfers) check_copies();
     prepared.steps = prepare(plan_.steps);
+    check_single_durations(prepared);
     return prepared;
   }
 
@@ -78,6 +80,46 @@ class Preparation {
   }
 
  private:
+  // That each access with a duration of its own is one that a kernel has.
+  void check_single_durations(const PreparedGpu& gpu) const {
+    for (const auto& duration : durations_.single) {
+      const auto& name = duration.first;
+      const bool known = std::any_of(
+          gpu.launches.begin(), gpu.launches.end(),
+          [&](const PreparedLaunch& launch) { return has_access(*launch.program->program, name); });
+      if (known) continue;
+      throw Failed{
+          {error(fmt::format("the calibration of {} has a duration of {}, an access that no kernel of {} has",
+                             gpu_->name, to_string(name), plan_.name),
+                 "it was fitted to another version of the kernel: calibrate again")}};
+    }
+  }
+
+  // That the GPU has the figures of the plan's copies.
+  void check_copies() const {
+    const bool steps = has_copies(plan_.steps);
+    bool host = steps, device = false;
+    const auto look = [&](const auto& self, const std::vector<PlanTransfer>& transfers) -> void {
+      for (const PlanTransfer& transfer : transfers) {
+        const bool on_device = transfer.direction == PlanTransferDirection::device_to_device ||
+                               transfer.direction == PlanTransferDirection::set;
+        if (transfer.transfers.empty()) (on_device ? device : host) = true;
+        self(self, transfer.transfers);
+      }
+    };
+    if (!steps) look(look, plan_.transfers);
+    if (host && !gpu_->copies)
+      throw Failed{
+          {error(fmt::format("nobody knows how fast copies to {} are: its file has no `copies`", gpu_->name),
+                 "add `copies: {to_device_gb_s: …, to_host_gb_s: …, latency_us: …, source: …}` to its "
+                 "file in a folder that --gpu-dir names")}};
+    if (device && !gpu_->memory_bandwidth_gb_s)
+      throw Failed{
+          {error(fmt::format("{} has no memory_bandwidth_gb_s, which the plan's transfers within the "
+                             "device need",
+                             gpu_->name))}};
+  }
+
   std::size_t add_slot(const std::string& name) {
     prepared_.slots.push_back(name);
     return prepared_.slots.size() - 1;
@@ -214,15 +256,16 @@ class Preparation {
     return with_dimensions ? prepared_.dimension_slot(name) : -1;
   }
 
-  const TimedProgram* intern(const std::shared_ptr<const KernelProgram>& program) {
+  const TimedProgram* intern(std::shared_ptr<const KernelProgram> program) {
+    const MemoryDurations durations = durations_of(*program, durations_);
+    if (options_.places || !durations.single.empty()) program = with_places(*program);
     for (const auto& known : prepared_.programs) {
-      if ((known->program == program || *known->program == *program) &&
-          known->durations.load == durations_.load && known->durations.store == durations_.store) {
+      if ((known->program == program || *known->program == *program) && known->durations == durations) {
         return known.get();
       }
     }
     prepared_.programs.push_back(
-        std::make_unique<TimedProgram>(TimedProgram{program, durations_, used_names(*program)}));
+        std::make_unique<TimedProgram>(TimedProgram{program, durations, used_names(*program)}));
     const TimedProgram* fresh = prepared_.programs.back().get();
     if (WarpProgram warps(*fresh->program);
         options_.all_warps || takes_whole_launches(options_) || warps.varies())

@@ -141,6 +141,7 @@ inline void RowModel::count_launches(const PreparedLaunch& launch, const Launch&
 
 // What few rows ask for: the best launch, the terms of the sum, other models beside.
 void RowModel::launch_and_more(const PreparedLaunch& launch, std::size_t index, std::int64_t times) {
+  if (walk_) return add_kernel(launch, index, times);
   Launch shape = shape_of(launch, index);
   if (work_ != nullptr && !assumes_shares()) {  // whoever counts needs no time
     prepare(launch, last_[index], shape);
@@ -167,6 +168,32 @@ void RowModel::launch_and_more(const PreparedLaunch& launch, std::size_t index, 
   if (queue_) queue_->queue.add(time->us[queue_->run.kernel_part], number);
   if (first && gpu_->several_dimensions) set_first_dimensions(launch, index, shape);
   if (!beside_.empty()) times_beside(launch, index, shape, number);
+}
+
+// To the kernels that follow each other. What repeats is computed once.
+void RowModel::add_kernel(const PreparedLaunch& launch, std::size_t index, std::int64_t times) {
+  Launch shape = shape_of(launch, index);
+  Last& last = last_[index];
+  prepare(launch, last, shape);
+  walk_->known.resize(std::max(walk_->known.size(), index + 1));
+  Walk::Kernel kernel{shape, {}, last.values, last.shared_bytes, 0};
+  if (launch.several_dimensions()) kernel.dimensions = last.dimensions;
+  Walk::Kernel& known = walk_->known[index];
+  const bool same = known.shape == kernel.shape && known.dimensions == kernel.dimensions &&
+                    known.values == kernel.values && known.shared_bytes == kernel.shared_bytes;
+  if (!same) {
+    const TimeBreakdown* time = &time_of_any(*session_, *options_.model, launch, index, shape);
+    if (options_.best_launch) {
+      shape = best_of(launch, index, shape, time->total_us);
+      time = &time_of_any(*session_, *options_.model, launch, index, shape);
+    }
+    kernel.us = walk_->has_run ? time->us[walk_->run.kernel_part] : time->total_us;
+    known = std::move(kernel);
+  }
+  const auto number = static_cast<double>(times);
+  if (!std::exchange(walk_->kernels, true)) walk_->queue = LaunchQueue(walk_->run.overheads);
+  walk_->queue.add(known.us, number);
+  walk_->kernels_us += number * known.us;
 }
 
 inline void RowModel::once(const PreparedStep& step, std::int64_t times) {
@@ -232,7 +259,11 @@ Diagnostics RowModel::row(std::size_t gpu, const std::vector<std::int64_t>& valu
   } catch (Failed& failed) {
     return with_row(std::move(failed.diagnostics));
   }
-  if (more_per_row_) take_more(values);
+  if (more_per_row_) {
+    if (options_.transfers && noting_)
+      if (auto wrong = add_copies(); !wrong.empty()) return wrong;
+    take_more(values);
+  }
   if (row.launches == 0) {
     row.time = TimeBreakdown{};
     row.first_launch = Launch{};
@@ -249,9 +280,9 @@ void RowModel::start_gpu_or_row(const PreparedGpu& gpu, PredictionRow& row) {
   start_row(row);
   const bool whole_launches = takes_whole_launches(options_);
   more_than_times_ = options_.best_launch || terms_ != nullptr || work_ != nullptr || !beside_.empty() ||
-                     gpu_->block_shapes || gpu_->several_dimensions || whole_launches;
+                     gpu_->block_shapes || gpu_->several_dimensions || whole_launches || options_.transfers;
   more_per_row_ = options_.best_launch || !beside_.empty() || gpu_->block_shapes || gpu_->differing_warps ||
-                  whole_launches;
+                  whole_launches || options_.transfers;
 }
 
 // What few plans need before the launches of a row, …
@@ -432,6 +463,9 @@ std::shared_ptr<const WholeLaunch> RowModel::whole_launch(const PreparedLaunch& 
   Bindings names = on_gpu.values;
   for (const auto& [name, value] : bindings()) names.insert_or_assign(name, value);
   on_gpu.places = array_places(*plan_.plan, *launch.step->launch, names);
+  auto allocation = static_cast<std::int64_t>(plan_.plan->arrays.size());
+  for (const Array& array : on_gpu.program->arrays)
+    if (array.bytes) on_gpu.places.try_emplace(array.name, ArrayPlace{allocation++, 0, array.bytes});
   return whole;
 }
 

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "simulator/model/stream_timeline.h"
 #include "simulator/predict/prepare.h"
 
 namespace warptime {
@@ -91,6 +92,17 @@ class RowModel {
   void start_row(PredictionRow& row);  // what does not depend on parameters
   [[gnu::noinline]] void start_more();
   [[gnu::noinline]] void take_more(const std::vector<std::int64_t>& values);
+  // The row's operations with its copies, into row.with_copies.
+  [[gnu::noinline, gnu::cold]] Diagnostics add_copies();
+  void walk(const PreparedStep& step);
+  void walk(const PlanTransfer& transfer, const Bindings& bindings);
+  void add_copy(const PlanStep& step, double times);
+  void add_operation(StreamEngine engine, double us);
+  [[gnu::noinline]] void add_kernel(const PreparedLaunch& launch, std::size_t index, std::int64_t times);
+  void end_kernels();
+  void count_iteration(const PlanStep* step);
+  std::int64_t count_of(const Expression& expression, const PlanStep& step, const char* what) const;
+  double transfer_us(PlanTransferDirection direction, double bytes) const;
   void start_queues();
   void take_queues();  // the row's time is what they found
   [[gnu::noinline, gnu::cold]] Diagnostics with_row(Diagnostics wrong) const;
@@ -201,6 +213,28 @@ class RowModel {
     LaunchQueue queue{run.overheads};
   };
   std::optional<Queue> queue_, algorithm_3_queue_;
+  // What add_copies() has walked of the plan. The kernels that follow each other are not in the timeline yet.
+  struct Walk {
+    explicit Walk(double both_ways) : timeline(both_ways) {}
+    StreamTimeline timeline;
+    std::size_t stream = 0;
+    bool in_streams = false;
+    double copies_us = 0;
+    bool has_run = false;  // of the model: `queue` counts, not kernels_us
+    LaunchRun run;
+    bool kernels = false;  // whether there are such kernels
+    LaunchQueue queue{LaunchOverheads()};
+    double kernels_us = 0;
+    struct Kernel {
+      Launch shape;
+      std::optional<GridAndBlock> dimensions;
+      std::vector<std::int64_t> values;
+      std::int64_t shared_bytes = 0;
+      double us = 0;  // or of the part that the run names
+    };
+    std::vector<Kernel> known;  // by the number of the launch: the last one
+  };
+  std::optional<Walk> walk_;
   std::vector<std::optional<Queue>> queues_beside_;
   const PreparedGpu* gpu_ = nullptr;
   std::vector<std::int64_t> slots_;

@@ -50,14 +50,17 @@ struct ItemDetail {
   // Of an access without an address: nothing that is loaded decides it (it is computed in floating point, say), so that
   // threads side by side are taken to access what lies side by side.
   bool near = false;
-  bool floating = false;  // of an atomic: it is one of floating-point numbers
+  bool floating = false;  // of an atomic, also on the chip: it is one of floating-point numbers
+  // Of a run: ptxas makes a branch of one of its instructions, such as a division: no load rises past it.
+  bool splits = false;
   // The PTX instructions that it stands for, as indices, in the order of execution. Only while `analyze` makes the
   // program: a finished one has none.
   std::vector<std::uint32_t> made_of = {};
   // Of a memory access: what a profile says of it (profiled_program.h). Not in the file.
   std::shared_ptr<const AccessProfile> profile = {};
   bool empty() const {
-    return needs.empty() && rises == 0 && !chain && on_chip.empty() && !barrier && !near && !floating;
+    return needs.empty() && rises == 0 && !chain && on_chip.empty() && !barrier && !near && !floating &&
+           !splits;
   }
   friend bool operator==(const ItemDetail&, const ItemDetail&) = default;
 };

@@ -141,7 +141,7 @@ bool is_asynchronous_copy(const MemoryAccess& access) {
 
 bool operator==(const Repeat& a, const Repeat& b) {
   return a.count == b.count && a.counter == b.counter && a.per_thread == b.per_thread &&
-         a.unrolled == b.unrolled && a.body == b.body;
+         a.unrolled == b.unrolled && a.spread == b.spread && a.body == b.body;
 }
 
 bool operator==(const When& a, const When& b) {

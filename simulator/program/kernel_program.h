@@ -19,6 +19,7 @@
 #include "simulator/program/expression/expression.h"
 #include "simulator/program/instruction_classes.h"
 #include "simulator/program/item_detail.h"
+#include "simulator/program/iteration_spread.h"
 #include "simulator/program/machine_work.h"
 
 namespace warptime {
@@ -99,6 +100,9 @@ struct MemoryAccess {  // `load: …`, `store: …`: a memory access period
   // The array, one of KernelProgram::arrays; empty: not known.
   std::string array = {};
   std::string note;  // "atomic", "cp.async", "generic address, taken as global", …; empty: none
+  // Its place among the loads, or among the stores, of the program as written, from 1; 0 but in programs with_places()
+  // (memory_durations.h). Not in the file.
+  int place = 0;
   friend bool operator==(const MemoryAccess&, const MemoryAccess&) = default;
 };
 
@@ -120,6 +124,8 @@ struct Repeat {  // `repeat: K` with `body`; `counter: i` names a variable that 
   std::optional<Expression> per_thread = {};
   // The pieces in which the machine code executes the iterations, the longest first; empty: one by one.
   std::vector<UnrolledPiece> unrolled = {};
+  // Where data decide the iterations, and a profile says how warps differ (profiled_program.h). Not in the file.
+  std::optional<IterationSpread> spread = {};
   friend bool operator==(const Repeat& a, const Repeat& b);
 };
 struct When {  // `when: k < L - 1` with `then`, `else`
@@ -168,8 +174,9 @@ struct Parameter {
 
 // An array in device memory that the kernel accesses.
 struct Array {
-  std::string name;         // of the argument or module variable
-  std::string description;  // "argument 0 (const float* in)", "module variable"
+  std::string name;                        // of the argument or module variable
+  std::string description;                 // "argument 0 (const float* in)", "module variable"
+  std::optional<std::int64_t> bytes = {};  // of a module variable
   friend bool operator==(const Array&, const Array&) = default;
 };
 

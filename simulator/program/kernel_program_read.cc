@@ -143,8 +143,19 @@ class ProgramReader {
   void read_arrays(const Node& node, std::vector<Array>& arrays) {
     if (node.kind != Node::Kind::mapping)
       return reader_.error(node, "`arrays` must be a mapping", "arrays: {in: argument 0}");
-    for (const Entry& entry : node.entries)
-      arrays.push_back({entry.key.text, reader_.text(entry.value, "an array's description")});
+    for (const Entry& entry : node.entries) {
+      if (entry.value.kind != Node::Kind::mapping) {
+        arrays.push_back({entry.key.text, reader_.text(entry.value, "an array's description")});
+        continue;
+      }
+      Fields fields(reader_, entry.value, {"description", "bytes"}, "an array");
+      Array array{entry.key.text, {}};
+      if (const Node* text = fields.find("description"))
+        array.description = reader_.text(*text, "an array's description");
+      if (const Node* bytes = fields.require("bytes"))
+        array.bytes = read_in_range(*bytes, "bytes", 1, std::int64_t{1} << 46);
+      arrays.push_back(std::move(array));
+    }
   }
 
   void read_coverage(const Node& node, KernelProgram& program) {
@@ -240,9 +251,9 @@ class ProgramReader {
           fmt::format("an item must be one thing, not `{}` and `{}`", kind, kinds[1]->key.text),
           "begin a new item with `-`");
     }
-    std::vector<std::string> known = {kind,      "lines",   "ptx",   "threads", "predicated",
-                                      "shares",  "machine", "needs", "rises",   "chain",
-                                      "on_chip", "barrier", "near",  "floating"};
+    std::vector<std::string> known = {kind,      "lines",   "ptx",   "threads",  "predicated",
+                                      "shares",  "machine", "needs", "rises",    "chain",
+                                      "on_chip", "barrier", "near",  "floating", "splits"};
     if (kind == "repeat") known.insert(known.end(), {"counter", "per_thread", "unrolled", "body"});
     if (kind == "when") known.insert(known.end(), {"then_threads", "then", "else"});
     if (kind == "instructions") known.emplace_back("classes");
@@ -314,8 +325,9 @@ class ProgramReader {
                       "on_chip: [{load: shared, bytes: 4, address: 4 * threadIdx.x}]");
       for (const Node& access : accesses->items) detail.on_chip.push_back(read_chip_access(access));
     }
-    for (const auto& [name, value] : {std::pair{"barrier", &detail.barrier}, std::pair{"near", &detail.near},
-                                      std::pair{"floating", &detail.floating}})
+    for (const auto& [name, value] :
+         {std::pair{"barrier", &detail.barrier}, std::pair{"near", &detail.near},
+          std::pair{"floating", &detail.floating}, std::pair{"splits", &detail.splits}})
       if (const Node* flag = fields.find(name)) {
         *value = flag->text == "true";
         if (!*value && flag->text != "false")

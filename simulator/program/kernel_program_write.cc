@@ -54,7 +54,11 @@ class YamlWriter {
     parameters(program.parameters);
     if (!program.arrays.empty()) put("arrays:\n");
     for (const Array& array : program.arrays)
-      put("  ", Scalar{array.name}, ": ", Scalar{array.description}, '\n');
+      if (array.bytes)
+        put("  ", Scalar{array.name}, ": {description: ", Scalar{array.description, true},
+            ", bytes: ", *array.bytes, "}\n");
+      else
+        put("  ", Scalar{array.name}, ": ", Scalar{array.description}, '\n');
     assumptions(program.assumptions);
     if (!program.not_modelled.empty()) put("not_modelled:\n");
     for (const auto& text : program.not_modelled) put("  - ", Scalar{text}, '\n');
@@ -224,6 +228,7 @@ class YamlWriter {
     if (detail.barrier) begin("barrier"), put("true"), end();
     if (detail.near) begin("near"), put("true"), end();
     if (detail.floating) begin("floating"), put("true"), end();
+    if (detail.splits) begin("splits"), put("true"), end();
   }
 
   static const InstructionClasses* classes_of(const Item& item) {
@@ -357,6 +362,7 @@ void add_detail(const ItemDetail& detail, Json& json) {
   if (detail.barrier) json["barrier"] = true;
   if (detail.near) json["near"] = true;
   if (detail.floating) json["floating"] = true;
+  if (detail.splits) json["splits"] = true;
 }
 
 Json to_json_value(const Item& item) {
@@ -426,7 +432,11 @@ Json to_json_value(const KernelProgram& program) {
       json["parameters"][parameter.name] = parameter.description;
     }
   }
-  for (const Array& array : program.arrays) json["arrays"][array.name] = array.description;
+  for (const Array& array : program.arrays) {
+    Json& one = json["arrays"][array.name];
+    one = array.description;
+    if (array.bytes) one = {{"description", array.description}, {"bytes", *array.bytes}};
+  }
   for (const auto& one : program.not_modelled) json["not_modelled"].push_back(one);
   for (const Assumption& assumption : program.assumptions) {
     Json entry = Json::object();

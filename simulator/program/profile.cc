@@ -34,6 +34,18 @@ void read_iterations(Reader& reader, const Node& node, KernelProfile& profile) {
   }
 }
 
+void read_sample(Reader& reader, const Node& node, KernelProfile& profile) {
+  Fields fields(reader, node, {"blocks", "of"}, "`sample`");
+  const auto number = [&](const char* key) {
+    const Node* value = fields.require(key);
+    return value == nullptr ? 0 : reader.integer(*value, fmt::format("`{}`", key)).value_or(0);
+  };
+  const auto blocks = number("blocks"), of = number("of");
+  if (reader.failed()) return;
+  if (blocks < 1 || blocks > of) return reader.error(node, "`blocks` must be 1 to `of`");
+  profile.sample = {static_cast<std::uint64_t>(blocks), static_cast<std::uint64_t>(of)};
+}
+
 // The numbers of an access: each at least `least` and at most `most`.
 class AccessReader {
  public:
@@ -185,11 +197,13 @@ Result<Profile> read_profile(std::string_view text, const std::string& file) {
       reader.error(document, "a profile must be a mapping", "`warptime run --profile FILE` writes one");
       continue;
     }
-    Fields fields(reader, document, {"warptime", "kernel", "shares", "iterations", "accesses", "on_chip"},
+    Fields fields(reader, document,
+                  {"warptime", "kernel", "sample", "shares", "iterations", "accesses", "on_chip"},
                   "a profile");
     yaml::check_version(reader, fields, Profile::format_version);
     KernelProfile kernel;
     if (const Node* name = fields.find("kernel")) kernel.kernel = reader.text(*name, "`kernel`");
+    if (const Node* sample = fields.find("sample")) read_sample(reader, *sample, kernel);
     if (const Node* shares = fields.find("shares")) read_shares(reader, *shares, kernel);
     if (const Node* loops = fields.find("iterations")) read_iterations(reader, *loops, kernel);
     read_accesses(reader, fields, kernel);
@@ -204,6 +218,8 @@ std::string to_yaml(const Profile& profile) {
   for (const KernelProfile& kernel : profile.kernels) {
     if (!text.empty()) text += "---\n";
     text += fmt::format("warptime: {}\nkernel: {}\n", Profile::format_version, yaml::scalar(kernel.kernel));
+    if (kernel.sample)
+      text += fmt::format("sample: {{blocks: {}, of: {}}}\n", kernel.sample->blocks, kernel.sample->of);
     if (!kernel.shares.empty()) text += "shares:\n";
     for (const auto& [name, share] : kernel.shares) text += fmt::format("  {}: {:.6g}\n", name, share);
     if (!kernel.iterations.empty()) text += "iterations:\n";

@@ -19,6 +19,7 @@
 //   on_chip:
 //     shared_load_at_line_12: {requests: 512, ways: 2.5}
 //
+// Where a sample of the blocks was executed, `sample: {blocks: 1024, of: 65536}` says so, and `launch` is of these blocks.
 // An atomic's access has `atomic: {turns: 31, addresses: 29.5, hottest: 0.01}` besides. See access_profile.h.
 #pragma once
 
@@ -40,7 +41,12 @@ struct KernelProfile {
     double mean = 0, deviation = 0;  // over the times that warps came to the loop
     std::int64_t most = 0;
   };
+  // Of the blocks of a launch, these were executed.
+  struct Sample {
+    std::uint64_t blocks = 0, of = 0;
+  };
   std::string kernel;                            // its name in the source
+  std::optional<Sample> sample;                  // none: all were
   std::map<std::string, double> shares;          // of the warps, 0 to 1
   std::map<std::string, Iterations> iterations;  // of loops
   // Of accesses whose addresses data decide, by access_name(); and by chip_access_name().
@@ -58,7 +64,8 @@ struct Profile {
 };
 
 // Errors: not YAML, an unknown key, a share beyond 0 to 1, a negative number, sectors or lines of a request that no warp can
-// ask for, reuse times of more than 64 powers of two, a newer format version.
+// ask for, reuse times of more than 64 powers of two, a sample of more blocks than
+// the launch has, a newer format version.
 Result<Profile> read_profile(std::string_view text, const std::string& file);
 std::string to_yaml(const Profile& profile);
 

@@ -118,6 +118,7 @@ class ProfileApplier {
         set_iterations(repeat, early->second.name, last_beside ? mean - 1 : mean, 1);
       else
         cut_at_exits(repeat, early->second, mean);
+      set_spread(repeat, found->second, early->second.exits.empty() && last_beside ? -1 : 0);
       return;
     }
     const auto names = repeat.count.names();
@@ -130,6 +131,18 @@ class ProfileApplier {
     const double mean = found->second.mean + static_cast<double>(*less - kAnyCount);
     if (mean < kFewIterations && std::abs(mean - std::round(mean)) > kLeastPart)
       set_iterations(repeat, names[0], mean, 1);
+    set_spread(repeat, found->second, static_cast<double>(*less - kAnyCount));
+  }
+
+  // How warps differ in the iterations, of which the loop makes `more` than the profile counts. Where it makes other
+  // numbers of them in their place (a part of the body more often, several at once), in proportion.
+  void set_spread(Repeat& repeat, const KernelProfile::Iterations& of, double more) {
+    const double mean = of.mean + more, most = static_cast<double>(of.most) + more;
+    if (!(mean > 0) || !(of.deviation > kLeastPart * mean)) return;
+    const double made = repeat.count.is_integer() ? static_cast<double>(repeat.count.integer_value()) : mean;
+    const double scale = made / mean;
+    repeat.spread = IterationSpread{made, of.deviation * scale, most * scale};
+    changed_ = true;
   }
 
   // So many iterations, on average, of `share` of the body.

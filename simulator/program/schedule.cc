@@ -203,7 +203,9 @@ class Flattener {
   Period period(const Item& item, std::uint32_t number, const MemoryAccess& access) {
     const bool load = access.kind == MemoryAccess::Kind::load;
     double cycles = 0;
-    if (access.cycles) {
+    if (const double* const own = own_duration(access)) {
+      cycles = *own;
+    } else if (access.cycles) {
       cycles = duration(item, load ? "load" : "store", *access.cycles);
     } else if (access.access) {
       const auto pattern = static_cast<std::size_t>(*access.access);
@@ -213,6 +215,13 @@ class Flattener {
           error(fmt::format("a {} has neither `cycles` nor `access`", load ? "load" : "store"))};
     }
     return single(number, load ? PeriodKind::load : PeriodKind::store, cycles);
+  }
+
+  const double* own_duration(const MemoryAccess& access) const {
+    for (const auto& [name, cycles] : durations_.single)
+      if (name.place == access.place && name.store == (access.kind == MemoryAccess::Kind::store))
+        return &cycles;
+    return nullptr;
   }
 
   Fragment flatten(const Item& item, std::uint32_t number, const Repeat& repeat) {

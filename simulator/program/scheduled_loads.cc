@@ -158,6 +158,7 @@ class LoadScheduler {
     auto& pieces = std::get<Repeat>(main.what);
     pieces.count = with(Operator::divide, repeat.count);
     if (repeat.per_thread) pieces.per_thread = with(Operator::divide, *repeat.per_thread);
+    if (repeat.spread) pieces.spread = of_pieces(*repeat.spread, times);
     pieces.unrolled.clear();
     pieces.body.clear();
     if (!repeat.unrolled.empty()) {
@@ -186,6 +187,7 @@ class LoadScheduler {
     auto& left = std::get<Repeat>(rest.what);
     left.count = with(Operator::modulo, repeat.count);
     if (repeat.per_thread) left.per_thread = with(Operator::modulo, *repeat.per_thread);
+    if (repeat.spread) left.spread = left_of_pieces(times);
     left.unrolled.clear();
     left.body.clear();
     const Expression& all = repeat.per_thread ? *repeat.per_thread : repeat.count;
@@ -237,6 +239,7 @@ class LoadScheduler {
     bool waited = false;  // for a load, by what may compute an address of it
     for (Item& item : body) {
       const bool needs = item.detail && !item.detail->needs.empty();
+      if (item.detail && item.detail->splits) before = -1;
       if (is_load(item) && !needs && !(waited && has_unknown_address(item)))
         raise(item, before);
       else
@@ -254,7 +257,7 @@ class LoadScheduler {
       std::int64_t rises = 0, run = 0;
       for (std::size_t i = at; i-- > 0;) {
         const Item& before = items[i];
-        if (holds_loads(before) || !before.shares.empty()) break;
+        if (holds_loads(before) || !before.shares.empty() || (before.detail && before.detail->splits)) break;
         if (has_unknown_address(item) && before.detail && !before.detail->needs.empty()) break;
         if (is_load(before)) continue;
         run = i + 1 < at && before.threads != items[i + 1].threads ? 0 : run;

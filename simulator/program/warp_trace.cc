@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "simulator/program/launch_variable.h"
 
@@ -135,6 +137,7 @@ class LaunchTraceMaker {
     } else if (const auto* repeat = std::get_if<Repeat>(&item.what)) {
       node.count = count(repeat->count, item);
       if (repeat->per_thread) node.per_thread = known(expression(*repeat->per_thread));
+      if (repeat->spread && !repeat->per_thread) node.iterations = IterationQuantiles(*repeat->spread);
       node.counter = static_cast<int>(trace_.slots_++);
       counters_.emplace_back(repeat->counter, node.counter);
       conditions_.clear();  // the same names are of other counters in other repeats
@@ -341,6 +344,11 @@ void WarpTrace::restart(std::int64_t block, std::int64_t warp) {
   behind_ = 0;
   changes_ = 1;
   random_ = static_cast<std::uint64_t>(block) * 0x9e3779b97f4a7c15U + static_cast<std::uint64_t>(warp) + 1;
+  // Multiples of the golden section, without their whole part, are spread evenly.
+  constexpr double golden_section = 0.6180339887498949;
+  const double turns = golden_section * static_cast<double>(block * size.warps_per_block() + warp);
+  first_share_ = turns - std::floor(turns);
+  first_repeat_ = true;
   frames_.push_back({&launch_->nodes_, 0, of_warp_->active});
 }
 
@@ -380,15 +388,22 @@ std::int64_t WarpTrace::left_out(const TraceNode& node, std::int64_t iterations)
   return left;
 }
 
-// Whether this warp is among the share that does something: the same for the same launch each time.
+// Whether this warp is among the share that does something.
 bool WarpTrace::draw(double share) {
-  if (share >= 1) return true;
+  return share >= 1 || random() < share;
+}
+
+double WarpTrace::random() {
   random_ += 0x9e3779b97f4a7c15U;  // splitmix64 (Steele, Lea, Flood 2014)
   std::uint64_t z = random_;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
   z ^= z >> 31;
-  return static_cast<double>(z >> 11) * 0x1p-53 < share;
+  return static_cast<double>(z >> 11) * 0x1p-53;
+}
+
+std::int64_t WarpTrace::drawn_iterations(const TraceNode& node) {
+  return node.iterations.iterations(std::exchange(first_repeat_, false) ? first_share_ : random());
 }
 
 std::uint32_t WarpTrace::holding(const LaneExpression& condition, std::uint32_t threads) const {
@@ -481,7 +496,7 @@ void WarpTrace::enter(const TraceNode& node, std::uint32_t threads) {
       body.threads = first;
     }
   } else {
-    body.iterations = node.count.shared_value(slots_);
+    body.iterations = node.iterations.known() ? drawn_iterations(node) : node.count.shared_value(slots_);
   }
   slots_.shared[static_cast<std::size_t>(node.counter)] = 0;
   ++changes_;

@@ -41,6 +41,7 @@ struct TraceNode {
   double share = 1;                                    // of the warps that execute it
   double then_share = -1;  // of the warps that take `then`, where data decide; negative: the condition does
   int counter = -1;        // its slot
+  IterationQuantiles iterations;  // of a repeat whose iterations warps make differently often, as data decide
   std::vector<TraceNode> body, otherwise;
 };
 
@@ -127,6 +128,9 @@ class WarpTrace {
   // Before the first next(): leaves iterations of the outermost repeats out, the first ones, until about this part of
   // what they execute is behind the warp. 0 to 1.
   void begin_at(double part);
+  // Likewise: of the first repeat that it comes to whose iterations data decide, it makes as many as this share of the
+  // warps at most. 0 to 1.
+  void begin_with_share(double share) { first_share_ = share; }
 
   struct Step {
     const TraceNode* node = nullptr;
@@ -167,6 +171,8 @@ class WarpTrace {
   double work(const std::vector<TraceNode>& nodes, bool repeats_only) const;
   std::uint32_t threads_of(const TraceNode& node);
   bool draw(double share);
+  double random();  // from 0 to below 1, the same for the same launch each time
+  std::int64_t drawn_iterations(const TraceNode& node);
   std::uint32_t holding(const LaneExpression& condition, std::uint32_t threads) const;
 
   const LaunchTrace* launch_;
@@ -180,7 +186,9 @@ class WarpTrace {
   std::uint64_t changes_ = 1;      // of counters, so far
   std::vector<LineSectors> moved_;
   std::uint64_t random_ = 0;
-  double behind_ = 0;  // what begin_at() has yet to leave out, as work()
+  double first_share_ = 0;    // of warps, for the first repeat that data decide
+  bool first_repeat_ = true;  // it has not come to it yet
+  double behind_ = 0;         // what begin_at() has yet to leave out, as work()
 };
 
 }  // namespace warptime

@@ -279,6 +279,26 @@ double ratio(double part, double whole) {
   return whole > 0 ? std::clamp(part / whole, 0.0, 1.0) : 0;
 }
 
+// The SM whose blocks end last, of blocks that all run at the same time: that with the block whose warps execute most.
+// Blocks of several waves start where others have ended, which evens their lengths out: any SM is like the others.
+std::int64_t slowest_sm(const LaunchOnGpu& launch, std::int64_t at_once) {
+  const std::int64_t sms = std::max(launch.gpu->sms, 1);
+  if (launch.size.blocks() > at_once) return 0;
+  constexpr double clearly = 1.02;
+  const auto instructions = [](const WarpGroup& group) { return group.each.instructions; };
+  const auto& groups = launch.warps->groups;
+  const WarpGroup* most = nullptr;
+  const auto of_first = std::find_if(groups.begin(), groups.end(), [](const WarpGroup& group) {
+    return group.block == std::array<std::int64_t, 3>{};
+  });
+  for (const WarpGroup& group : groups)
+    if (most == nullptr || instructions(group) > instructions(*most)) most = &group;
+  if (most == nullptr) return 0;
+  if (of_first != groups.end() && instructions(*most) <= clearly * instructions(*of_first)) return 0;
+  const auto& grid = launch.size.grid;
+  return (most->block[0] + grid[0] * (most->block[1] + grid[1] * most->block[2])) % sms;
+}
+
 // Of what the launch accesses, what L2 still has from the same launch before.
 double share_that_stays(const Footprint& whole, double l2) {
   const double most = (kL2Stays - kL2StaysLess * ratio(whole.written_bytes, whole.all_bytes)) * l2;
@@ -467,7 +487,7 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
 
   // Once more for the time, now that it is known what memory gives and takes.
   options.reads_at_l2 = rounded(joined_reads);
-  options.sm = 0;
+  options.sm = slowest_sm(launch, sms * active_blocks);
   const double first = static_cast<double>(active_sms) * counts.first_bytes;
   const double from_memory = ratio(asked, first);
   options.from_memory = rounded(from_memory);

@@ -60,11 +60,23 @@ constexpr double kL1Queue = 32;
 // Of arrays of constants that the SM's cache does not hold: cycles more for an address that it does not find, until the
 // result and of the cache (data/hardware/h100_memory_rates.csv).
 constexpr double kConstantMissLatency = 70, kConstantMissCycles = 27, kConstantBytes = 2 * 1024;
+// Of an addition of floating-point numbers in shared memory, which is a loop: cycles of L1, cycles until the next round,
+// and rounds that fail for each that others have won (data/development: `group_by_few`).
+constexpr double kExchangeCycles = 4.6, kExchangeLatency = 76, kExchangeRetries = 1.4;
 constexpr std::int64_t kLocalLines = 1 << 17;  // of a warp: 512 KiB a thread
 
 int sectors_in(std::uint8_t sectors) {  // of a line
   constexpr std::array<std::int8_t, 16> counts = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
   return counts[sectors & 15];
+}
+
+// The addresses of these threads, in order. Returns how many there are.
+std::size_t sort_addresses(const LaneValues& addresses, std::uint32_t threads, LaneValues& sorted) {
+  std::size_t count = 0;
+  for (std::uint32_t rest = threads; rest != 0; rest &= rest - 1)
+    sorted[count++] = addresses[static_cast<std::size_t>(std::countr_zero(rest))];
+  std::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(count));
+  return count;
 }
 
 class SmRunner {
@@ -365,7 +377,7 @@ class SmRunner {
           if (const auto known = options_.places->find(access->array); known != options_.places->end()) {
             name = "@" + std::to_string(known->second.allocation);
             region.base = known->second.offset / kLineBytes;
-            region.lines = known->second.bytes.value_or(0) / kLineBytes;
+            region.lines = (known->second.bytes.value_or(0) + kLineBytes - 1) / kLineBytes;
           }
         const auto [place, fresh] = places_.try_emplace(name, static_cast<std::int64_t>(places_.size() + 1));
         regions_.resize(std::max(regions_.size(), static_cast<std::size_t>(node.access) + 1));
@@ -412,6 +424,8 @@ class SmRunner {
       if (options_.in_the_middle && started_ < options_.active_blocks * warps_per_block_)
         warp.trace.begin_at(1 - (static_cast<double>(started_ / warps_per_block_) + 0.5) /
                                     static_cast<double>(options_.active_blocks));
+      if (w == 0 && next_block_ + options_.sms >= launch_.blocks())
+        warp.trace.begin_with_share(longest_share());
       warp.block = block;
       warp.wave = next_block_ / options_.sms;
       warp.age = static_cast<std::uint64_t>(started_);
@@ -432,6 +446,13 @@ class SmRunner {
                    w == 0 && waits_for_place ? place.free.because : SmWait::blocks});
     }
     next_block_ += options_.sms;
+  }
+
+  // The launch ends with the longest of the warps that run last, on whatever SM: this SM's last block has one like it.
+  double longest_share() const {
+    const auto blocks =
+        static_cast<double>(std::min(launch_.blocks(), options_.sms * options_.active_blocks));
+    return 1 - 0.5 / (blocks * static_cast<double>(warps_per_block_));
   }
 
   // Waits from `time` on until its next item can begin.
@@ -674,11 +695,8 @@ class SmRunner {
   void count_turns(Warp& warp, const WarpTrace::Step& step, std::span<const LineSectors> lines) {
     LaneValues addresses;
     warp.trace.addresses(step, addresses);
-    std::array<std::int64_t, kLanes> sorted{};
-    std::size_t threads = 0;
-    for (unsigned rest = step.threads; rest != 0; rest &= rest - 1)
-      sorted[threads++] = addresses[static_cast<std::size_t>(std::countr_zero(rest))];
-    std::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(threads));
+    LaneValues sorted;
+    const std::size_t threads = sort_addresses(addresses, step.threads, sorted);
     turns_.assign(lines.size(), {});
     // Compilers let one thread do the work of all where they know that all have the same address.
     const auto* access = std::get_if<MemoryAccess>(&step.node->item->what);
@@ -775,10 +793,26 @@ class SmRunner {
                                                      : local_access(warp, step, index, access, start);
   }
 
+  // Shared memory adds no floating-point numbers: threads compare and exchange until they succeed. Those of one address
+  // take turns, and more of them where other warps come between.
+  static double exchange_rounds(const LaneValues& addresses, std::uint32_t threads) {
+    LaneValues sorted;
+    const std::size_t count = sort_addresses(addresses, threads, sorted);
+    std::size_t most = 0;
+    for (std::size_t i = 0, first = 0; i < count; ++i) {
+      if (sorted[i] != sorted[first]) first = i;
+      most = std::max(most, i - first + 1);
+    }
+    const auto turns = static_cast<double>(most);
+    return turns + kExchangeRetries * std::max(turns - 1, 0.0);
+  }
+
   double shared_access(Warp& warp, const WarpTrace::Step& step, std::size_t index, const ChipAccess& access,
                        double start) {
     LaneValues addresses;
-    const bool known = !access.ways && chip_addresses(warp, step, index, access, addresses);
+    const bool exchanges = access.kind == ChipAccess::Kind::atomic && step.node->item->detail->floating;
+    const bool drawn = (!access.ways || exchanges) && chip_addresses(warp, step, index, access, addresses);
+    const bool known = drawn && !access.ways;
     if (!known && !access.ways) {  // taken to have no conflicts
       l1_free_ = std::max(start, l1_free_) + 1;
       return access.kind == ChipAccess::Kind::store ? start : l1_free_ - 1 + figures_.shared_latency;
@@ -795,6 +829,12 @@ class SmRunner {
     (load ? run_.counts.shared_load_conflicts : run_.counts.shared_store_conflicts) += conflicts;
     if (options_.listener != nullptr) options_.listener->shared_access(ways, std::min(ways, least));
     const double served = std::max(start, l1_free_);
+    if (exchanges) {
+      const double rounds = drawn ? exchange_rounds(addresses, step.threads) : 1;
+      l1_free_ = served + rounds * kExchangeCycles;
+      l1_backlog_.serve(rounds * kExchangeCycles);
+      return served + rounds * kExchangeLatency;
+    }
     l1_free_ = served + ways;
     l1_backlog_.serve(ways);
     return load ? served + figures_.shared_latency + 2 * conflicts : start;

@@ -74,7 +74,7 @@ __global__ void k(const float* a, Grid g, const int* which) {
                                  {"g_8", "byte 8 of argument 1 (Grid g)"},
                                  {"g_16", "byte 16 of argument 1 (Grid g)"},
                                  {"which", "argument 2 (const int * which)"},
-                                 {"table", "module variable"}};
+                                 {"table", "module variable", 256}};
   EXPECT_EQ(program.arrays, declared);
 }
 

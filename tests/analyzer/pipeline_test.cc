@@ -85,6 +85,56 @@ TEST(Pipeline, ALoopOverTheGridCountsTheBusiestThread) {
   }
 }
 
+// clang lets the inner counter go from -32 to 0 and asks whether the sum wraps.
+TEST(Pipeline, ALoopThatEndsWhereItsCounterWrapsHasAClosedForm) {
+  const std::string text = R"(extern "C" __global__ void staged_rows(const float *a, float *b) {
+  __shared__ float tile[32][65];
+  for (int r = threadIdx.y; r < 32; r += 8)
+    for (int d = threadIdx.x; d < 64; d += 32) tile[r][d] = a[(blockIdx.y * 32 + r) * 64 + d];
+  __syncthreads();
+  b[threadIdx.y * 32 + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+}
+)";
+  for (const bool rolled : {false, true}) {
+    CompileOptions options;
+    options.rolled = rolled;
+    const auto analysis = analyze_text(text, options, {.kernel = "staged_rows"});
+    ASSERT_TRUE(analysis) << to_text(analysis.diagnostics());
+    const auto& program = analysis->kernels[0].program;
+    EXPECT_EQ(count(flat(program, {}), PeriodKind::load), 4 * 2) << to_yaml(program);
+    for (const auto& assumption : program.assumptions)
+      EXPECT_EQ(assumption.text.find("left early"), std::string::npos) << assumption.text;
+  }
+}
+
+// It ends at its count or at a guard of the threads, whichever comes first: eight rows at most.
+TEST(Pipeline, ALoopEndsAtTheFirstOfItsExits) {
+  const std::string text = R"(extern "C" __global__ void eight_rows(int n, float *a) {
+#pragma unroll 1
+  for (int k = 0; k < 8; ++k) {
+    int i = (blockIdx.x * 8 + k) * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    a[i] = 1;
+  }
+}
+)";
+  for (const auto& way : ways_to_compile()) {
+    SCOPED_TRACE(way.name);
+    const auto analysis = analyze_text(text, way.options, {.kernel = "eight_rows"});
+    ASSERT_TRUE(analysis) << to_text(analysis.diagnostics());
+    const auto& program = analysis->kernels[0].program;
+    const Bindings block{{"blockDim.x", 256}, {"gridDim.x", 1}};
+    const auto stores = [&](std::int64_t n) {
+      Bindings values = block;
+      values["n"] = n;
+      return count(flat(program, values), PeriodKind::store);
+    };
+    EXPECT_EQ(stores(1 << 20), 8) << to_yaml(program);
+    for (const auto& assumption : program.assumptions)
+      EXPECT_EQ(assumption.text.find("left early"), std::string::npos) << assumption.text;
+  }
+}
+
 TEST(Pipeline, ALoopThatDataMayLeaveRunsToItsEndAndSaysSo) {
   const auto text = read_file("tests/analyzer/kernels/loops.cu");
   for (const auto& way : ways_to_compile()) {

@@ -84,6 +84,17 @@ TEST_F(ValuesTest, AnUnsignedComparisonOfANumberThatMayBeNegativeKeepsItsMeaning
   EXPECT_EQ(text(none_known.simplify(v.compare(SymbolicOp::less_unsigned, a, c(4)))), "a >= 0 && a < 4");
 }
 
+TEST_F(ValuesTest, ASumIsBelowItsAddendWhereItWraps) {
+  const auto sum = v.add(a, c(128));
+  EXPECT_EQ(text(v.compare(SymbolicOp::less_unsigned, sum, a)), "a >= -128 && a < 0");
+  EXPECT_EQ(v.compare(SymbolicOp::less_equal_unsigned, sum, a), v.compare(SymbolicOp::less_unsigned, sum, a));
+  EXPECT_EQ(v.logical_not(v.compare(SymbolicOp::less_equal_unsigned, a, sum)),
+            v.compare(SymbolicOp::less_unsigned, sum, a));
+  Facts facts(v);
+  facts.assume(v.compare(SymbolicOp::less_equal, c(0), a), true);
+  EXPECT_EQ(facts.simplify(v.compare(SymbolicOp::less_unsigned, sum, a)), c(0));
+}
+
 TEST_F(ValuesTest, OverflowIsNoForm) {
   const auto huge = v.scale(a, std::int64_t{1} << 62);
   EXPECT_EQ(text(v.scale(huge, 4)), "?");

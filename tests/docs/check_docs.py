@@ -36,7 +36,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.normpath(os.path.join(HERE, "..", ".."))
-COPIED = ["README.md", "data", "docs", "dwt_kernels", "samples", "scripts", "simulator/gpu/catalogue", "tests/ptx/data", "tests/python/data"]
+COPIED = ["CHANGELOG.md", "README.md", "data", "docs", "dwt_kernels", "samples", "scripts", "simulator/gpu/catalogue", "tests/ptx/data", "tests/python/data"]
 COLUMNS = 100
 SECONDS_PER_COMMAND = 120
 DEBIAN_PYTHON = "/usr/bin/python3"  # has the packages; another that stands before it in PATH may not

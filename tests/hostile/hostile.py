@@ -4,7 +4,7 @@
   tests/hostile/hostile.py --warptime build/warptime                 all of them; fails where a promise is broken
   tests/hostile/hostile.py --warptime build/warptime -k 'outputs: run'   those whose kind and name have this text
   tests/hostile/hostile.py --warptime build/warptime --update docs/robustness.md   writes the table into the page
-  tests/hostile/hostile.py --warptime build-fuzz/warptime --slow 20 --memory 8     a build with sanitizers
+  tests/hostile/hostile.py --warptime build-sanitize/warptime --slow 20 --memory 8    a build with sanitizers
 """
 
 import argparse

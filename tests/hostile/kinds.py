@@ -149,7 +149,8 @@ def shells():
                    {f"x{text}.cu": inputs.KERNEL, ".git": harness.make_repository})
         yield case(f"{text!r}, --against", ["models", "check", ".", "--against", "x" + text])
     for revision in ("^HEAD", "HEAD..HEAD", "--all", "-h", "--output=HACKED", ":/x", "@{u}"):
-        yield case(f"{revision}, --against", ["models", "check", ".", "--against", revision])
+        yield Case(f"{revision}, --against", ["models", "check", ".", "--against", revision],
+                   {**TOOLS, **FILES, ".git": harness.make_repository}, (1,), "is not a revision", environment=WITH_TOOLS)
 
 
 WRITING_FLAGS = """-MF=x -MFx -MD -MMD -M -MM -MJx -MV -save-temps --save-temps -save-temps=obj -save-stats --save-stats

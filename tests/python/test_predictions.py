@@ -239,3 +239,27 @@ def test_the_tour_draws_its_figures(tmp_path):
     for figure in ("figure_9.svg", "ranking.svg"):
         xml.etree.ElementTree.parse(tmp_path / "out" / figure)
     assert len((ROOT / "samples/python/tour.py").read_text().splitlines()) <= 40
+
+
+def test_the_figures_are_drawn(tmp_path):
+    pytest.importorskip("matplotlib")
+    environment = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(os.path.abspath(w.__file__))), "MPLBACKEND": "Agg"}
+    for folder in ("samples", "dwt_kernels", "data"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    said = subprocess.run([sys.executable, "samples/python/figures.py"], check=True, cwd=tmp_path, capture_output=True, text=True, env=environment)
+    assert said.stdout == "block.png figure_9.png ranking.png\n"
+    assert len((ROOT / "samples/python/figures.py").read_text().splitlines()) <= 40
+
+
+@pytest.mark.parametrize("count", [1, 3, 7, 40])
+def test_shards_are_the_rows(count):
+    whole = w.predict("matrix", gpu=["h200", "rtx-2080"], K=[8, 10], N="2^6..2^12")
+    parts = [w.predict("matrix", gpu=["h200", "rtx-2080"], K=[8, 10], N="2^6..2^12", shard=(i + 1, count)) for i in range(count)]
+    assert np.concatenate([part.array for part in parts]).tolist() == whole.array.tolist()
+    assert all(part.total_rows == len(whole) == 28 for part in parts)
+    assert [part.first_row for part in parts] == [sum(len(p) for p in parts[:i]) for i in range(count)]
+
+
+def test_there_is_no_part_5_of_4():
+    with pytest.raises(w.ArgumentError, match="no part 5 of 4"):
+        w.predict("matrix", gpu="h200", K=8, N=64, shard=(5, 4))

@@ -96,6 +96,7 @@ TEST(DeviceFile, OfEveryGpuIsReadBackAsItWas) {
     for (const TimingFigure& figure : timing_figures())
       EXPECT_EQ(read->timing.*figure.member, gpu.timing.*figure.member) << gpu.name << ", " << figure.name;
     EXPECT_EQ(read->timing_origins, gpu.timing_origins) << gpu.name;
+    EXPECT_EQ(read->copies, gpu.copies) << gpu.name;
     auto sources = gpu.sources;
     std::erase_if(sources, [](const auto& one) { return one.first.starts_with("luo_suda."); });
     EXPECT_EQ(read->sources, sources) << gpu.name;

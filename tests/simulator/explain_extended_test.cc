@@ -114,6 +114,9 @@ const std::vector<Kernel>& kernels() {
        "program: [{repeat: 100, counter: i, body: [{instructions: 1, lines: 5, machine: {lsu: 1}, on_chip: "
        "[{load: local, "
        "bytes: 4, address: 4 * i}]}]}]"},
+      {Claim::Kind::no_divergence,
+       "program: [{repeat: 100, threads: threadIdx.x % 2 == 0, body: [{instructions: 8, lines: 5}]}, "
+       "{repeat: 100, threads: threadIdx.x % 2 == 1, body: [{instructions: 8, lines: 6}]}]"},
       {Claim::Kind::fewer_registers,
        "resources: {registers: 255}\nprogram: [{repeat: 100, body: [{instructions: 1, lines: 5, machine: "
        "{fma: 1}, chain: "

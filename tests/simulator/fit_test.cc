@@ -172,7 +172,7 @@ TEST_F(MatrixFit, FindsDurationsToo) {
   ASSERT_FALSE(open.empty());
   MemoryDurations durations = times->durations();
   FitOptions options;
-  for (const DurationName name : open) {
+  for (const DurationName& name : open) {
     duration(durations, name) *= 1.5;
     options.durations.push_back({name, 1, 500});
   }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "simulator/plan/plan_write.h"
 #include "test_files.h"
 
 namespace warptime {
@@ -86,6 +87,56 @@ launches:
   EXPECT_EQ(texts(launch(4).grid), (Texts{"N"}));
   EXPECT_TRUE(launch(5).grid.empty());
   EXPECT_EQ(to_string(*launch(5).shared), "1024");
+}
+
+TEST(Plan, CopiesAndStreamsAreRead) {
+  const auto plan = read_plan(R"(
+name: tiles
+parameters: [N, s]
+launches:
+  - repeat: N
+    counter: i
+    streams: s
+    launches:
+      - copy: {bytes: 4 * N, to: device}
+      - {kernel: mtx.cu, threads: N}
+      - {copy: {bytes: i, to: host}, repeat: 2}
+)",
+                              "tiles.plan.yaml");
+  ASSERT_TRUE(plan) << to_text(plan.diagnostics());
+  const PlanStep& group = plan->steps.at(0);
+  EXPECT_EQ(to_string(*group.streams), "s");
+  ASSERT_EQ(group.steps.size(), 3u);
+  EXPECT_FALSE(group.steps[0].launch);
+  EXPECT_EQ(group.steps[0].copy->direction, PlanTransferDirection::host_to_device);
+  EXPECT_EQ(to_string(group.steps[0].copy->bytes), "4 * N");
+  EXPECT_EQ(group.steps[2].copy->direction, PlanTransferDirection::device_to_host);
+  EXPECT_EQ(group.steps[2].repeat, Expression(2));
+  EXPECT_TRUE(has_copies(plan->steps));
+  int launches = 0;
+  for_each_launch(plan->steps, [&](const PlanStep&) { ++launches; });
+  EXPECT_EQ(launches, 1);
+  const auto again = read_plan(write_plan(*plan, {}), "again.plan.yaml");
+  ASSERT_TRUE(again) << to_text(again.diagnostics());
+  EXPECT_EQ(write_plan(*again, {}), write_plan(*plan, {}));
+}
+
+TEST(Plan, CopiesThatAreWrong) {
+  const auto wrong_of = [](const std::string& steps) {
+    return to_text(read_plan("name: a\nparameters: [N]\nlaunches:\n" + steps, "a.plan.yaml").diagnostics());
+  };
+  EXPECT_NE(wrong_of("  - copy: {bytes: M, to: device}\n").find("a.plan.yaml:4:19: error: `bytes`: `M` is"),
+            std::string::npos);
+  EXPECT_NE(
+      wrong_of("  - copy: {bytes: N, to: disk}\n").find("a.plan.yaml:4:26: error: a copy is to `device`"),
+      std::string::npos);
+  EXPECT_NE(wrong_of("  - copy: {bytes: N}\n").find("`to`"), std::string::npos);
+  EXPECT_NE(
+      wrong_of("  - {copy: {bytes: N, to: host}, threads: N}\n").find("unknown key `threads` in a copy"),
+      std::string::npos);
+  EXPECT_NE(wrong_of("  - {streams: 2, launches: [{streams: 2, launches: [{copy: {bytes: N, to: host}}]}]}\n")
+                .find("`streams` in a group that is in streams itself"),
+            std::string::npos);
 }
 
 TEST(Plan, TheOrderOfParametersIsKept) {

@@ -73,6 +73,13 @@ TEST(ScheduledLoads, StayBehindStoresAndBarriers) {
   EXPECT_EQ(scheduled(loop("n", twice, load + ", " + calc(", needs: [1], barrier: true"))), "n[L1 c(1)]");
 }
 
+// A division is a branch to ptxas: loads of the next iteration stay behind it.
+TEST(ScheduledLoads, StayBehindDivisions) {
+  EXPECT_EQ(
+      scheduled(loop("n", ", unrolled: [{iterations: 2}]", load + ", " + calc(", needs: [1], splits: true"))),
+      "n / 2[c L1+1 c(1) L2 c(2)] n % 2[L3 c(3)]");
+}
+
 TEST(ScheduledLoads, NeedWhatTheIterationBeforeHasLoaded) {
   // A chain: each load needs the one of the iteration before.
   const std::string chain =

@@ -268,6 +268,43 @@ TEST(MemoryLevels, DataChooseAmongSharedLocalAndConstantWords) {
   EXPECT_EQ(of("{store: local, bytes: 4, address: 0}").l1_local_stores / 132 / 100, 4);
 }
 
+// Floating-point numbers are added by comparing and exchanging: threads with one address take turns, and each turn is
+// longer than an access.
+TEST(MemoryLevels, FloatingAtomicsInSharedMemoryTakeTurns) {
+  const auto cycles_of = [](const std::string& address, const std::string& more) {
+    return levels_of(
+               {"[{repeat: 100, body: [{instructions: 1, on_chip: [{atomic: shared, bytes: 4, address: \"" +
+                    address + "\"}]" + more + "}]}]",
+                {{132, 1, 1}, {32, 1, 1}}})
+        .cycles;
+  };
+  const double apart = cycles_of("4 * threadIdx.x", ", floating: true"),
+               together = cycles_of("0", ", floating: true");
+  EXPECT_NEAR(apart / 100, 76, 5);
+  EXPECT_GT(together, 30 * apart);
+  EXPECT_LT(cycles_of("0", ""), 0.2 * apart);
+}
+
+// Of blocks that all run at the same time the longest ends the launch; it need not be on the first SM. Blocks of about
+// the same length are not told apart.
+TEST(MemoryLevels, OfOneWaveAreThoseOfTheSlowestSm) {
+  const auto cycles_of = [](const std::string& iterations) {
+    return levels_of(
+               {"[{repeat: \"" + iterations + "\", body: [{instructions: 4, chain: 40, machine: {fma: 4}}]}]",
+                {{100, 1, 1}, {32, 1, 1}}})
+        .cycles;
+  };
+  const double longest = cycles_of("300");
+  const auto differing = [&](const std::string& of_block) {
+    return levels_of({"[{repeat: 300, per_thread: \"" + of_block +
+                          "\", body: [{instructions: 4, chain: 40, machine: {fma: 4}}]}]",
+                      {{100, 1, 1}, {32, 1, 1}}})
+        .cycles;
+  };
+  EXPECT_NEAR(differing("3 * blockIdx.x + 3"), longest, 0.15 * longest);
+  EXPECT_NEAR(differing("300 - 3 * blockIdx.x"), longest, 0.15 * longest);
+}
+
 TEST(ArrayPlaces, AreWhatTheLaunchsArgumentsPointTo) {
   const auto plan = read_plan(
       "name: p\nparameters: [n]\narrays: {x: n, y: {elements: 2 * n, type: f64}}\n"

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <limits>
 #include <random>
@@ -89,6 +90,29 @@ TEST(Sweep, GivesTheRowsOfOneThreadInTheirOrder) {
     EXPECT_EQ(outcome.rows, expected.rows);
     EXPECT_TRUE(outcome.text == expected.text) << threads;
   }
+}
+
+TEST(Sweep, HasOnlyTheRowsThatItIsAskedFor) {
+  const Plan plan = plan_of(plan_text);
+  const KernelProgram program = test::program_of(program_text);
+  const std::string parameters = "K=1,5,3,N=32..9000:17";
+  const auto expected = one_by_one(plan, parameters, program);
+  for (const unsigned threads : {1u, 3u}) {
+    std::string text;
+    for (std::uint64_t first = 0; first < expected.rows + 2000; first += 1000) {
+      SweepOptions how;
+      how.threads = threads;
+      how.first = first;
+      how.rows = 1000;
+      const auto outcome = swept(plan, parameters, program, how);
+      EXPECT_EQ(outcome.rows, std::min<std::uint64_t>(1000, expected.rows - std::min(first, expected.rows)));
+      text += outcome.text;
+    }
+    EXPECT_TRUE(text == expected.text) << threads;
+  }
+  SweepOptions rest;
+  rest.first = expected.rows - 7;
+  EXPECT_EQ(swept(plan, parameters, program, rest).rows, 7u);
 }
 
 TEST(Sweep, WithTheGpusInnermostHasRowsOfEqualParametersTogether) {

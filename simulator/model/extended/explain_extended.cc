@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "simulator/model/extended/divergence.h"
 #include "simulator/model/extended/extended_model.h"
 #include "simulator/model/extended/extended_parts.h"
 #include "simulator/model/extended/program_changes.h"
@@ -157,6 +158,7 @@ class ExtendedClaims {
     no_conflicts();
     no_local_memory();
     fewer_loads();
+    for (const std::string& kernel : kernels()) no_divergence(*find(kernel));
     for (const std::string& kernel : kernels()) {
       const ExplainedLaunch& launch = *find(kernel);
       more_blocks(launch);
@@ -207,13 +209,15 @@ class ExtendedClaims {
   }
 
   // Says what `what` gives, if that is worth it.
-  bool claim(Claim::Kind kind, const ExplainedLaunch& launch, std::optional<KernelProgram> program,
-             const std::string& what) {
+  bool claim(Claim::Kind kind, const ExplainedLaunch& launch, const LineSet& lines,
+             std::optional<KernelProgram> program, const std::string& what) {
     if (!program) return false;
     const auto time = changed_.time_us(launch.kernel, *program);
     if (!time || !(*time < (1 - kWorthClaiming) * row_.total_us)) return false;
     Claim& claim = claims_.emplace_back();
     claim.kind = kind;
+    claim.kernel = launch.kernel;
+    claim.lines = lines;
     claim.text = fmt::format("{}: {}: {}, {} less", launch.kernel, what, time_text(*time),
                              percent_text(1 - *time / row_.total_us));
     claim.time_us = *time;
@@ -248,7 +252,8 @@ class ExtendedClaims {
       const std::int64_t row = std::gcd(launch.whole->size.block[0], static_cast<std::int64_t>(kLanes));
       if (row < shortest_row) continue;
       const LineTraffic& traffic = *line->traffic;
-      claim(Claim::Kind::coalesced, launch, with_coalesced_accesses(*launch.whole->program, line->where, row),
+      claim(Claim::Kind::coalesced, launch, line->lines,
+            with_coalesced_accesses(*launch.whole->program, line->where, row),
             fmt::format(
                 "if the threads of a warp accessed neighbouring elements at {} ({:.3g} sectors a request in "
                 "place of {:.3g})",
@@ -261,7 +266,8 @@ class ExtendedClaims {
            return one.traffic ? one.traffic->shared_ways - one.traffic->shared_least_ways : 0;
          })) {
       const ExplainedLaunch& launch = *find(line->kernel);
-      claim(Claim::Kind::no_conflicts, launch, without_bank_conflicts(*launch.whole->program, line->where),
+      claim(Claim::Kind::no_conflicts, launch, line->lines,
+            without_bank_conflicts(*launch.whole->program, line->where),
             fmt::format("without bank conflicts of shared memory at {} ({:.3g} ways now)", line->where,
                         line->traffic->shared_ways / line->traffic->shared_least_ways));
     }
@@ -271,9 +277,19 @@ class ExtendedClaims {
     for (const LineShare* line :
          lines_by([](const LineShare& one) { return one.traffic ? one.traffic->local_sectors : 0; })) {
       const ExplainedLaunch& launch = *find(line->kernel);
-      claim(Claim::Kind::no_local_memory, launch, without_local_memory(*launch.whole->program, line->where),
+      claim(Claim::Kind::no_local_memory, launch, line->lines,
+            without_local_memory(*launch.whole->program, line->where),
             fmt::format("with the local memory of {} in registers", line->where));
     }
+  }
+
+  void no_divergence(const ExplainedLaunch& launch) {
+    const Divergence found = divergence_of(*launch.whole);
+    claim(Claim::Kind::no_divergence, launch, found.lines,
+          without_divergence(*launch.whole->program, found.shares),
+          fmt::format(
+              "if the threads of each warp took the same side of its branches ({:.3g} of {} execute {})",
+              found.threads, kLanes, found.where));
   }
 
   void fewer_loads() {
@@ -282,7 +298,8 @@ class ExtendedClaims {
            return loads && one.total_us() > kWorthTrying * row_.total_us ? one.total_us() : 0;
          })) {
       const ExplainedLaunch& launch = *find(line->kernel);
-      claim(Claim::Kind::fewer_loads, launch, without_every_second_load(*launch.whole->program, line->where),
+      claim(Claim::Kind::fewer_loads, launch, line->lines,
+            without_every_second_load(*launch.whole->program, line->where),
             fmt::format("with half the loads of {}", line->where));
     }
   }
@@ -302,7 +319,7 @@ class ExtendedClaims {
       while (--*resources.registers_per_thread > 0) {
         const Occupancy more = occupancy(*whole.gpu, launch.shape.threads_per_block, resources);
         if (more.active_blocks <= now.active_blocks) continue;
-        claim(Claim::Kind::fewer_registers, launch, with(resources),
+        claim(Claim::Kind::fewer_registers, launch, {}, with(resources),
               fmt::format(
                   "with at most {} registers a thread in place of {}, {} blocks are active on an SM in place "
                   "of {}",
@@ -315,7 +332,7 @@ class ExtendedClaims {
       resources.shared_bytes_static /= 2;
       const Occupancy more = occupancy(*whole.gpu, launch.shape.threads_per_block, resources);
       if (more.active_blocks > now.active_blocks)
-        claim(Claim::Kind::less_shared, launch, with(resources),
+        claim(Claim::Kind::less_shared, launch, {}, with(resources),
               fmt::format(
                   "with {} bytes of static shared memory in place of {}, {} blocks are active on an SM in "
                   "place of {}",
@@ -328,7 +345,7 @@ class ExtendedClaims {
     for (const LineShare& line : lines_)
       if (line.kernel == launch.kernel) us += limit_of(line, "fp64_pipe");
     if (us < kWorthTrying * row_.total_us) return;
-    claim(Claim::Kind::single_precision, launch, in_single_precision(*launch.whole->program),
+    claim(Claim::Kind::single_precision, launch, {}, in_single_precision(*launch.whole->program),
           "with its double-precision instructions on the FMA pipes, as single precision");
   }
 

@@ -172,6 +172,36 @@ std::optional<KernelProgram> without_local_memory(const KernelProgram& program, 
   });
 }
 
+namespace {
+
+// Walks the items of the program and of its copy side by side.
+void take_together(const Items& of, Items& copy, const TogetherShares& shares, KernelProgram& program) {
+  for (std::size_t i = 0; i < of.size(); ++i) {
+    if (const auto found = shares.find(&of[i]); found != shares.end()) {
+      Parameter share;
+      share.name = "together_" + std::to_string(program.parameters.size());
+      share.share = found->second;
+      copy[i].threads.reset();
+      copy[i].predicated = false;
+      copy[i].shares.push_back(share.name);
+      program.parameters.push_back(std::move(share));
+    }
+    std::vector<const Items*> inner;
+    for_each_inner(of[i], [&](const Items& items) { inner.push_back(&items); });
+    std::size_t next = 0;
+    for_each_inner(copy[i], [&](Items& items) { take_together(*inner[next++], items, shares, program); });
+  }
+}
+
+}  // namespace
+
+std::optional<KernelProgram> without_divergence(const KernelProgram& program, const TogetherShares& shares) {
+  if (shares.empty()) return std::nullopt;
+  KernelProgram copy = program;
+  take_together(program.program, copy.program, shares, copy);
+  return copy;
+}
+
 std::optional<KernelProgram> in_single_precision(const KernelProgram& program) {
   return changed(program, [](Item& item) {
     if (!item.machine || (*item.machine)[Pipe::fp64] == 0) return false;

@@ -2,6 +2,7 @@
 // (ItemDetail::needs).
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -24,6 +25,11 @@ std::optional<KernelProgram> with_coalesced_accesses(const KernelProgram& progra
 std::optional<KernelProgram> without_bank_conflicts(const KernelProgram& program, const std::string& where);
 // No local memory is accessed at `where`.
 std::optional<KernelProgram> without_local_memory(const KernelProgram& program, const std::string& where);
+// An item that only some threads of a warp execute: the share of the warps that execute it if those are together in warps
+// of their own.
+using TogetherShares = std::map<const Item*, double>;
+// The program whose warps do not diverge at these of its items.
+std::optional<KernelProgram> without_divergence(const KernelProgram& program, const TogetherShares& shares);
 // What the FP64 pipe executes is executed by the FMA pipes.
 std::optional<KernelProgram> in_single_precision(const KernelProgram& program);
 

@@ -1,0 +1,86 @@
+// Loops that warps leave at different times, as a profile has seen.
+#include "simulator/program/iteration_spread.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "simulator/gpu/gpu.h"
+#include "simulator/program/profiled_program.h"
+#include "simulator/sm/memory_levels.h"
+#include "test_files.h"
+
+namespace warptime {
+namespace {
+
+struct Moments {
+  double mean = 0, deviation = 0;
+};
+Moments moments_of(const IterationSpread& spread) {
+  const IterationQuantiles quantiles(spread);
+  constexpr int warps = 10'000;
+  double sum = 0, squares = 0;
+  for (int i = 0; i < warps; ++i) {
+    const auto iterations = static_cast<double>(quantiles.iterations((i + 0.5) / warps));
+    sum += iterations;
+    squares += iterations * iterations;
+  }
+  return {sum / warps, std::sqrt(std::max(0.0, squares / warps - sum / warps * sum / warps))};
+}
+
+TEST(IterationQuantiles, HaveTheMeanTheDeviationAndTheMostOfTheProfile) {
+  for (const IterationSpread& spread :
+       {IterationSpread{508, 158, 1000}, {170, 60, 255}, {40, 40, 400}, {9, 3, 31}}) {
+    const auto [mean, deviation] = moments_of(spread);
+    EXPECT_NEAR(mean, spread.mean, 0.02 * spread.mean + 0.1);
+    EXPECT_NEAR(deviation, spread.deviation, 0.05 * spread.deviation + 0.3);
+    EXPECT_LE(IterationQuantiles(spread).iterations(1), spread.most);
+    EXPECT_GE(IterationQuantiles(spread).iterations(0), 0);
+  }
+}
+
+// As far apart as possible: three of four warps make none, the others the most.
+TEST(IterationQuantiles, AreTwoNumbersWhereTheDeviationIsTheWidest) {
+  const IterationQuantiles quantiles({25, std::sqrt(0.25 * 0.75) * 100, 100});
+  EXPECT_EQ(quantiles.iterations(0.5), 0);
+  EXPECT_EQ(quantiles.iterations(0.9), 100);
+}
+
+TEST(IterationSpread, OfPiecesAndWhatIsLeftAddUp) {
+  const IterationSpread whole{508, 158, 1000};
+  for (const int times : {2, 4, 8}) {
+    const Moments pieces = moments_of(of_pieces(whole, times)), left = moments_of(left_of_pieces(times));
+    EXPECT_NEAR(times * pieces.mean + left.mean, whole.mean, 0.02 * whole.mean) << times;
+    EXPECT_NEAR(times * pieces.deviation, whole.deviation, 0.06 * whole.deviation) << times;
+  }
+}
+
+// A launch whose blocks all run at the same time ends with the longest warp: its time is that of nearly the most
+// iterations, not of the mean. The sum of what is executed stays that of the mean.
+TEST(IterationSpread, TheLongestWarpEndsTheLaunch) {
+  const auto cycles_of = [](const KernelProfile::Iterations& iterations) {
+    KernelProfile profile;
+    profile.iterations["iterations_at_line_4"] = iterations;
+    const auto program =
+        with_profile(std::make_shared<const KernelProgram>(test::program_of(
+                         "program: [{repeat: iterations_at_line_4, body: [{instructions: 4, chain: 40}]}]")),
+                     profile, {});
+    const Gpu gpu = **GpuCatalogue::bundled().find("h100-sxm");
+    const LaunchSize size{{66, 1, 1}, {256, 1, 1}};
+    const Bindings values{{"iterations_at_line_4", std::llround(iterations.mean)}};
+    const auto warps = WarpProgram(*program.program).launch(values, size, program.shares, {});
+    EXPECT_TRUE(warps);
+    const auto levels = memory_levels(
+        {program.program.get(), values, size, program.shares, &*warps, &gpu, occupancy(gpu, 256, {})},
+        CacheState::warm);
+    EXPECT_TRUE(levels);
+    return levels->cycles;
+  };
+  const double alike = cycles_of({400, 0, 400}), spread = cycles_of({400, 120, 900});
+  EXPECT_NEAR(alike / 400, 40, 1);
+  EXPECT_GT(spread, 1.6 * alike);
+  EXPECT_LT(spread, 900.0 / 400 * alike);
+}
+
+}  // namespace
+}  // namespace warptime
