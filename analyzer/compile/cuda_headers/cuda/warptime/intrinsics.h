@@ -30,6 +30,19 @@ __WT_DEVICE unsigned __urhadd(unsigned a, unsigned b) {
   return static_cast<unsigned>((static_cast<unsigned long long>(a) + b + 1) >> 1);
 }
 __WT_DEVICE unsigned __byte_perm(unsigned a, unsigned b, unsigned s) { return __nvvm_prmt(a, b, s); }
+#if __CUDA_ARCH__ >= 320
+#define __WT_FUNNEL(name, instruction)                                                            \
+  __WT_DEVICE unsigned name(unsigned low, unsigned high, unsigned n) {                            \
+    unsigned d;                                                                                   \
+    __asm__("shf." instruction ".b32 %0, %1, %2, %3;" : "=r"(d) : "r"(low), "r"(high), "r"(n)); \
+    return d;                                                                                     \
+  }
+__WT_FUNNEL(__funnelshift_l, "l.wrap")
+__WT_FUNNEL(__funnelshift_r, "r.wrap")
+__WT_FUNNEL(__funnelshift_lc, "l.clamp")
+__WT_FUNNEL(__funnelshift_rc, "r.clamp")
+#undef __WT_FUNNEL
+#else  // no instruction of its own: a shift of 64 bits
 __WT_DEVICE unsigned __funnelshift_l(unsigned low, unsigned high, unsigned n) {
   return static_cast<unsigned>(((static_cast<unsigned long long>(high) << 32 | low) << (n & 31)) >> 32);
 }
@@ -42,6 +55,7 @@ __WT_DEVICE unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned n) {
 __WT_DEVICE unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned n) {
   return n >= 32 ? high : __funnelshift_r(low, high, n);
 }
+#endif
 __WT_DEVICE int __dp4a(int a, int b, int c) {
   int d;
   __asm__("dp4a.s32.s32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
