@@ -98,6 +98,11 @@ const MachineWork& CostTable::find(const Context& context, std::string_view wher
   return found->second;
 }
 
+const MachineWork* CostTable::find_alone(std::string_view opcode) const {
+  const auto found = lines_.find(key_of(opcode, "alone", "*"));
+  return found == lines_.end() ? nullptr : &found->second;
+}
+
 std::vector<std::string> table_targets() {
   std::vector<std::string> targets;
   for (std::size_t i = 0; i < machine_tables_count; ++i)

@@ -7,6 +7,7 @@
 //   add.i64,*,mp,4711,…
 //   add.i64,*,*,9042,…
 //   *,*,*,120000,…
+//   sin.approx.f32,alone,*,8,0,1,…         of the opcode, whatever is around it (alone_costs.h)
 //
 // Of an instruction in a loop, the use has the kind of the loop behind it (`@outer`, `@rolled`, `@unrolled`).
 #pragma once
@@ -32,6 +33,9 @@ class CostTable {
   // What an execution costs. That of the line that fits best: the context's own, else that of its operation
   // and operands, of its operation, of all. A line that says what the next one says is left out.
   const MachineWork& find(const Context& context) const;
+
+  // What an opcode costs whatever is around it; null: that is not known.
+  const MachineWork* find_alone(std::string_view opcode) const;
 
   int target = 90;  // of sm_90
 

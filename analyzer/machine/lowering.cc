@@ -44,25 +44,15 @@ MachineWork work_of(Pipe pipe, double count = 1) {
   return work;
 }
 
-// Machine instructions of operations that do not depend on what is around them, measured on kernels that have
-// nothing else. The first line whose words an opcode has counts.
+// Machine instructions of operations that the tables' lines of single operations (alone_costs.h) do not have. The first line
+// whose words an opcode has counts.
 struct FixedCost {
   std::string_view operation;  // its first words
   std::string_view type;       // its end
   Pipe pipe;
   double count;
 };
-constexpr std::array<FixedCost, 79> kFixedCosts = {{
-    {"rcp.approx.ftz", "f32", Pipe::xu, 1},
-    {"rcp.approx.ftz", "f64", Pipe::xu, 2},
-    {"rsqrt.approx.ftz", "f32", Pipe::xu, 1},
-    {"sqrt.approx.ftz", "f32", Pipe::xu, 1},
-    {"ex2.approx.ftz", "f32", Pipe::xu, 1},
-    {"lg2.approx.ftz", "f32", Pipe::xu, 1},
-    {"tanh.approx", "f32", Pipe::xu, 1},
-    {"sin.approx", "f32", Pipe::xu, 2},
-    {"cos.approx", "f32", Pipe::xu, 2},
-    {"div.approx.ftz", "f32", Pipe::xu, 2},
+constexpr std::array<FixedCost, 36> kFixedCosts = {{
     {"abs", "s32", Pipe::alu, 1},
     {"neg", "s32", Pipe::alu, 1},
     {"neg", "s64", Pipe::alu, 2},
@@ -70,31 +60,15 @@ constexpr std::array<FixedCost, 79> kFixedCosts = {{
     {"min", "u16", Pipe::alu, 1},
     {"max", "s16", Pipe::alu, 1},
     {"max", "u16", Pipe::alu, 1},
-    {"min", "s64", Pipe::alu, 4},
-    {"min", "u64", Pipe::alu, 4},
-    {"max", "s64", Pipe::alu, 4},
-    {"max", "u64", Pipe::alu, 4},
     {"bfe", "32", Pipe::alu, 2},
-    {"brev", "b32", Pipe::xu, 1},
-    {"brev", "b64", Pipe::xu, 2},
-    {"popc", "b32", Pipe::xu, 1},
-    {"popc", "b64", Pipe::xu, 3},
-    {"clz", "b32", Pipe::xu, 2},
-    {"clz", "b64", Pipe::xu, 6},
-    {"bfind", "32", Pipe::xu, 1},
     {"prmt", "b32", Pipe::alu, 1},
     {"shf", "b32", Pipe::alu, 1},
-    {"sad", "32", Pipe::alu, 1},
     {"lop3", "b32", Pipe::alu, 1},
     {"mul.lo", "s16", Pipe::fma, 1},
     {"mul.lo", "u16", Pipe::fma, 1},
     {"bfi", "b32", Pipe::alu, 1.5},
-    {"mul.lo", "s64", Pipe::fma, 4},
-    {"mul.lo", "u64", Pipe::fma, 4},
     {"mad.lo", "s64", Pipe::fma, 4},
     {"mad.lo", "u64", Pipe::fma, 4},
-    {"mul.hi", "u64", Pipe::fma, 7},
-    {"mul.hi", "s64", Pipe::fma, 17},
     {"add", "16", Pipe::alu, 1},
     {"sub", "16", Pipe::alu, 1},
     {"and", "b16", Pipe::alu, 1},
@@ -104,26 +78,7 @@ constexpr std::array<FixedCost, 79> kFixedCosts = {{
     {"setp", "u16", Pipe::alu, 1},
     {"shl", "b64", Pipe::alu, 2},
     {"shr", "64", Pipe::alu, 2},
-    {"cvt.rn.f32", "s32", Pipe::xu, 1},
-    {"cvt.rn.f32", "u32", Pipe::xu, 1},
-    {"cvt.rn.f32", "s64", Pipe::xu, 1},
-    {"cvt.rn.f32", "u64", Pipe::xu, 1},
-    {"cvt.rn.f32", "f64", Pipe::xu, 1},
-    {"cvt.f64", "f32", Pipe::xu, 1},
-    {"cvt.rn.f64", "32", Pipe::xu, 1},
-    {"cvt.rn.f64", "64", Pipe::xu, 1},
     {"cvt.f32", "f16", Pipe::fp16, 1},
-    {"cvt.rzi.s32", "f32", Pipe::xu, 1},
-    {"cvt.rzi.u32", "f32", Pipe::xu, 1},
-    {"cvt.rni.s32", "f32", Pipe::xu, 1},
-    {"cvt.rmi.s32", "f32", Pipe::xu, 1},
-    {"cvt.rzi.s32", "f64", Pipe::xu, 1},
-    {"cvt.rzi.s64", "f32", Pipe::xu, 1},
-    {"cvt.rzi.s64", "f64", Pipe::xu, 1},
-    {"cvt.rmi.f32", "f32", Pipe::xu, 1},
-    {"cvt.rpi.f32", "f32", Pipe::xu, 1},
-    {"cvt.rni.f32", "f32", Pipe::xu, 1},
-    {"cvt.rzi.f32", "f32", Pipe::xu, 1},
     {"cvt.s32", "s8", Pipe::alu, 1},
     {"cvt.s32", "s16", Pipe::alu, 1},
     {"cvt.u64", "u16", Pipe::alu, 1},
@@ -132,34 +87,8 @@ constexpr std::array<FixedCost, 79> kFixedCosts = {{
     {"cp.async.ca.shared.global", "", Pipe::lsu, 4},
     {"atom.shared.add", "f32", Pipe::lsu, 7},
     {"atom.shared.add", "f64", Pipe::lsu, 8},
-}};
-// The same of operations that are on several pipes.
-struct LongCost {
-  std::string_view operation;
-  std::string_view type;
-  Pipe pipe;     // of its main part
-  double main;   // machine instructions there
-  double other;  // of integers and comparisons
-};
-constexpr std::array<LongCost, 18> kLongCosts = {{
-    {"rcp.rn", "f32", Pipe::fma, 4, 6},
-    {"rcp.rn", "f64", Pipe::fp64, 6, 5},
-    {"rcp.approx", "f32", Pipe::fma, 5, 3},
-    {"sqrt.rn", "f32", Pipe::fma, 6, 4},
-    {"sqrt.rn", "f64", Pipe::fp64, 11, 7},
-    {"sqrt.approx", "f32", Pipe::fma, 3, 1},
-    {"rsqrt.approx", "f64", Pipe::fp64, 6, 8},
-    {"rsqrt.approx", "f32", Pipe::fma, 3, 1},
-    {"ex2.approx", "f32", Pipe::fma, 2, 2},
-    {"lg2.approx", "f32", Pipe::fma, 2, 2},
-    {"div.rn", "f32", Pipe::fma, 6, 4},
-    {"div.full.ftz", "f32", Pipe::fma, 3, 3},
-    {"div.full", "f32", Pipe::fma, 4, 4},
-    {"div.approx", "f32", Pipe::fma, 3, 2},
-    {"div.rn", "f64", Pipe::fp64, 8, 8},
-    {"min", "f64", Pipe::fp64, 2, 5},
-    {"max", "f64", Pipe::fp64, 2, 5},
-    {"abs", "s64", Pipe::alu, 4, 1},
+    {"abs", "s64", Pipe::alu, 5},
+    {"sad", "32", Pipe::alu, 1},
 }};
 // Quotients and remainders of integers: the first by a divisor, another by the same one, and another of the
 // same dividend, too.
@@ -1205,17 +1134,10 @@ class Lowering {
     return fixed_rule(all);
   }
 
-  static std::optional<MachineWork> fixed_rule(std::string_view all) {
+  std::optional<MachineWork> fixed_rule(std::string_view all) const {
+    if (const MachineWork* alone = table_.find_alone(all)) return *alone;
     for (const FixedCost& cost : kFixedCosts)
       if (is_of(all, cost.operation, cost.type)) return work_of(cost.pipe, cost.count);
-    for (const LongCost& cost : kLongCosts) {
-      if (!is_of(all, cost.operation, cost.type)) continue;
-      MachineWork work = work_of(cost.pipe, cost.main);
-      const bool approximates = !cost.operation.starts_with("m") && cost.operation != "abs";
-      work[Pipe::alu] += approximates ? cost.other - 1 : cost.other;
-      work[Pipe::xu] += approximates ? 1 : 0;
-      return work;
-    }
     return std::nullopt;
   }
 

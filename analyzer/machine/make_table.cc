@@ -1,4 +1,5 @@
 // warptime_make_machine_table TARGET FILES.ptx… > tables/TARGET.csv
+// warptime_make_machine_table --alone TARGET    prints the lines of alone_costs.h alone
 //
 // Makes a table of cost_table.h: ptxas assembles each file with line information, and the machine
 // instructions of each PTX instruction (kernel_work.h) are averaged by context.
@@ -18,6 +19,7 @@
 #include "analyzer/cfg/slow_paths.h"
 #include "analyzer/compile/ptxas.h"
 #include "analyzer/compile/targets.h"
+#include "analyzer/machine/alone_costs.h"
 #include "analyzer/machine/cost_table.h"
 #include "analyzer/machine/kernel_work.h"
 #include "analyzer/ptx/opcodes.h"
@@ -178,6 +180,13 @@ int add_file(const std::string& file, const std::string& target, Table& table) {
   return count;
 }
 
+int print_alone(const std::string& target) {
+  const auto lines = alone_lines(target);
+  if (!lines) std::cerr << to_text(lines.diagnostics()) << '\n';
+  else std::cout << *lines;
+  return lines ? 0 : 1;
+}
+
 int make(const std::string& target, const std::vector<std::string>& files) {
   if (!compiling::parse_target(target)) return 2;
   Table table;
@@ -191,6 +200,7 @@ int make(const std::string& target, const std::vector<std::string>& files) {
       target, kernels, files.size());
   for (std::size_t i = 0; i < kPipes; ++i) std::cout << ',' << to_string(static_cast<Pipe>(i));
   std::cout << '\n' << table.text();
+  if (print_alone(target) != 0) return 1;
   for (const auto& [code, count] : unknown_codes())
     std::cerr << fmt::format("unknown machine instruction {:#05x}: {} times\n", code, count);
   return kernels > 0 ? 0 : 1;
@@ -201,5 +211,6 @@ int make(const std::string& target, const std::vector<std::string>& files) {
 
 int main(int count, char** arguments) {
   if (count < 3) return 2;
+  if (std::string_view(arguments[1]) == "--alone") return warptime::machine::print_alone(arguments[2]);
   return warptime::machine::make(arguments[1], {arguments + 2, arguments + count});
 }

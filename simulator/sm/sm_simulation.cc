@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "simulator/program/shared_conflicts.h"
@@ -60,6 +61,9 @@ constexpr double kL1Queue = 32;
 // Of arrays of constants that the SM's cache does not hold: cycles more for an address that it does not find, until the
 // result and of the cache (data/hardware/h100_memory_rates.csv).
 constexpr double kConstantMissLatency = 70, kConstantMissCycles = 27, kConstantBytes = 2 * 1024;
+// Lines of that cache, and what the one behind it fetches from L2; both are empty when a launch begins (Jia et al. 2018, table
+// 3.1: lines of 64 and 256 bytes).
+constexpr std::int64_t kConstantLineBytes = 64, kConstantFetchBytes = 256;
 // Of an addition of floating-point numbers in shared memory, which is a loop: cycles of L1, cycles until the next round,
 // and rounds that fail for each that others have won (data/development: `group_by_few`).
 constexpr double kExchangeCycles = 4.6, kExchangeLatency = 76, kExchangeRetries = 1.4;
@@ -78,6 +82,25 @@ std::size_t sort_addresses(const LaneValues& addresses, std::uint32_t threads, L
   std::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(count));
   return count;
 }
+
+// The lines of constants that an SM has: those that were used last.
+class ConstantCache {
+ public:
+  // Whether it has the line of this address, which it has from now on.
+  bool found(std::int64_t address) {
+    const std::int64_t line = address / kConstantLineBytes;
+    const auto at = std::find(lines_.begin(), lines_.end(), line);
+    const bool hit = at != lines_.end();
+    std::rotate(lines_.begin(), hit ? at : lines_.end() - 1, hit ? at + 1 : lines_.end());
+    lines_.front() = line;
+    return hit;
+  }
+
+ private:
+  static constexpr std::int64_t kNoLine = -1;
+  std::vector<std::int64_t> lines_ =
+      std::vector<std::int64_t>(static_cast<std::size_t>(kConstantBytes) / kConstantLineBytes, kNoLine);
+};
 
 class SmRunner {
  public:
@@ -774,7 +797,10 @@ class SmRunner {
         }
       }
     }
-    if (different <= 1) return start;
+    if (different <= 1)
+      return access.ways || different < 1
+                 ? start
+                 : uniform_constant(addresses[static_cast<std::size_t>(std::countr_zero(step.threads))], start);
     if (access.scattered)
       missed = different * std::max(0.0, 1 - kConstantBytes / static_cast<double>(*access.scattered));
     const double served = std::max(start, constant_free_);
@@ -782,6 +808,17 @@ class SmRunner {
     return std::max(constant_free_, served + figures_.constant_latency +
                                         (different - 1) * figures_.constant_way_latency +
                                         missed * kConstantMissLatency);
+  }
+
+  // All threads load the same constant, which costs nothing where the SM's cache has its line.
+  double uniform_constant(std::int64_t address, double start) {
+    if (constants_.found(address)) return start;
+    const double latency = kConstantMissLatency + (first_constants_.insert(address / kConstantFetchBytes).second
+                                                       ? figures_.l2_latency
+                                                       : 0);
+    const double served = std::max(start, constant_free_);
+    constant_free_ = served + kConstantMissCycles;
+    return served + latency;
   }
 
   // Returns when its result is there.
@@ -1137,6 +1174,8 @@ class SmRunner {
   bool memory_now_ = false;   // memory has the pair of sectors that was asked for last
   double memory_busy_ = 0, memory_seen_ = 0;
   double constant_free_ = 0, barrier_free_ = 0, block_free_ = 0;
+  ConstantCache constants_;
+  std::unordered_set<std::int64_t> first_constants_;  // what the launch has asked L2 for
   SmWait last_wait_ = SmWait::blocks;
   Backlog l1_backlog_{SmWait::on_chip}, l2_backlog_{SmWait::l2};
   std::array<double, kSmWaits> half_waits_{};
