@@ -61,9 +61,7 @@ constexpr double kL1Queue = 32;
 // Of arrays of constants that the SM's cache does not hold: cycles more for an address that it does not find, until the
 // result and of the cache (data/hardware/h100_memory_rates.csv).
 constexpr double kConstantMissLatency = 70, kConstantMissCycles = 27, kConstantBytes = 2 * 1024;
-// Lines of that cache, and what the one behind it fetches from L2; both are empty when a launch begins (Jia et al. 2018, table
-// 3.1: lines of 64 and 256 bytes).
-constexpr std::int64_t kConstantLineBytes = 64, kConstantFetchBytes = 256;
+constexpr std::int64_t kConstantLineBytes = 64;  // of that cache (Jia et al. 2018, table 3.1)
 // Of an addition of floating-point numbers in shared memory, which is a loop: cycles of L1, cycles until the next round,
 // and rounds that fail for each that others have won (data/development: `group_by_few`).
 constexpr double kExchangeCycles = 4.6, kExchangeLatency = 76, kExchangeRetries = 1.4;
@@ -83,23 +81,23 @@ std::size_t sort_addresses(const LaneValues& addresses, std::uint32_t threads, L
   return count;
 }
 
-// The lines of constants that an SM has: those that were used last.
+// The lines of constants that an SM has, or has asked for: those that were used last.
 class ConstantCache {
  public:
-  // Whether it has the line of this address, which it has from now on.
-  bool found(std::int64_t address) {
-    const std::int64_t line = address / kConstantLineBytes;
-    const auto at = std::find(lines_.begin(), lines_.end(), line);
-    const bool hit = at != lines_.end();
-    std::rotate(lines_.begin(), hit ? at : lines_.end() - 1, hit ? at + 1 : lines_.end());
-    lines_.front() = line;
-    return hit;
+  struct Line {
+    std::int64_t number = -1;
+    double time = 0;  // from which it is there
+  };
+  // The line with this number, the latest used one from now on; one without a number before, where it is not there.
+  Line& find(std::int64_t number) {
+    auto at = std::find_if(lines_.begin(), lines_.end(), [&](const Line& line) { return line.number == number; });
+    if (at == lines_.end()) *--at = Line{};
+    std::rotate(lines_.begin(), at, at + 1);
+    return lines_.front();
   }
 
  private:
-  static constexpr std::int64_t kNoLine = -1;
-  std::vector<std::int64_t> lines_ =
-      std::vector<std::int64_t>(static_cast<std::size_t>(kConstantBytes) / kConstantLineBytes, kNoLine);
+  std::array<Line, static_cast<std::size_t>(kConstantBytes) / kConstantLineBytes> lines_;
 };
 
 class SmRunner {
@@ -810,15 +808,18 @@ class SmRunner {
                                         missed * kConstantMissLatency);
   }
 
-  // All threads load the same constant, which costs nothing where the SM's cache has its line.
+  // All threads load the same constant, which costs nothing where the SM's cache has its line. A launch begins without any:
+  // the first one of a line comes from L2.
   double uniform_constant(std::int64_t address, double start) {
-    if (constants_.found(address)) return start;
-    const double latency = kConstantMissLatency + (first_constants_.insert(address / kConstantFetchBytes).second
-                                                       ? figures_.l2_latency
-                                                       : 0);
-    const double served = std::max(start, constant_free_);
-    constant_free_ = served + kConstantMissCycles;
-    return served + latency;
+    const std::int64_t number = address / kConstantLineBytes;
+    ConstantCache::Line& line = constants_.find(number);
+    if (line.number != number) {
+      const double served = std::max(start, constant_free_);
+      constant_free_ = served + kConstantMissCycles;
+      const bool first = first_constants_.insert(number).second;
+      line = {number, served + (first ? figures_.l2_latency : kConstantMissLatency)};
+    }
+    return std::max(start, line.time);
   }
 
   // Returns when its result is there.
