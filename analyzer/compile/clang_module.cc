@@ -17,7 +17,9 @@
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/DiagnosticPrinter.h>
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Passes/PassBuilder.h>
@@ -84,12 +86,97 @@ class KeepKernelsOnly : public llvm::PassInfoMixin<KeepKernelsOnly> {
   const SourceFacts* facts_;  // complete by the time that this runs
 };
 
+// What clang copies as bytes is copied element by element, as nvcc does: LLVM makes one access of four elements then that
+// are aligned (`ld.global.v4.f32` of a float4), and two of the eight bytes each that a copy of 16 bytes is otherwise.
+class CopyElements : public llvm::PassInfoMixin<CopyElements> {
+ public:
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
+    std::vector<llvm::MemCpyInst*> copies;
+    for (llvm::Instruction& one : llvm::instructions(function))
+      if (auto* copy = llvm::dyn_cast<llvm::MemCpyInst>(&one)) copies.push_back(copy);
+    bool changed = false;
+    for (llvm::MemCpyInst* copy : copies) changed |= by_elements(*copy);
+    return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
+  }
+
+ private:
+  struct Element {
+    std::uint64_t offset = 0;
+    llvm::Type* type = nullptr;
+    llvm::MDNode* tag = nullptr;
+  };
+  static constexpr std::uint64_t kMostBytes = 64, kLeastElement = 4, kLeastAlignment = 8;
+
+  static bool by_elements(llvm::MemCpyInst& copy) {
+    const auto* length = llvm::dyn_cast<llvm::ConstantInt>(copy.getLength());
+    if (length == nullptr || length->getZExtValue() > kMostBytes || copy.isVolatile()) return false;
+    const llvm::Align from = copy.getSourceAlign().valueOrOne(), to = copy.getDestAlign().valueOrOne();
+    if (std::max(from, to).value() < kLeastAlignment) return false;
+    const std::vector<Element> elements = elements_of(copy, length->getZExtValue());
+    llvm::IRBuilder<> builder(&copy);
+    const auto place = [&](llvm::Value* base, const Element& element) {
+      return builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), base, element.offset);
+    };
+    std::vector<llvm::LoadInst*> loads;
+    for (const Element& element : elements) {
+      loads.push_back(builder.CreateAlignedLoad(element.type, place(copy.getSource(), element),
+                                                llvm::commonAlignment(from, element.offset)));
+      loads.back()->setMetadata(llvm::LLVMContext::MD_tbaa, element.tag);
+    }
+    for (std::size_t i = 0; i < elements.size(); ++i)
+      builder
+          .CreateAlignedStore(loads[i], place(copy.getDest(), elements[i]),
+                              llvm::commonAlignment(to, elements[i].offset))
+          ->setMetadata(llvm::LLVMContext::MD_tbaa, elements[i].tag);
+    if (!elements.empty()) copy.eraseFromParent();
+    return !elements.empty();
+  }
+
+  // As the copy's metadata says; none where that is not known, where something lies between elements, or where they are small.
+  static std::vector<Element> elements_of(const llvm::MemCpyInst& copy, std::uint64_t length) {
+    const llvm::MDNode* fields = copy.getMetadata(llvm::LLVMContext::MD_tbaa_struct);
+    if (fields == nullptr) return {};
+    const auto number = [](const llvm::MDOperand& operand) {
+      const auto* value = llvm::mdconst::dyn_extract<llvm::ConstantInt>(operand);
+      return value == nullptr ? std::uint64_t{0} : value->getZExtValue();
+    };
+    std::vector<Element> elements;
+    std::uint64_t end = 0;
+    for (unsigned i = 0; i + 2 < fields->getNumOperands(); i += 3) {
+      const std::uint64_t size = number(fields->getOperand(i + 1));
+      auto* tag = llvm::dyn_cast<llvm::MDNode>(fields->getOperand(i + 2));
+      llvm::Type* type = type_of(tag, size, copy.getContext());
+      if (number(fields->getOperand(i)) != end || type == nullptr) return {};
+      elements.push_back({end, type, tag});
+      end += size;
+    }
+    return end == length ? elements : std::vector<Element>();
+  }
+
+  // Null: of other sizes than a field of one element has.
+  static llvm::Type* type_of(const llvm::MDNode* tag, std::uint64_t size, llvm::LLVMContext& context) {
+    if (tag == nullptr || tag->getNumOperands() < 2 || size < kLeastElement) return nullptr;
+    const auto* access = llvm::dyn_cast<llvm::MDNode>(tag->getOperand(1));
+    const auto* name = access == nullptr || access->getNumOperands() == 0
+                           ? nullptr
+                           : llvm::dyn_cast<llvm::MDString>(access->getOperand(0));
+    if (name == nullptr) return nullptr;
+    if (name->getString() == "float") return size == 4 ? llvm::Type::getFloatTy(context) : nullptr;
+    if (name->getString() == "double") return size == 8 ? llvm::Type::getDoubleTy(context) : nullptr;
+    if (name->getString() == "int") return size == 4 ? llvm::Type::getInt32Ty(context) : nullptr;
+    if (name->getString() == "long" || name->getString() == "long long")
+      return size == 8 ? llvm::Type::getInt64Ty(context) : nullptr;
+    return nullptr;
+  }
+};
+
 void add_passes(clang::CodeGenOptions& options, bool rolled, const SourceFacts& facts) {
   if (rolled) options.UnrollLoops = false;
   options.PassBuilderCallbacks.emplace_back([rolled, &facts](llvm::PassBuilder& builder) {
     builder.registerPipelineStartEPCallback(
         [rolled, &facts](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
           passes.addPass(KeepKernelsOnly(facts));
+          passes.addPass(llvm::createModuleToFunctionPassAdaptor(CopyElements()));
           if (rolled) passes.addPass(llvm::createModuleToFunctionPassAdaptor(DisableUnrolling()));
         });
   });
