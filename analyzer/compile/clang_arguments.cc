@@ -38,6 +38,8 @@ bool is_for_nvcc_alone(std::string_view flag) {
   return flag == "expt-relaxed-constexpr" || flag == "expt-extended-lambda" || flag == "extended-lambda";
 }
 
+constexpr std::string_view kUnrollThreshold = "unroll-threshold";
+
 std::vector<std::string> driver_arguments(const ClangRequest& request, int parts, const SourceTree& sources) {
   std::vector<std::string> arguments{
       "clang",
@@ -153,7 +155,11 @@ Diagnostics make_invocation(clang::CompilerInvocation& invocation, const ClangRe
   write_no_files(invocation);
   // Looking for what may have been meant takes time in proportion to the square of a name.
   if (has_long_name(request.text)) invocation.getLangOpts().SpellChecking = false;
-  return apply_llvm_arguments(invocation.getFrontendOpts().LLVMArgs);
+  std::vector<std::string> llvm_arguments = invocation.getFrontendOpts().LLVMArgs;
+  const auto sets_it = [](const std::string& argument) { return argument.find(kUnrollThreshold) != std::string::npos; };
+  if (std::none_of(llvm_arguments.begin(), llvm_arguments.end(), sets_it))
+    llvm_arguments.push_back(fmt::format("-{}={}", kUnrollThreshold, kMostUnrolled));
+  return apply_llvm_arguments(llvm_arguments);
 }
 
 }  // namespace warptime::compiling
