@@ -645,7 +645,7 @@ class SmRunner {
         for (unsigned rest = line.sectors; rest != 0; rest &= rest - 1)
           warp.copies.later(read_from_l2(line.line + base, std::countr_zero(rest), looked_up, false, 1));
       } else if (access.kind == MemoryAccess::Kind::store) {
-        store(line.line + base, line.sectors, looked_up, fills_sectors, partial);
+        store(warp, {line.line + base, line.sectors}, start, looked_up, fills_sectors, partial);
       } else {
         done.later(load(line.line + base, line.sectors, looked_up));
       }
@@ -949,9 +949,12 @@ class SmRunner {
   }
 
   // A store to part of a sector waits a while for others that fill more of it; L2 sees them as one. partial: it stores
-  // less than half of the sectors' bytes, and so do those behind it.
-  void store(std::int64_t address, std::uint8_t sectors, double time, bool fills_sectors, bool partial) {
-    SectorCache::Line& line = l1_.find_or_add(address);
+  // less than half of the sectors' bytes, and so do those behind it. Those of one warp are issued while it waits for its turn
+  // at L1 and L2, and meet all the same.
+  void store(const Warp& warp, const LineSectors& to, double issued, double time, bool fills_sectors, bool partial) {
+    SectorCache::Line& line = l1_.find_or_add(to.line);
+    const std::uint8_t sectors = to.sectors;
+    const bool again = std::exchange(line.storer, static_cast<std::int64_t>(warp.age)) == static_cast<std::int64_t>(warp.age);
     const int count = sectors_in(sectors);
     run_.counts.store_sectors += count;
     // They are hits wherever L1 has the line, whichever sectors of it (data/development: `copy<char>`).
@@ -962,7 +965,7 @@ class SmRunner {
     if (!fills_sectors)
       for (unsigned rest = sectors; rest != 0; rest &= rest - 1) {
         double& leaves = line.leaves[std::countr_zero(rest)];
-        if (time < leaves)
+        if ((again ? issued : time) < leaves)
           ++merged;
         else
           leaves = time + figures_.store_wait;
