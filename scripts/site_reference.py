@@ -214,6 +214,23 @@ def documented(thing):
     return textwrap.dedent(inspect.getdoc(thing) or "").replace("``", "`")
 
 
+def described(text, function):
+    """A docstring in Markdown: a paragraph of arguments, `source: a path. gpu: one or several.`, is a list of them."""
+    names = set(inspect.signature(function).parameters)
+    paragraphs = []
+    for paragraph in text.split("\n\n"):
+        line = " ".join(paragraph.split("\n"))
+        labels = [match for match in re.finditer(r"(?:^|(?<=[.;] ))(\w+(?:, \w+)*): ", line) if names.issuperset(match.group(1).split(", "))]
+        if not labels or labels[0].start() != 0:
+            paragraphs.append(prose(paragraph))
+            continue
+        ends = [match.start() for match in labels[1:]] + [len(line)]
+        paragraphs.append("\n".join(
+            "- " + ", ".join(f"`{name}`" for name in match.group(1).split(", ")) + ": " + prose(line[match.end():end].strip())
+            for match, end in zip(labels, ends)))
+    return "\n\n".join(paragraphs)
+
+
 def members_of(kind):
     for name, member in vars(kind).items():
         if name.startswith("_") or not (inspect.isfunction(member) or isinstance(member, (property, classmethod, staticmethod))):
@@ -221,17 +238,17 @@ def members_of(kind):
         function = member.fget if isinstance(member, property) else getattr(member, "__func__", member)
         text = inspect.getdoc(function)
         signature = name if isinstance(member, property) else signature_of(name, function)
-        yield signature, textwrap.dedent(text or "").replace("``", "`")
+        yield signature, described(textwrap.dedent(text or "").replace("``", "`"), function)
 
 
 def entry_of(name, thing):
     if not inspect.isclass(thing) and not inspect.isfunction(thing):
         return f"### {name}\n\n```python\n{name} = {thing}\n```\n\n".replace(f"{thing.__module__}.", "").replace("warptime._program.", "")
     if not inspect.isclass(thing):
-        return f"### {name}\n\n```python\n{signature_of(name, thing)}\n```\n\n{prose(documented(thing))}\n\n"
+        return f"### {name}\n\n```python\n{signature_of(name, thing)}\n```\n\n{described(documented(thing), thing)}\n\n"
     text = f"### {name}\n\n{prose(documented(thing))}\n\n"
     for signature, said in members_of(thing):
-        text += f"```python\n{signature}\n```\n\n" + (prose(said) + "\n\n" if said else "")
+        text += f"```python\n{signature}\n```\n\n" + (said + "\n\n" if said else "")
     return text
 
 

@@ -65,12 +65,26 @@ class Repository:
         self.git("commit", "-q", "-m", version)
         self.git("tag", f"v{version}")
 
-    def check(self, version, old="", new=""):
+    def check(self, version, old="", new="", *options):
         """The exit status, and what is said, where `old` of the header has become `new`."""
         assert old in HEADER, old
         self.set(version, HEADER.replace(old, new) if old else HEADER)
-        done = subprocess.run([sys.executable, "scripts/check_api"], cwd=self.folder, capture_output=True, text=True, check=False)
+        done = subprocess.run([sys.executable, "scripts/check_api", *options], cwd=self.folder, capture_output=True, text=True, check=False)
         return done.returncode, done.stdout
+
+
+def check_layouts(here):
+    """What the text of public declarations does not show: members that are private, or new."""
+    assert here.check("0.1.0", "", "", "--layouts")[1].endswith("no type has another layout\n")
+    status, said = here.check("0.1.0", "int size_ = 0;", "int size_ = 1;", "--layouts")
+    assert status == 0 and said.endswith("no type has another layout\n"), said
+    for old, new, type_ in (("int size_ = 0;", "long size_ = 0;", "Hidden"), ("void show();", "virtual void show();", "Hidden"),
+                            ("std::string name = {};", "int number = 0; std::string name = {};", "Thing"), ("one, two", "zero, one, two", "Kind")):
+        status, said = here.check("0.1.0", old, new, "--layouts")
+        assert status == 1 and type_ in said, (old, said)
+        # The patch is enough, unless what was declared has changed, too.
+        assert here.check("0.2.0", old, new, "--layouts")[0] == 0, old
+    assert here.check("0.1.1", "int size_ = 0;", "long size_ = 0;", "--layouts")[0] == 0
 
 
 def main():
@@ -94,6 +108,8 @@ def main():
             status, said = here.check("0.1.1", old, new)
             assert status == 1 and "- thing.h: " in said and "this breaks clients" in said, (old, said)
             assert here.check("0.2.0", old, new)[0] == 0, old
+        if shutil.which("abidiff") and shutil.which("g++"):
+            check_layouts(here)
         here.release("1.0.0", HEADER)
         assert here.check("1.1.0", "  void show();\n", "")[0] == 1
         assert here.check("2.0.0", "  void show();\n", "")[0] == 0

@@ -22,7 +22,12 @@ bool asks(const KernelProgram& program) {
                      [](const auto& name) { return name.starts_with("iterations_at_"); });
 }
 
-class WholeLaunch : public ::testing::TestWithParam<Build> {};
+class WholeLaunch : public ::testing::TestWithParam<Build> {
+ protected:
+  void SetUp() override {
+    if (GetParam().compiler == Compiler::nvcc && !nvcc_version()) GTEST_SKIP() << "no nvcc on this machine";
+  }
+};
 
 TEST_P(WholeLaunch, IsWhatEveryWarpExecutes) {
   const auto source = compiled(file, GetParam());

@@ -115,6 +115,15 @@ def test_headers():
     assert "Other" not in page
 
 
+def test_arguments_of_a_docstring():
+    def draw(source, grid=None, block=None, colours=()):
+        pass
+
+    text = "Draws. This is: no argument.\n\nsource: a path,\nor `{\"grid\": 3}`. grid, block: in threads. Raises: nothing.\n\nThe end: here."
+    assert site_reference.described(text, draw) == (
+        "Draws. This is: no argument.\n\n- `source`: a path, or `{\"grid\": 3}`.\n- `grid`, `block`: in threads. Raises: nothing.\n\nThe end: here.")
+
+
 def main():
     for name, test in list(globals().items()):
         if name.startswith("test_"):
