@@ -156,7 +156,9 @@ Diagnostics make_invocation(clang::CompilerInvocation& invocation, const ClangRe
   // Looking for what may have been meant takes time in proportion to the square of a name.
   if (has_long_name(request.text)) invocation.getLangOpts().SpellChecking = false;
   std::vector<std::string> llvm_arguments = invocation.getFrontendOpts().LLVMArgs;
-  const auto sets_it = [](const std::string& argument) { return argument.find(kUnrollThreshold) != std::string::npos; };
+  const auto sets_it = [](const std::string& argument) {
+    return argument.find(kUnrollThreshold) != std::string::npos;
+  };
   if (std::none_of(llvm_arguments.begin(), llvm_arguments.end(), sets_it))
     llvm_arguments.push_back(fmt::format("-{}={}", kUnrollThreshold, kMostUnrolled));
   return apply_llvm_arguments(llvm_arguments);

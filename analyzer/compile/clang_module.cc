@@ -125,7 +125,8 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
   }
 
   // How many iterations become one; 1: it is left alone, or unrolled whole later.
-  static unsigned partial(const llvm::Loop& loop, unsigned iterations, std::uint64_t size, llvm::ScalarEvolution& scalars) {
+  static unsigned partial(const llvm::Loop& loop, unsigned iterations, std::uint64_t size,
+                          llvm::ScalarEvolution& scalars) {
     constexpr std::uint64_t control = 2;  // instructions that are there once
     if (!loop.isInnermost() || (iterations != 0 && iterations * size <= kMostUnrolled)) return 1;
     if (loop.getExitingBlock() == nullptr || loop.getExitingBlock() != loop.getLoopLatch()) return 1;

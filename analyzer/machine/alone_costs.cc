@@ -26,38 +26,97 @@ struct Operation {
   std::string_view operands;
 };
 constexpr std::array<Operation, 90> kOperations = {{
-    {"sin.approx.f32", 'f', "f"},       {"sin.approx.ftz.f32", 'f', "f"},  {"cos.approx.f32", 'f', "f"},
-    {"cos.approx.ftz.f32", 'f', "f"},   {"lg2.approx.f32", 'f', "f"},      {"lg2.approx.ftz.f32", 'f', "f"},
-    {"ex2.approx.f32", 'f', "f"},       {"ex2.approx.ftz.f32", 'f', "f"},  {"tanh.approx.f32", 'f', "f"},
-    {"rcp.approx.f32", 'f', "f"},       {"rcp.approx.ftz.f32", 'f', "f"},  {"rcp.rn.f32", 'f', "f"},
-    {"rcp.rn.ftz.f32", 'f', "f"},       {"rsqrt.approx.f32", 'f', "f"},    {"rsqrt.approx.ftz.f32", 'f', "f"},
-    {"sqrt.approx.f32", 'f', "f"},      {"sqrt.approx.ftz.f32", 'f', "f"}, {"sqrt.rn.f32", 'f', "f"},
-    {"sqrt.rn.ftz.f32", 'f', "f"},      {"div.approx.f32", 'f', "ff"},     {"div.approx.ftz.f32", 'f', "ff"},
-    {"div.full.f32", 'f', "ff"},        {"div.full.ftz.f32", 'f', "ff"},   {"div.rn.f32", 'f', "ff"},
-    {"div.rn.ftz.f32", 'f', "ff"},      {"rcp.rn.f64", 'd', "d"},          {"rcp.approx.ftz.f64", 'd', "d"},
-    {"sqrt.rn.f64", 'd', "d"},          {"rsqrt.approx.f64", 'd', "d"},    {"rsqrt.approx.ftz.f64", 'd', "d"},
-    {"div.rn.f64", 'd', "dd"},          {"min.f64", 'd', "dd"},            {"max.f64", 'd', "dd"},
-    {"popc.b32", 'r', "r"},             {"popc.b64", 'r', "l"},            {"clz.b32", 'r', "r"},
-    {"clz.b64", 'r', "l"},              {"brev.b32", 'r', "r"},            {"brev.b64", 'l', "l"},
-    {"bfind.u32", 'r', "r"},            {"bfind.s32", 'r', "r"},           
-    {"bfind.shiftamt.u32", 'r', "r"},   {"mul.lo.s64", 'l', "ll"},         {"mul.lo.u64", 'l', "ll"},
-    {"mul.hi.s64", 'l', "ll"},          {"mul.hi.u64", 'l', "ll"},         {"min.s64", 'l', "ll"},
-    {"max.s64", 'l', "ll"},             {"min.u64", 'l', "ll"},            {"max.u64", 'l', "ll"},
-    {"mul24.lo.s32", 'r', "rr"},        {"mul24.lo.u32", 'r', "rr"},       
-    {"dp4a.s32.s32", 'r', "rrr"},      {"dp4a.u32.u32", 'r', "rrr"},
-    {"cvt.rn.f32.s32", 'f', "r"},       {"cvt.rn.f32.u32", 'f', "r"},      {"cvt.rn.f32.s64", 'f', "l"},
-    {"cvt.rn.f32.u64", 'f', "l"},       {"cvt.rn.f32.f64", 'f', "d"},      {"cvt.f64.f32", 'd', "f"},
-    {"cvt.rn.f64.s32", 'd', "r"},       {"cvt.rn.f64.u32", 'd', "r"},      {"cvt.rn.f64.s64", 'd', "l"},
-    {"cvt.rn.f64.u64", 'd', "l"},       {"cvt.rzi.s32.f32", 'r', "f"},     {"cvt.rzi.u32.f32", 'r', "f"},
-    {"cvt.rni.s32.f32", 'r', "f"},      {"cvt.rmi.s32.f32", 'r', "f"},     {"cvt.rpi.s32.f32", 'r', "f"},
-    {"cvt.rni.u32.f32", 'r', "f"},      {"cvt.rzi.s64.f32", 'l', "f"},     {"cvt.rzi.u64.f32", 'l', "f"},
-    {"cvt.rni.s64.f32", 'l', "f"},      {"cvt.rzi.s32.f64", 'r', "d"},     {"cvt.rzi.u32.f64", 'r', "d"},
-    {"cvt.rni.s32.f64", 'r', "d"},      {"cvt.rmi.s32.f64", 'r', "d"},     {"cvt.rzi.s64.f64", 'l', "d"},
-    {"cvt.rzi.u64.f64", 'l', "d"},      {"cvt.rni.s64.f64", 'l', "d"},     {"cvt.rni.f32.f32", 'f', "f"},
-    {"cvt.rmi.f32.f32", 'f', "f"},      {"cvt.rpi.f32.f32", 'f', "f"},     {"cvt.rzi.f32.f32", 'f', "f"},
-    {"cvt.rni.f64.f64", 'd', "d"},      {"cvt.rmi.f64.f64", 'd', "d"},     {"cvt.rpi.f64.f64", 'd', "d"},
-    {"cvt.rzi.f64.f64", 'd', "d"},      {"cvt.sat.f32.f32", 'f', "f"},     {"brkpt", 'r', ""},
-    
+    {"sin.approx.f32", 'f', "f"},
+    {"sin.approx.ftz.f32", 'f', "f"},
+    {"cos.approx.f32", 'f', "f"},
+    {"cos.approx.ftz.f32", 'f', "f"},
+    {"lg2.approx.f32", 'f', "f"},
+    {"lg2.approx.ftz.f32", 'f', "f"},
+    {"ex2.approx.f32", 'f', "f"},
+    {"ex2.approx.ftz.f32", 'f', "f"},
+    {"tanh.approx.f32", 'f', "f"},
+    {"rcp.approx.f32", 'f', "f"},
+    {"rcp.approx.ftz.f32", 'f', "f"},
+    {"rcp.rn.f32", 'f', "f"},
+    {"rcp.rn.ftz.f32", 'f', "f"},
+    {"rsqrt.approx.f32", 'f', "f"},
+    {"rsqrt.approx.ftz.f32", 'f', "f"},
+    {"sqrt.approx.f32", 'f', "f"},
+    {"sqrt.approx.ftz.f32", 'f', "f"},
+    {"sqrt.rn.f32", 'f', "f"},
+    {"sqrt.rn.ftz.f32", 'f', "f"},
+    {"div.approx.f32", 'f', "ff"},
+    {"div.approx.ftz.f32", 'f', "ff"},
+    {"div.full.f32", 'f', "ff"},
+    {"div.full.ftz.f32", 'f', "ff"},
+    {"div.rn.f32", 'f', "ff"},
+    {"div.rn.ftz.f32", 'f', "ff"},
+    {"rcp.rn.f64", 'd', "d"},
+    {"rcp.approx.ftz.f64", 'd', "d"},
+    {"sqrt.rn.f64", 'd', "d"},
+    {"rsqrt.approx.f64", 'd', "d"},
+    {"rsqrt.approx.ftz.f64", 'd', "d"},
+    {"div.rn.f64", 'd', "dd"},
+    {"min.f64", 'd', "dd"},
+    {"max.f64", 'd', "dd"},
+    {"popc.b32", 'r', "r"},
+    {"popc.b64", 'r', "l"},
+    {"clz.b32", 'r', "r"},
+    {"clz.b64", 'r', "l"},
+    {"brev.b32", 'r', "r"},
+    {"brev.b64", 'l', "l"},
+    {"bfind.u32", 'r', "r"},
+    {"bfind.s32", 'r', "r"},
+    {"bfind.shiftamt.u32", 'r', "r"},
+    {"mul.lo.s64", 'l', "ll"},
+    {"mul.lo.u64", 'l', "ll"},
+    {"mul.hi.s64", 'l', "ll"},
+    {"mul.hi.u64", 'l', "ll"},
+    {"min.s64", 'l', "ll"},
+    {"max.s64", 'l', "ll"},
+    {"min.u64", 'l', "ll"},
+    {"max.u64", 'l', "ll"},
+    {"mul24.lo.s32", 'r', "rr"},
+    {"mul24.lo.u32", 'r', "rr"},
+    {"dp4a.s32.s32", 'r', "rrr"},
+    {"dp4a.u32.u32", 'r', "rrr"},
+    {"cvt.rn.f32.s32", 'f', "r"},
+    {"cvt.rn.f32.u32", 'f', "r"},
+    {"cvt.rn.f32.s64", 'f', "l"},
+    {"cvt.rn.f32.u64", 'f', "l"},
+    {"cvt.rn.f32.f64", 'f', "d"},
+    {"cvt.f64.f32", 'd', "f"},
+    {"cvt.rn.f64.s32", 'd', "r"},
+    {"cvt.rn.f64.u32", 'd', "r"},
+    {"cvt.rn.f64.s64", 'd', "l"},
+    {"cvt.rn.f64.u64", 'd', "l"},
+    {"cvt.rzi.s32.f32", 'r', "f"},
+    {"cvt.rzi.u32.f32", 'r', "f"},
+    {"cvt.rni.s32.f32", 'r', "f"},
+    {"cvt.rmi.s32.f32", 'r', "f"},
+    {"cvt.rpi.s32.f32", 'r', "f"},
+    {"cvt.rni.u32.f32", 'r', "f"},
+    {"cvt.rzi.s64.f32", 'l', "f"},
+    {"cvt.rzi.u64.f32", 'l', "f"},
+    {"cvt.rni.s64.f32", 'l', "f"},
+    {"cvt.rzi.s32.f64", 'r', "d"},
+    {"cvt.rzi.u32.f64", 'r', "d"},
+    {"cvt.rni.s32.f64", 'r', "d"},
+    {"cvt.rmi.s32.f64", 'r', "d"},
+    {"cvt.rzi.s64.f64", 'l', "d"},
+    {"cvt.rzi.u64.f64", 'l', "d"},
+    {"cvt.rni.s64.f64", 'l', "d"},
+    {"cvt.rni.f32.f32", 'f', "f"},
+    {"cvt.rmi.f32.f32", 'f', "f"},
+    {"cvt.rpi.f32.f32", 'f', "f"},
+    {"cvt.rzi.f32.f32", 'f', "f"},
+    {"cvt.rni.f64.f64", 'd', "d"},
+    {"cvt.rmi.f64.f64", 'd', "d"},
+    {"cvt.rpi.f64.f64", 'd', "d"},
+    {"cvt.rzi.f64.f64", 'd', "d"},
+    {"cvt.sat.f32.f32", 'f', "f"},
+    {"brkpt", 'r', ""},
+
 }};
 
 struct RegisterKind {
@@ -65,9 +124,11 @@ struct RegisterKind {
   std::string_view type;  // of loads and stores
   int bytes;
 };
-constexpr std::array<RegisterKind, 4> kKinds = {{{'f', "f32", 4}, {'d', "f64", 8}, {'r', "b32", 4}, {'l', "b64", 8}}};
+constexpr std::array<RegisterKind, 4> kKinds = {
+    {{'f', "f32", 4}, {'d', "f64", 8}, {'r', "b32", 4}, {'l', "b64", 8}}};
 const RegisterKind& kind_of(char letter) {
-  return *std::find_if(kKinds.begin(), kKinds.end(), [&](const RegisterKind& kind) { return kind.letter == letter; });
+  return *std::find_if(kKinds.begin(), kKinds.end(),
+                       [&](const RegisterKind& kind) { return kind.letter == letter; });
 }
 
 int number_of(const std::string& target) {
@@ -83,15 +144,18 @@ std::string kernel_of(const Operation& operation, int copies, const std::string&
   for (int copy = 0; copy < copies; ++copy) {
     std::string operands;
     for (const char letter : operation.operands) {
-      loads += fmt::format("ld.global.{} %{}{}, [%p+{}];\n", kind_of(letter).type, letter, loaded, apart * loaded);
+      loads +=
+          fmt::format("ld.global.{} %{}{}, [%p+{}];\n", kind_of(letter).type, letter, loaded, apart * loaded);
       operands += fmt::format(", %{}{}", letter, loaded++);
     }
     work += fmt::format("{} %{}o{}{};\n", operation.opcode, operation.result, copy, operands);
-    stores += fmt::format("st.global.{} [%q+{}], %{}o{};\n", kind_of(operation.result).type, apart * copy, operation.result, copy);
+    stores += fmt::format("st.global.{} [%q+{}], %{}o{};\n", kind_of(operation.result).type, apart * copy,
+                          operation.result, copy);
   }
   std::string registers;
   for (const RegisterKind& kind : kKinds)
-    registers += fmt::format(".reg .{0} %{1}<{2}>, %{1}o<{2}>;\n", kind.type, kind.letter, loaded + copies + 1);
+    registers +=
+        fmt::format(".reg .{0} %{1}<{2}>, %{1}o<{2}>;\n", kind.type, kind.letter, loaded + copies + 1);
   return fmt::format(
       ".version {}\n.target {}\n.address_size 64\n.visible .entry k(.param .u64 a, .param .u64 o)\n{{\n{}"
       ".reg .b64 %p, %q, %w;\n.reg .b32 %t;\nld.param.u64 %p, [a];\nld.param.u64 %q, [o];\n"

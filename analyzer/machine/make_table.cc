@@ -182,8 +182,10 @@ int add_file(const std::string& file, const std::string& target, Table& table) {
 
 int print_alone(const std::string& target) {
   const auto lines = alone_lines(target);
-  if (!lines) std::cerr << to_text(lines.diagnostics()) << '\n';
-  else std::cout << *lines;
+  if (!lines)
+    std::cerr << to_text(lines.diagnostics()) << '\n';
+  else
+    std::cout << *lines;
   return lines ? 0 : 1;
 }
 

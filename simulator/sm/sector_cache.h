@@ -20,7 +20,7 @@ class SectorCache {
     std::uint32_t newer = 0, older = 0;
     double ready[4] = {0, 0, 0, 0};   // when each loaded sector is there
     double leaves[4] = {0, 0, 0, 0};  // when what was stored to a part of each sector leaves for L2
-    std::int64_t storer = -1;  // who stored to it last
+    std::int64_t storer = -1;         // who stored to it last
   };
   // The line, now the newest; nullptr: it is not in the cache.
   Line* find(std::int64_t address);

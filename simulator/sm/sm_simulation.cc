@@ -90,7 +90,8 @@ class ConstantCache {
   };
   // The line with this number, the latest used one from now on; one without a number before, where it is not there.
   Line& find(std::int64_t number) {
-    auto at = std::find_if(lines_.begin(), lines_.end(), [&](const Line& line) { return line.number == number; });
+    auto at =
+        std::find_if(lines_.begin(), lines_.end(), [&](const Line& line) { return line.number == number; });
     if (at == lines_.end()) *--at = Line{};
     std::rotate(lines_.begin(), at, at + 1);
     return lines_.front();
@@ -798,7 +799,8 @@ class SmRunner {
     if (different <= 1)
       return access.ways || different < 1
                  ? start
-                 : uniform_constant(addresses[static_cast<std::size_t>(std::countr_zero(step.threads))], start);
+                 : uniform_constant(addresses[static_cast<std::size_t>(std::countr_zero(step.threads))],
+                                    start);
     if (access.scattered)
       missed = different * std::max(0.0, 1 - kConstantBytes / static_cast<double>(*access.scattered));
     const double served = std::max(start, constant_free_);
@@ -951,10 +953,12 @@ class SmRunner {
   // A store to part of a sector waits a while for others that fill more of it; L2 sees them as one. partial: it stores
   // less than half of the sectors' bytes, and so do those behind it. Those of one warp are issued while it waits for its turn
   // at L1 and L2, and meet all the same.
-  void store(const Warp& warp, const LineSectors& to, double issued, double time, bool fills_sectors, bool partial) {
+  void store(const Warp& warp, const LineSectors& to, double issued, double time, bool fills_sectors,
+             bool partial) {
     SectorCache::Line& line = l1_.find_or_add(to.line);
     const std::uint8_t sectors = to.sectors;
-    const bool again = std::exchange(line.storer, static_cast<std::int64_t>(warp.age)) == static_cast<std::int64_t>(warp.age);
+    const bool again = std::exchange(line.storer, static_cast<std::int64_t>(warp.age)) ==
+                       static_cast<std::int64_t>(warp.age);
     const int count = sectors_in(sectors);
     run_.counts.store_sectors += count;
     // They are hits wherever L1 has the line, whichever sectors of it (data/development: `copy<char>`).

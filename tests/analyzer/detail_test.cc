@@ -150,8 +150,7 @@ __global__ void k(const float4* in, float* out) {
     EXPECT_NE(std::find(found.begin(), found.end(), text), found.end()) << text;
   };
   has("store shared 1: threadIdx.x");
-  has("store shared 8: 16 * threadIdx.x + 16");  // clang stores a float4 in halves
-  has("store shared 8: 16 * threadIdx.x + 24");
+  has("store shared 16: 16 * threadIdx.x + 16");  // a float4
   has("store shared 8: 8 * threadIdx.x + 1040");  // behind 3 bytes, 13 of padding and 1024
   has("load constant 4: 4 * blockIdx.x");
   has("atomic shared 4: 16 * (threadIdx.x % 2) + 20");

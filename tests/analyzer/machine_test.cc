@@ -175,6 +175,32 @@ TEST(Estimates, FollowWhatPtxasDoes) {
   EXPECT_EQ(made.once.total(), 2);  // LDC R1, EXIT
 }
 
+// What ptxas makes of single operations, by pipe and target.
+TEST(CostTables, HaveOperationsOnTheirPipes) {
+  struct Case {
+    std::string_view target, opcode;
+    double alu, fma, xu;
+  };
+  for (const Case& c : std::vector<Case>{{"sm_90", "sin.approx.f32", 0, 1, 1},
+                                         {"sm_90", "ex2.approx.ftz.f32", 0, 0, 1},
+                                         {"sm_90", "clz.b32", 1, 0, 1},
+                                         {"sm_75", "cvt.rn.f32.s32", 0, 0, 1},
+                                         {"sm_80", "cvt.rn.f32.s32", 0, 0, 1},
+                                         {"sm_86", "cvt.rn.f32.s32", 1, 0, 0},
+                                         {"sm_90", "cvt.rn.f32.s32", 1, 0, 0},
+                                         {"sm_120", "cvt.rn.f32.u32", 1, 0, 0},
+                                         {"sm_90", "cvt.rzi.s32.f32", 0, 0, 1}}) {
+    std::string used;
+    const MachineWork* work = table_of(c.target, used).find_alone(c.opcode);
+    ASSERT_NE(work, nullptr) << c.target << ' ' << c.opcode;
+    EXPECT_EQ((*work)[Pipe::alu], c.alu) << c.target << ' ' << c.opcode;
+    EXPECT_EQ((*work)[Pipe::fma], c.fma) << c.target << ' ' << c.opcode;
+    EXPECT_EQ((*work)[Pipe::xu], c.xu) << c.target << ' ' << c.opcode;
+  }
+  std::string used;
+  EXPECT_EQ(table_of("sm_90", used).find_alone("add.s32"), nullptr);  // depends on what is around it
+}
+
 // Cycles of a kernel's straight-line code, by the estimate for sm_90.
 double cycles_of(const std::string& body) {
   const std::string text =

@@ -427,6 +427,79 @@ TEST(CompileClang, FlagsReachTheCompiler) {
   }
 }
 
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+TEST(CompileClang, StructuresAreCopiedElementByElement) {
+  struct Case {
+    std::string type, load, store;
+  };
+  for (const Case& c : std::vector<Case>{{"float4", "ld.global.v4.f32", "st.global.v4.f32"},
+                                         {"float2", "ld.global.v2.f32", "st.global.v2.f32"},
+                                         {"double2", "ld.global.v2.f64", "st.global.v2.f64"},
+                                         {"int4", "ld.global.v4.u32", "st.global.v4.u32"},
+                                         {"ulonglong2", "ld.global.v2.u64", "st.global.v2.u64"},
+                                         {"Inner", "ld.global.v4.f32", "st.global.v4.f32"},
+                                         {"uchar4", "ld.global.u32", "st.global.u32"},
+                                         {"Holes", "ld.global.u64", "st.global.u64"}}) {
+    const std::string source =
+        "struct Inner { float4 a; };\nstruct alignas(8) Holes { float a; };\n__global__ void k(const " +
+        c.type + "* in, " + c.type + "* out) { out[threadIdx.x] = in[threadIdx.x]; }";
+    const Result<Source> result = compile_cuda("k.cu", source, {});
+    ASSERT_TRUE(result) << text_of(result);
+    EXPECT_EQ(count_of(result->ptx, "ld.global"), 1) << c.type << "\n" << result->ptx;
+    EXPECT_TRUE(contains(result->ptx, c.load)) << c.type << "\n" << result->ptx;
+    EXPECT_TRUE(contains(result->ptx, c.store)) << c.type << "\n" << result->ptx;
+  }
+}
+
+// How often nvcc 13.0 has the loop's load in its PTX: the table of docs/compiling.md.
+TEST(CompileClang, LoopsAreUnrolledAsNvccUnrollsThem) {
+  struct Case {
+    std::string bound, body;
+    std::size_t loads;
+  };
+  const std::string two = "s = s * x + 0.5f; s = s * x + 1.5f; ", six = two + two + two;
+  for (const Case& c : std::vector<Case>{{"32", two, 8},
+                                         {"16", two, 16},
+                                         {"64", six, 8},
+                                         {"48", six + six, 4},
+                                         {"20", six + six + six + six, 2},
+                                         {"n", two, 4 + 1},
+                                         {"n", six + six + six + six, 2 + 1},
+                                         {"n", six + six + six + six + six + six + six + six, 1}}) {
+    const std::string source =
+        "__global__ void k(const float* a, float* o, int n, int m, float x) { int i = threadIdx.x; float s = "
+        "0;\n"
+        "for (int k = 0; k < " +
+        c.bound + "; ++k) { s += a[k * m + i]; " + c.body + "} o[i] = s; }";
+    const Result<Source> result = compile_cuda("k.cu", source, {});
+    ASSERT_TRUE(result) << text_of(result);
+    EXPECT_EQ(count_of(result->ptx, "ld.global"), c.loads) << source;
+    const auto rolled = compile_cuda("k.cu", source, with_flags({"-fno-unroll-loops"}));
+    ASSERT_TRUE(rolled);
+    EXPECT_LE(count_of(rolled->ptx, "ld.global"), c.loads);
+  }
+}
+
+// A private array is in registers where the loops over it are unrolled.
+TEST(CompileClang, LoopsOverPrivateArraysAreUnrolledWhole) {
+  for (const auto& [size, local] : {std::pair("64", false), std::pair("256", true)}) {
+    const std::string source = std::string("constexpr int n = ") + size +
+                               ";\n__global__ void k(const int* a, int* o, int m) { int r[n], s = a[0];\n"
+                               "for (int k = 0; k < n; ++k) r[k] = a[k * m];\n"
+                               "for (int t = 0; t < m; ++t) for (int k = 0; k < n; ++k) {\n"
+                               "s = (s ^ m) + 3; s = (s ^ m) + 5; s = (s ^ m) + 7; r[k] += s; s ^= r[k]; }\n"
+                               "for (int k = 0; k < n; ++k) s += r[k];\no[0] = s; }";
+    const Result<Source> result = compile_cuda("k.cu", source, {});
+    ASSERT_TRUE(result) << text_of(result);
+    EXPECT_EQ(contains(result->ptx, "st.local"), local) << size;
+  }
+}
+
 TEST(CompileClang, FlagsThatDoNotCompileAreRefused) {
   const std::string source = "__global__ void k(int* a) { a[0] = 1; }";
   for (const std::string flag :

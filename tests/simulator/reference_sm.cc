@@ -200,6 +200,7 @@ class ReferenceSm {
     std::int64_t address = 0;
     unsigned loaded = 0, stored = 0;
     std::array<double, 4> ready{}, leaves{};
+    std::ptrdiff_t storer = -1;  // the place in warps_ of the warp that stored last
   };
 
   void look_for_details(const Items& items) {
@@ -391,7 +392,7 @@ class ReferenceSm {
             read(line, sector, turn, false, 1);
           }
       } else if (access.kind == MemoryAccess::Kind::store) {
-        do_store(line, bits, turn, of_threads >= 32 * sectors,
+        do_store(warp, line, bits, start, turn, of_threads >= 32 * sectors,
                  stored_in_part(step, access, of_threads, sectors));
       } else {
         done = std::max(done, do_load(line, bits, turn));
@@ -440,7 +441,7 @@ class ReferenceSm {
     if (known != l1_.end()) {
       l1_.splice(l1_.begin(), l1_, known);
     } else {
-      l1_.push_front({address, 0, 0, {}, {}});
+      l1_.push_front({address, 0, 0, {}, {}, -1});
       if (static_cast<std::int64_t>(l1_.size()) > std::max<std::int64_t>(figures_.l1_bytes / 128, 4))
         l1_.pop_back();
     }
@@ -501,8 +502,12 @@ class ReferenceSm {
     return std::max(turn, memory_free_) + figures_.memory_latency + crowd;
   }
 
-  void do_store(std::int64_t address, unsigned sectors, double time, bool whole, bool in_part) {
+  void do_store(const Warp& warp, std::int64_t address, unsigned sectors, double start, double time,
+                bool whole, bool in_part) {
     Line& line = line_of_l1(address);
+    const std::ptrdiff_t storer = &warp - warps_.data();
+    const double met_from = line.storer == storer ? start : time;
+    line.storer = storer;
     const bool hit = line.loaded != 0 || line.stored != 0;
     double leave = 0;
     for (int sector = 0; sector < 4; ++sector) {
@@ -510,7 +515,7 @@ class ReferenceSm {
       run_.counts.store_sectors += 1;
       run_.counts.store_hits += hit ? 1 : 0;
       double& leaves = line.leaves[static_cast<std::size_t>(sector)];
-      if (!whole && time < leaves) {
+      if (!whole && met_from < leaves) {
         run_.counts.merged_sectors += 1;
         continue;
       }
@@ -572,7 +577,7 @@ class ReferenceSm {
       std::set<std::int64_t> words;
       for (const std::int64_t address : addresses) words.insert(address / 4);
       const auto different = static_cast<double>(words.size());
-      if (different <= 1) return start;
+      if (different <= 1) return one_constant(addresses.front() / 64, start);
       const double turn = std::max(start, constant_free_);
       constant_free_ = turn + different * figures_.constant_way_cycles;
       return std::max(constant_free_,
@@ -627,6 +632,24 @@ class ReferenceSm {
     return loads ? turn + figures_.shared_latency + 2 * conflicts : start;
   }
 
+  // 32 lines of 64 bytes, the one that was used last first.
+  double one_constant(std::int64_t line, double start) {
+    const auto known = std::find_if(constants_.begin(), constants_.end(),
+                                    [&](const auto& one) { return one.first == line; });
+    std::pair<std::int64_t, double> found{line, 0};
+    if (known != constants_.end()) {
+      found = *known;
+      constants_.erase(known);
+    } else {
+      const double turn = std::max(start, constant_free_);
+      constant_free_ = turn + 27;
+      found.second = turn + (constants_seen_.insert(line).second ? figures_.l2_latency : 70);
+    }
+    constants_.push_front(found);
+    if (constants_.size() > 32) constants_.pop_back();
+    return std::max(start, found.second);
+  }
+
   const KernelProgram& program_;
   const Bindings& values_;
   LaunchSize size_;
@@ -648,6 +671,8 @@ class ReferenceSm {
   std::size_t places_ = 0;
   std::size_t turn_ = 0;
   double now_ = 0, end_ = 0, next_start_ = 0, barrier_free_ = 0, constant_free_ = 0;
+  std::list<std::pair<std::int64_t, double>> constants_;  // lines, and from when they are there
+  std::set<std::int64_t> constants_seen_;
   double l1_free_ = 0, l2_free_ = 0, memory_free_ = 0, busy_ = 0, busy_since_ = 0, owed_ = 0;
   bool memory_has_it_ = false;
   ReferenceRun run_;

@@ -252,6 +252,21 @@ TEST(MemoryLevels, BlocksOfLaterWavesAreAtDifferentPlaces) {
 
 // Of 64 words 32 threads choose 64 (1 - (63 / 64)^32) = 25.3 different ones, if each is as likely; of 1,024 words in 32
 // banks, 3.5 are in the fullest bank; of the eight threads of a sector, 7.6 choose different ones of 64 words.
+// Where L2 is the limit, stores wait for their turn, and those of one warp meet there.
+TEST(MemoryLevels, StoresOfOneWarpMeetInTheQueue) {
+  const auto cycles_of = [](const std::string& more) {
+    return levels_of({"[{store: {access: strided, bytes: 4, array: a, address: 8 * (blockIdx.x * 256 + "
+                      "threadIdx.x)}}, "
+                      "{instructions: 30}, {store: {access: strided, bytes: 4, array: " +
+                          more + "}}]",
+                      {{13200, 1, 1}, {256, 1, 1}}},
+                     CacheState::warm)
+        .cycles;
+  };
+  EXPECT_LT(cycles_of("a, address: 8 * (blockIdx.x * 256 + threadIdx.x) + 4"),
+            0.7 * cycles_of("b, address: 8 * (blockIdx.x * 256 + threadIdx.x) + 4"));
+}
+
 TEST(MemoryLevels, DataChooseAmongSharedLocalAndConstantWords) {
   const auto of = [](const std::string& access) {
     return levels_of(
@@ -266,6 +281,22 @@ TEST(MemoryLevels, DataChooseAmongSharedLocalAndConstantWords) {
   const MemoryLevels chosen = of("{store: local, bytes: 4, scattered: 256}");
   EXPECT_NEAR(chosen.l1_local_stores / 132 / 100, 4 * 64 * (1 - std::pow(63.0 / 64, 8)), 1e-6);
   EXPECT_EQ(of("{store: local, bytes: 4, address: 0}").l1_local_stores / 132 / 100, 4);
+}
+
+// A constant that all threads load costs nothing where the SM has its line. The first one of each line comes from L2, and the
+// block's other warps wait for it, too.
+TEST(MemoryLevels, ConstantsOfALaunchComeFromL2LineByLine) {
+  const auto cycles_of = [](const std::string& address, std::int64_t threads) {
+    return levels_of({"[{repeat: 64, counter: i, body: [{instructions: 1, on_chip: [{load: constant, bytes: "
+                      "4, address: " +
+                          address + "}]}]}]",
+                      {{132, 1, 1}, {threads, 1, 1}}})
+        .cycles;
+  };
+  const double l2 = *gpu().timing.l2_latency_cycles, one = cycles_of("0", 32);
+  EXPECT_NEAR(cycles_of("4 * i", 32) - one, 3 * l2, 10);  // 256 bytes are four lines
+  EXPECT_NEAR(cycles_of("64 * i", 32) - one, 63 * l2, 0.01 * 63 * l2);
+  EXPECT_NEAR(cycles_of("64 * i", 256) - cycles_of("0", 256), 63 * l2, 0.01 * 63 * l2);
 }
 
 // Floating-point numbers are added by comparing and exchanging: threads with one address take turns, and each turn is
