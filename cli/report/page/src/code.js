@@ -265,6 +265,18 @@ export class CodeView {
     this.point(side, line);
     this.onChoose({ side, line, source, ptx });
   }
+  text(side, line) {
+    return (side === "ptx" ? this.ptx : this.source)?.lines[line - 1] ?? "";
+  }
+  // What was chosen in another version of the code: the nearest line of the same text; or the one behind what is before it, or
+  // before what is behind it; or the one of its number. texts: of the line before, the line, and the one behind it.
+  chooseAgain({ side, line, texts }) {
+    const lines = (side === "ptx" ? this.ptx : this.source)?.lines ?? [];
+    const nearest = (text, by) => lines.map((one, i) => (one === text && text.trim() !== "" ? i + 1 + by : -1)).filter((at) => at >= 1)
+      .reduce((best, at) => (best === null || Math.abs(at - line) < Math.abs(best - line) ? at : best), null);
+    const found = nearest(texts[1], 0) ?? nearest(texts[0], 1) ?? nearest(texts[2], -1) ?? line;
+    if (found >= 1 && found <= lines.length) this.choose(side, found);
+  }
   setShares(shares) {
     this.shares = shares;
     this.source?.drawAnew();

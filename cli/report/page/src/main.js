@@ -7,17 +7,25 @@ import * as charts from "./charts.js";
 import { allVisible, h, replace, s } from "./dom.js";
 import { flowView } from "./flow.js";
 import * as say from "./text.js";
+import { banners, follow, kept } from "./watch.js";
 
 const MOST_CHARTS = 12, TOO_CLOSE = 1.1;
 
 const report = new Report(allVisible(JSON.parse(document.getElementById("report").textContent)));
 const { methods, size } = report;
+const blockSizes = [...new Set(methods.flatMap((method) => [...method.blockGrids.keys()]))].sort((a, b) => a - b);
+// What is chosen at first, or was on the page that this one replaces, as far as there still is such.
+const keptGpus = (kept?.gpus ?? []).filter((name) => report.gpuNames.includes(name));
+const keptValue = (one) => {
+  const value = kept?.values?.[one.name];
+  return Number.isFinite(value) ? Math.min(Math.max(value, one.values[0]), one.values[one.values.length - 1]) : null;
+};
 const state = {
-  gpu: methods[0].gpus[0],
-  gpus: new Set(report.gpuNames.slice(0, Math.min(report.gpuNames.length, 6))),
-  values: new Map([...report.parametersByName.values()].map((one) => [one.name, one.values[one === size ? one.values.length - 1 : 0]])),
-  block: 0,
-  relative: true,
+  gpu: report.gpuNames.includes(kept?.gpu) ? kept.gpu : methods[0].gpus[0],
+  gpus: new Set(keptGpus.length > 0 ? keptGpus : report.gpuNames.slice(0, Math.min(report.gpuNames.length, 6))),
+  values: new Map([...report.parametersByName.values()].map((one) => [one.name, keptValue(one) ?? one.values[one === size ? one.values.length - 1 : 0]])),
+  block: blockSizes.includes(kept?.block) ? kept.block : 0,
+  relative: kept?.relative ?? true,
 };
 
 // What is drawn anew where something else is chosen: at once what is in view, then the rest, piece by piece.
@@ -40,6 +48,7 @@ function run(one) {
   one.update();
 }
 let waiting = false, resting = false;
+const keepers = {}; // name → { save(), restore(saved) }: what a page of --watch keeps
 function changed() {
   for (const one of updates) one.due = true;
   if (waiting) return;
@@ -107,16 +116,18 @@ function slider(label, description, count, at, textOf, act) {
 function controls() {
   const pick = h("select", { onchange: () => ((state.gpu = pick.value), state.gpus.add(pick.value), boxes.get(pick.value) && (boxes.get(pick.value).checked = true), changed()) },
     report.gpuNames.map((name) => h("option", { value: name }, name)));
+  pick.value = state.gpu;
   const sliders = [...report.parametersByName.values()].map((one) => {
     if (one.values.length === 1) return h("span", { class: "fixed", title: one.description || undefined }, `${one.name} = ${say.size(one.values[0])}`);
     const positions = positionsOf(one.values), predicted = new Set(one.values);
     const textOf = (i) => `${one.name} = ${say.size(positions[i])}${predicted.has(positions[i]) ? "" : " (between predictions)"}`;
-    return slider(one.name, one.description, positions.length, positions.indexOf(state.values.get(one.name)), textOf, (i) => state.values.set(one.name, positions[i]));
+    const at = positions.reduce((best, value, i) => (Math.abs(value - state.values.get(one.name)) < Math.abs(positions[best] - state.values.get(one.name)) ? i : best), 0);
+    state.values.set(one.name, positions[at]);
+    return slider(one.name, one.description, positions.length, at, textOf, (i) => state.values.set(one.name, positions[i]));
   });
-  const blocks = [...new Set(methods.flatMap((method) => [...method.blockGrids.keys()]))].sort((a, b) => a - b);
-  if (blocks.length > 0) {
-    const positions = [0, ...blocks];
-    sliders.push(slider("threads of a block", "Blocks of so many threads in place of those that the launches have", positions.length, 0,
+  if (blockSizes.length > 0) {
+    const positions = [0, ...blockSizes];
+    sliders.push(slider("threads of a block", "Blocks of so many threads in place of those that the launches have", positions.length, positions.indexOf(state.block),
       (i) => (positions[i] === 0 ? "block as launched" : `block of ${positions[i]}`), (i) => (state.block = positions[i])));
   }
   const boxes = new Map();
@@ -290,6 +301,7 @@ function breakdown() {
   const meanings = new Map();
   for (const method of methods) for (const part of method.sums) meanings.set(part.title, part.meaning);
   const box = h("input", { type: "checkbox", onchange: () => ((state.relative = !box.checked), changed()) });
+  box.checked = !state.relative;
   return section("parts", "What the time is spent on", h("ul", { class: "legend" }, [...meanings].map(([title, meaning]) => h("li", {}, s("svg", { width: 14, height: 12, "aria-hidden": "true" }, s("rect", { width: 14, height: 12, style: { fill: colours.get(title) } })), ` ${title}: ${meaning}`))),
     h("label", { class: "check" }, box, " bars as long as the times"), holder);
 }
@@ -367,6 +379,10 @@ function kernelSections() {
   const holder = h("div", { class: "kernels" });
   const nameOf = (kernel) => `${kernel.method.name}${kernel.method.kernels.length > 1 || kernel.kernel !== kernel.method.plan ? `: ${kernel.kernel}` : ""}`;
   const picks = [0, methods.length > 1 ? all.findIndex((kernel) => kernel.method === methods[1]) : -1];
+  (kept?.kernels ?? []).forEach((name, i) => {
+    const found = all.findIndex((kernel) => nameOf(kernel) === name);
+    if (found >= 0 || (i > 0 && name === null)) picks[i] = found;
+  });
   const shownViews = [];
   const kernelView = (kernel, other) => {
     const panel = h("div", { class: "panel", "aria-live": "polite" }, h("p", {}, "Click a line, or press Enter on it: its cycles, accesses and what bounds it are shown here."));
@@ -403,7 +419,7 @@ function kernelSections() {
       h("h4", {}, "Timeline of an SM"), timelineView ? [h("p", { class: "note" }, `${timeline.gpu}, ${valuesText(new Map(Object.entries(timeline.parameters)))}, grid ${timeline.grid}, block ${timeline.block}: ${timeline.collected < timeline.cycles ? `the first ${say.count(timeline.collected)} of ` : ""}${say.count(timeline.cycles)} cycles of one SM, by the extended model.`), timelineView.element] : h("p", {}, "There is no timeline; the notes say why."),
       h("h4", {}, "Counters of each line"), lineCounters(kernel),
       assumptions.length > 0 || ignored.length > 0 ? details("Assumptions", h("ul", {}, assumptions.map((one) => h("li", {}, one.line ? `line ${one.line}: ` : "", one.text ?? String(one))), ignored.map((one) => h("li", {}, `not modelled: ${one}`)))) : null);
-    return { element, code, timelineView };
+    return { element, code, timelineView, chosen: () => selection && { side: selection.side, line: selection.line, texts: [-1, 0, 1].map((by) => code.text(selection.side, selection.line + by)) } };
   };
   let views = [];
   const draw = () => {
@@ -425,6 +441,15 @@ function kernelSections() {
     if (gpu !== state.gpu) (gpu = state.gpu), draw();
     else shownViews.forEach((update) => update());
   });
+  keepers.kernels = { save: () => picks.map((one) => (one < 0 ? null : nameOf(all[one]))), restore: () => {} };
+  keepers.views = {
+    save: () => views.map((view) => ({ chosen: view.chosen(), window: view.timelineView?.window ?? null })),
+    restore: (saved) => views.forEach((view, i) => {
+      const { chosen, window: shown } = saved[i] ?? {};
+      if (shown && view.timelineView) view.timelineView.set(shown);
+      if (chosen) view.code.chooseAgain(chosen);
+    }),
+  };
   window.addEventListener("beforeprint", () => views.forEach((view) => view.code.print(true)));
   window.addEventListener("afterprint", () => views.forEach((view) => view.code.print(false)));
   return section("kernels", all.length > 1 ? "Kernels" : "Kernel", all.length > 1 ? h("p", { class: "pick" }, select(0, "Kernel "), select(1, "Beside it ", true)) : null, holder);
@@ -573,6 +598,7 @@ function allRows() {
     { title: "bound", value: (row) => boundOf(row), text: (row) => boundOf(row) }];
   const boundOf = (row) => row.method.sums.reduce((most, part) => (row.method.rows.parts[part.key][row.i] > row.method.rows.parts[most.key][row.i] ? part : most), row.method.sums[0]).bound;
   const big = new BigTable({ name: "All predictions", rows, columns });
+  keepers.rows = big;
   return section("rows", "All predictions", big.element);
 }
 
@@ -590,10 +616,11 @@ const redraws = [];
 document.title = `${report.title} – warptime`;
 const sections = [answers(), timesOverSize(), breakdown(), claimsSection(), rooflines(), ranking(), kernelSections(), countersSection(), measurements(), allRows(), notes()].filter(Boolean);
 const contents = h("nav", { "aria-label": "Contents" }, h("ul", {}, sections.map((one) => h("li", {}, h("a", { href: `#${one.id}` }, one.querySelector("h2").textContent)))));
+const main = h("main", {}, controls(), sections);
 document.body.append(
   h("a", { class: "skip", href: "#answers" }, "Skip to the answers"),
-  h("header", {}, h("h1", {}, report.title), h("p", {}, methods.map((method) => `${method.name}${method.description ? `: ${method.description}` : ""}`).join("; "))),
-  contents, h("main", {}, controls(), sections),
+  h("header", {}, h("h1", {}, report.title), h("p", {}, methods.map((method) => `${method.name}${method.description ? `: ${method.description}` : ""}`).join("; ")), banners()),
+  contents, main,
   h("footer", {}, h("p", {}, "Made by warptime. Times are predictions of a model, not measurements. This page asks for nothing from any network.")));
 changed();
 let width = window.innerWidth;
@@ -602,3 +629,47 @@ window.addEventListener("resize", () => {
   width = window.innerWidth;
   requestAnimationFrame(() => redraws.forEach((redraw) => redraw()));
 });
+
+// --- what a page of --watch keeps of the one before ---
+
+const SCROLLED = ".lines, .bigtable, .scroll, .graph", FOCUSED = "a, button, input, select, summary, [tabindex]";
+const all = (selector) => [...document.querySelectorAll(selector)];
+keepers.open = {
+  save: () => all("main details").map((one) => [one.querySelector("summary").textContent, one.open]),
+  restore: (saved) => all("main details").forEach((one, i) => one.querySelector("summary").textContent === saved[i]?.[0] && (one.open = saved[i][1])),
+};
+// By the place among its like, where there are as many as there were.
+keepers.scrolled = {
+  save: () => all(SCROLLED).map((one) => [one.scrollLeft, one.scrollTop]),
+  restore: (saved) => {
+    const now = all(SCROLLED);
+    if (now.length === saved.length) now.forEach((one, i) => one.scrollTo({ left: saved[i][0], top: saved[i][1], behavior: "instant" }));
+  },
+};
+keepers.focus = {
+  save: () => ({ of: all(FOCUSED).length, at: all(FOCUSED).indexOf(document.activeElement) }),
+  restore: ({ of, at }) => at >= 0 && all(FOCUSED).length === of && all(FOCUSED)[at].focus({ preventScroll: true }),
+};
+// The section at the top of the window, and how far it is scrolled: those above it may have other heights.
+keepers.place = {
+  save: () => {
+    const at = sections.filter((one) => one.getBoundingClientRect().top <= 120).pop();
+    return { section: at?.id ?? null, by: at ? -at.getBoundingClientRect().top : window.scrollY };
+  },
+  restore: ({ section: id, by }) => {
+    const at = id === null ? null : document.getElementById(id);
+    window.scrollTo({ top: at ? at.getBoundingClientRect().top + window.scrollY + by : by, behavior: "instant" });
+  },
+};
+const save = () => ({ gpu: state.gpu, gpus: [...state.gpus], values: Object.fromEntries(state.values), block: state.block, relative: state.relative,
+  ...Object.fromEntries(Object.entries(keepers).map(([name, one]) => [name, one.save()])) });
+function restore() {
+  window.history.scrollRestoration = "manual";
+  for (const one of updates) if (one.due) run(one);
+  const of = (names) => names.forEach((name) => kept[name] !== undefined && keepers[name]?.restore(kept[name]));
+  of(["views", "rows", "open", "scrolled", "place", "focus"]);
+  // Once more after what comes into view has its size, and the lists of code have begun.
+  requestAnimationFrame(() => requestAnimationFrame(() => of(["scrolled", "place"])));
+}
+if (kept) restore();
+follow(save);

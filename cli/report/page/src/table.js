@@ -43,6 +43,16 @@ export class BigTable {
     if (this.sorted) (this.down = !this.down), this.sort(this.sorted);
     this.draw();
   }
+  save() {
+    return { filter: this.filterBox.value, sorted: this.columns.indexOf(this.sorted), title: this.sorted?.title, down: this.down };
+  }
+  restore({ filter, sorted, title, down }) {
+    this.filterBox.value = filter;
+    if (filter !== "") this.filter();
+    if (this.columns[sorted]?.title !== title || sorted < 0) return;
+    this.sort(this.columns[sorted]);
+    if (down) this.sort(this.columns[sorted]);
+  }
   later() {
     if (this.waiting) return;
     this.waiting = true;
