@@ -37,7 +37,7 @@ __global__ void k(int n, int m, const float* a, float* b)
     if (i < n) b[i] = s;
 }
 `;
-const OPTIONS = ["k.cu", "--threads", "n", "--param", "n=2^14..2^16", "--param", "m=32,64", "--gpu", "h200,rtx-2080"];
+const OPTIONS = ["k.cu", "--threads", "n", "--param", "n=2^14..2^16", "--param", "m=32,64", "--gpu", "h200,rtx-2080", "--model", "puchala"];
 write("k.cu", SOURCE);
 write("scale.h", "#define SCALE 2.0f\n");
 
@@ -47,11 +47,11 @@ process.on("exit", () => running.kill());
 await said("it watches", "err", "Ctrl-C ends");
 check("it watches the source and its header", /watching k\.cu and scale\.h/.test(read("err")), read("err"));
 
-const { page, context, problems } = await openPage(browser, at("k.html"));
+const { page, close, problems } = await openPage(browser, at("k.html"));
 await page.waitForFunction(() => document.body.dataset.settled === "true");
 // What predict says, as the page writes it.
 const predicted = (n, m, gpu) => {
-  const [row] = JSON.parse(execFileSync(warptime, ["predict", "k.cu", "--threads", "n", "--param", `n=${n},m=${m}`, "--gpu", gpu, "--format", "json"], { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }));
+  const [row] = JSON.parse(execFileSync(warptime, ["predict", "k.cu", "--threads", "n", "--param", `n=${n},m=${m}`, "--gpu", gpu, "--model", "puchala", "--format", "json"], { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }));
   const us = row.time_us;
   const [value, unit] = us < 1e3 ? [us, "µs"] : [us / 1e3, "ms"];
   return `${value.toPrecision(4)} ${unit}`;
@@ -167,7 +167,7 @@ running.kill("SIGINT");
 check("Ctrl-C ends it with status 130", (await new Promise((done) => running.on("exit", done))) === 130);
 await pause(1000);
 check("… and the page stays", (await lead()) === before.lead);
-await context.close();
+await close();
 
 // --- a name that tries to be markup, in the message of a mistake ---
 {
@@ -182,7 +182,7 @@ await context.close();
   check("… also in the page itself", (await opened.page.locator(".watch").textContent()).includes("<img src=x") && (await opened.page.title()) !== "pwned" && opened.problems.length === 0, opened.problems);
   hostile.kill("SIGINT");
   await new Promise((done) => hostile.on("exit", done));
-  await opened.context.close();
+  await opened.close();
 }
 
 // --- two inputs, and without --watch ---
@@ -203,7 +203,7 @@ check("without --watch a page asks nothing", !/warptime-probe"&&|id="watch"|fram
   const plain = await openPage(browser, at("plain.html"));
   await pause(1000);
   check("… and does nothing by itself", plain.problems.length === 0 && (await plain.page.locator("iframe, .watch").count()) === 0);
-  await plain.context.close();
+  await plain.close();
 }
 
 // --- wrong command lines ---
