@@ -173,6 +173,33 @@ for (const [name, options] of [["wide", {}], ["dark", { scheme: "dark" }], ["nar
     const pages = (pdf.toString("latin1").match(/\/Type\s*\/Page\b/g) ?? []).length;
     check(`it prints on A4: ${pages} pages`, pages >= 3 && pages <= 24 && /\/MediaBox\s*\[\s*0 0 59[45][\d.]* 84[12]/.test(pdf.toString("latin1")), pages);
     if (process.env.KEEP_PDF) writeFileSync(process.env.KEEP_PDF, pdf);
+    // As wide as A4 less its margins, as it is when the paper is laid out.
+    await page.setViewportSize({ width: 686, height: 1017 });
+    await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+    await painted(page);
+    const paper = await page.evaluate(() => {
+      const boxes = [...document.querySelectorAll(".kernel > *, .code > *, .flow > *, main > section")].filter((one) => one.getClientRects().length > 0);
+      const box = (one) => one.getBoundingClientRect();
+      const inside = (one) => [...one.querySelectorAll("*")].filter((other) => other.getClientRects().length > 0 && !other.closest("svg, .heat, .skip")).every((other) => box(other).right <= 687 && (box(other).bottom <= box(one).bottom + 1 || box(other).height === 0));
+      const below = (a, b) => box(b).top >= box(a).bottom - 1;
+      const lists = [...document.querySelectorAll(".lines")];
+      return {
+        over: boxes.filter((one) => one.nextElementSibling && boxes.includes(one.nextElementSibling) && !below(one, one.nextElementSibling)).map((one) => one.className || one.id || one.tagName),
+        out: boxes.filter((one) => !inside(one)).map((one) => one.className || one.id || one.tagName),
+        lines: lists.map((one) => one.querySelectorAll(".row").length),
+        cut: lists.flatMap((one) => [...one.querySelectorAll("code")]).filter((one) => one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).display !== "inline").length,
+        rows: document.querySelectorAll("#rows .paper tbody tr").length,
+        timelines: [...document.querySelectorAll("svg.timeline")].map((one) => [box(one).width, one.querySelectorAll("path").length]),
+        charts: [...document.querySelectorAll("figure svg")].map((one) => Math.round((100 * box(one).width) / one.width.baseVal.value)),
+      };
+    });
+    check("on paper nothing lies over another, or beside the paper", paper.over.length === 0 && paper.out.length === 0, paper);
+    const files = await page.evaluate(() => JSON.parse(document.getElementById("report").textContent).files.map((one) => one.lines.length));
+    check("… all lines of the code are there", paper.lines.join() === [0, 1, 2, 3].map((i) => files[i]).join(), [paper.lines, files]);
+    check("… and the predictions, the timelines, and charts in their own size", paper.rows === 28 && paper.timelines.every(([width, paths]) => width > 300 && width <= 687 && paths > 5) && paper.charts.length > 0 && paper.charts.every((one) => one >= 97), paper);
+    await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
+    await painted(page);
+    check("after printing the page is as it was", (await page.locator("#rows .paper tr").count()) === 0 && (await page.locator(".lines.printing").count()) === 0);
   }
   await close();
 }

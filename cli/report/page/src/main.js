@@ -73,7 +73,6 @@ function later() {
     else document.body.dataset.settled = "true";
   }, 0);
 }
-window.addEventListener("beforeprint", () => updates.forEach((one) => one.due && run(one)));
 const shown = () => report.gpuNames.filter((name) => state.gpus.has(name));
 const section = (id, title, ...children) => h("section", { id, "aria-labelledby": `${id}-title` }, h("h2", { id: `${id}-title` }, title), ...children);
 const valuesText = (values) => [...values].map(([name, value]) => `${name} = ${say.size(value)}`).join(", ");
@@ -81,9 +80,12 @@ const hereText = () => `${valuesText(state.values)}${state.block > 0 ? `, blocks
 const sample = (method) => s("svg", { width: 34, height: 12, "aria-hidden": "true" }, s("line", { x1: 1, x2: 33, y1: 6, y2: 6, style: { stroke: charts.methodColour(method.number), "stroke-width": "2.5", "stroke-dasharray": charts.methodDash(method.number) } }));
 const table = (caption, titles, rows, kind) => h("table", { class: kind }, caption ? h("caption", {}, caption) : null,
   h("thead", {}, h("tr", {}, titles.map((title) => h("th", { scope: "col" }, title)))),
-  h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell, i) => (i === 0 ? h("th", { scope: "row" }, cell) : h("td", {}, cell)))))));
+  h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell, i) => (i === 0 ? h("th", { scope: "row" }, cell) : h("td", { class: typeof cell === "string" && /^[\d.,]+ \S+$/.test(cell) ? "one" : undefined }, cell)))))));
 const details = (title, ...children) => h("details", {}, h("summary", {}, title), ...children);
-const wide = (element) => Math.max(260, Math.floor(element.clientWidth || 900));
+// On paper: A4 less its margins, in pixels of CSS.
+const PAPER = 686;
+let printing = false;
+const wide = (element) => (printing ? PAPER : Math.max(260, Math.floor(element.clientWidth || 900)));
 
 // --- what is chosen ---
 
@@ -333,7 +335,7 @@ function rooflines() {
   const note = h("p", { class: "note" });
   const draw = () => {
     const gpus = shown().slice(0, MOST_CHARTS);
-    const columns = Math.min(Math.max(1, gpus.length), wide(holder) < 700 ? 1 : wide(holder) < 1040 ? 2 : 3);
+    const columns = Math.min(Math.max(1, gpus.length), wide(holder) < 620 ? 1 : wide(holder) < 1040 ? 2 : 3);
     holder.style.setProperty("--columns", columns);
     const width = Math.floor((wide(holder) - 16 * (columns - 1)) / columns);
     const silent = new Set(), overRoof = new Set();
@@ -385,7 +387,7 @@ function kernelSections() {
   });
   const shownViews = [];
   const kernelView = (kernel, other) => {
-    const panel = h("div", { class: "panel", "aria-live": "polite" }, h("p", {}, "Click a line, or press Enter on it: its cycles, accesses and what bounds it are shown here."));
+    const panel = h("div", { class: "panel empty", "aria-live": "polite" }, h("p", {}, "Click a line, or press Enter on it: its cycles, accesses and what bounds it are shown here."));
     const { method } = kernel;
     const timeline = method.timelines.find((one) => one.kernel === kernel.kernel && one.gpu === state.gpu) ?? method.timelines.find((one) => one.kernel === kernel.kernel);
     let timelineView = null;
@@ -394,7 +396,7 @@ function kernelSections() {
       onPoint: (source, ptx) => timelineView?.light(kernel.sourceFile ? source : ptx),
       onChoose: (chosen) => ((selection = chosen), tell()),
     });
-    const tell = () => selection && replace(panel, panelOf(kernel, selection));
+    const tell = () => selection && (panel.classList.remove("empty"), replace(panel, panelOf(kernel, selection)));
     if (other?.sourceFile && kernel.sourceFile) code.changed = new Set(other.sourceFile.lines);
     if (timeline) timelineView = new TimelineView(timeline, report.states, { onPoint: (lines) => (kernel.sourceFile ? code.light(lines, []) : code.light([], lines)), linesOf: (place) => kernel.linesOf(place) });
     const shares = () => {
@@ -414,7 +416,8 @@ function kernelSections() {
     const element = h("div", { class: "kernel" }, h("h3", {}, nameOf(kernel)),
       h("p", { class: "note" }, `${kernel.file}${kernel.coverage ? `; ${kernel.coverage.modelled} of ${kernel.coverage.instructions} instructions modelled` : ""}. The bar beside a line is its share of the time on ${state.gpu}; of a place of several lines, each line has an equal part.`),
       h("h4", {}, kernel.ptxFile ? "Source and PTX" : "Code"), code.element,
-      h("ul", { class: "legend" }, [["calc", "calculation"], ["load", "load"], ["store", "store"]].map(([key, title]) => h("li", {}, h("span", { class: `key ${key}` }, MARK[key]), ` ${title}`))), panel,
+      h("ul", { class: "legend" }, [["calc", "calculation"], ["load", "load"], ["store", "store"]].map(([key, title]) => h("li", {}, h("span", { class: `key ${key}` }, MARK[key]), ` ${title}`)),
+        code.changed ? h("li", {}, h("span", { class: "key changed" }, "\u00a0"), " a line that the other source does not have") : null), panel,
       h("h4", {}, "Control flow"), flowView(kernel, (source, ptx) => code.light(source, ptx)),
       h("h4", {}, "Timeline of an SM"), timelineView ? [h("p", { class: "note" }, `${timeline.gpu}, ${valuesText(new Map(Object.entries(timeline.parameters)))}, grid ${timeline.grid}, block ${timeline.block}: ${timeline.collected < timeline.cycles ? `the first ${say.count(timeline.collected)} of ` : ""}${say.count(timeline.cycles)} cycles of one SM, by the extended model.`), timelineView.element] : h("p", {}, "There is no timeline; the notes say why."),
       h("h4", {}, "Counters of each line"), lineCounters(kernel),
@@ -450,8 +453,7 @@ function kernelSections() {
       if (chosen) view.code.chooseAgain(chosen);
     }),
   };
-  window.addEventListener("beforeprint", () => views.forEach((view) => view.code.print(true)));
-  window.addEventListener("afterprint", () => views.forEach((view) => view.code.print(false)));
+  printed.push((on) => views.forEach((view) => (view.code.print(on), view.timelineView?.print(on ? PAPER : 0))));
   return section("kernels", all.length > 1 ? "Kernels" : "Kernel", all.length > 1 ? h("p", { class: "pick" }, select(0, "Kernel "), select(1, "Beside it ", true)) : null, holder);
 }
 
@@ -599,6 +601,7 @@ function allRows() {
   const boundOf = (row) => row.method.sums.reduce((most, part) => (row.method.rows.parts[part.key][row.i] > row.method.rows.parts[most.key][row.i] ? part : most), row.method.sums[0]).bound;
   const big = new BigTable({ name: "All predictions", rows, columns });
   keepers.rows = big;
+  printed.push((on) => big.print(on));
   return section("rows", "All predictions", big.element);
 }
 
@@ -612,14 +615,17 @@ function notes() {
 
 // --- the page ---
 
-const redraws = [];
+const redraws = [], printed = []; // printed: told before and after printing
 document.title = `${report.title} – warptime`;
 const sections = [answers(), timesOverSize(), breakdown(), claimsSection(), rooflines(), ranking(), kernelSections(), countersSection(), measurements(), allRows(), notes()].filter(Boolean);
 const contents = h("nav", { "aria-label": "Contents" }, h("ul", {}, sections.map((one) => h("li", {}, h("a", { href: `#${one.id}` }, one.querySelector("h2").textContent)))));
+// Nothing that the title says already.
+const described = methods.map((method) => `${method.name}${method.description ? `: ${method.description}` : ""}`).join("; ");
+const subtitle = described === report.title || described.replaceAll("; ", ", ") === report.title ? null : h("p", {}, described);
 const main = h("main", {}, controls(), sections);
 document.body.append(
   h("a", { class: "skip", href: "#answers" }, "Skip to the answers"),
-  h("header", {}, h("h1", {}, report.title), h("p", {}, methods.map((method) => `${method.name}${method.description ? `: ${method.description}` : ""}`).join("; ")), banners()),
+  h("header", {}, h("h1", {}, report.title), subtitle, banners()),
   contents, main,
   h("footer", {}, h("p", {}, "Made by warptime. Times are predictions of a model, not measurements. This page asks for nothing from any network.")));
 changed();
@@ -629,6 +635,17 @@ window.addEventListener("resize", () => {
   width = window.innerWidth;
   requestAnimationFrame(() => redraws.forEach((redraw) => redraw()));
 });
+
+// For paper, charts are drawn in its width, lists are written out, and a graph that is taller than a page is a list.
+function print(on) {
+  printing = on;
+  for (const one of updates) if (one.due) run(one);
+  redraws.forEach((redraw) => redraw());
+  printed.forEach((one) => one(on));
+  for (const one of document.querySelectorAll(".flow:has(.graph.tall) .listed")) one.open = on;
+}
+window.addEventListener("beforeprint", () => print(true));
+window.addEventListener("afterprint", () => print(false));
 
 // --- what a page of --watch keeps of the one before ---
 
