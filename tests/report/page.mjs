@@ -61,6 +61,39 @@ const painted = (page) => page.evaluate(() => new Promise((done) => requestAnima
   await close();
 }
 
+// --- the questions and answers of docs/report.md: each answer stands in the section that it names ---
+
+{
+  const manual = readFileSync(join(root, "docs", "report.md"), "utf8");
+  const command = /warptime report (matrix lattice [^]*?)-o methods\.html/.exec(manual)[1].replaceAll("\\\n", " ").trim().split(/\s+/);
+  const questions = [.../## Questions and answers\n([^]*?)\n## /.exec(manual)[1].matchAll(/^\d+\. \*([^*]+)\*([^]*?)(?=^\d+\. |\n\n(?! ))/gm)].map(([, question, answer]) => [question, answer.replace(/\s+/g, " ")]);
+  check("there are seven questions", questions.length === 7, questions);
+  const { page, problems, close } = await openPage(browser, await make("methods.html", ...command));
+  await settled(page);
+  const texts = () => page.evaluate(() => Object.fromEntries([...document.querySelectorAll("main > section")].map((one) => [one.querySelector("h2").textContent,
+    `${one.textContent} ${[...one.querySelectorAll("[aria-label]")].map((other) => other.getAttribute("aria-label")).join(" ")}`.replace(/\s+/g, " ")])));
+  const opened = await texts();
+  let section = "";
+  for (const [question, answer] of questions) {
+    let shown = opened;
+    if (answer.includes("Choose rtx-2080 and the smallest N")) {
+      await page.locator(".controls select").selectOption("rtx-2080");
+      await page.locator(".slider", { hasText: "N = " }).locator("input").evaluate((one) => { one.value = 0; one.dispatchEvent(new Event("input")); });
+      await settled(page);
+      await painted(page);
+      shown = await texts();
+      section = "Which is faster, where, and why";
+    }
+    // In order: the names of sections, and answers.
+    for (const [, title, quoted] of answer.matchAll(/"([^"]+)"|`([^`]+)`/g)) {
+      if (title) section = title;
+      else check(`${question} ${quoted}`, shown[section]?.includes(quoted) === true, [section, shown[section]?.slice(0, 1500)]);
+    }
+  }
+  check("the questions leave no problems", problems.length === 0, problems);
+  await close();
+}
+
 // --- a kernel: links, keyboard, timeline, sliders ---
 
 const kernelPage = await kernelMade;
