@@ -3,11 +3,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <set>
 
 #include "cli/commands/commands.h"
 #include "cli/commands/compare_times.h"
 #include "cli/commands/predict_input.h"
+#include "cli/commands/watch.h"
 #include "cli/io/output.h"
 #include "cli/io/report.h"
 #include "cli/options/model_option.h"
@@ -38,7 +43,8 @@ CommandSyntax report_syntax() {
       "rtx-2080,h200 -o mtx.html\n"
       "  warptime report matrix lattice --gpu gtx-1070,rtx-2080 --param K=8,10,12,14 --param N=2^6..2^20 -o "
       "methods.html\n"
-      "  warptime report mtx --gpu h200 --param K=8 --param N=2^10..2^20 --format json -o mtx.json\n",
+      "  warptime report mtx --gpu h200 --param K=8 --param N=2^10..2^20 --format json -o mtx.json\n"
+      "  warptime report sum.cu --threads N --param N=2^20 --gpu h200 -o sum.html --watch\n",
       {{"What to show",
         {{"gpu", "NAME",
           "show this GPU; repeatable, or several with commas; all is the whole catalogue (default: all)"},
@@ -77,7 +83,8 @@ CommandSyntax report_syntax() {
          model_option(true),
          {"jobs", "N", "compute with N threads (default: one per core)"}}},
        program_options(),
-       with_sarif(general_options({"html", "json"}, "html (default), or json: the data of the page"))},
+       with_watch(
+           with_sarif(general_options({"html", "json"}, "html (default), or json: the data of the page")))},
       1,
       kMostInputs,
       true,
@@ -182,14 +189,54 @@ ReportMethod method_of(LoadedInput& input, std::string name, const std::string& 
   return method;
 }
 
-int write_report(const Arguments& arguments, const Report& report) {
+// No other process, and no other run of this one, has it.
+std::string new_revision() {
+  return fmt::format("{}-{}", std::chrono::system_clock::now().time_since_epoch().count(), ::getpid());
+}
+
+// The answer of a run of --watch: the times of the report's rows, of a long sweep the first ones, and the programs behind them.
+void take_answer(const std::vector<std::vector<PredictionRow>>& rows, const Report& report,
+                 const std::vector<LoadedInput>& inputs, WatchedAnswer& answer) {
+  constexpr std::size_t kMostWatchedRows = 10'000;
+  answer = {};
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    for (const PredictionRow& row : rows[i])
+      if (answer.times.size() < kMostWatchedRows)
+        answer.times.push_back({report.methods[i].name, row.gpu, row.parameters, {}, row.time.total_us});
+  for (const LoadedInput& input : inputs) {
+    for (KernelProgram& program : input.predicted->loader->programs())
+      answer.programs.push_back(std::move(program));
+    for (std::string& header : input.predicted->loader->headers())
+      answer.headers.push_back(std::move(header));
+  }
+}
+
+// watched: null without --watch.
+int write_report(const Arguments& arguments, const Report& report, const WatchedRun* watched) {
   const auto json = report_json(report);
   if (!json) return fail(wrong_input, json.diagnostics());
   const bool as_json = arguments.value_or("format", "html") == "json";
-  return write_result(arguments.value("output"), as_json ? json_text(*json) + "\n" : report_page(*json));
+  return write_result(arguments.value("output"),
+                      as_json              ? json_text(*json) + "\n"
+                      : watched != nullptr ? watched_report_page(*json, new_revision(), time_of_day())
+                                           : report_page(*json));
 }
 
-int run_report(const Arguments& arguments) {
+// The page that is there says that it is older than its source.
+void mark_stale(const Arguments& arguments, const std::string& said) {
+  const std::string file = *arguments.value("output");
+  std::error_code failed;
+  if (!std::filesystem::is_regular_file(file, failed)) return;
+  std::ifstream stream(file, std::ios::binary);
+  const std::string page{std::istreambuf_iterator<char>(stream), {}};
+  if (!stream) return;
+  stream.close();
+  // The first message, without the line of the source below it.
+  if (const auto stale = stale_report_page(page, time_of_day(), said.substr(0, said.find('\n'))))
+    write_result(file, *stale);
+}
+
+int make_report(const Arguments& arguments, const WatchedRun* watched) {
   const auto format = read_choice(arguments, "format");
   if (!format) return fail(wrong_command_line, format.diagnostics());
   if (*format == "html" && !arguments.has("output") && ::isatty(STDOUT_FILENO) != 0)
@@ -229,7 +276,12 @@ int run_report(const Arguments& arguments) {
     if (!comparison) return status;
     report.comparison = nlohmann::ordered_json::parse(comparison_json(*comparison));
   }
-  const int status = write_report(arguments, report);
+  if (watched != nullptr)
+    report.predicted = [&](const std::vector<std::vector<PredictionRow>>& rows) {
+      take_answer(rows, report, inputs, *watched->answer);
+      watched->answered();
+    };
+  const int status = write_report(arguments, report, watched);
   if (status == done) {
     std::set<std::string> excluded;
     for (const LoadedInput& input : inputs)
@@ -237,6 +289,15 @@ int run_report(const Arguments& arguments) {
     say_excluded_gpus({excluded.begin(), excluded.end()});
   }
   return status;
+}
+
+int run_report(const Arguments& arguments) {
+  if (!arguments.has("watch")) return make_report(arguments, nullptr);
+  if (arguments.value_or("output", "-") == "-")
+    return fail(wrong_command_line, {error("--watch needs a file for the page, which a browser has open",
+                                           "give one: -o report.html")});
+  const auto run = [](const Arguments& given, const WatchedRun& one) { return make_report(given, &one); };
+  return watch(arguments, run, [&](const std::string& said) { mark_stale(arguments, said); });
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <tuple>
 
 #include "analyzer/compile/limits.h"
 #include "cli/commands/models_report.h"
@@ -124,18 +125,12 @@ std::vector<std::string> files_of(const Ran& ran, const std::vector<std::string>
   return files;
 }
 
-std::string time_of_day() {
-  const std::time_t now = std::time(nullptr);
-  std::tm local{};
-  ::localtime_r(&now, &local);
-  return fmt::format("{:02}:{:02}:{:02}", local.tm_hour, local.tm_min, local.tm_sec);
-}
-
-using Key = std::pair<std::string, std::string>;  // of a kernel's program: symbol or name, target
+// Of a kernel's program: source, symbol or name, target.
+using Key = std::tuple<std::string, std::string, std::string>;
 
 Key key_of(const KernelProgram& program) {
   const Provenance& from = program.provenance;
-  return {from.symbol.empty() ? from.kernel : from.symbol, from.target};
+  return {from.source, from.symbol.empty() ? from.kernel : from.symbol, from.target};
 }
 
 std::string name_of(const KernelProgram& program) {
@@ -171,12 +166,19 @@ std::string program_lines(const std::vector<KernelProgram>& before, const std::v
 }
 
 std::string time_lines(const std::vector<models::Cost>& before, std::vector<models::Cost> after) {
-  for (models::Cost& cost : after) {
-    const auto was = std::find_if(before.begin(), before.end(), [&](const models::Cost& one) {
-      return one.gpu == cost.gpu && one.parameters == cost.parameters;
-    });
-    if (was != before.end()) cost.before_us = was->after_us;
-  }
+  // One plan is itself under another name, too.
+  const auto is_one_plan = [](const std::vector<models::Cost>& costs) {
+    return std::all_of(costs.begin(), costs.end(),
+                       [&](const models::Cost& one) { return one.plan == costs.front().plan; });
+  };
+  const bool by_plan = !is_one_plan(before) || !is_one_plan(after);
+  const auto row_of = [&](const models::Cost& cost) {
+    return std::tuple(by_plan ? cost.plan : std::string(), cost.gpu, cost.parameters);
+  };
+  std::map<decltype(row_of(after.front())), double> was;
+  for (const models::Cost& one : before) was.emplace(row_of(one), one.after_us);
+  for (models::Cost& cost : after)
+    if (const auto found = was.find(row_of(cost)); found != was.end()) cost.before_us = found->second;
   return costs_text(after);
 }
 
@@ -214,8 +216,8 @@ std::string changes_of(const WatchedAnswer& before, const WatchedAnswer& after) 
 }
 
 Diagnostics check_options(const Arguments& arguments) {
-  const std::string& input = arguments.positionals().front();
-  if (input == "-")
+  const auto& inputs = arguments.positionals();
+  if (std::find(inputs.begin(), inputs.end(), "-") != inputs.end())
     return {error("--watch needs a file: standard input does not change", "give the file's name")};
   if (arguments.has("sarif"))
     return {error("--sarif cannot be used with --watch", "run the command without --watch for a log")};
@@ -228,31 +230,34 @@ Diagnostics check_options(const Arguments& arguments) {
 
 class Watch {
  public:
-  Watch(const Arguments& arguments, const RunWatched& run)
-      : arguments_(arguments), run_(run), to_file_(arguments.value_or("output", "-") != "-") {
-    files_ = {arguments.positionals().front()};
-  }
+  Watch(const Arguments& arguments, const RunWatched& run, const RunFailed& failed)
+      : arguments_(arguments),
+        run_(run),
+        failed_(failed),
+        to_file_(arguments.value_or("output", "-") != "-"),
+        files_(arguments.positionals()) {}
 
   int begin() {
     watcher_.watch(files_);
-    const auto first = run_once(true);
+    const auto first = run_once(true, {});
     if (!first) return wrong_input;
     say_text(first->said);
     if (first->status == wrong_command_line) return first->status;
     if (!first->output.empty()) write_result(std::nullopt, first->output);
     take(*first);
     if (files_.empty())
-      return fail(
-          wrong_command_line,
-          {error(fmt::format("--watch: {} is no file that could change", arguments_.positionals().front()),
-                 "give the file of a kernel or a plan")});
+      return fail(wrong_command_line, {error(fmt::format("--watch: {} {} no file that could change",
+                                                         enumerate(arguments_.positionals()),
+                                                         arguments_.positionals().size() == 1 ? "is" : "are"),
+                                             "give the file of a kernel or a plan")});
     say_note(fmt::format("watching {}: Ctrl-C ends", watched_text()));
     while (true) follow();
   }
 
  private:
-  // Nothing: it did not end well, and it was said how. A run whose files change meanwhile begins again.
-  std::optional<Ran> run_once(bool whole) {
+  // Nothing: it did not end well, and it was said how. A run whose files change meanwhile begins again. early: takes what
+  // WatchedRun::answered() sends.
+  std::optional<Ran> run_once(bool whole, const std::function<void(const Ran&)>& early) {
     // As long as a compilation may take, and what comes after it.
     const auto longest = std::chrono::milliseconds(static_cast<std::int64_t>(
                              1000 * std::min(compiling::compiler_limits().seconds, 1e6))) +
@@ -266,7 +271,19 @@ class Watch {
       }
       std::string text;
       bool again = false;
-      child->read_all(text, longest, [&] { return again = began_ && watcher_.changed(); });
+      // Each message is a line: an early one, and that of the end.
+      const auto read_early = [&] {
+        const std::size_t line = text.find('\n');
+        if (line == std::string::npos) return;
+        const auto ran = read_ran(text.substr(0, line));
+        text.erase(0, line + 1);
+        if (ran && early) early(*ran);
+      };
+      child->read_all(text, longest, [&] {
+        read_early();
+        return again = began_ && watcher_.changed();
+      });
+      read_early();
       if (again) {
         watcher_.wait(std::chrono::milliseconds(0), kQuiet);
         continue;
@@ -289,7 +306,10 @@ class Watch {
       end_now(0);
     });
     set_capture(&capture);
-    ran.status = run_(arguments_, {whole, &ran.answer});
+    const auto answered = [&] {
+      send(json_of(ran).dump(-1, ' ', false, WatchJson::error_handler_t::replace) + "\n");
+    };
+    ran.status = run_(arguments_, {whole, &ran.answer, answered});
     set_capture(nullptr);
     finish();
   }
@@ -304,10 +324,10 @@ class Watch {
       for (const std::string& file : ran.files)
         if (std::find(files_.begin(), files_.end(), file) == files_.end()) files_.push_back(file);
     }
-    const std::string& input = arguments_.positionals().front();
-    if (std::find(files_.begin(), files_.end(), input) == files_.end() &&
-        std::filesystem::path(input).has_extension())
-      files_.push_back(input);
+    for (const std::string& input : arguments_.positionals())
+      if (std::find(files_.begin(), files_.end(), input) == files_.end() &&
+          std::filesystem::path(input).has_extension())
+        files_.push_back(input);
     watcher_.watch(files_);
     began_ = true;
   }
@@ -322,26 +342,43 @@ class Watch {
     const auto changed = watcher_.wait(kLongestWait, kQuiet);
     if (changed.empty()) return;
     const auto begin = WatchClock::now();
-    const auto ran = run_once(to_file_ || !last_);
-    const auto taken =
-        std::chrono::duration_cast<std::chrono::milliseconds>(WatchClock::now() - begin + kQuiet);
+    std::size_t said = 0;  // of what the run says
+    bool told = false;
+    const auto tell = [&](const Ran& ran) {
+      const auto taken =
+          std::chrono::duration_cast<std::chrono::milliseconds>(WatchClock::now() - begin + kQuiet);
+      say_text(ran.said.substr(said));
+      said = ran.said.size();
+      if (told) return;
+      told = true;
+      std::string text =
+          fmt::format("\n{}: {} changed ({} ms)\n", time_of_day(), enumerate(changed), taken.count());
+      text += last_ ? changes_of(*last_, ran.answer) : ran.output;
+      write_result(std::nullopt, text);
+      last_ = ran.answer;
+      answered_ = time_of_day();
+    };
+    const auto ran = run_once(to_file_ || !last_, [&](const Ran& early) {
+      // A run that began again is told as another change.
+      told = false;
+      said = 0;
+      tell(early);
+    });
     if (!ran) return;
     if (ran->status != done) {
-      say_text(ran->said);
+      say_text(ran->said.substr(said));
       say_note(last_ ? fmt::format("{}: the answer of {} stands", time_of_day(), answered_)
                      : fmt::format("{}: no answer yet", time_of_day()));
+      if (last_ && failed_) failed_(ran->said);
       return take(*ran);
     }
-    say_text(ran->said);
-    std::string text =
-        fmt::format("\n{}: {} changed ({} ms)\n", time_of_day(), enumerate(changed), taken.count());
-    text += last_ ? changes_of(*last_, ran->answer) : ran->output;
-    write_result(std::nullopt, text);
+    tell(*ran);
     take(*ran);
   }
 
   const Arguments& arguments_;
   const RunWatched& run_;
+  const RunFailed& failed_;
   const bool to_file_;
   FileWatcher watcher_;
   std::vector<std::string> files_;
@@ -352,6 +389,13 @@ class Watch {
 
 }  // namespace
 
+std::string time_of_day() {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  ::localtime_r(&now, &local);
+  return fmt::format("{:02}:{:02}:{:02}", local.tm_hour, local.tm_min, local.tm_sec);
+}
+
 OptionGroup with_watch(OptionGroup general) {
   general.options.insert(
       general.options.end() - 1,
@@ -361,10 +405,10 @@ OptionGroup with_watch(OptionGroup general) {
   return general;
 }
 
-int watch(const Arguments& arguments, const RunWatched& run) {
+int watch(const Arguments& arguments, const RunWatched& run, const RunFailed& failed) {
   if (const auto wrong = check_options(arguments); !wrong.empty()) return fail(wrong_command_line, wrong);
   say_when_interrupted({});
-  return Watch(arguments, run).begin();
+  return Watch(arguments, run, failed).begin();
 }
 
 }  // namespace warptime::cli

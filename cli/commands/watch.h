@@ -32,13 +32,21 @@ struct WatchedAnswer {
 struct WatchedRun {
   bool whole = true;  // writes the result; else only `answer` is wanted
   WatchedAnswer* answer = nullptr;
+  // For a run whose result takes longer than its answer: `answer` is there, what changed can be said. May stay uncalled.
+  std::function<void()> answered;
 };
 
 // The command's work; returns the exit status. It runs in a process of its own each time.
 using RunWatched = std::function<int(const Arguments& arguments, const WatchedRun& run)>;
 
+// A run failed after one that did not, and said this.
+using RunFailed = std::function<void(const std::string& said)>;
+
+// "12:30:05"
+std::string time_of_day();
+
 // Runs until a signal ends it; Ctrl-C: 130. The result is written as without --watch, to a file each time, to standard
 // output once; then what changes each time. Returns the exit status where it cannot begin.
-int watch(const Arguments& arguments, const RunWatched& run);
+int watch(const Arguments& arguments, const RunWatched& run, const RunFailed& failed = {});
 
 }  // namespace warptime::cli

@@ -171,6 +171,22 @@ std::string code_of(Claim::Kind kind) {
   return code;
 }
 
+std::string without_kernel(const std::string& text, const std::string& kernel) {
+  const std::string prefix = kernel + ": ";
+  return !kernel.empty() && text.starts_with(prefix) ? text.substr(prefix.size()) : text;
+}
+
+// Of a low occupancy, how low it is and what limits it; else empty.
+std::string reason_of(const Claim& claim, const Explanation& explanation) {
+  if (claim.kind != Claim::Kind::fewer_registers && claim.kind != Claim::Kind::less_shared) return {};
+  for (const Claim& other : explanation.claims)
+    if (other.kind == Claim::Kind::occupancy && other.text.starts_with(claim.kernel + ": ")) {
+      const std::string text = without_kernel(other.text, claim.kernel);
+      return text.substr(0, text.find(';')) + "; ";
+    }
+  return {};
+}
+
 // A claim that says what a change would gain, at its place.
 std::optional<Answer::Finding> finding_of(const Claim& claim, const KernelFindings& kernel) {
   const std::string_view wrong = what_is_wrong(claim.kind);
@@ -178,9 +194,7 @@ std::optional<Answer::Finding> finding_of(const Claim& claim, const KernelFindin
   if (wrong.empty() || !claim.time_us || !(total > 0)) return std::nullopt;
   const double gain = 1 - *claim.time_us / total;
   if (gain < 0.01) return std::nullopt;
-  std::string text = claim.text;
-  if (const std::string prefix = claim.kernel + ": "; !claim.kernel.empty() && text.starts_with(prefix))
-    text.erase(0, prefix.size());
+  const std::string text = reason_of(claim, *kernel.explanation) + without_kernel(claim.text, claim.kernel);
   const int line = first_line(claim.lines);
   return Answer::Finding{line > 0 ? line : kernel.line, 0,
                          gain >= kWorthWarning ? Answer::Severity::warning : Answer::Severity::information,

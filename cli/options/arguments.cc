@@ -55,7 +55,10 @@ Diagnostics check_positionals(const CommandSyntax& syntax, const std::vector<std
     return {error("no input given", fmt::format("warptime {} {}", syntax.name, syntax.usage))};
   if (count > syntax.most_positionals)
     return {error(
-        fmt::format("unexpected input: {}", positionals[static_cast<std::size_t>(syntax.most_positionals)]),
+        fmt::format("unexpected input: {}{}", positionals[static_cast<std::size_t>(syntax.most_positionals)],
+                    syntax.most_positionals > 1
+                        ? fmt::format("; {} takes at most {}", syntax.name, syntax.most_positionals)
+                        : ""),
         see_help(syntax))};
   return {};
 }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <string_view>
+#include <utility>
 
 #include "simulator/base/embedded.h"
 
@@ -12,8 +13,11 @@ extern const EmbeddedFile report_bundle[];
 namespace warptime::cli {
 namespace {
 
-// Stands for the data in page/bundle/report.html.
-constexpr std::string_view kDataMark = "@REPORT@";
+// In page/bundle/report.html, in this order: what stands for the end of the policy and of the head, and for the data.
+constexpr std::string_view kPolicyMark = "@WATCH-POLICY@", kHeadMark = "@WATCH@", kDataMark = "@REPORT@";
+
+constexpr std::string_view kWatchBegin = R"(<script type="application/json" id="watch">)";
+constexpr std::string_view kWatchEnd = "</script>";
 
 // JSON in ASCII without `<`, `>` and `&`: no string of it can end the element that it is in, begin a comment, or change the
 // direction of the text around it.
@@ -39,15 +43,54 @@ std::string markup_free(const nlohmann::ordered_json& report) {
   return text;
 }
 
+std::string watch_element(const nlohmann::ordered_json& watch) {
+  return std::string(kWatchBegin) + markup_free(watch) + std::string(kWatchEnd);
+}
+
+// The bundle with these texts in place of its marks.
+std::string page_of(std::string_view policy, std::string_view head, std::string_view data) {
+  std::string_view rest = report_bundle[0].text;
+  std::string page;
+  page.reserve(rest.size() + policy.size() + head.size() + data.size());
+  for (const auto& [mark, text] :
+       {std::pair(kPolicyMark, policy), std::pair(kHeadMark, head), std::pair(kDataMark, data)}) {
+    const std::size_t at = rest.find(mark);
+    page += rest.substr(0, at);
+    page += text;
+    rest.remove_prefix(at + mark.size());
+  }
+  page += rest;
+  return page;
+}
+
 }  // namespace
 
 std::string report_page(const nlohmann::ordered_json& report) {
-  const std::string_view bundle = report_bundle[0].text;
-  const std::size_t mark = bundle.find(kDataMark);
-  std::string page(bundle.substr(0, mark));
-  page += markup_free(report);
-  page += bundle.substr(mark + kDataMark.size());
-  return page;
+  return page_of("", "", markup_free(report));
+}
+
+std::string watched_report_page(const nlohmann::ordered_json& report, const std::string& revision,
+                                const std::string& time_of_day) {
+  // Its first line is the policy's, the rest the head's, which follows the element that its script reads.
+  const std::string_view watch = report_bundle[1].text;
+  const std::size_t line = watch.find('\n');
+  const std::string head =
+      watch_element({{"revision", revision}, {"time", time_of_day}, {"stale", nullptr}}) +
+      std::string(watch.substr(line + 1));
+  return page_of(watch.substr(0, line), head, markup_free(report));
+}
+
+std::optional<std::string> stale_report_page(std::string_view page, const std::string& since,
+                                             const std::string& why) {
+  const std::size_t begin = page.find(kWatchBegin);
+  if (begin == std::string_view::npos) return std::nullopt;
+  const std::size_t text = begin + kWatchBegin.size(), end = page.find(kWatchEnd, text);
+  if (end == std::string_view::npos) return std::nullopt;
+  auto watch = nlohmann::ordered_json::parse(page.substr(text, end - text), nullptr, false);
+  if (!watch.is_object()) return std::nullopt;
+  watch["stale"] = {{"since", since}, {"why", why}};
+  return std::string(page.substr(0, begin)) + watch_element(watch) +
+         std::string(page.substr(end + kWatchEnd.size()));
 }
 
 }  // namespace warptime::cli

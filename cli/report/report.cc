@@ -342,10 +342,8 @@ Json gpu_data(const Gpu& gpu) {
   return json;
 }
 
-Result<Json> method_json(const ReportMethod& method, unsigned threads, const ReportLimits& limits,
-                         ReportCode& code, Json& missing) {
-  const auto rows = rows_of(method, *method.plan, threads);
-  if (!rows) return rows.diagnostics();
+Json method_json(const ReportMethod& method, const std::vector<PredictionRow>& rows, unsigned threads,
+                 const ReportLimits& limits, ReportCode& code, Json& missing) {
   Texts notes;
   Json gpus = Json::array();
   for (const Gpu* gpu : method.gpus) gpus.push_back(gpu->name);
@@ -359,7 +357,7 @@ Result<Json> method_json(const ReportMethod& method, unsigned threads, const Rep
                {"gpus", std::move(gpus)},
                {"parameters", parameters_json(method, method.parameters)},
                {"parts", parts_json(*method.options.model)},
-               {"rows", columns_of(method, *rows, notes)}};
+               {"rows", columns_of(method, rows, notes)}};
   json["notes"] = notes.all();
   json["blocks"] = other_blocks(method, limits, threads, missing);
   const Focus focus = focus_of(method, limits.explanations);
@@ -387,6 +385,13 @@ Result<Json> report_json(const Report& report, const ReportLimits& limits) {
                                &method == &report.methods.back() ? "" : " and more"),
                    "choose fewer with --gpu and --param");
   }
+  std::vector<std::vector<PredictionRow>> rows;
+  for (const ReportMethod& method : report.methods) {
+    auto of_method = rows_of(method, *method.plan, report.threads);
+    if (!of_method) return of_method.diagnostics();
+    rows.push_back(std::move(*of_method));
+  }
+  if (report.predicted) report.predicted(rows);
   Json json = {{"warptime", kDocumentVersion}, {"title", report.title}};
   json["gpus"] = Json::array();
   std::set<std::string> known;
@@ -400,11 +405,8 @@ Result<Json> report_json(const Report& report, const ReportLimits& limits) {
   Json missing = Json::array();
   ReportCode code(limits);
   json["methods"] = Json::array();
-  for (const ReportMethod& method : report.methods) {
-    auto one = method_json(method, report.threads, limits, code, missing);
-    if (!one) return one.diagnostics();
-    json["methods"].push_back(std::move(*one));
-  }
+  for (std::size_t i = 0; i < report.methods.size(); ++i)
+    json["methods"].push_back(method_json(report.methods[i], rows[i], report.threads, limits, code, missing));
   json["files"] = code.take_files();
   json["comparison"] = report.comparison;
   json["missing"] = std::move(missing);

@@ -2,6 +2,7 @@
 // schemas/report.schema.json describes it; page.h makes the page of it.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -35,6 +36,8 @@ struct Report {
   std::vector<ReportMethod> methods;  // at least one
   nlohmann::ordered_json comparison;  // what `compare --format json` gives; null: no measurements
   unsigned threads = 0;               // of sweeps; 0: one per core
+  // Called as soon as all times are known, before what explains them: the rows of each method. May be empty.
+  std::function<void(const std::vector<std::vector<PredictionRow>>&)> predicted;
 };
 
 // What a report holds at most; it says what it leaves out.

@@ -2,6 +2,7 @@
 
   watch_test.py WARPTIME
 """
+import json
 import os
 import re
 import signal
@@ -123,6 +124,56 @@ class Watch(unittest.TestCase):
         self.assertTrue(re.search(r"loop body \(line 7\): \d+ → \d+ instructions", text), text)
         self.end()
 
+    def test_a_report_is_replaced_and_says_that_it_is_older(self):
+        self.start("report", *PREDICT[1:], "-o", "k.html")
+        page = self.read("k.html")
+        watch = re.search(r'<script type="application/json" id="watch">(.*?)</script>', page)
+        self.assertIsNone(json.loads(watch[1])["stale"])
+        self.write("k.cu", SOURCE.replace("s +=", "</script>s +="))
+        self.wait_for("err", "stands")
+        for _ in range(200):  # until it is marked
+            if self.read("k.html") != page:
+                break
+            time.sleep(0.01)
+        stale = self.read("k.html")
+        self.assertEqual(stale.replace(re.search(r'id="watch">(.*?)</script>', stale)[1], watch[1]), page)
+        said = json.loads(re.search(r'id="watch">(.*?)</script>', stale)[1])
+        self.assertRegex(said["stale"]["why"], r"^k\.cu:8:9: error: ")
+        self.assertEqual(said["revision"], json.loads(watch[1])["revision"])
+        self.write("k.cu", SOURCE.replace("* SCALE", "* SCALE * a[i + 8 * j]"))
+        text = self.wait_for("out", "on h200 at n=2^20, m=32 (plan k: ")
+        self.assertRegex(text, r"^\n\d\d:\d\d:\d\d: k\.cu changed \(\d+ ms\)\nk \(k\.cu\): changed\n")
+        self.assertRegex(text, r"loop body \(line 7\): .*\+1 coalesced load")
+        # A page that somebody put there in the meantime is no report of --watch: it is not marked.
+        for _ in range(1000):
+            if '"stale":null' in self.read("k.html"):
+                break
+            time.sleep(0.01)
+        self.write("k.html", "mine")
+        self.write("k.cu", "}")
+        self.wait_for("err", "stands", 2)
+        time.sleep(0.2)
+        self.assertEqual(self.read("k.html"), "mine")
+        self.end()
+
+    def test_a_report_that_cannot_be_written_is_told(self):
+        os.mkdir(self.path("there"))
+        self.start("report", *PREDICT[1:], "-o", "there/k.html")
+        os.remove(self.path("there/k.html"))
+        os.rmdir(self.path("there"))
+        self.write("k.cu", SOURCE.replace("* SCALE", "* SCALE * a[i + 8 * j]"))
+        self.wait_for("err", "there/k.html: error: cannot be written")
+        self.wait_for("out", "k (k.cu): changed")  # the answer is there all the same
+        os.mkdir(self.path("there"))
+        self.write("k.cu", SOURCE)
+        self.wait_for("out", "k.cu changed", 2)
+        for _ in range(1000):
+            if os.path.exists(self.path("there/k.html")):
+                break
+            time.sleep(0.01)
+        self.assertIn('"stale":null', self.read("there/k.html"))
+        self.end()
+
     def test_a_source_may_come_later(self):
         os.remove(self.path("k.cu"))
         self.start(*PREDICT)
@@ -134,6 +185,11 @@ class Watch(unittest.TestCase):
     def test_what_cannot_be_watched_is_an_error(self):
         for arguments, message in [(["analyze", "-"], "--watch needs a file"),
                                    (PREDICT + ["--format", "csv"], "-o FILE"),
+                                   (["report", *PREDICT[1:]], "--watch needs a file for the page"),
+                                   (["report", *PREDICT[1:], "-o", "-"], "-o report.html"),
+                                   (["report", "k.cu", "-", "-o", "x.html"], "--watch needs a file: "),
+                                   (["report", "mtx", "ltt", "--param", "K=8,N=64", "--gpu", "h200", "-o", "x.html"],
+                                    "mtx and ltt are no file that could change"),
                                    (["analyze", "k.cu", "--sarif", "x"], "--sarif cannot be used with --watch"),
                                    (["predict", "mtx", "--param", "K=8,N=64", "--gpu", "h200"], "mtx is no file")]:
             done = subprocess.run([WARPTIME, *arguments, "--watch"], cwd=self.folder.name, capture_output=True,

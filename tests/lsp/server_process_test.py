@@ -56,6 +56,14 @@ __global__ void divergent(const float* x, float* y)
         for (int k = 0; k < 100; ++k) v = v / (v + 2.0f);
     y[i] = v;
 }
+__global__ void few_warps(const float* x, float* y)
+{
+    __shared__ float tile[12000];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    tile[threadIdx.x] = x[i];
+    __syncthreads();
+    y[i] = tile[255 - threadIdx.x];
+}
 """
 
 
@@ -94,7 +102,7 @@ class ServerProcess(unittest.TestCase):
     def test_findings_have_reasons_and_gains(self):
         self.client.open(URI, SLOW)
         findings = self.client.wait_for_findings(
-            URI, lambda all: {"coalesced", "no-conflicts", "no-divergence"} <= {one["code"] for one in all}, 60)
+            URI, lambda all: {"coalesced", "no-conflicts", "no-divergence", "less-shared-memory"} <= {one["code"] for one in all}, 60)
         by_code = {one["code"]: one for one in findings}
         strided = by_code["coalesced"]
         self.assertEqual(strided["range"]["start"]["line"], 4)
@@ -103,6 +111,11 @@ class ServerProcess(unittest.TestCase):
         self.assertTrue(by_code["no-conflicts"]["message"].startswith("bank conflicts: "))
         self.assertIn(by_code["no-divergence"]["range"]["start"]["line"], range(22, 26))
         self.assertTrue(by_code["no-divergence"]["message"].startswith("divergent branch: "))
+        few = by_code["less-shared-memory"]
+        self.assertEqual(few["range"]["start"]["line"], 28)  # at the kernel
+        self.assertRegex(few["message"], r"^low occupancy: up to 4 blocks of 8 warps are active on an SM: 32 of 64 warps "
+                         r"\(50 %\), limited by shared memory; with \d+ bytes of static shared memory in place of 48000, "
+                         r".*% less \(of [0-9.]+ .s on h200: ")
 
     def test_errors_of_the_compiler_are_at_their_places(self):
         self.client.open(URI, SUM)

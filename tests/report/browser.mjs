@@ -31,16 +31,22 @@ export async function openBrowser() {
   needs("playwright-core: npm ci in cli/report/page installs it", installed("playwright-core"));
   needs("axe-core: npm ci in cli/report/page installs it", installed("axe-core"));
   const { chromium } = require("playwright-core");
-  return chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"] });
+  // One renderer for all pages: a process for each takes longer to start than most pages take to open.
+  return chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--renderer-process-limit=1", "--disable-features=SpareRendererForSitePerProcess,IsolateOrigins,site-per-process"] });
 }
 
 export const axePath = () => require.resolve("axe-core/axe.min.js");
 
+// Tabs that are free, and the browser's own connection.
+const free = [];
+let devtools = null;
+
 // problems: console errors, exceptions, and every request but the page itself. openedMs: from the navigation to the first update
-// of all sections.
+// of all sections. close(): its tab is free for another page.
 export async function openPage(browser, file, { width = 1280, height = 900, scheme = "light" } = {}) {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, reducedMotion: "reduce", bypassCSP: false });
-  const page = await context.newPage();
+  const page = free.pop() ?? (await (await browser.newContext({ reducedMotion: "reduce", bypassCSP: false })).newPage());
+  await page.setViewportSize({ width, height });
+  await page.emulateMedia({ colorScheme: scheme, media: null });
   const problems = [];
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && problems.push(`console: ${message.text()}`));
   page.on("pageerror", (failure) => problems.push(`exception: ${failure.stack ?? failure}`));
@@ -48,7 +54,7 @@ export async function openPage(browser, file, { width = 1280, height = 900, sche
   const url = pathToFileURL(file).href;
   page.on("request", (request) => request.url().split("#")[0] !== url && problems.push(`request: ${request.url().slice(0, 200)}`));
   // The processor time of the browser's renderers: other processes do not add to it.
-  const devtools = await browser.newBrowserCDPSession();
+  devtools ??= await browser.newBrowserCDPSession();
   const busyMs = async () => {
     const { processInfo } = await devtools.send("SystemInfo.getProcessInfo");
     return 1000 * processInfo.filter((one) => one.type === "renderer").reduce((sum, one) => sum + one.cpuTime, 0);
@@ -57,7 +63,12 @@ export async function openPage(browser, file, { width = 1280, height = 900, sche
   const busyBefore = await busyMs();
   await page.goto(url);
   await page.waitForFunction(() => document.body.dataset.drawn !== undefined, undefined, { timeout: 60000 });
-  return { page, context, problems, busyMs, openedMs: performance.now() - begin, openedBusyMs: (await busyMs()) - busyBefore };
+  const close = async () => {
+    for (const event of ["console", "pageerror", "dialog", "request"]) page.removeAllListeners(event);
+    await page.goto("about:blank");
+    free.push(page);
+  };
+  return { page, close, problems, busyMs, openedMs: performance.now() - begin, openedBusyMs: (await busyMs()) - busyBefore };
 }
 
 // axe-core's violations, as text. It is evaluated, not inserted: the page's policy forbids scripts.

@@ -1,6 +1,7 @@
 // Sources that try to be markup: in names, strings, comments, paths and descriptions. A page of them has the elements and attributes
 // of a page of harmless ones, one for one, and the texts are what they are; nothing runs, nothing is asked for.
-import { execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -42,6 +43,8 @@ const PLACES = [
 const folder = mkdtempSync(join(tmpdir(), "warptime-hostile-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
+const report = (words, output) => promisify(execFile)(warptime, ["report", ...words, "-o", output], { cwd: folder }).then(() => join(folder, output));
+
 // A page of one source for each place.
 function pageOf(name, text) {
   const inputs = PLACES.map(([, make], i) => {
@@ -54,9 +57,7 @@ function pageOf(name, text) {
     }
     return join(name, String(i), Object.keys(files)[0]);
   });
-  const page = join(folder, `${name}.html`);
-  execFileSync(warptime, ["report", ...inputs, "--gpu", "rtx-2080", "--model", "puchala", "--param", "N=2^10,2^12", "--title", `title ${text}`, "-o", page], { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
-  return page;
+  return report([...inputs, "--gpu", "rtx-2080", "--model", "puchala", "--param", "N=2^10,2^12", "--title", `title ${text}`], `${name}.html`);
 }
 
 // Elements with their attributes' names, in order.
@@ -67,48 +68,67 @@ const skeleton = () => {
     for (const child of element.children) walk(child, depth + 1);
   };
   walk(document.documentElement, 0);
-  return all;
+  return all.join("\n");
 };
 
+// Once all is drawn: nothing has changed for some frames, and nothing waits to be drawn.
+const still = (page) => page.evaluate(() => new Promise((done, failed) => {
+  let quiet = 0, frames = 0;
+  const observer = new MutationObserver(() => (quiet = 0));
+  observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+  const frame = () => {
+    if (++frames > 1200) return failed(new Error("the page does not come to rest"));
+    // A task after the frame: its observers of sizes and of what is in view have run.
+    setTimeout(() => (++quiet > 5 && document.body.dataset.settled === "true" ? (observer.disconnect(), done()) : requestAnimationFrame(frame)));
+  };
+  requestAnimationFrame(frame);
+}));
+
 async function looked(browser, file) {
-  const { page, problems, context } = await openPage(browser, file);
-  await page.waitForFunction(() => document.body.dataset.settled === "true", undefined, { timeout: 60000 });
+  const { page, problems, close } = await openPage(browser, file);
   // All is drawn, in view or not.
   await page.evaluate(() => document.head.append(Object.assign(document.createElement("style"), { textContent: "main > section { content-visibility: visible !important; }" })));
-  // Once nothing more is drawn.
-  const still = async () => {
-    for (let last = "", same = 0, i = 0; i < 100; ++i) {
-      await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 60)))));
-      const next = await page.evaluate(skeleton);
-      same = next.join() === last ? same + 1 : 0;
-      if (same === 3) return next;
-      last = next.join();
-    }
-    return [];
-  };
-  // Every kernel is shown once.
-  const elements = [await still()];
+  await still(page);
+  // Every kernel is shown once, two at a time.
+  const elements = [await page.evaluate(skeleton)];
   const shown = [];
-  const kernels = await page.locator("#kernels select").first().locator("option").count();
-  for (let i = 0; i < kernels; ++i) {
-    await page.locator("#kernels select").first().selectOption(String(i));
+  const picks = page.locator("#kernels select");
+  const kernels = await picks.first().locator("option").count();
+  for (let i = 0; i < kernels; i += 2) {
+    await picks.first().selectOption(String(i));
+    if (i + 1 < kernels) await picks.nth(1).selectOption(String(i + 1));
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-    await page.locator("#kernels .lines").first().focus();
-    await page.keyboard.press("Enter");
-    elements.push(await still());
+    for (const one of await page.locator("#kernels .kernel").all()) {
+      await one.locator(".lines").first().focus();
+      await page.keyboard.press("Enter");
+    }
+    await still(page);
+    elements.push(await page.evaluate(skeleton));
     shown.push(await page.evaluate(() => document.body.innerText + [...document.querySelectorAll("[title], [aria-label], option")].map((one) => one.getAttribute("title") + one.getAttribute("aria-label") + one.textContent).join("\n")));
   }
   const title = await page.title();
-  await context.close();
-  return { elements, problems, title, text: shown.join("\n") };
+  await close();
+  return { elements: elements.map((one) => one.split("\n")), problems, title, text: shown.join("\n") };
 }
 
+// Lines of 10 MB, and bytes that are no text.
+const LONG = "<blink>x".repeat(1_250_000);
+const launch = ["--threads", "N", "--gpu", "rtx-2080", "--param", "N=2^12"];
+const longPages = [["a comment of 10 MB", kernel(`// ${LONG}`)], ["a string of 10 MB", kernel(`__device__ const char* words = "${LONG}";`)]].map(([name, content], i) => {
+  writeFileSync(join(folder, `long${i}.cu`), content);
+  return [name, report([`long${i}.cu`, ...launch], `long${i}.html`)];
+});
+
+// The next page is made while one is looked at.
 const browser = await openBrowser();
-const plain = await looked(browser, pageOf("plain", HARMLESS));
+let next = pageOf("hostile0", TEXTS[0][1]);
+const plain = await looked(browser, await pageOf("plain", HARMLESS));
 check("the harmless page has no problems", plain.problems.length === 0, plain.problems);
 let sources = 0;
 for (const [i, [name, text]] of TEXTS.entries()) {
-  const page = await looked(browser, pageOf(`hostile${i}`, text));
+  const made = await next;
+  if (i + 1 < TEXTS.length) next = pageOf(`hostile${i + 1}`, TEXTS[i + 1][1]);
+  const page = await looked(browser, made);
   sources += PLACES.length;
   check(`${name}: no script runs, nothing is asked for`, page.problems.length === 0 && page.title.startsWith("title "), [page.title, ...page.problems]);
   const different = page.elements.map((one, k) => one.findIndex((line, at) => line !== plain.elements[k][at])).findIndex((at) => at >= 0);
@@ -122,19 +142,13 @@ for (const [i, [name, text]] of TEXTS.entries()) {
   if (word) check(`${name}: it stands there as text`, page.text.includes(word));
 }
 
-// Lines of 10 MB, and bytes that are no text.
-const LONG = "<blink>x".repeat(1_250_000);
-for (const [name, content] of [["a comment of 10 MB", kernel(`// ${LONG}`)], ["a string of 10 MB", kernel(`__device__ const char* words = "${LONG}";`)]]) {
-  const input = join(folder, "long.cu"), output = join(folder, "long.html");
-  writeFileSync(input, content);
-  execFileSync(warptime, ["report", "long.cu", "--threads", "N", "--gpu", "rtx-2080", "--param", "N=2^12", "-o", output], { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
-  const page = await looked(browser, output);
+for (const [name, made] of longPages) {
+  const page = await looked(browser, await made);
   sources += 1;
   check(`${name}: no problems, and no such elements`, page.problems.length === 0 && !page.elements.flat().some((line) => line.trim().startsWith("BLINK")), page.problems);
 }
 writeFileSync(join(folder, "bytes.cu"), Buffer.concat([Buffer.from("// \xff\xfe\x80 \u0001\u0007 ", "latin1"), Buffer.from(kernel(""))]));
-execFileSync(warptime, ["report", "bytes.cu", "--threads", "N", "--gpu", "rtx-2080", "--param", "N=2^12", "-o", "bytes.html"], { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
-const bytes = await looked(browser, join(folder, "bytes.html"));
+const bytes = await looked(browser, await report(["bytes.cu", ...launch], "bytes.html"));
 sources += 1;
 check("bytes that are no UTF-8: no problems", bytes.problems.length === 0, bytes.problems);
 check(`at least 50 hostile sources: ${sources}`, sources >= 50);

@@ -1,6 +1,7 @@
 // The page of `warptime report` in a browser: that it opens, links, zooms and slides, by mouse and keyboard; that its numbers are
 // those of `predict`; that everybody can use it; that it prints.
-import { execFileSync } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
+import { promisify } from "node:util";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +12,12 @@ const warptime = process.argv[2];
 const folder = mkdtempSync(join(tmpdir(), "warptime-report-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 const run = (...words) => execFileSync(warptime, words, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"], maxBuffer: 1 << 28 });
-const make = (name, ...words) => (run("report", ...words, "-o", join(folder, name)), join(folder, name));
+// The next page is made while one is looked at.
+const make = (name, ...words) => promisify(execFile)(warptime, ["report", ...words, "-o", join(folder, name)], { cwd: root }).then(() => join(folder, name));
+const SIZES = ["--param", "K=8,14", "--param", "N=2^6..2^20"];
+const GPUS = "gt-720m,k1000m,gtx-860m,gtx-1070,rtx-2060,rtx-2080";
+const plansMade = make("plans.html", "matrix", "lattice", "--gpu", GPUS, ...SIZES);
+const kernelMade = make("kernel.html", "mtx", "ltt", "--gpu", "rtx-2080,h200", "--param", "K=8", "--param", "N=2^14..2^20");
 
 const browser = await openBrowser();
 const axe = readFileSync(axePath(), "utf8");
@@ -20,12 +26,10 @@ const painted = (page) => page.evaluate(() => new Promise((done) => requestAnima
 
 // --- the plans of Puchala et al., and the questions that the page answers ---
 
-const SIZES = ["--param", "K=8,14", "--param", "N=2^6..2^20"];
-const GPUS = "gt-720m,k1000m,gtx-860m,gtx-1070,rtx-2060,rtx-2080";
 {
-  const file = make("plans.html", "matrix", "lattice", "--gpu", GPUS, ...SIZES);
+  const file = await plansMade;
   check("the plans' page has at most 3 MB", statSync(file).size <= 3e6, statSync(file).size);
-  const { page, problems, context } = await openPage(browser, file);
+  const { page, problems, close } = await openPage(browser, file);
   await settled(page);
   const rows = JSON.parse(run("predict", "matrix", "--gpu", GPUS, ...SIZES, "--format", "json"));
   const others = JSON.parse(run("predict", "lattice", "--gpu", GPUS, ...SIZES, "--format", "json"));
@@ -54,14 +58,48 @@ const GPUS = "gt-720m,k1000m,gtx-860m,gtx-1070,rtx-2060,rtx-2080";
   check("a roofline for each GPU", (await page.locator("#roofline figure svg").count()) === 6);
   check("a chart of times for each GPU", (await page.locator("#times figure svg").count()) === 6);
   check("the page's questions leave no problems", problems.length === 0, problems);
-  await context.close();
+  await close();
+}
+
+// --- the questions and answers of docs/report.md: each answer stands in the section that it names ---
+
+{
+  const manual = readFileSync(join(root, "docs", "report.md"), "utf8");
+  const command = /warptime report (matrix lattice [^]*?)-o methods\.html/.exec(manual)[1].replaceAll("\\\n", " ").trim().split(/\s+/);
+  const questions = [.../## Questions and answers\n([^]*?)\n## /.exec(manual)[1].matchAll(/^\d+\. \*([^*]+)\*([^]*?)(?=^\d+\. |\n\n(?! ))/gm)].map(([, question, answer]) => [question, answer.replace(/\s+/g, " ")]);
+  check("there are seven questions", questions.length === 7, questions);
+  const { page, problems, close } = await openPage(browser, await make("methods.html", ...command));
+  await settled(page);
+  const texts = () => page.evaluate(() => Object.fromEntries([...document.querySelectorAll("main > section")].map((one) => [one.querySelector("h2").textContent,
+    `${one.textContent} ${[...one.querySelectorAll("[aria-label]")].map((other) => other.getAttribute("aria-label")).join(" ")}`.replace(/\s+/g, " ")])));
+  const opened = await texts();
+  let section = "";
+  for (const [question, answer] of questions) {
+    let shown = opened;
+    if (answer.includes("Choose rtx-2080 and the smallest N")) {
+      await page.locator(".controls select").selectOption("rtx-2080");
+      await page.locator(".slider", { hasText: "N = " }).locator("input").evaluate((one) => { one.value = 0; one.dispatchEvent(new Event("input")); });
+      await settled(page);
+      await painted(page);
+      shown = await texts();
+      section = "Which is faster, where, and why";
+    }
+    // In order: the names of sections, and answers.
+    for (const [, title, quoted] of answer.matchAll(/"([^"]+)"|`([^`]+)`/g)) {
+      if (title) section = title;
+      else check(`${question} ${quoted}`, shown[section]?.includes(quoted) === true, [section, shown[section]?.slice(0, 1500)]);
+    }
+  }
+  check("the questions leave no problems", problems.length === 0, problems);
+  await close();
 }
 
 // --- a kernel: links, keyboard, timeline, sliders ---
 
-const kernelPage = make("kernel.html", "mtx", "ltt", "--gpu", "rtx-2080,h200", "--param", "K=8", "--param", "N=2^14..2^20");
+const kernelPage = await kernelMade;
+const rowsMade = make("rows.html", "matrix", "--gpu", "rtx-2080", "--param", "K=8", "--param", "N=64..640000:64");
 {
-  const { page, problems, context } = await openPage(browser, kernelPage);
+  const { page, problems, close } = await openPage(browser, kernelPage);
   await settled(page);
   const kernel = page.locator("#kernels .kernel").first();
   const [source, ptx] = [kernel.locator(".lines").nth(0), kernel.locator(".lines").nth(1)];
@@ -147,13 +185,13 @@ const kernelPage = make("kernel.html", "mtx", "ltt", "--gpu", "rtx-2080,h200", "
   });
   check("the policy forbids requests, images and other scripts", refused[0].length === 3 && refused[1] !== "pwned", refused);
   check("no problem until then", problems.filter((one) => !/Content Security Policy|127\.0\.0\.1:9|Fetch API cannot load/.test(one)).length === 0, problems);
-  await context.close();
+  await close();
 }
 
 // --- for everybody: axe-core, narrow, dark, printed ---
 
 for (const [name, options] of [["wide", {}], ["dark", { scheme: "dark" }], ["narrow", { width: 390, height: 844 }]]) {
-  const { page, problems, context } = await openPage(browser, kernelPage, options);
+  const { page, problems, close } = await openPage(browser, kernelPage, options);
   await settled(page);
   await page.evaluate(() => document.querySelectorAll("details").forEach((one) => (one.open = true)));
   await settled(page);
@@ -168,15 +206,42 @@ for (const [name, options] of [["wide", {}], ["dark", { scheme: "dark" }], ["nar
     const pages = (pdf.toString("latin1").match(/\/Type\s*\/Page\b/g) ?? []).length;
     check(`it prints on A4: ${pages} pages`, pages >= 3 && pages <= 24 && /\/MediaBox\s*\[\s*0 0 59[45][\d.]* 84[12]/.test(pdf.toString("latin1")), pages);
     if (process.env.KEEP_PDF) writeFileSync(process.env.KEEP_PDF, pdf);
+    // As wide as A4 less its margins, as it is when the paper is laid out.
+    await page.setViewportSize({ width: 686, height: 1017 });
+    await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+    await painted(page);
+    const paper = await page.evaluate(() => {
+      const boxes = [...document.querySelectorAll(".kernel > *, .code > *, .flow > *, main > section")].filter((one) => one.getClientRects().length > 0);
+      const box = (one) => one.getBoundingClientRect();
+      const inside = (one) => [...one.querySelectorAll("*")].filter((other) => other.getClientRects().length > 0 && !other.closest("svg, .heat, .skip")).every((other) => box(other).right <= 687 && (box(other).bottom <= box(one).bottom + 1 || box(other).height === 0));
+      const below = (a, b) => box(b).top >= box(a).bottom - 1;
+      const lists = [...document.querySelectorAll(".lines")];
+      return {
+        over: boxes.filter((one) => one.nextElementSibling && boxes.includes(one.nextElementSibling) && !below(one, one.nextElementSibling)).map((one) => one.className || one.id || one.tagName),
+        out: boxes.filter((one) => !inside(one)).map((one) => one.className || one.id || one.tagName),
+        lines: lists.map((one) => one.querySelectorAll(".row").length),
+        cut: lists.flatMap((one) => [...one.querySelectorAll("code")]).filter((one) => one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).display !== "inline").length,
+        rows: document.querySelectorAll("#rows .paper tbody tr").length,
+        timelines: [...document.querySelectorAll("svg.timeline")].map((one) => [box(one).width, one.querySelectorAll("path").length]),
+        charts: [...document.querySelectorAll("figure svg")].map((one) => Math.round((100 * box(one).width) / one.width.baseVal.value)),
+      };
+    });
+    check("on paper nothing lies over another, or beside the paper", paper.over.length === 0 && paper.out.length === 0, paper);
+    const files = await page.evaluate(() => JSON.parse(document.getElementById("report").textContent).files.map((one) => one.lines.length));
+    check("… all lines of the code are there", paper.lines.join() === [0, 1, 2, 3].map((i) => files[i]).join(), [paper.lines, files]);
+    check("… and the predictions, the timelines, and charts in their own size", paper.rows === 28 && paper.timelines.every(([width, paths]) => width > 300 && width <= 687 && paths > 5) && paper.charts.length > 0 && paper.charts.every((one) => one >= 97), paper);
+    await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
+    await painted(page);
+    check("after printing the page is as it was", (await page.locator("#rows .paper tr").count()) === 0 && (await page.locator(".lines.printing").count()) === 0);
   }
-  await context.close();
+  await close();
 }
 
 // --- large ones ---
 
 {
-  const file = make("rows.html", "matrix", "--gpu", "rtx-2080", "--param", "K=8", "--param", "N=64..640000:64");
-  const { page, problems, context, busyMs } = await openPage(browser, file);
+  const file = await rowsMade;
+  const { page, problems, close, busyMs } = await openPage(browser, file);
   await settled(page);
   // By the clock, or, where other processes have the cores, the processor time of the whole renderer.
   const measured = async (what, act) => {
@@ -202,15 +267,15 @@ for (const [name, options] of [["wide", {}], ["dark", { scheme: "dark" }], ["nar
   await measured("the filter", (i) => globalThis.toPaint(() => { const one = document.querySelector("#rows input"); one.value = `${64 * (i + 3)}`; one.dispatchEvent(new Event("input")); }));
   await measured("scrolling", (i) => globalThis.toPaint(() => (document.querySelector("#rows .bigtable").scrollTop = 100000 + 3000 * i)));
   check("10,000 rows: no problems", problems.length === 0, problems);
-  await context.close();
+  await close();
 }
 {
   const body = Array.from({ length: 4980 }, (_, i) => `  add.f32 %f1, %f1, 0f3F800000; // ${i}`).join("\n");
   writeFileSync(join(folder, "long.ptx"), `.version 7.0\n.target sm_75\n.address_size 64\n.visible .entry long_kernel(.param .u64 a)\n{\n  .reg .f32 %f<2>;\n  .reg .b64 %rd<2>;\n  ld.param.u64 %rd1, [a];\n  ld.global.f32 %f1, [%rd1];\n${body}\n  st.global.f32 [%rd1], %f1;\n  ret;\n}\n`);
-  const file = make("long.html", join(folder, "long.ptx"), "--grid", "64", "--block", "256", "--gpu", "rtx-2080");
+  const file = await make("long.html", join(folder, "long.ptx"), "--grid", "64", "--block", "256", "--gpu", "rtx-2080");
   let best = Infinity, wall = Infinity;
   for (let i = 0; i < 2; ++i) {
-    const { page, problems, context, openedBusyMs, openedMs } = await openPage(browser, file);
+    const { page, problems, close, openedBusyMs, openedMs } = await openPage(browser, file);
     (best = Math.min(best, openedBusyMs)), (wall = Math.min(wall, openedMs));
     check("5,000 lines of PTX: no problems", problems.length === 0, problems);
     check("5,000 lines of PTX: the last one can be reached", await page.evaluate(async () => {
@@ -221,7 +286,7 @@ for (const [name, options] of [["wide", {}], ["dark", { scheme: "dark" }], ["nar
       await new Promise((done) => setTimeout(done, 100));
       return Number(list.getAttribute("aria-activedescendant")?.split("-").pop()) >= 4990;
     }));
-    await context.close();
+    await close();
   }
   check(`5,000 lines of PTX open in ${best.toFixed(0)} ms of processor time (${wall.toFixed(0)} ms by the clock)`, best < 2000);
 }

@@ -18,6 +18,7 @@ import time
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 HTML = os.path.join(ROOT, "build", "site", "html")
+INDEX = "/search/search_index.json"
 WIDTHS = (1280, 390)
 DRIVER = "/usr/bin/chromedriver"
 SEARCHES = {"occupancy": "gpus", "l1tex__t_sectors": "counters", "PredictionRow": "cpp"}  # words, and parts of the pages' addresses
@@ -30,7 +31,29 @@ except ImportError:
     webdriver = None
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
+@functools.lru_cache
+def empty_index():
+    with open(HTML + INDEX, encoding="utf-8") as file:
+        return json.dumps({**json.load(file), "docs": []}).encode()
+
+
+class Site(http.server.SimpleHTTPRequestHandler):
+    # Each page makes a search index of all pages as soon as it is open, which takes ten times as long as the page. What is not
+    # searched gets an empty one.
+    searched = False
+
+    def do_GET(self):
+        if self.searched or not self.path.endswith(INDEX):
+            super().do_GET()
+            return
+        text = empty_index()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(text)))
+        self.send_header("Cache-Control", "no-store")
+        self.end_headers()
+        self.wfile.write(text)
+
     def log_message(self, *_):
         pass
 
@@ -88,7 +111,7 @@ def main():
     if webdriver is None or not os.path.exists(DRIVER) or not os.path.isdir(HTML):
         print("skipped: needs chromium-driver, python3-selenium, and the site")
         return 77
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=HTML))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Site, directory=HTML))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     base = f"http://127.0.0.1:{server.server_address[1]}"
     driver = browser()
@@ -99,13 +122,15 @@ def main():
             driver.get(f"{base}/{page}")
             opened += 1
             for width in WIDTHS:
-                resize(driver, width)
+                if width != WIDTHS[0]:
+                    resize(driver, width)
                 if not arguments.screenshots:
                     faults += faults_of(driver, page, base, width)
                     continue
                 os.makedirs(arguments.screenshots, exist_ok=True)
                 name = page.replace("/index.html", "").replace("/", "-").replace(".html", "")
                 driver.save_screenshot(os.path.join(arguments.screenshots, f"{name}-{width}.png"))
+        Site.searched = True
         for words, part in SEARCHES.items() if not arguments.screenshots and not arguments.pages else ():
             found = search(driver, base, words)
             if not any(part in address for address in found):

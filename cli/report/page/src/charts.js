@@ -89,8 +89,8 @@ export function partsChart({ width, bars, colours, relative, label }) {
 export function rankingChart({ width, rows, methods, label }) {
   const gpus = [...new Set(rows.map((row) => row.gpu))];
   const longest = Math.max(...gpus.map((gpu) => gpu.length));
-  const figure = plot({ width, height: 60 + gpus.length * 22, marginLeft: Math.min(170, 14 + longest * 7.4), marginRight: 24, marginBottom: 34, marginTop: 8, style: FONT,
-    x: logTime("time", [Math.min(...rows.map((row) => row.low ?? row.us)) / 1.15, Math.max(...rows.map((row) => row.high ?? row.us)) * 1.9]), y: { label: null, domain: gpus, type: "band", grid: true, paddingInner: 0.1 },
+  const figure = plot({ width, height: 60 + gpus.length * 22, marginLeft: Math.min(170, 14 + longest * 7.4), marginRight: 24 + 6.2 * Math.max(...gpus.map((gpu) => rows.filter((row) => row.gpu === gpu).map((row) => say.time(row.us)).join(", ").length)), marginBottom: 34, marginTop: 8, style: FONT,
+    x: logTime("time", [Math.min(...rows.map((row) => row.low ?? row.us)) / 1.15, Math.max(...rows.map((row) => row.high ?? row.us)) * 1.15]), y: { label: null, domain: gpus, type: "band", grid: true, paddingInner: 0.1 },
     marks: [
       link(rows.filter((row) => row.low !== undefined), { x1: "low", x2: "high", y: "gpu", stroke: (row) => methodColour(row.method), strokeOpacity: 0.45, strokeWidth: 5 }),
       dot(rows, { x: "us", y: "gpu", r: 4.5, fill: (row) => methodColour(row.method), symbol: (row) => methodSymbol(row.method), stroke: "var(--page)", strokeWidth: 1,

@@ -88,6 +88,7 @@ export function costOf(item) {
 }
 
 const ROW = 20; // pixels: style.css has it too
+const MOST_PRINTED = 400; // lines of a file: of a longer one, those in view are printed
 
 // A list of lines of which only those in view are elements.
 class Lines {
@@ -123,10 +124,11 @@ class Lines {
     requestAnimationFrame(() => ((this.waiting = false), this.draw()));
   }
   draw() {
-    const height = this.printing ? this.lines.length * ROW : this.element.clientHeight || 400;
-    const first = Math.max(0, Math.floor(this.element.scrollTop / ROW) - 8);
-    const last = Math.min(this.lines.length, Math.ceil((this.element.scrollTop + height) / ROW) + 8);
-    const begin = this.printing ? 0 : first;
+    const height = this.element.clientHeight || 400;
+    const whole = this.printing && this.lines.length <= MOST_PRINTED;
+    const first = whole ? 0 : Math.max(0, Math.floor(this.element.scrollTop / ROW) - 8);
+    const last = whole ? this.lines.length : Math.min(this.lines.length, Math.ceil((this.element.scrollTop + height) / ROW) + 8);
+    const begin = first;
     for (const [line, row] of this.elements)
       if (line <= begin || line > last) row.remove(), this.elements.delete(line);
     const rows = [];
@@ -265,6 +267,18 @@ export class CodeView {
     this.point(side, line);
     this.onChoose({ side, line, source, ptx });
   }
+  text(side, line) {
+    return (side === "ptx" ? this.ptx : this.source)?.lines[line - 1] ?? "";
+  }
+  // What was chosen in another version of the code: the nearest line of the same text; or the one behind what is before it, or
+  // before what is behind it; or the one of its number. texts: of the line before, the line, and the one behind it.
+  chooseAgain({ side, line, texts }) {
+    const lines = (side === "ptx" ? this.ptx : this.source)?.lines ?? [];
+    const nearest = (text, by) => lines.map((one, i) => (one === text && text.trim() !== "" ? i + 1 + by : -1)).filter((at) => at >= 1)
+      .reduce((best, at) => (best === null || Math.abs(at - line) < Math.abs(best - line) ? at : best), null);
+    const found = nearest(texts[1], 0) ?? nearest(texts[0], 1) ?? nearest(texts[2], -1) ?? line;
+    if (found >= 1 && found <= lines.length) this.choose(side, found);
+  }
   setShares(shares) {
     this.shares = shares;
     this.source?.drawAnew();
@@ -273,7 +287,8 @@ export class CodeView {
   print(on) {
     for (const list of [this.source, this.ptx]) {
       if (!list) continue;
-      list.printing = on && list.lines.length <= 400;
+      list.printing = on;
+      list.element.classList.toggle("printing", on);
       list.draw();
     }
   }

@@ -7,17 +7,25 @@ import * as charts from "./charts.js";
 import { allVisible, h, replace, s } from "./dom.js";
 import { flowView } from "./flow.js";
 import * as say from "./text.js";
+import { banners, follow, kept } from "./watch.js";
 
 const MOST_CHARTS = 12, TOO_CLOSE = 1.1;
 
 const report = new Report(allVisible(JSON.parse(document.getElementById("report").textContent)));
 const { methods, size } = report;
+const blockSizes = [...new Set(methods.flatMap((method) => [...method.blockGrids.keys()]))].sort((a, b) => a - b);
+// What is chosen at first, or was on the page that this one replaces, as far as there still is such.
+const keptGpus = (kept?.gpus ?? []).filter((name) => report.gpuNames.includes(name));
+const keptValue = (one) => {
+  const value = kept?.values?.[one.name];
+  return Number.isFinite(value) ? Math.min(Math.max(value, one.values[0]), one.values[one.values.length - 1]) : null;
+};
 const state = {
-  gpu: methods[0].gpus[0],
-  gpus: new Set(report.gpuNames.slice(0, Math.min(report.gpuNames.length, 6))),
-  values: new Map([...report.parametersByName.values()].map((one) => [one.name, one.values[one === size ? one.values.length - 1 : 0]])),
-  block: 0,
-  relative: true,
+  gpu: report.gpuNames.includes(kept?.gpu) ? kept.gpu : methods[0].gpus[0],
+  gpus: new Set(keptGpus.length > 0 ? keptGpus : report.gpuNames.slice(0, Math.min(report.gpuNames.length, 6))),
+  values: new Map([...report.parametersByName.values()].map((one) => [one.name, keptValue(one) ?? one.values[one === size ? one.values.length - 1 : 0]])),
+  block: blockSizes.includes(kept?.block) ? kept.block : 0,
+  relative: kept?.relative ?? true,
 };
 
 // What is drawn anew where something else is chosen: at once what is in view, then the rest, piece by piece.
@@ -40,6 +48,7 @@ function run(one) {
   one.update();
 }
 let waiting = false, resting = false;
+const keepers = {}; // name → { save(), restore(saved) }: what a page of --watch keeps
 function changed() {
   for (const one of updates) one.due = true;
   if (waiting) return;
@@ -64,7 +73,6 @@ function later() {
     else document.body.dataset.settled = "true";
   }, 0);
 }
-window.addEventListener("beforeprint", () => updates.forEach((one) => one.due && run(one)));
 const shown = () => report.gpuNames.filter((name) => state.gpus.has(name));
 const section = (id, title, ...children) => h("section", { id, "aria-labelledby": `${id}-title` }, h("h2", { id: `${id}-title` }, title), ...children);
 const valuesText = (values) => [...values].map(([name, value]) => `${name} = ${say.size(value)}`).join(", ");
@@ -72,9 +80,12 @@ const hereText = () => `${valuesText(state.values)}${state.block > 0 ? `, blocks
 const sample = (method) => s("svg", { width: 34, height: 12, "aria-hidden": "true" }, s("line", { x1: 1, x2: 33, y1: 6, y2: 6, style: { stroke: charts.methodColour(method.number), "stroke-width": "2.5", "stroke-dasharray": charts.methodDash(method.number) } }));
 const table = (caption, titles, rows, kind) => h("table", { class: kind }, caption ? h("caption", {}, caption) : null,
   h("thead", {}, h("tr", {}, titles.map((title) => h("th", { scope: "col" }, title)))),
-  h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell, i) => (i === 0 ? h("th", { scope: "row" }, cell) : h("td", {}, cell)))))));
+  h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell, i) => (i === 0 ? h("th", { scope: "row" }, cell) : h("td", { class: typeof cell === "string" && /^[\d.,]+ \S+$/.test(cell) ? "one" : undefined }, cell)))))));
 const details = (title, ...children) => h("details", {}, h("summary", {}, title), ...children);
-const wide = (element) => Math.max(260, Math.floor(element.clientWidth || 900));
+// On paper: A4 less its margins, in pixels of CSS.
+const PAPER = 686;
+let printing = false;
+const wide = (element) => (printing ? PAPER : Math.max(260, Math.floor(element.clientWidth || 900)));
 
 // --- what is chosen ---
 
@@ -107,16 +118,18 @@ function slider(label, description, count, at, textOf, act) {
 function controls() {
   const pick = h("select", { onchange: () => ((state.gpu = pick.value), state.gpus.add(pick.value), boxes.get(pick.value) && (boxes.get(pick.value).checked = true), changed()) },
     report.gpuNames.map((name) => h("option", { value: name }, name)));
+  pick.value = state.gpu;
   const sliders = [...report.parametersByName.values()].map((one) => {
     if (one.values.length === 1) return h("span", { class: "fixed", title: one.description || undefined }, `${one.name} = ${say.size(one.values[0])}`);
     const positions = positionsOf(one.values), predicted = new Set(one.values);
     const textOf = (i) => `${one.name} = ${say.size(positions[i])}${predicted.has(positions[i]) ? "" : " (between predictions)"}`;
-    return slider(one.name, one.description, positions.length, positions.indexOf(state.values.get(one.name)), textOf, (i) => state.values.set(one.name, positions[i]));
+    const at = positions.reduce((best, value, i) => (Math.abs(value - state.values.get(one.name)) < Math.abs(positions[best] - state.values.get(one.name)) ? i : best), 0);
+    state.values.set(one.name, positions[at]);
+    return slider(one.name, one.description, positions.length, at, textOf, (i) => state.values.set(one.name, positions[i]));
   });
-  const blocks = [...new Set(methods.flatMap((method) => [...method.blockGrids.keys()]))].sort((a, b) => a - b);
-  if (blocks.length > 0) {
-    const positions = [0, ...blocks];
-    sliders.push(slider("threads of a block", "Blocks of so many threads in place of those that the launches have", positions.length, 0,
+  if (blockSizes.length > 0) {
+    const positions = [0, ...blockSizes];
+    sliders.push(slider("threads of a block", "Blocks of so many threads in place of those that the launches have", positions.length, positions.indexOf(state.block),
       (i) => (positions[i] === 0 ? "block as launched" : `block of ${positions[i]}`), (i) => (state.block = positions[i])));
   }
   const boxes = new Map();
@@ -290,6 +303,7 @@ function breakdown() {
   const meanings = new Map();
   for (const method of methods) for (const part of method.sums) meanings.set(part.title, part.meaning);
   const box = h("input", { type: "checkbox", onchange: () => ((state.relative = !box.checked), changed()) });
+  box.checked = !state.relative;
   return section("parts", "What the time is spent on", h("ul", { class: "legend" }, [...meanings].map(([title, meaning]) => h("li", {}, s("svg", { width: 14, height: 12, "aria-hidden": "true" }, s("rect", { width: 14, height: 12, style: { fill: colours.get(title) } })), ` ${title}: ${meaning}`))),
     h("label", { class: "check" }, box, " bars as long as the times"), holder);
 }
@@ -321,7 +335,7 @@ function rooflines() {
   const note = h("p", { class: "note" });
   const draw = () => {
     const gpus = shown().slice(0, MOST_CHARTS);
-    const columns = Math.min(Math.max(1, gpus.length), wide(holder) < 700 ? 1 : wide(holder) < 1040 ? 2 : 3);
+    const columns = Math.min(Math.max(1, gpus.length), wide(holder) < 620 ? 1 : wide(holder) < 1040 ? 2 : 3);
     holder.style.setProperty("--columns", columns);
     const width = Math.floor((wide(holder) - 16 * (columns - 1)) / columns);
     const silent = new Set(), overRoof = new Set();
@@ -367,9 +381,13 @@ function kernelSections() {
   const holder = h("div", { class: "kernels" });
   const nameOf = (kernel) => `${kernel.method.name}${kernel.method.kernels.length > 1 || kernel.kernel !== kernel.method.plan ? `: ${kernel.kernel}` : ""}`;
   const picks = [0, methods.length > 1 ? all.findIndex((kernel) => kernel.method === methods[1]) : -1];
+  (kept?.kernels ?? []).forEach((name, i) => {
+    const found = all.findIndex((kernel) => nameOf(kernel) === name);
+    if (found >= 0 || (i > 0 && name === null)) picks[i] = found;
+  });
   const shownViews = [];
   const kernelView = (kernel, other) => {
-    const panel = h("div", { class: "panel", "aria-live": "polite" }, h("p", {}, "Click a line, or press Enter on it: its cycles, accesses and what bounds it are shown here."));
+    const panel = h("div", { class: "panel empty", "aria-live": "polite" }, h("p", {}, "Click a line, or press Enter on it: its cycles, accesses and what bounds it are shown here."));
     const { method } = kernel;
     const timeline = method.timelines.find((one) => one.kernel === kernel.kernel && one.gpu === state.gpu) ?? method.timelines.find((one) => one.kernel === kernel.kernel);
     let timelineView = null;
@@ -378,7 +396,7 @@ function kernelSections() {
       onPoint: (source, ptx) => timelineView?.light(kernel.sourceFile ? source : ptx),
       onChoose: (chosen) => ((selection = chosen), tell()),
     });
-    const tell = () => selection && replace(panel, panelOf(kernel, selection));
+    const tell = () => selection && (panel.classList.remove("empty"), replace(panel, panelOf(kernel, selection)));
     if (other?.sourceFile && kernel.sourceFile) code.changed = new Set(other.sourceFile.lines);
     if (timeline) timelineView = new TimelineView(timeline, report.states, { onPoint: (lines) => (kernel.sourceFile ? code.light(lines, []) : code.light([], lines)), linesOf: (place) => kernel.linesOf(place) });
     const shares = () => {
@@ -398,12 +416,13 @@ function kernelSections() {
     const element = h("div", { class: "kernel" }, h("h3", {}, nameOf(kernel)),
       h("p", { class: "note" }, `${kernel.file}${kernel.coverage ? `; ${kernel.coverage.modelled} of ${kernel.coverage.instructions} instructions modelled` : ""}. The bar beside a line is its share of the time on ${state.gpu}; of a place of several lines, each line has an equal part.`),
       h("h4", {}, kernel.ptxFile ? "Source and PTX" : "Code"), code.element,
-      h("ul", { class: "legend" }, [["calc", "calculation"], ["load", "load"], ["store", "store"]].map(([key, title]) => h("li", {}, h("span", { class: `key ${key}` }, MARK[key]), ` ${title}`))), panel,
+      h("ul", { class: "legend" }, [["calc", "calculation"], ["load", "load"], ["store", "store"]].map(([key, title]) => h("li", {}, h("span", { class: `key ${key}` }, MARK[key]), ` ${title}`)),
+        code.changed ? h("li", {}, h("span", { class: "key changed" }, "\u00a0"), " a line that the other source does not have") : null), panel,
       h("h4", {}, "Control flow"), flowView(kernel, (source, ptx) => code.light(source, ptx)),
       h("h4", {}, "Timeline of an SM"), timelineView ? [h("p", { class: "note" }, `${timeline.gpu}, ${valuesText(new Map(Object.entries(timeline.parameters)))}, grid ${timeline.grid}, block ${timeline.block}: ${timeline.collected < timeline.cycles ? `the first ${say.count(timeline.collected)} of ` : ""}${say.count(timeline.cycles)} cycles of one SM, by the extended model.`), timelineView.element] : h("p", {}, "There is no timeline; the notes say why."),
       h("h4", {}, "Counters of each line"), lineCounters(kernel),
       assumptions.length > 0 || ignored.length > 0 ? details("Assumptions", h("ul", {}, assumptions.map((one) => h("li", {}, one.line ? `line ${one.line}: ` : "", one.text ?? String(one))), ignored.map((one) => h("li", {}, `not modelled: ${one}`)))) : null);
-    return { element, code, timelineView };
+    return { element, code, timelineView, chosen: () => selection && { side: selection.side, line: selection.line, texts: [-1, 0, 1].map((by) => code.text(selection.side, selection.line + by)) } };
   };
   let views = [];
   const draw = () => {
@@ -425,8 +444,16 @@ function kernelSections() {
     if (gpu !== state.gpu) (gpu = state.gpu), draw();
     else shownViews.forEach((update) => update());
   });
-  window.addEventListener("beforeprint", () => views.forEach((view) => view.code.print(true)));
-  window.addEventListener("afterprint", () => views.forEach((view) => view.code.print(false)));
+  keepers.kernels = { save: () => picks.map((one) => (one < 0 ? null : nameOf(all[one]))), restore: () => {} };
+  keepers.views = {
+    save: () => views.map((view) => ({ chosen: view.chosen(), window: view.timelineView?.window ?? null })),
+    restore: (saved) => views.forEach((view, i) => {
+      const { chosen, window: shown } = saved[i] ?? {};
+      if (shown && view.timelineView) view.timelineView.set(shown);
+      if (chosen) view.code.chooseAgain(chosen);
+    }),
+  };
+  printed.push((on) => views.forEach((view) => (view.code.print(on), view.timelineView?.print(on ? PAPER : 0))));
   return section("kernels", all.length > 1 ? "Kernels" : "Kernel", all.length > 1 ? h("p", { class: "pick" }, select(0, "Kernel "), select(1, "Beside it ", true)) : null, holder);
 }
 
@@ -573,6 +600,8 @@ function allRows() {
     { title: "bound", value: (row) => boundOf(row), text: (row) => boundOf(row) }];
   const boundOf = (row) => row.method.sums.reduce((most, part) => (row.method.rows.parts[part.key][row.i] > row.method.rows.parts[most.key][row.i] ? part : most), row.method.sums[0]).bound;
   const big = new BigTable({ name: "All predictions", rows, columns });
+  keepers.rows = big;
+  printed.push((on) => big.print(on));
   return section("rows", "All predictions", big.element);
 }
 
@@ -586,14 +615,18 @@ function notes() {
 
 // --- the page ---
 
-const redraws = [];
+const redraws = [], printed = []; // printed: told before and after printing
 document.title = `${report.title} – warptime`;
 const sections = [answers(), timesOverSize(), breakdown(), claimsSection(), rooflines(), ranking(), kernelSections(), countersSection(), measurements(), allRows(), notes()].filter(Boolean);
 const contents = h("nav", { "aria-label": "Contents" }, h("ul", {}, sections.map((one) => h("li", {}, h("a", { href: `#${one.id}` }, one.querySelector("h2").textContent)))));
+// Nothing that the title says already.
+const described = methods.map((method) => `${method.name}${method.description ? `: ${method.description}` : ""}`).join("; ");
+const subtitle = described === report.title || described.replaceAll("; ", ", ") === report.title ? null : h("p", {}, described);
+const main = h("main", {}, controls(), sections);
 document.body.append(
   h("a", { class: "skip", href: "#answers" }, "Skip to the answers"),
-  h("header", {}, h("h1", {}, report.title), h("p", {}, methods.map((method) => `${method.name}${method.description ? `: ${method.description}` : ""}`).join("; "))),
-  contents, h("main", {}, controls(), sections),
+  h("header", {}, h("h1", {}, report.title), subtitle, banners()),
+  contents, main,
   h("footer", {}, h("p", {}, "Made by warptime. Times are predictions of a model, not measurements. This page asks for nothing from any network.")));
 changed();
 let width = window.innerWidth;
@@ -602,3 +635,58 @@ window.addEventListener("resize", () => {
   width = window.innerWidth;
   requestAnimationFrame(() => redraws.forEach((redraw) => redraw()));
 });
+
+// For paper, charts are drawn in its width, lists are written out, and a graph that is taller than a page is a list.
+function print(on) {
+  printing = on;
+  for (const one of updates) if (one.due) run(one);
+  redraws.forEach((redraw) => redraw());
+  printed.forEach((one) => one(on));
+  for (const one of document.querySelectorAll(".flow:has(.graph.tall) .listed")) one.open = on;
+}
+window.addEventListener("beforeprint", () => print(true));
+window.addEventListener("afterprint", () => print(false));
+
+// --- what a page of --watch keeps of the one before ---
+
+const SCROLLED = ".lines, .bigtable, .scroll, .graph", FOCUSED = "a, button, input, select, summary, [tabindex]";
+const all = (selector) => [...document.querySelectorAll(selector)];
+keepers.open = {
+  save: () => all("main details").map((one) => [one.querySelector("summary").textContent, one.open]),
+  restore: (saved) => all("main details").forEach((one, i) => one.querySelector("summary").textContent === saved[i]?.[0] && (one.open = saved[i][1])),
+};
+// By the place among its like, where there are as many as there were.
+keepers.scrolled = {
+  save: () => all(SCROLLED).map((one) => [one.scrollLeft, one.scrollTop]),
+  restore: (saved) => {
+    const now = all(SCROLLED);
+    if (now.length === saved.length) now.forEach((one, i) => one.scrollTo({ left: saved[i][0], top: saved[i][1], behavior: "instant" }));
+  },
+};
+keepers.focus = {
+  save: () => ({ of: all(FOCUSED).length, at: all(FOCUSED).indexOf(document.activeElement) }),
+  restore: ({ of, at }) => at >= 0 && all(FOCUSED).length === of && all(FOCUSED)[at].focus({ preventScroll: true }),
+};
+// The section at the top of the window, and how far it is scrolled: those above it may have other heights.
+keepers.place = {
+  save: () => {
+    const at = sections.filter((one) => one.getBoundingClientRect().top <= 120).pop();
+    return { section: at?.id ?? null, by: at ? -at.getBoundingClientRect().top : window.scrollY };
+  },
+  restore: ({ section: id, by }) => {
+    const at = id === null ? null : document.getElementById(id);
+    window.scrollTo({ top: at ? at.getBoundingClientRect().top + window.scrollY + by : by, behavior: "instant" });
+  },
+};
+const save = () => ({ gpu: state.gpu, gpus: [...state.gpus], values: Object.fromEntries(state.values), block: state.block, relative: state.relative,
+  ...Object.fromEntries(Object.entries(keepers).map(([name, one]) => [name, one.save()])) });
+function restore() {
+  window.history.scrollRestoration = "manual";
+  for (const one of updates) if (one.due) run(one);
+  const of = (names) => names.forEach((name) => kept[name] !== undefined && keepers[name]?.restore(kept[name]));
+  of(["views", "rows", "open", "scrolled", "place", "focus"]);
+  // Once more after what comes into view has its size, and the lists of code have begun.
+  requestAnimationFrame(() => requestAnimationFrame(() => of(["scrolled", "place"])));
+}
+if (kept) restore();
+follow(save);

@@ -1,7 +1,7 @@
 // A table of many rows, of which only those in view are elements. Sorted by any column, filtered by words.
 import { h, replace } from "./dom.js";
 
-const ROW = 26;
+const ROW = 26, MOST_PRINTED = 48;
 
 export class BigTable {
   // columns: { title, value(row): to sort by, text(row), number }
@@ -17,7 +17,7 @@ export class BigTable {
       h("div", { class: "thead", role: "rowgroup" }, h("div", { class: "tr", role: "row", "aria-rowindex": 1 }, this.heads)), this.body);
     this.scroller.style.setProperty("--columns", template);
     this.filterBox = h("input", { type: "search", placeholder: "rtx-2080 K=8", oninput: () => this.filter() });
-    this.element = h("div", {}, h("label", { class: "filter" }, "Rows with ", this.filterBox), this.count, this.scroller);
+    this.element = h("div", {}, h("label", { class: "filter" }, "Rows with ", this.filterBox), this.count, this.scroller, (this.paper = h("div", { class: "paper" })));
     new ResizeObserver(() => this.draw()).observe(this.scroller);
   }
   sort(column) {
@@ -42,6 +42,23 @@ export class BigTable {
     this.scroller.scrollTop = 0;
     if (this.sorted) (this.down = !this.down), this.sort(this.sorted);
     this.draw();
+  }
+  // On paper the first rows, as they are sorted and filtered.
+  print(on) {
+    const shown = this.rows.slice(0, MOST_PRINTED);
+    replace(this.paper, !on ? [] : [h("table", {}, h("thead", {}, h("tr", {}, this.columns.map((column) => h("th", { scope: "col", class: column.number ? "number" : "" }, column.title)))),
+      h("tbody", {}, shown.map((row) => h("tr", {}, this.columns.map((column) => h("td", { class: column.number ? "number" : "" }, column.text(row))))))),
+    shown.length < this.rows.length ? h("p", { class: "note" }, `The first ${shown.length} of ${this.rows.length} rows; the page itself has all.`) : []]);
+  }
+  save() {
+    return { filter: this.filterBox.value, sorted: this.columns.indexOf(this.sorted), title: this.sorted?.title, down: this.down };
+  }
+  restore({ filter, sorted, title, down }) {
+    this.filterBox.value = filter;
+    if (filter !== "") this.filter();
+    if (this.columns[sorted]?.title !== title || sorted < 0) return;
+    this.sort(this.columns[sorted]);
+    if (down) this.sort(this.columns[sorted]);
   }
   later() {
     if (this.waiting) return;

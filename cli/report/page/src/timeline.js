@@ -8,7 +8,7 @@ const GROUPS = [
   ["transaction", "transaction: it waits for memory"],
   ["idle", "idle: it waits for its turn, at a barrier, or for a block"],
 ];
-const ROW = 18, GAP = 4, LEFT = 112, TOP = 24, MOST_WARPS = 24;
+const ROW = 18, GAP = 4, LEFT = 112, TOP = 24, MOST_WARPS = 24, MOST_PRINTED = 16;
 
 // Patterns, so that the groups differ without colours.
 export function patterns(prefix) {
@@ -57,9 +57,16 @@ export class TimelineView {
         button("▶", "Later", () => this.pan(0.4)), button("all", "Show all cycles", () => this.set(this.whole)), h("span", { class: "hint" }, "Ctrl and wheel zoom, dragging moves; with the keyboard: + − ← → 0")),
       this.svg, this.say,
       h("ul", { class: "legend" }, GROUPS.map(([group, title]) => h("li", { title: states2(group) }, s("svg", { width: 22, height: 12, "aria-hidden": "true" }, patterns(`${this.prefix}l${group}`), s("rect", { width: 22, height: 12, fill: `url(#${this.prefix}l${group}-${group})`, class: "sample" })), " ", title))));
+    this.paper = 0;
     new ResizeObserver(() => this.draw()).observe(this.element);
   }
+  // 0: as wide as the window has room.
+  print(width) {
+    this.paper = width;
+    this.draw();
+  }
   width() {
+    if (this.paper > 0) return this.paper;
     return Math.max(300, this.element.clientWidth);
   }
   scale() {
@@ -127,8 +134,10 @@ export class TimelineView {
   draw() {
     const scale = this.scale(), [from, to] = this.window, width = this.width();
     const pieces = [];
+    const shown = this.paper > 0 ? this.rows.slice(0, MOST_PRINTED) : this.rows;
+    this.svg.setAttribute("height", TOP + shown.length * (ROW + GAP));
     const shapes = new Map(GROUPS.map(([group]) => [group, ["", ""]])); // of each group one path, and one of what is lit
-    this.rows.forEach((row, r) => {
+    shown.forEach((row, r) => {
       const y = TOP + r * (ROW + GAP);
       pieces.push(s("text", { x: LEFT - 8, y: y + 13, class: "rowname" }, row.name));
       let lastEnd = -1;
@@ -149,7 +158,7 @@ export class TimelineView {
     const step = niceStep((to - from) / Math.max(3, (width - LEFT) / 90));
     for (let tick = Math.ceil(from / step) * step; tick <= to; tick += step) {
       const x = LEFT + (tick - from) * scale;
-      pieces.push(s("line", { x1: x, x2: x, y1: TOP - 5, y2: TOP + this.rows.length * (ROW + GAP), class: "tick" }), s("text", { x, y: 13, class: "ticktext" }, say.count(tick)));
+      pieces.push(s("line", { x1: x, x2: x, y1: TOP - 5, y2: TOP + shown.length * (ROW + GAP), class: "tick" }), s("text", { x: Math.min(x, width - 4 * say.count(tick).length), y: 13, class: "ticktext" }, say.count(tick)));
     }
     this.svg.setAttribute("width", width);
     this.svg.dataset.from = from.toFixed(1);
