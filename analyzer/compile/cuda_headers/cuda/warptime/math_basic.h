@@ -14,6 +14,12 @@ __WT_DEVICE double __wt_copysign(double magnitude, double sign) {
   __asm__("copysign.f64 %0, %1, %2;" : "=d"(r) : "d"(sign), "d"(magnitude));
   return r;
 }
+// To 20 bits.
+__WT_DEVICE double __wt_rsqrt_approx(double x) {
+  double r;
+  __asm__("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+  return r;
+}
 // To the nearest whole number, halves away from zero.
 __WT_DEVICE float __wt_round(float x) { return __nvvm_trunc_f(__nvvm_add_rz_f(x, __wt_copysign(0.5f, x))); }
 __WT_DEVICE double __wt_round(double x) { return __nvvm_trunc_d(__nvvm_add_rz_d(x, __wt_copysign(0.5, x))); }
