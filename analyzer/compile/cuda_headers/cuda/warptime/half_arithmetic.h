@@ -112,20 +112,6 @@ __WT_ALSO(__hsub)
 __WT_ALSO(__hmul)
 #undef __WT_ALSO
 
-// A quotient by the reciprocal, with one step of correction where it is subnormal: there the rounding would show.
-__WT_DEVICE __WT_H __hdiv(__WT_H a, __WT_H b) {
-  const float dividend = __wt_widen(a), divisor = __wt_widen(b);
-  const float reciprocal = __nvvm_rcp_approx_ftz_f(divisor);
-  const float quotient = dividend * reciprocal;
-  __WT_H r = __wt_narrow<__WT_H>(quotient);
-  const unsigned magnitude = r.__x & 0x7fffu;
-  if (magnitude < 0x008f && magnitude != 0) {
-    const float error = __builtin_fmaf(-divisor, quotient, dividend);
-    r = __wt_narrow<__WT_H>(__builtin_fmaf(reciprocal, error, quotient));
-  }
-  return r;
-}
-__WT_DEVICE __WT_H2 __h2div(__WT_H2 a, __WT_H2 b) { return __WT_H2(__hdiv(a.x, b.x), __hdiv(a.y, b.y)); }
 __WT_DEVICE __WT_H __hneg(__WT_H a) { return __wt_of_bits<__WT_H>(a.__x ^ 0x8000); }
 __WT_DEVICE __WT_H __habs(__WT_H a) { return __wt_of_bits<__WT_H>(a.__x & 0x7fff); }
 __WT_DEVICE __WT_H2 __hneg2(__WT_H2 a) { return __WT_P2(__WT_U2(a) ^ 0x80008000u); }
@@ -221,6 +207,28 @@ __WT_EXTREME(__hmax_nan, __builtin_fmaxf)
 #endif
 #undef __WT_EXTREME
 
+#ifdef __WT_IS_BF16  // the hardware's quotient is zero for divisors from 2^126 on
+__WT_DEVICE __WT_H __hdiv(__WT_H a, __WT_H b) {
+  const float divisor = __wt_widen(b);
+  const bool large = __builtin_fabsf(divisor) >= 8.50705917e37f;
+  const float quotient = __nvvm_div_approx_f(__wt_widen(a), large ? divisor * 0.25f : divisor);
+  return __wt_narrow<__WT_H>(large ? __builtin_fmaf(quotient, 0.25f, -0.0f) : quotient);
+}
+#else  // by the reciprocal, with one step of correction where it is subnormal: there the rounding would show
+__WT_DEVICE __WT_H __hdiv(__WT_H a, __WT_H b) {
+  const float dividend = __wt_widen(a), divisor = __wt_widen(b);
+  const float reciprocal = __nvvm_rcp_approx_ftz_f(divisor);
+  const float quotient = dividend * reciprocal;
+  __WT_H r = __wt_narrow<__WT_H>(quotient);
+  const __WT_H magnitude = __wt_of_bits<__WT_H>(r.__x & 0x7fff);
+  if (__hlt(magnitude, __wt_of_bits<__WT_H>(0x008f)) && __hlt(__wt_narrow<__WT_H>(0.0f), magnitude)) {
+    const float error = __builtin_fmaf(-divisor, quotient, dividend);
+    r = __wt_narrow<__WT_H>(__builtin_fmaf(reciprocal, error, quotient));
+  }
+  return r;
+}
+#endif
+__WT_DEVICE __WT_H2 __h2div(__WT_H2 a, __WT_H2 b) { return __WT_H2(__hdiv(a.x, b.x), __hdiv(a.y, b.y)); }
 // Elementary functions: of floats, by the hardware's approximations.
 #define __WT_ELEMENTARY(name, expression)                                                             \
   __WT_DEVICE __WT_H h##name(__WT_H a) {                                                              \
@@ -228,27 +236,126 @@ __WT_EXTREME(__hmax_nan, __builtin_fmaxf)
     return __wt_narrow<__WT_H>(expression);                                                           \
   }                                                                                                   \
   __WT_DEVICE __WT_H2 h2##name(__WT_H2 a) { return __WT_H2(h##name(a.x), h##name(a.y)); }
-__WT_ELEMENTARY(exp, __nvvm_ex2_approx_ftz_f(v * 1.4426950408889634f))
-__WT_ELEMENTARY(exp2, __nvvm_ex2_approx_ftz_f(v))
-__WT_ELEMENTARY(exp10, __nvvm_ex2_approx_ftz_f(v * 3.3219280948873623f))
-__WT_ELEMENTARY(log, __nvvm_lg2_approx_ftz_f(v) * 0.6931471805599453f)
-__WT_ELEMENTARY(log2, __nvvm_lg2_approx_ftz_f(v))
-__WT_ELEMENTARY(log10, __nvvm_lg2_approx_ftz_f(v) * 0.3010299956639812f)
+#ifdef __WT_IS_BF16  // of the exponents of a float: subnormal numbers count
+__WT_ELEMENTARY(exp, __nvvm_ex2_approx_f(v * 1.44269514f))
+__WT_ELEMENTARY(exp2, __nvvm_ex2_approx_f(v))
+__WT_ELEMENTARY(exp10, __nvvm_ex2_approx_f(v * 3.32192802f))
+__WT_ELEMENTARY(log, __nvvm_lg2_approx_f(v) * 0.693147182f)
+__WT_ELEMENTARY(log2, __nvvm_lg2_approx_f(v))
+__WT_ELEMENTARY(log10, __nvvm_lg2_approx_f(v) * 0.301030010f)
+__WT_ELEMENTARY(sqrt, __nvvm_sqrt_approx_f(v))
+__WT_ELEMENTARY(rsqrt, __nvvm_rsqrt_approx_f(v))
+__WT_ELEMENTARY(rcp, ([v] { float r; __asm__("rcp.approx.f32 %0,%1;" : "=f"(r) : "f"(v)); return r; }()))
+__WT_ELEMENTARY(sin, __wt_sin(v))
+__WT_ELEMENTARY(cos, __wt_cos(v))
+#if __CUDA_ARCH__ >= 750
+__WT_ELEMENTARY(tanh, ([v] { float r; __asm__("tanh.approx.f32 %0,%1;" : "=f"(r) : "f"(v)); return r; }()))
+#else
+__WT_ELEMENTARY(tanh, __wt_tanh(v))
+#endif
+#else
+// The arguments whose results lie nearest to the middle between two numbers are where the approximations can round wrongly: these
+// results are written out, in the order of their distance.
+#define __WT_AT(argument, value) bits = argument_bits == argument ? value : bits;
+#define __WT_AT2(argument, value)                                                                     \
+  {                                                                                                   \
+    const unsigned mask = __heq2_mask(a, __WT_P2(argument * 0x10001u));                               \
+    words = (words & ~mask) | (value * 0x10001u & mask);                                              \
+  }
+#define __WT_CORRECTED(name, expression, corrections)                                                 \
+  __WT_DEVICE __WT_H h##name(__WT_H a) {                                                              \
+    const float v = __wt_widen(a);                                                                    \
+    const unsigned short argument_bits = a.__x;                                                       \
+    unsigned short bits = __wt_narrow<__WT_H>(expression).__x;                                        \
+    corrections(__WT_AT)                                                                              \
+    return __wt_of_bits<__WT_H>(bits);                                                                \
+  }                                                                                                   \
+  __WT_DEVICE __WT_H h2##name##_lane(__WT_H a) {                                                      \
+    const float v = __wt_widen(a);                                                                    \
+    return __wt_narrow<__WT_H>(expression);                                                           \
+  }                                                                                                   \
+  __WT_DEVICE __WT_H2 h2##name(__WT_H2 a) {                                                           \
+    unsigned words = __WT_U2(__WT_H2(h2##name##_lane(a.x), h2##name##_lane(a.y)));                    \
+    corrections(__WT_AT2)                                                                             \
+    return __WT_P2(words);                                                                            \
+  }
+#define __WT_EXP(at) at(0x1f79, 0x3c07) at(0x25cf, 0x3c17) at(0xa954, 0x3bac) at(0xc13b, 0x2caf)
+#define __WT_EXP10(at) at(0x9ba2, 0x3bee) at(0x9972, 0x3bf4) at(0x2450, 0x3c28) at(0x2394, 0x3c24) at(0x2bf4, 0x3c9e)
+#define __WT_LOG(at) at(0x305f, 0xbff6) at(0x4131, 0x3ba2) at(0x1d78, 0xc53b) at(0x1935, 0xc5f9)
+#define __WT_LOG10(at) at(0x57e1, 0x4033) at(0x338f, 0xb903) at(0x33f8, 0xb8d5) at(0x719d, 0x440f)
+#define __WT_LOG2(at) at(0x3489, 0xbf47) at(0x4089, 0x3cb9)
+__WT_CORRECTED(exp, __nvvm_ex2_approx_ftz_f(__builtin_fmaf(v, 1.44269502f, -0.0f)), __WT_EXP)
+__WT_CORRECTED(exp10, __nvvm_ex2_approx_ftz_f(__builtin_fmaf(v, 3.32192802f, -0.0f)), __WT_EXP10)
+__WT_CORRECTED(log, __nvvm_lg2_approx_ftz_f(v) * 0.693147182f, __WT_LOG)
+__WT_CORRECTED(log10, __nvvm_lg2_approx_ftz_f(v) * 0.301030010f, __WT_LOG10)
+__WT_CORRECTED(log2, __nvvm_lg2_approx_ftz_f(v), __WT_LOG2)
+__WT_ELEMENTARY(exp2, ([v] { const float r = __nvvm_ex2_approx_ftz_f(v); return __builtin_fmaf(r, 5.96046448e-8f, r); }()))
 __WT_ELEMENTARY(sqrt, __nvvm_sqrt_approx_ftz_f(v))
 __WT_ELEMENTARY(rsqrt, __nvvm_rsqrt_approx_ftz_f(v))
 __WT_ELEMENTARY(rcp, __nvvm_rcp_approx_ftz_f(v))
-__WT_ELEMENTARY(sin, __nvvm_sin_approx_f(v))
-__WT_ELEMENTARY(cos, __nvvm_cos_approx_f(v))
+__WT_ELEMENTARY(tanh, __wt_tanh(v))
+// The multiple of pi/2 by the rounding of a sum with 1.5 * 2^23; then sine or cosine, by selected coefficients.
+__WT_DEVICE float __wt_half_sin(float x, int more) {
+  const float shifted = __builtin_fmaf(x, 0.636619747f, 12582912.0f);
+  const float n = __wt_sum(shifted, -12582912.0f);
+  const float r = __builtin_fmaf(n, -7.54978942e-8f, __builtin_fmaf(n, -1.57079625f, x));
+  const int quadrant = more == 0 ? __wt_bits(shifted) : (__wt_bits(shifted) & 3) + more;
+  const bool odd = quadrant & 1;
+  const float z = r * r;
+  float c = __builtin_fmaf(odd ? 2.44331695e-5f : -0.000195187851f, z, odd ? -0.00138873141f : 0.00833219197f);
+  c = __builtin_fmaf(c, z, odd ? 0.0416666456f : -0.166666552f);
+  c = __builtin_fmaf(c, z, odd ? -0.5f : 0.0f);
+  const float y = __builtin_fmaf(c, odd ? z : r, odd ? 1.0f : r);
+  return (quadrant & 2) ? -y : y;
+}
+__WT_DEVICE __WT_H hsin(__WT_H a) {
+  unsigned short bits = __wt_narrow<__WT_H>(__wt_half_sin(__wt_widen(a), 0)).__x;
+  const unsigned short sign = bits & 0x8000u;
+  const unsigned short argument_bits = a.__x & 0x7fffu;
+  bits &= 0x7fffu;
+  __WT_AT(0x32b3, 0x32a7)
+  __WT_AT(0x5cb0, 0x3bff)
+  return __wt_of_bits<__WT_H>(bits | sign);
+}
+__WT_DEVICE __WT_H hcos(__WT_H a) {
+  unsigned short bits = __wt_narrow<__WT_H>(__wt_half_sin(__wt_widen(a), 1)).__x;
+  const unsigned short argument_bits = a.__x & 0x7fffu;
+  __WT_AT(0x2b7c, 0x3bfd)
+  return __wt_of_bits<__WT_H>(bits);
+}
+__WT_DEVICE __WT_H2 h2sin(__WT_H2 a) { return __WT_H2(hsin(a.x), hsin(a.y)); }
+__WT_DEVICE __WT_H2 h2cos(__WT_H2 a) { return __WT_H2(hcos(a.x), hcos(a.y)); }
+#undef __WT_AT
+#undef __WT_AT2
+#undef __WT_CORRECTED
+#undef __WT_EXP
+#undef __WT_EXP10
+#undef __WT_LOG
+#undef __WT_LOG10
+#undef __WT_LOG2
+#endif
 __WT_ELEMENTARY(floor, __builtin_floorf(v))
 __WT_ELEMENTARY(ceil, __builtin_ceilf(v))
 __WT_ELEMENTARY(trunc, __builtin_truncf(v))
 __WT_ELEMENTARY(rint, __builtin_rintf(v))
-#if __CUDA_ARCH__ >= 750
-__WT_ELEMENTARY(tanh, ([v] { float r; __asm__("tanh.approx.f32 %0,%1;" : "=f"(r) : "f"(v)); return r; }()))
-#else
-__WT_ELEMENTARY(tanh, 1.0f - 2.0f * __nvvm_rcp_approx_ftz_f(__nvvm_ex2_approx_ftz_f(v * 2.8853900817779268f) + 1.0f))
-#endif
 #undef __WT_ELEMENTARY
+#if __CUDA_ARCH__ >= 750
+#ifdef __WT_IS_BF16
+__WT_DEVICE __WT_H htanh_approx(__WT_H a) { return htanh(a); }
+__WT_DEVICE __WT_H2 h2tanh_approx(__WT_H2 a) { return h2tanh(a); }
+#else
+__WT_DEVICE __WT_H htanh_approx(__WT_H a) {
+  __WT_H r;
+  __WT_ASM("tanh.approx.f16 %0,%1;", "=h"(r.__x) : "h"(a.__x));
+  return r;
+}
+__WT_DEVICE __WT_H2 h2tanh_approx(__WT_H2 a) {
+  unsigned r;
+  __WT_ASM("tanh.approx.f16x2 %0,%1;", "=r"(r) : "r"(__WT_U2(a)));
+  return __WT_P2(r);
+}
+#endif
+#endif
 
 // Shuffles move 32 bits.
 #define __WT_SHUFFLE(name, offset_type)                                                               \

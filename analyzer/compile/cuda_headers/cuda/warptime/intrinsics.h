@@ -3,8 +3,9 @@
 
 // Integer, conversion and rounding intrinsics: mostly one instruction each.
 
-__WT_DEVICE int __mul24(int a, int b) { return __nvvm_mul24_i(a, b); }
-__WT_DEVICE unsigned __umul24(unsigned a, unsigned b) { return __nvvm_mul24_ui(a, b); }
+// There is no multiplier of 24 bits since Fermi.
+__WT_DEVICE int __mul24(int a, int b) { return (a << 8 >> 8) * (b << 8 >> 8); }
+__WT_DEVICE unsigned __umul24(unsigned a, unsigned b) { return (a & 0xffffffu) * (b & 0xffffffu); }
 __WT_DEVICE int __mulhi(int a, int b) { return __nvvm_mulhi_i(a, b); }
 __WT_DEVICE unsigned __umulhi(unsigned a, unsigned b) { return __nvvm_mulhi_ui(a, b); }
 __WT_DEVICE long long __mul64hi(long long a, long long b) { return __nvvm_mulhi_ll(a, b); }
@@ -13,8 +14,16 @@ __WT_DEVICE int __popc(unsigned v) { return __builtin_popcount(v); }
 __WT_DEVICE int __popcll(unsigned long long v) { return __builtin_popcountll(v); }
 __WT_DEVICE int __clz(int v) { return v == 0 ? 32 : __builtin_clz(static_cast<unsigned>(v)); }
 __WT_DEVICE int __clzll(long long v) { return v == 0 ? 64 : __builtin_clzll(static_cast<unsigned long long>(v)); }
-__WT_DEVICE int __ffs(int v) { return __builtin_ffs(v); }
-__WT_DEVICE int __ffsll(long long v) { return __builtin_ffsll(v); }
+__WT_DEVICE int __ffs(int v) {  // no bit: -1 and 1
+  unsigned r;
+  __asm__("bfind.shiftamt.u32 %0, %1;" : "=r"(r) : "r"(__builtin_bitreverse32(static_cast<unsigned>(v))));
+  return static_cast<int>(r + 1);
+}
+__WT_DEVICE int __ffsll(long long v) {
+  unsigned zeros;
+  __asm__("clz.b64 %0, %1;" : "=r"(zeros) : "l"(v & -v));
+  return static_cast<int>(64u - zeros);
+}
 __WT_DEVICE unsigned __brev(unsigned v) { return __builtin_bitreverse32(v); }
 __WT_DEVICE unsigned long long __brevll(unsigned long long v) { return __builtin_bitreverse64(v); }
 __WT_DEVICE unsigned __sad(int a, int b, unsigned c) {
@@ -290,7 +299,23 @@ __WT_ROUNDED(ru, rp)
 
 // The hardware's fast approximations.
 __WT_DEVICE float __fdividef(float a, float b) { return __nvvm_div_approx_f(a, b); }
-__WT_DEVICE float __frsqrt_rn(float a) { return __nvvm_rsqrt_approx_f(a); }
+// Rounded to nearest: the approximation of an argument between 1/2 and 2, and a step of Halley's method with its error.
+__WT_DEVICE float __frsqrt_rn(float a) {
+  const bool tiny = __builtin_fabsf(a) < 1.17549435e-38f;
+  const float scaled = tiny ? a * 16777216.0f : a;
+  const int bits = __nvvm_bitcast_f2i(scaled);
+  if (static_cast<unsigned>(bits - 0x00800000) >= 0x7f000000u) return __nvvm_rsqrt_approx_ftz_f(scaled);
+  const int mantissa = (bits & 0x00ffffff) | 0x3f000000;
+  int exponents = mantissa - bits;  // twice those of the result
+  exponents = tiny ? exponents + (24 << 23) : exponents;
+  const float m = __nvvm_bitcast_i2f(mantissa);
+  const float r = __nvvm_rsqrt_approx_ftz_f(m);
+  const float square = __nvvm_mul_rn_f(r, r);
+  const float square_low = __builtin_fmaf(r, r, -square);
+  const float error = __builtin_fmaf(square_low, -m, __builtin_fmaf(square, -m, 1.0f));
+  const float y = __builtin_fmaf(__builtin_fmaf(0.375f, error, 0.5f), r * error, r);
+  return __nvvm_bitcast_i2f((exponents >> 1) + __nvvm_bitcast_f2i(y));
+}
 __WT_DEVICE float __sinf(float a) { return __nvvm_sin_approx_f(a); }
 __WT_DEVICE float __cosf(float a) { return __nvvm_cos_approx_f(a); }
 __WT_DEVICE float __tanf(float a) { return __fdividef(__sinf(a), __cosf(a)); }

@@ -3,6 +3,27 @@
 
 // Arithmetic that is one instruction or a few, the same as nvcc's; min and max for host code too.
 
+// One instruction, of which the compiler makes three from its builtin function.
+__WT_DEVICE float __wt_copysign(float magnitude, float sign) {
+  float r;
+  __asm__("copysign.f32 %0, %1, %2;" : "=f"(r) : "f"(sign), "f"(magnitude));
+  return r;
+}
+__WT_DEVICE double __wt_copysign(double magnitude, double sign) {
+  double r;
+  __asm__("copysign.f64 %0, %1, %2;" : "=d"(r) : "d"(sign), "d"(magnitude));
+  return r;
+}
+// To 20 bits.
+__WT_DEVICE double __wt_rsqrt_approx(double x) {
+  double r;
+  __asm__("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+  return r;
+}
+// To the nearest whole number, halves away from zero.
+__WT_DEVICE float __wt_round(float x) { return __nvvm_trunc_f(__nvvm_add_rz_f(x, __wt_copysign(0.5f, x))); }
+__WT_DEVICE double __wt_round(double x) { return __nvvm_trunc_d(__nvvm_add_rz_d(x, __wt_copysign(0.5, x))); }
+
 // Whole numbers as arguments are converted to double, as <cmath> has it.
 template <class T, bool = __is_integral(T)> struct __wt_if_integral {};
 template <class T> struct __wt_if_integral<T, true> { typedef double type; };
@@ -33,13 +54,13 @@ __WT_1(fabs, __builtin_fabsf(x), __builtin_fabs(x))
 __WT_1(floor, __builtin_floorf(x), __builtin_floor(x))
 __WT_1(ceil, __builtin_ceilf(x), __builtin_ceil(x))
 __WT_1(trunc, __builtin_truncf(x), __builtin_trunc(x))
-__WT_1(round, __builtin_roundf(x), __builtin_round(x))
+__WT_1(round, __wt_round(x), __wt_round(x))
 __WT_1(rint, __builtin_rintf(x), __builtin_rint(x))
 __WT_1(nearbyint, __builtin_rintf(x), __builtin_rint(x))
 __WT_2(fmin, __nvvm_fmin_f(x, y), __nvvm_fmin_d(x, y))
 __WT_2(fmax, __nvvm_fmax_f(x, y), __nvvm_fmax_d(x, y))
 __WT_2(fdim, x > y ? x - y : 0.0f, x > y ? x - y : 0.0)
-__WT_2(copysign, __builtin_copysignf(x, y), __builtin_copysign(x, y))
+__WT_2(copysign, __wt_copysign(x, y), __wt_copysign(x, y))
 __WT_DEVICE float fmaf(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
 __WT_DEVICE float fma(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
 __WT_DEVICE double fma(double x, double y, double z) { return __builtin_fma(x, y, z); }
@@ -51,16 +72,18 @@ __WT_DEVICE float fdividef(float x, float y) { return x / y; }
   __WT_DEVICE type name(double x) { return static_cast<type>(as_double(x)); }
 __WT_TO_WHOLE(lrint, long, __builtin_rintf, __builtin_rint)
 __WT_TO_WHOLE(llrint, long long, __builtin_rintf, __builtin_rint)
-__WT_TO_WHOLE(lround, long, __builtin_roundf, __builtin_round)
-__WT_TO_WHOLE(llround, long long, __builtin_roundf, __builtin_round)
+__WT_TO_WHOLE(lround, long, __wt_round, __wt_round)
+__WT_TO_WHOLE(llround, long long, __wt_round, __wt_round)
 #undef __WT_TO_WHOLE
 
+__WT_DEVICE float __wt_magnitude(float x) { return __builtin_fabsf(x); }
+__WT_DEVICE double __wt_magnitude(double x) { return __builtin_fabs(x); }
 #define __WT_CLASSIFY(name, expression)                     \
   __WT_DEVICE bool name(float x) { return expression; }     \
   __WT_DEVICE bool name(double x) { return expression; }
 __WT_CLASSIFY(isnan, __builtin_isnan(x))
 __WT_CLASSIFY(isinf, __builtin_isinf(x))
-__WT_CLASSIFY(isfinite, __builtin_isfinite(x))
+__WT_CLASSIFY(isfinite, __wt_magnitude(x) < __builtin_inff())
 __WT_CLASSIFY(signbit, __builtin_signbit(x))
 #undef __WT_CLASSIFY
 __WT_DEVICE int __isnanf(float x) { return __builtin_isnan(x); }
