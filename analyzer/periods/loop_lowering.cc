@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "analyzer/cfg/slow_paths.h"
 #include "analyzer/periods/items.h"
 #include "analyzer/periods/region_lowering.h"
 
@@ -238,6 +239,11 @@ Expression LoopLowering::trip_expression(std::uint32_t index, const analysis::Tr
   }
   if (flow_.is_slow(loop.header)) {
     notes_.assume(at, "the loop is for extraordinary arguments of a mathematical function: one iteration");
+    return Expression(1);
+  }
+  if (analysis::is_long_division(flow_.code, flow_.cfg, index)) {
+    notes_.assume(
+        at, "the loop is the long division of a remainder: one iteration, for a quotient of a few bits");
     return Expression(1);
   }
   return Expression::name(

@@ -20,6 +20,7 @@
 #include "analyzer/machine/machine_flow.h"
 #include "analyzer/machine/source_loops.h"
 #include "analyzer/ptx/module.h"
+#include "tests/analyzer/test_program.h"
 
 namespace warptime::machine {
 namespace {
@@ -465,6 +466,31 @@ ret;
   EXPECT_TRUE(slow[1]);
   EXPECT_TRUE(slow[2]);
   EXPECT_FALSE(slow[3]);
+}
+
+// fmodf(x, y) with |x| > 2^23 |y| takes a loop, whether y is a constant or not; fmod(x, y) one for each bit of the quotient.
+TEST(SlowPaths, AreThoseOfLargeQuotients) {
+  const std::string source = R"(
+extern "C" __global__ void quotient(float* a) { a[threadIdx.x] = fmodf(a[threadIdx.x], a[64]); }
+extern "C" __global__ void constant(float* a) { a[threadIdx.x] = fmodf(a[threadIdx.x], 360.0f); }
+extern "C" __global__ void rest(float* a) { a[threadIdx.x] = remainderf(a[threadIdx.x], a[64]); }
+extern "C" __global__ void quotient_of_doubles(double* a) { a[threadIdx.x] = fmod(a[threadIdx.x], a[64]); }
+extern "C" __global__ void rest_of_doubles(double* a) { a[threadIdx.x] = remainder(a[threadIdx.x], a[64]); }
+)";
+  for (const Way& way : ways_to_compile()) {
+    const auto analysis = analyze_text(source, way.options);
+    ASSERT_TRUE(analysis) << way.name << to_text(analysis.diagnostics());
+    for (const auto& kernel : analysis->kernels) {
+      const KernelProgram& program = kernel.program;
+      for (const auto& parameter : program.parameters)
+        EXPECT_FALSE(parameter.name.starts_with("iterations_at"))
+            << way.name << " " << program.provenance.kernel << ": " << parameter.name;
+      const bool listed = std::any_of(
+          program.assumptions.begin(), program.assumptions.end(),
+          [](const auto& assumption) { return assumption.text.find("one iteration") != std::string::npos; });
+      EXPECT_TRUE(listed) << way.name << " " << program.provenance.kernel;
+    }
+  }
 }
 
 class MachineCode : public testing::Test {

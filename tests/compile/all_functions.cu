@@ -552,3 +552,31 @@ __global__ void language(float* f) {
   printf("%d %f %p\n", here.x, f[0], more);
   free(more);
 }
+
+__global__ void more_math(float* f, const float* g, double* d, const double* e, int* i, unsigned* u, long long* l,
+                          unsigned long long* m) {
+  *f++ = erfinvf(*g) + erfcinvf(*g) + erfcxf(*g) + normcdfinvf(*g) + cyl_bessel_i0f(*g) + cyl_bessel_i1f(*g);
+  *f++ = erfinv(*g) + erfcinv(*g) + erfcx(*g) + normcdfinv(*g) + cyl_bessel_i0(*g) + cyl_bessel_i1(*g);
+  *f++ = rnorm4df(*g, g[1], g[2], g[3]) + remquof(*g, g[1], i) + scalblnf(*g, *l) + normf(4, g) + rnormf(4, g);
+  *d++ = erfinv(*e) + erfcinv(*e) + erfcx(*e) + normcdfinv(*e) + cyl_bessel_i0(*e) + cyl_bessel_i1(*e);
+  *d++ = rnorm4d(*e, e[1], e[2], e[3]) + remquo(*e, e[1], i) + scalbln(*e, *l) + norm(4, e) + rnorm(4, e);
+  u[0] = umin(u[1], u[2]) + umax(u[1], u[2]) + __fns(u[1], u[2], i[1]) + __nv_bswap32(u[1]) + __nv_bswap16(7);
+  l[0] = llmin(l[1], l[2]) + llmax(l[1], l[2]);
+  m[0] = ullmin(m[1], m[2]) + ullmax(m[1], m[2]) + __nv_bswap64(m[3]);
+}
+
+__global__ void lanes(unsigned* u, int* i, bool* b) {
+  const unsigned x = u[0], y = u[1], z = u[2];
+  u[3] = __vadd2(x, y) + __vadd4(x, y) + __vsub2(x, y) + __vsub4(x, y) + __vneg2(x) + __vneg4(x);
+  u[4] = __vaddss2(x, y) + __vaddss4(x, y) + __vaddus2(x, y) + __vaddus4(x, y) + __vnegss2(x) + __vnegss4(x);
+  u[5] = __vsubss2(x, y) + __vsubss4(x, y) + __vsubus2(x, y) + __vsubus4(x, y) + __vabsss2(x) + __vabsss4(x);
+  u[6] = __vmaxs2(x, y) + __vmaxs4(x, y) + __vmaxu2(x, y) + __vmaxu4(x, y) + __vmins2(x, y) + __vminu4(x, y);
+  u[7] = __vabsdiffs2(x, y) + __vabsdiffs4(x, y) + __vabsdiffu2(x, y) + __vabsdiffu4(x, y) + __vabs2(x) + __vabs4(x);
+  u[8] = __vsads2(x, y) + __vsads4(x, y) + __vsadu2(x, y) + __vsadu4(x, y) + __vavgs2(x, y) + __vavgs4(x, y);
+  u[9] = __vavgu2(x, y) + __vavgu4(x, y) + __vhaddu2(x, y) + __vhaddu4(x, y);
+  u[10] = __vcmpeq4(x, y) + __vcmpne2(x, y) + __vcmpgtu4(x, y) + __vcmpgeu2(x, y) + __vcmplts4(x, y) + __vcmples2(x, y);
+  u[11] = __vseteq2(x, y) + __vsetne4(x, y) + __vsetltu2(x, y) + __vsetleu4(x, y) + __vsetgts2(x, y) + __vsetges4(x, y);
+  u[12] = __viaddmax_s16x2(x, y, z) + __viaddmin_u16x2(x, y, z) + __vimax3_s16x2(x, y, z) + __vimin3_u16x2(x, y, z);
+  u[13] = __viaddmax_u32(x, y, z) + __vimax3_u32(x, y, z) + __vibmax_u32(x, y, b) + __vimax_s16x2_relu(x, y);
+  i[0] = __viaddmax_s32(i[1], i[2], i[3]) + __vimin3_s32(i[1], i[2], i[3]) + __vimax_s32_relu(i[1], i[2]);
+}

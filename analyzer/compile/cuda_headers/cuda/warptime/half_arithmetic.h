@@ -110,6 +110,15 @@ __WT_OPERATE(__hmul, *)
 __WT_ALSO(__hadd)
 __WT_ALSO(__hsub)
 __WT_ALSO(__hmul)
+#define __WT_SATURATED(name)                                                                          \
+  __WT_TARGET __WT_H2 name##2_sat(__WT_H2 a, __WT_H2 b) { return __WT_H2(name##_sat(a.x, b.x), name##_sat(a.y, b.y)); }
+__WT_SATURATED(__hadd)
+__WT_SATURATED(__hsub)
+__WT_SATURATED(__hmul)
+#undef __WT_SATURATED
+__WT_TARGET __WT_H2 __hfma2_sat(__WT_H2 a, __WT_H2 b, __WT_H2 c) {
+  return __WT_H2(__hfma_sat(a.x, b.x, c.x), __hfma_sat(a.y, b.y, c.y));
+}
 #undef __WT_ALSO
 
 __WT_DEVICE __WT_H __hneg(__WT_H a) { return __wt_of_bits<__WT_H>(a.__x ^ 0x8000); }
@@ -140,15 +149,22 @@ __WT_DEVICE __WT_H2 __habs2(__WT_H2 a) { return __WT_P2(__WT_U2(a) & 0x7fff7fffu
     return __WT_U2(__h##name##2(a, b)) == (unsigned(__WT_ONE) << 16 | __WT_ONE);                              \
   }
 #else
-#define __WT_FLOAT_eq ==
-#define __WT_FLOAT_neu !=
-#define __WT_FLOAT_ne !=
-#define __WT_FLOAT_lt <
-#define __WT_FLOAT_le <=
-#define __WT_FLOAT_gt >
-#define __WT_FLOAT_ge >=
+#define __WT_FLOAT_eq(a, b) ((a) == (b))
+#define __WT_FLOAT_neu(a, b) ((a) != (b))
+#define __WT_FLOAT_ne(a, b) ((a) < (b) || (a) > (b))
+#define __WT_FLOAT_equ(a, b) (!((a) < (b) || (a) > (b)))
+#define __WT_FLOAT_ltu(a, b) (!((a) >= (b)))
+#define __WT_FLOAT_leu(a, b) (!((a) > (b)))
+#define __WT_FLOAT_gtu(a, b) (!((a) <= (b)))
+#define __WT_FLOAT_geu(a, b) (!((a) < (b)))
+#define __WT_FLOAT_lt(a, b) ((a) < (b))
+#define __WT_FLOAT_le(a, b) ((a) <= (b))
+#define __WT_FLOAT_gt(a, b) ((a) > (b))
+#define __WT_FLOAT_ge(a, b) ((a) >= (b))
 #define __WT_COMPARE(name, relation)                                                                  \
-  __WT_TARGET bool __h##name(__WT_H a, __WT_H b) { return __wt_widen(a) __WT_FLOAT_##relation __wt_widen(b); } \
+  __WT_TARGET bool __h##name(__WT_H a, __WT_H b) {                                                    \
+    return __WT_FLOAT_##relation(__wt_widen(a), __wt_widen(b));                                       \
+  }                                                                                                   \
   __WT_TARGET unsigned __h##name##2_mask(__WT_H2 a, __WT_H2 b) {                                      \
     return (__h##name(a.x, b.x) ? 0xffffu : 0) | (__h##name(a.y, b.y) ? 0xffff0000u : 0);             \
   }                                                                                                   \
@@ -158,6 +174,11 @@ __WT_DEVICE __WT_H2 __habs2(__WT_H2 a) { return __WT_P2(__WT_U2(a) & 0x7fff7fffu
   __WT_TARGET bool __hb##name##2(__WT_H2 a, __WT_H2 b) { return __h##name(a.x, b.x) && __h##name(a.y, b.y); }
 #endif
 __WT_COMPARE(eq, eq)
+__WT_COMPARE(equ, equ)
+__WT_COMPARE(ltu, ltu)
+__WT_COMPARE(leu, leu)
+__WT_COMPARE(gtu, gtu)
+__WT_COMPARE(geu, geu)
 __WT_COMPARE(ne, ne)
 __WT_COMPARE(neu, neu)
 __WT_COMPARE(lt, lt)
@@ -172,6 +193,11 @@ __WT_COMPARE(ge, ge)
 #undef __WT_FLOAT_le
 #undef __WT_FLOAT_gt
 #undef __WT_FLOAT_ge
+#undef __WT_FLOAT_equ
+#undef __WT_FLOAT_ltu
+#undef __WT_FLOAT_leu
+#undef __WT_FLOAT_gtu
+#undef __WT_FLOAT_geu
 __WT_DEVICE bool __hisnan(__WT_H a) { return (a.__x & 0x7fff) > __WT_INFINITY; }
 __WT_DEVICE int __hisinf(__WT_H a) { return a.__x == __WT_INFINITY ? 1 : a.__x == (__WT_INFINITY | 0x8000) ? -1 : 0; }
 __WT_DEVICE __WT_H2 __hisnan2(__WT_H2 a) {

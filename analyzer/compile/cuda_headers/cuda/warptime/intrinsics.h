@@ -81,6 +81,36 @@ __WT_DEVICE int __dp4a(char4 a, char4 b, int c) {
 __WT_DEVICE unsigned __dp4a(uchar4 a, uchar4 b, unsigned c) {
   return __dp4a(__builtin_bit_cast(unsigned, a), __builtin_bit_cast(unsigned, b), c);
 }
+#define __WT_DP2A(half)                                                                                     \
+  __WT_DEVICE int __dp2a_##half(int a, int b, int c) {                                                      \
+    int d;                                                                                                  \
+    __asm__("dp2a." #half ".s32.s32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));                   \
+    return d;                                                                                               \
+  }                                                                                                         \
+  __WT_DEVICE unsigned __dp2a_##half(unsigned a, unsigned b, unsigned c) {                                  \
+    unsigned d;                                                                                             \
+    __asm__("dp2a." #half ".u32.u32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));                   \
+    return d;                                                                                               \
+  }                                                                                                         \
+  __WT_DEVICE int __dp2a_##half(short2 a, char4 b, int c) {                                                 \
+    return __dp2a_##half(__builtin_bit_cast(int, a), __builtin_bit_cast(int, b), c);                        \
+  }                                                                                                         \
+  __WT_DEVICE unsigned __dp2a_##half(ushort2 a, uchar4 b, unsigned c) {                                     \
+    return __dp2a_##half(__builtin_bit_cast(unsigned, a), __builtin_bit_cast(unsigned, b), c);              \
+  }
+__WT_DP2A(lo)
+__WT_DP2A(hi)
+#undef __WT_DP2A
+__WT_DEVICE unsigned __fns(unsigned mask, unsigned base, int offset) {
+  unsigned r;
+  __asm__("fns.b32 %0, %1, %2, %3;" : "=r"(r) : "r"(mask), "r"(base), "r"(offset));
+  return r;
+}
+__WT_DEVICE unsigned short __nv_bswap16(unsigned short v) { return __builtin_bswap16(v); }
+__WT_DEVICE unsigned __nv_bswap32(unsigned v) { return __nvvm_prmt(v, 0, 0x0123); }
+__WT_DEVICE unsigned long long __nv_bswap64(unsigned long long v) {
+  return static_cast<unsigned long long>(__nv_bswap32(static_cast<unsigned>(v))) << 32 | __nv_bswap32(static_cast<unsigned>(v >> 32));
+}
 
 // Loads through the read-only data cache, and with cache hints.
 #define __WT_LOAD_VECTOR2(name, type, instruction)                                      \

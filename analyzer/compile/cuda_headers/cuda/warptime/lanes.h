@@ -14,25 +14,24 @@ __WT_SUMS(4, 0x80808080u)
 // The sign of each lane, in all of its bits.
 __WT_DEVICE unsigned __wt_signs4(unsigned v) { return __nvvm_prmt(v, 0, 0xba98); }
 __WT_DEVICE unsigned __wt_signs2(unsigned v) { return __nvvm_prmt(v, 0, 0xbb99); }
-__WT_DEVICE unsigned __wt_majority(unsigned a, unsigned b, unsigned c) {
+// Each bit that two of three have at least.
+__WT_TARGET unsigned __wt_majority(unsigned a, unsigned b, unsigned c) {
+#if __CUDA_ARCH__ >= 500
   unsigned r;
   __asm__("lop3.b32 %0, %1, %2, %3, 0xe8;" : "=r"(r) : "r"(a), "r"(b), "r"(c));
   return r;
+#else
+  return (a & b) | (c & (a ^ b));
+#endif
 }
 __WT_DEVICE unsigned __wt_choose(unsigned mask, unsigned yes, unsigned no) { return (yes & mask) | (no & ~mask); }
 // In the top bit of each lane: whether a > b, as the carry of a + ~b; and whether they are equal.
 #define __WT_TESTS(lanes, top)                                                                          \
   __WT_DEVICE unsigned __wt_above##lanes(unsigned a, unsigned b) {                                      \
-    const unsigned t = (a & ~top) + (~b & ~top);                                                        \
-    unsigned r;                                                                                         \
-    __asm__("lop3.b32 %0, %1, %2, %3, 0xb2;" : "=r"(r) : "r"(a), "r"(b), "r"(t));                       \
-    return r;                                                                                           \
+    return __wt_majority(a, ~b, (a & ~top) + (~b & ~top));                                              \
   }                                                                                                     \
   __WT_DEVICE unsigned __wt_above_signed##lanes(unsigned a, unsigned b) {                               \
-    const unsigned t = (a & ~top) + (~b & ~top);                                                        \
-    unsigned r;                                                                                         \
-    __asm__("lop3.b32 %0, %1, %2, %3, 0x8e;" : "=r"(r) : "r"(a), "r"(b), "r"(t));                       \
-    return r;                                                                                           \
+    return __wt_majority(~a, b, (a & ~top) + (~b & ~top));                                              \
   }                                                                                                     \
   __WT_DEVICE unsigned __wt_equal##lanes(unsigned a, unsigned b) {                                      \
     const unsigned d = a ^ b;                                                                           \
@@ -146,3 +145,17 @@ __WT_DEVICE int __vimax3_s32_relu(int a, int b, int c) { const int m = __vimax3_
 __WT_DEVICE int __vimin3_s32_relu(int a, int b, int c) { const int m = __vimin3_s32(a, b, c); return m > 0 ? m : 0; }
 __WT_DEVICE int __viaddmax_s32_relu(int a, int b, int c) { const int m = __viaddmax_s32(a, b, c); return m > 0 ? m : 0; }
 __WT_DEVICE int __viaddmin_s32_relu(int a, int b, int c) { const int m = __viaddmin_s32(a, b, c); return m > 0 ? m : 0; }
+#define __WT_DPX(suffix, lane)                                                                                                             \
+  __WT_DEVICE unsigned __viaddmax_##suffix(unsigned a, unsigned b, unsigned c) { return __vmax##lane##2(__vadd2(a, b), c); }              \
+  __WT_DEVICE unsigned __viaddmin_##suffix(unsigned a, unsigned b, unsigned c) { return __vmin##lane##2(__vadd2(a, b), c); }              \
+  __WT_DEVICE unsigned __vimax3_##suffix(unsigned a, unsigned b, unsigned c) { return __vmax##lane##2(__vmax##lane##2(a, b), c); }        \
+  __WT_DEVICE unsigned __vimin3_##suffix(unsigned a, unsigned b, unsigned c) { return __vmin##lane##2(__vmin##lane##2(a, b), c); }
+__WT_DPX(s16x2, s)
+__WT_DPX(u16x2, u)
+#undef __WT_DPX
+__WT_DEVICE unsigned __vimax_s16x2_relu(unsigned a, unsigned b) { return __vmaxs2(__vmaxs2(a, b), 0); }
+__WT_DEVICE unsigned __vimin_s16x2_relu(unsigned a, unsigned b) { return __vmaxs2(__vmins2(a, b), 0); }
+__WT_DEVICE unsigned __viaddmax_s16x2_relu(unsigned a, unsigned b, unsigned c) { return __vmaxs2(__viaddmax_s16x2(a, b, c), 0); }
+__WT_DEVICE unsigned __viaddmin_s16x2_relu(unsigned a, unsigned b, unsigned c) { return __vmaxs2(__viaddmin_s16x2(a, b, c), 0); }
+__WT_DEVICE unsigned __vimax3_s16x2_relu(unsigned a, unsigned b, unsigned c) { return __vmaxs2(__vimax3_s16x2(a, b, c), 0); }
+__WT_DEVICE unsigned __vimin3_s16x2_relu(unsigned a, unsigned b, unsigned c) { return __vmaxs2(__vimin3_s16x2(a, b, c), 0); }

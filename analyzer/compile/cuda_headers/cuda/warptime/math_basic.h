@@ -77,7 +77,11 @@ __WT_TO_WHOLE(llround, long long, __wt_round, __wt_round)
 #undef __WT_TO_WHOLE
 
 __WT_DEVICE float __wt_magnitude(float x) { return __builtin_fabsf(x); }
-__WT_DEVICE double __wt_magnitude(double x) { return __builtin_fabs(x); }
+__WT_DEVICE double __wt_magnitude(double x) {  // of its builtin function the compiler would compare 64 bits
+  double r;
+  __asm__("abs.f64 %0, %1;" : "=d"(r) : "d"(x));
+  return r;
+}
 #define __WT_CLASSIFY(name, expression)                     \
   __WT_DEVICE bool name(float x) { return expression; }     \
   __WT_DEVICE bool name(double x) { return expression; }
@@ -132,6 +136,13 @@ __WT_MIN_MAX(double, float, double, )
 __WT_MIN_MAX(double, double, float, )
 #undef __WT_MIN_MAX
 
+
+__WT_BOTH unsigned umin(unsigned x, unsigned y) { return x < y ? x : y; }
+__WT_BOTH unsigned umax(unsigned x, unsigned y) { return x > y ? x : y; }
+__WT_BOTH long long llmin(long long x, long long y) { return x < y ? x : y; }
+__WT_BOTH long long llmax(long long x, long long y) { return x > y ? x : y; }
+__WT_BOTH unsigned long long ullmin(unsigned long long x, unsigned long long y) { return x < y ? x : y; }
+__WT_BOTH unsigned long long ullmax(unsigned long long x, unsigned long long y) { return x > y ? x : y; }
 
 #undef __WT_1
 #undef __WT_2

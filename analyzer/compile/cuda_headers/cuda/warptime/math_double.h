@@ -231,6 +231,12 @@ __WT_DEVICE double __wt_reduce(double x, int& quadrant) {
   if (__builtin_expect(!(a < 2147483648.0), 0)) r = __wt_reduce_large(x, quadrant);
   return r;
 }
+// Of both sides the compiler would make a select, which for doubles costs more than the branch.
+__WT_DEVICE double __wt_fma_in_branch(double x, double y, double z) {
+  double r;
+  __asm__("fma.rn.f64 %0, %1, %2, %3;" : "=d"(r) : "d"(x), "d"(y), "d"(z));
+  return r;
+}
 // sin(r) in even quadrants, cos(r) in odd ones: one polynomial, its coefficients loaded.
 __WT_DEVICE double __wt_quadrant_sin(double r, int quadrant) {
   typedef double Pair __attribute__((ext_vector_type(2)));
@@ -242,8 +248,10 @@ __WT_DEVICE double __wt_quadrant_sin(double r, int quadrant) {
   p = __builtin_fma(__builtin_fma(p, z, c0.x), z, c0.y);
   p = __builtin_fma(__builtin_fma(p, z, c1.x), z, c1.y);
   p = __builtin_fma(__builtin_fma(p, z, c2.x), z, c2.y);
-  const double y = odd ? __builtin_fma(p, z, 1.0) : __builtin_fma(p, r, r);
-  return (quadrant & 2) ? __builtin_fma(y, -1.0, 0.0) : y;
+  double y = __builtin_fma(p, r, r);
+  if (odd) y = __wt_fma_in_branch(p, z, 1.0);
+  if (quadrant & 2) y = __wt_fma_in_branch(y, -1.0, 0.0);
+  return y;
 }
 __WT_DEVICE void __wt_sin_cos_near_zero(double r, double& sine, double& cosine) {
   const double s[] = {-0.16666666666666632, 0.008333333333322488, -0.00019841269829854998, 2.7557313705596196e-06, -2.505075996151551e-08, 1.5896889928330611e-10}, c[] = {1.0, -0.5, 0.0416666666666666, -0.0013888888888874478, 2.4801587289675016e-05, -2.755731440201029e-07, 2.0875729395041473e-09, -1.135993874153831e-11};
@@ -296,7 +304,9 @@ __WT_DEVICE double __wt_half_turns(double x, int& quadrant) {
 __WT_DEVICE double __wt_sinpi(double x) {
   int quadrant;
   const double r = __wt_half_turns(x, quadrant);
-  return __wt_select(__nvvm_trunc_d(x) == x, __wt_product(x, 0.0), __wt_quadrant_sin(r, quadrant));
+  double y = __wt_quadrant_sin(r, quadrant);
+  if (__nvvm_trunc_d(x) == x) y = __wt_fma_in_branch(x, 0.0, -0.0);
+  return y;
 }
 __WT_DEVICE double __wt_cospi(double x) {
   x = __wt_select((static_cast<unsigned>(__wt_high(x)) << 1) < 0x86800001u, x, __wt_product(x, 0.0));  // 2^53
@@ -623,17 +633,70 @@ template <class... T> __WT_DEVICE double __wt_rnorm(double first, T... v) {
   const double r = scale * __wt_reciprocal_root(squares);
   return large == __builtin_inf() ? 0.0 : sum != sum ? sum : large == 0.0 ? __builtin_inf() : r;
 }
-// The exact remainder for quotients below 2^53.
+// The remainder of a by b for 0 < b <= a, a bit of the quotient at a time, and the quotient's lowest bits.
+__WT_DEVICE double __wt_long_division(double a, double b, unsigned& quotient) {
+  int a_exponent = __wt_high(a) >> 20, b_exponent = __wt_high(b) >> 20;
+  if (__builtin_expect_with_probability(a_exponent == 0, 1, 0.4)) {  // subnormal
+    a *= 18014398509481984.0;
+    a_exponent = (__wt_high(a) >> 20) - 54;
+  }
+  if (__builtin_expect_with_probability(b_exponent == 0, 1, 0.4)) {
+    b *= 18014398509481984.0;
+    b_exponent = (__wt_high(b) >> 20) - 54;
+  }
+  long long rest = (__nvvm_bitcast_d2ll(a) & 0x000fffffffffffffll) | 0x0010000000000000ll, kept;
+  const long long divisor = (__nvvm_bitcast_d2ll(b) & 0x000fffffffffffffll) | 0x0010000000000000ll;
+  unsigned bits = 0;
+  int left = a_exponent - b_exponent;
+#pragma clang loop unroll(disable)
+  do {
+    const long long difference = rest - divisor;
+    kept = difference < 0 ? rest : difference;
+    bits = bits + bits + (difference < 0 ? 0u : 1u);
+    rest = kept << 1;
+  } while (left-- > 0);
+  quotient = bits;
+  if (kept == 0) return 0.0;
+  const int shift = __builtin_clzll(static_cast<unsigned long long>(kept)) - 11;
+  const long long mantissa = kept << shift;
+  const int exponent = b_exponent - shift;
+  if (exponent > 0) return __nvvm_bitcast_ll2d((static_cast<long long>(exponent - 1) << 52) + mantissa);
+  return __nvvm_bitcast_ll2d(mantissa >> ((1 - exponent) & 63));
+}
 __WT_DEVICE double __wt_fmod(double x, double y) {
-  const double a = __builtin_fabs(x);
+  const double a = __builtin_fabs(x), b = __builtin_fabs(y);
+  if (__builtin_expect(!(a < __builtin_inf()) || !(b < __builtin_inf()), 0)) {
+    if (x != x || y != y) return x + y;
+    return a == __builtin_inf() ? __builtin_nan("") : x;
+  }
+  if (__builtin_expect_with_probability(b == 0.0, 1, 0.4)) return __builtin_nan("");
+  if (a < b) return x;
+  unsigned quotient;
+  return __wt_copysign(__wt_long_division(a, b, quotient), x);
+}
+__WT_DEVICE double __wt_remquo(double x, double y, int* to) {
+  double a = __builtin_fabs(x);
   const double b = __builtin_fabs(y);
-  double r = __builtin_fma(-__nvvm_trunc_d(a / b), b, a);
-  r = r < 0.0 ? r + b : r;
-  r = r >= b ? r - b : r;
-  return __builtin_copysign(b == __builtin_inf() ? a : r, x);
+  *to = 0;
+  if (__builtin_expect(!(a < __builtin_inf()) || !(b < __builtin_inf()), 0)) {
+    if (x != x || y != y) return x + y;
+    return a == __builtin_inf() ? __builtin_nan("") : x;
+  }
+  if (__builtin_expect_with_probability(b == 0.0, 1, 0.4)) return __builtin_nan("");
+  unsigned quotient = 0;
+  if (!(a < b)) a = __wt_long_division(a, b, quotient);
+  const double twice = a + a;
+  if (twice > b || (twice == b && (quotient & 1))) {
+    ++quotient;
+    a -= b;
+  }
+  const int n = static_cast<int>(quotient & 0x7fffffffu);
+  *to = (__wt_high(x) ^ __wt_high(y)) < 0 ? -n : n;
+  return __wt_high(x) < 0 ? -a : a;
 }
 __WT_DEVICE double __wt_remainder(double x, double y) {
-  return y == __builtin_inf() || y == -__builtin_inf() ? x : __builtin_fma(-__builtin_rint(x / y), y, x);
+  int quotient;
+  return __wt_remquo(x, y, &quotient);
 }
 
 // erfc(a) * exp(a^2) as in single precision.
@@ -701,26 +764,63 @@ __WT_DEVICE double __wt_normcdf(double x) {
   if (__builtin_expect_with_probability(x < -1.0, 1, 0.5)) y = __builtin_fma(t * -2.0 * y, __wt_sum(high - t, low), y);
   return y * 0.5;
 }
-// From single precision's tails and centre, by steps on erfc.
+// Modified Bessel functions: the power series, and the asymptotic one's polynomial.
+template <int n> __WT_DEVICE double __wt_bessel_growth(const double (&c)[n], double a) {
+  const double e = __wt_exp(a * 0.5);
+  return __wt_horner(c, 1.0 / a) / __nvvm_sqrt_rn_d(a) * e * e;
+}
+__WT_DEVICE double __wt_bessel_i0(double x) {
+  const double a = __builtin_fabs(x);
+  if (a >= 12.0 && a < __builtin_inf()) {
+    const double c[] = {0.39894228040143265, 0.049867785050299714, 0.02805062898002805, 0.029219445300183996, 0.04473467812207426, 0.09145266993122082, 0.16643342589240323, 3.748457312408888, -102.41333082122812, 2524.0218590081154, -41789.82730987862, 467988.4712297195, -3259185.548208737, 11580399.974776777, -3989645.1095078, -67341301.68602683};
+    return __wt_bessel_growth(c, a);
+  }
+  const double c[] = {1.0, 0.25, 0.015625, 0.000434027777777778, 6.7816840277777e-06, 6.78168402777919e-08, 4.709502797051623e-10, 2.4028075496512906e-12, 9.3859669833426e-15, 2.8969034201407263e-17, 7.242257640175987e-20, 1.496336298214178e-22, 2.5977699433320345e-25, 3.843336996573917e-28, 4.897299437535949e-31, 5.479411267937174e-34, 5.132988619318273e-37, 5.341245897850821e-40, 1.5900943098044833e-43, 5.426777218899534e-46};
+  return __wt_horner(c, a * a);
+}
+__WT_DEVICE double __wt_bessel_i1(double x) {
+  const double a = __builtin_fabs(x);
+  if (a >= 12.0 && a < __builtin_inf()) {
+    const double c[] = {0.3989422804014327, -0.14960335515066378, -0.0467510483689007, -0.040907209038729436, -0.05751789489808319, -0.11161378978987693, -0.20626542740754986, -3.9226103087927107, 103.8000454713868, -2547.391034797878, 41727.19416213984, -459965.5300953744, 3106494.51502618, -10094833.273322023, -3701457.463799218, 83958954.31234962};
+    return __wt_copysign(__wt_bessel_growth(c, a), x);
+  }
+  const double c[] = {0.5, 0.0625, 0.0026041666666666665, 5.425347222222223e-05, 6.781684027777741e-07, 5.65140335648209e-09, 3.363930569327746e-11, 1.501754718499744e-13, 5.214426103307577e-16, 1.4484517052812237e-18, 3.291935409344932e-21, 6.234732362392981e-24, 9.991454338855683e-27, 1.3725863551499793e-29, 1.6327097208212857e-32, 1.7106513339604276e-35, 1.5168848904364936e-38, 1.4626884814598247e-41, 4.556424817461464e-45, 1.3265348780380765e-47};
+  return __wt_horner(c, a * a) * x;
+}
+// erfc(y) = q with 0 <= q <= 1 and rest = 1 - q: from a single-precision number, by a step on erf, on erfc or on its logarithm.
+__WT_DEVICE double __wt_inverse_of_erfc(double q, double rest) {
+  double y, error, slope;  // Halley's step; the error is times e^(y^2)
+  if (__builtin_expect_with_probability(q >= 0.0035, 1, 0.9)) {
+    const float w = -__nvvm_lg2_approx_ftz_f(static_cast<float>(q * (1.0 + rest)));
+    y = rest * static_cast<double>(__wt_erfinv_center(w));
+    const double growth = __wt_exp(y * y);
+    slope = y;
+    if (__builtin_expect_with_probability(q > 0.5, 1, 0.5))
+      error = (rest - __wt_erf(y)) * growth;
+    else
+      error = __builtin_fma(q, -growth, __wt_erfcx_positive(y));
+  } else {
+    const float c[] = {0.832687736f, -0.0201849565f, -2.0574398f, 9.15288162f, -40.8266792f, 142.537018f, -326.271881f, 427.984283f, -242.691925f};
+    const double log = __wt_log(q);
+    const float w = static_cast<float>(log * -1.4426950408889634), r = __nvvm_rsqrt_approx_ftz_f(w);
+    y = __wt_horner(c, r) * (r * w);
+    const double e = __wt_erfcx_positive(y);
+    error = e * (__wt_log(e) - __builtin_fma(y, y, log));  // of the logarithm
+    slope = y - 0.56418958354775628 / e;
+  }
+  const double f = error * 0.88622692545275805;
+  y += f / __builtin_fma(-slope, f, 1.0);
+  return q == 0.0 ? __builtin_inf() : q < 0.0 ? __builtin_nan("") : y;
+}
 __WT_DEVICE double __wt_erfcinv(double x) {
   const bool above = x > 1.0;
   const double q = above ? 2.0 - x : x;
-  const float w = static_cast<float>(-1.4426950408889634 * __wt_log(q * (2.0 - q)));
-  double y = w < 7.2f ? (1.0 - q) * static_cast<double>(__wt_erfinv_center(w)) : 0.0;
-  if (!(w < 7.2f)) {
-    const double size = -__wt_log(q);
-    const double asymptotic = __nvvm_sqrt_rn_d(size - 0.5 * __wt_log(3.1415926535897931 * size));
-    y = q > 1e-37 ? static_cast<double>(__wt_erfcinv(static_cast<float>(q))) : asymptotic;
-  }
-  const double log = __wt_log(q);
-  _Pragma("unroll") for (int i = 0; i < 3; ++i) {
-    const double e = __wt_erfcx_positive(y);  // erfc(y) e^(y^2)
-    const double error = w < 7.2f ? e - q * __wt_exp(y * y) : e * (__wt_log(e) - __builtin_fma(y, y, log));
-    const double f = error * 0.88622692545275805;
-    y += f / __builtin_fma(-y, f, 1.0);  // Halley's
-  }
-  y = q == 0.0 ? __builtin_inf() : q == 1.0 ? 0.0 : y;
-  return q < 0.0 ? __builtin_nan("") : above ? -y : y;
+  const double y = __wt_inverse_of_erfc(q, 1.0 - q);
+  return above ? -y : y;
+}
+__WT_DEVICE double __wt_erfinv(double x) {
+  const double a = __builtin_fabs(x);
+  return __wt_copysign(__wt_inverse_of_erfc(1.0 - a, a), x);
 }
 // Stirling's series for x >= 8, reached from below by the recurrence.
 __WT_DEVICE double __wt_lgamma_large(double x) {
@@ -818,6 +918,7 @@ __WT_DOUBLE_1(__WT_MATH, rcbrt, __wt_rcbrt(x))
 __WT_DOUBLE_1(__WT_MATH, normcdf, __wt_normcdf(x))
 __WT_DOUBLE_1(__WT_MATH, erfcx, __wt_erfcx(x))
 __WT_DOUBLE_1(__WT_MATH, erfcinv, __wt_erfcinv(x))
+__WT_DOUBLE_1(__WT_MATH, erfinv, __wt_erfinv(x))
 __WT_DOUBLE_1(__WT_MATH, normcdfinv, __wt_erfcinv(x + x) * -1.4142135623730951)
 __WT_DOUBLE_2(__WT_MATH, pow, __wt_pow(x, y))
 __WT_DOUBLE_2(__WT_MATH, atan2, __wt_atan2(x, y))
@@ -841,6 +942,7 @@ __WT_MATH double norm4d(double x, double y, double z, double w) {
   return __wt_norm(x, y, z, w);
 }
 __WT_MATH double rnorm3d(double x, double y, double z) { return __wt_rnorm(x, y, z); }
+__WT_MATH double remquo(double x, double y, int* q) { return __wt_remquo(x, y, q); }
 __WT_MATH double rnorm4d(double x, double y, double z, double w) { return __wt_rnorm(x, y, z, w); }
 __WT_MATH double frexp(double x, int* e) { return __wt_frexp(x, e); }
 __WT_MATH double ldexp(double x, int n) { return __wt_scale(x, n); }
@@ -848,3 +950,12 @@ __WT_MATH double scalbn(double x, int n) { return __wt_scale(x, n); }
 __WT_MATH double modf(double x, double* whole) { return __wt_modf(x, whole); }
 __WT_MATH int ilogb(double x) { return __wt_ilogb(x); }
 __WT_MATH double logb(double x) { return __wt_logb(x); }
+__WT_MATH double scalbln(double x, long n) { return __wt_scale(x, n > 2400 ? 2400 : n < -2400 ? -2400 : static_cast<int>(n)); }
+__WT_MATH double norm(int count, const double* v) {
+  double sum = 0.0;
+  for (int i = 0; i < count; ++i) sum = __wt_hypot(sum, v[i]);
+  return sum;
+}
+__WT_MATH double rnorm(int count, const double* v) { return 1.0 / norm(count, v); }
+__WT_MATH double cyl_bessel_i0(double x) { return __wt_bessel_i0(x); }
+__WT_MATH double cyl_bessel_i1(double x) { return __wt_bessel_i1(x); }
