@@ -20,10 +20,10 @@ constexpr long double pi = 3.14159265358979323846264338327950288L;
 
 const Source& compiled_functions() {
   static const Result<Source> source = [] {
-    const std::string path = std::string(WARPTIME_SOURCE_DIR) + "/tests/execute/math_functions.cu";
+    const std::string path = std::string(WARPTIME_SOURCE_DIR) + "/tests/execute/math_functions.cuh";
     std::ostringstream text;
     text << std::ifstream(path).rdbuf();
-    return compile_cuda(path, text.str(), CompileOptions());
+    return compile_cuda("math_functions.cu", text.str(), CompileOptions());
   }();
   if (!source) throw std::runtime_error(to_text(source.diagnostics()));
   return *source;
