@@ -36,6 +36,8 @@ constexpr Entry families[] = {
     {"szext", decode_bits},
     {"dp4a", decode_bits},
     {"dp2a", decode_bits},
+    {"vabsdiff2", decode_bits},
+    {"vabsdiff4", decode_bits},
     {"prmt", decode_bits},
     {"shl", decode_bits},
     {"shr", decode_bits},

@@ -245,6 +245,23 @@ void dot_product(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
   });
 }
 
+// vabsdiff4, vabsdiff2 of all lanes; detail: bit 0 signed, bit 1 the sum of the differences and c (.add), bit 2 halves.
+void lane_differences(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
+  const auto *a = warp.at(op.a), *b = warp.at(op.b), *c = warp.at(op.c);
+  auto* d = warp.out(op.d);
+  const std::uint32_t width = (op.detail & 4) != 0 ? 16 : 8;
+  const bool is_signed = (op.detail & 1) != 0, is_sum = (op.detail & 2) != 0;
+  each(mask, [&](std::uint32_t i) {
+    std::uint32_t result = is_sum ? static_cast<std::uint32_t>(c[i]) : 0;
+    for (std::uint32_t at = 0; at < 32; at += width) {
+      const auto x = element(a[i], at, width, is_signed), y = element(b[i], at, width, is_signed);
+      const auto difference = static_cast<std::uint32_t>(x > y ? x - y : y - x);
+      result += is_sum ? difference : difference << at;
+    }
+    d[i] = result;
+  });
+}
+
 // ---- choice of the handler
 
 template <class F>
@@ -302,6 +319,15 @@ Handler dot_product_of(const Words& words, Type, DecodedInstruction& op) {
   return &dot_product;
 }
 
+// Neither a mask of lanes nor a selection of bytes, nor saturation.
+Handler lane_differences_of(const Words& words, Type, DecodedInstruction& op) {
+  const bool is_sum = words.has("add");
+  if (words.parts.size() != (is_sum ? 5u : 4u)) return nullptr;
+  op.detail = static_cast<std::uint8_t>((is_signed(words.type(1)) ? 1 : 0) | (is_sum ? 2 : 0) |
+                                        (words[0] == "vabsdiff2" ? 4 : 0));
+  return &lane_differences;
+}
+
 constexpr IntegerOp bit_ops[] = {
     {"bfe", 3, by_type<extract_of>},
     {"bfi", 4, by_type<insert_of>},
@@ -318,6 +344,8 @@ constexpr IntegerOp bit_ops[] = {
     {"shl", 2, by_type<count_of<ShiftLeft>>},
     {"shr", 2, by_type<count_of<ShiftRight>>},
     {"szext", 2, by_words<extend_of>},
+    {"vabsdiff2", 3, lane_differences_of},
+    {"vabsdiff4", 3, lane_differences_of},
 };
 
 }  // namespace

@@ -20,10 +20,10 @@ constexpr long double pi = 3.14159265358979323846264338327950288L;
 
 const Source& compiled_functions() {
   static const Result<Source> source = [] {
-    const std::string path = std::string(WARPTIME_SOURCE_DIR) + "/tests/execute/math_functions.cu";
+    const std::string path = std::string(WARPTIME_SOURCE_DIR) + "/tests/execute/math_functions.cuh";
     std::ostringstream text;
     text << std::ifstream(path).rdbuf();
-    return compile_cuda(path, text.str(), CompileOptions());
+    return compile_cuda("math_functions.cu", text.str(), CompileOptions());
   }();
   if (!source) throw std::runtime_error(to_text(source.diagnostics()));
   return *source;
@@ -282,6 +282,257 @@ TEST(MathAccuracy, OfFloats) {
 TEST(MathAccuracy, OfDoubles) {
   for (const OfOne& function : kDouble) check<double>(function);
   for (const OfTwo& function : kDoubleOfTwo) check<double>(function);
+}
+
+// ---- halves: every number, as scalars and as pairs ----
+
+struct OfHalf {
+  const char* name;
+  long double (*exact)(long double);
+  int ulps;
+};
+const OfHalf kHalf[] = {
+    {"hexp", [](long double x) { return std::exp(x); }, 1},
+    {"hexp2", [](long double x) { return std::exp2(x); }, 1},
+    {"hexp10", [](long double x) { return std::pow(10.0L, x); }, 1},
+    {"hlog", [](long double x) { return std::log(x); }, 1},
+    {"hlog2", [](long double x) { return std::log2(x); }, 1},
+    {"hlog10", [](long double x) { return std::log10(x); }, 1},
+    {"hsin", [](long double x) { return std::sin(x); }, 1},
+    {"hcos", [](long double x) { return std::cos(x); }, 1},
+    {"htanh", [](long double x) { return std::tanh(x); }, 1},
+    {"hsqrt", [](long double x) { return std::sqrt(x); }, 1},
+    {"hrsqrt", [](long double x) { return 1 / std::sqrt(x); }, 1},
+    {"hrcp", [](long double x) { return 1 / x; }, 1},
+};
+
+long double value_of_half(unsigned bits) {
+  const int exponent = static_cast<int>(bits >> 10 & 31);
+  const long double fraction = bits & 1023;
+  long double value = exponent == 0 ? std::ldexp(fraction, -24)
+                      : exponent == 31
+                          ? (fraction != 0 ? std::numeric_limits<long double>::quiet_NaN() : infinity)
+                          : std::ldexp(1024 + fraction, exponent - 25);
+  return bits & 0x8000 ? -value : value;
+}
+unsigned half_of(long double value) {  // rounded to nearest, ties to even
+  const unsigned sign = std::signbit(value) ? 0x8000 : 0;
+  const long double size = std::fabs(value);
+  if (std::isnan(value)) return 0x7fff;
+  if (size >= 65520) return sign | 0x7c00;
+  const int exponent = size == 0 ? -14 : std::max(-14, std::ilogb(size));
+  const auto digits = static_cast<unsigned>(std::nearbyint(std::ldexp(size, 10 - exponent)));
+  return sign | (static_cast<unsigned>(exponent + 14) * 1024 + digits);
+}
+
+TEST(MathAccuracy, OfHalves) {
+  for (const OfHalf& function : kHalf)
+    for (const char* type : {"_of_half", "_of_half2"}) {
+      const auto loaded = load_text(compiled_functions().ptx, std::string(function.name) + type);
+      ASSERT_TRUE(loaded);
+      LaunchConfig how;
+      how.block.x = 256;
+      how.grid.x = 256;
+      const Outcome outcome = launch(*loaded, how, {buffer(std::vector<std::uint16_t>(65536))});
+      const auto got = outcome.values<std::uint16_t>(0);
+      for (unsigned i = 0; i < 65536; ++i) {
+        const unsigned want = half_of(function.exact(value_of_half(i)));
+        const bool no_number = (want & 0x7fff) > 0x7c00;
+        const auto place = [](unsigned bits) {
+          return bits & 0x8000 ? -static_cast<int>(bits & 0x7fff) : static_cast<int>(bits);
+        };
+        if (no_number)
+          EXPECT_GT(got[i] & 0x7fff, 0x7c00) << function.name << type << " of " << i;
+        else
+          EXPECT_LE(std::abs(place(got[i]) - place(want)), function.ulps)
+              << function.name << type << "(" << static_cast<double>(value_of_half(i)) << "), bits " << i;
+      }
+    }
+}
+
+// ---- lanes of words ----
+
+struct OfLanes {
+  const char* name;
+  bool of_signed, sum;
+  int (*exact)(int a, int b, int low, int high);
+};
+const OfLanes kLanes[] = {
+    {"__vadd", false, false,
+     [](int a, int b, int low, int high) {
+       static_cast<void>(low), static_cast<void>(high);
+       return a + b;
+     }},
+    {"__vsub", false, false,
+     [](int a, int b, int low, int high) {
+       static_cast<void>(low), static_cast<void>(high);
+       return a - b;
+     }},
+    {"__vaddss", true, false, [](int a, int b, int low, int high) { return std::clamp(a + b, low, high); }},
+    {"__vaddus", false, false, [](int a, int b, int low, int high) { return std::clamp(a + b, low, high); }},
+    {"__vsubss", true, false, [](int a, int b, int low, int high) { return std::clamp(a - b, low, high); }},
+    {"__vsubus", false, false, [](int a, int b, int low, int high) { return std::clamp(a - b, low, high); }},
+    {"__vmaxs", true, false,
+     [](int a, int b, int low, int high) {
+       static_cast<void>(low), static_cast<void>(high);
+       return std::max(a, b);
+     }},
+    {"__vmaxu", false, false,
+     [](int a, int b, int low, int high) {
+       static_cast<void>(low), static_cast<void>(high);
+       return std::max(a, b);
+     }},
+    {"__vmins", true, false,
+     [](int a, int b, int low, int high) {
+       static_cast<void>(low), static_cast<void>(high);
+       return std::min(a, b);
+     }},
+    {"__vminu", false, false,
+     [](int a, int b, int low, int high) {
+       static_cast<void>(low), static_cast<void>(high);
+       return std::min(a, b);
+     }},
+    {"__vabsdiffs", true, false,
+     [](int a, int b, int low, int high) {
+       static_cast<void>(low), static_cast<void>(high);
+       return std::abs(a - b);
+     }},
+    {"__vabsdiffu", false, false,
+     [](int a, int b, int low, int high) {
+       static_cast<void>(low), static_cast<void>(high);
+       return std::abs(a - b);
+     }},
+    {"__vavgs", true, false,
+     [](int a, int b, int low, int high) {
+       static_cast<void>(low), static_cast<void>(high);
+       return (a + b + 1) >> 1;
+     }},
+    {"__vavgu", false, false,
+     [](int a, int b, int low, int high) {
+       static_cast<void>(low), static_cast<void>(high);
+       return (a + b + 1) >> 1;
+     }},
+    {"__vhaddu", false, false,
+     [](int a, int b, int low, int high) {
+       static_cast<void>(low), static_cast<void>(high);
+       return (a + b) >> 1;
+     }},
+    {"__vcmpeq", false, false,
+     [](int a, int b, int low, int high) {
+       static_cast<void>(low), static_cast<void>(high);
+       return a == b ? -1 : 0;
+     }},
+    {"__vcmpne", false, false,
+     [](int a, int b, int low, int high) {
+       static_cast<void>(low), static_cast<void>(high);
+       return a != b ? -1 : 0;
+     }},
+    {"__vcmpgts", true, false,
+     [](int a, int b, int low, int high) {
+       static_cast<void>(low), static_cast<void>(high);
+       return a > b ? -1 : 0;
+     }},
+    {"__vcmpgtu", false, false,
+     [](int a, int b, int low, int high) {
+       static_cast<void>(low), static_cast<void>(high);
+       return a > b ? -1 : 0;
+     }},
+    {"__vcmpges", true, false,
+     [](int a, int b, int low, int high) {
+       static_cast<void>(low), static_cast<void>(high);
+       return a >= b ? -1 : 0;
+     }},
+    {"__vcmpgeu", false, false,
+     [](int a, int b, int low, int high) {
+       static_cast<void>(low), static_cast<void>(high);
+       return a >= b ? -1 : 0;
+     }},
+    {"__vcmplts", true, false,
+     [](int a, int b, int low, int high) {
+       static_cast<void>(low), static_cast<void>(high);
+       return a < b ? -1 : 0;
+     }},
+    {"__vcmpltu", false, false,
+     [](int a, int b, int low, int high) {
+       static_cast<void>(low), static_cast<void>(high);
+       return a < b ? -1 : 0;
+     }},
+    {"__vcmples", true, false,
+     [](int a, int b, int low, int high) {
+       static_cast<void>(low), static_cast<void>(high);
+       return a <= b ? -1 : 0;
+     }},
+    {"__vcmpleu", false, false,
+     [](int a, int b, int low, int high) {
+       static_cast<void>(low), static_cast<void>(high);
+       return a <= b ? -1 : 0;
+     }},
+    {"__vseteq", false, false,
+     [](int a, int b, int low, int high) {
+       static_cast<void>(low), static_cast<void>(high);
+       return a == b ? 1 : 0;
+     }},
+    {"__vsetgtu", false, false,
+     [](int a, int b, int low, int high) {
+       static_cast<void>(low), static_cast<void>(high);
+       return a > b ? 1 : 0;
+     }},
+    {"__vsetges", true, false,
+     [](int a, int b, int low, int high) {
+       static_cast<void>(low), static_cast<void>(high);
+       return a >= b ? 1 : 0;
+     }},
+    {"__vsetlts", true, false,
+     [](int a, int b, int low, int high) {
+       static_cast<void>(low), static_cast<void>(high);
+       return a < b ? 1 : 0;
+     }},
+    {"__vsads", true, true,
+     [](int a, int b, int low, int high) {
+       static_cast<void>(low), static_cast<void>(high);
+       return std::abs(a - b);
+     }},
+    {"__vsadu", false, true,
+     [](int a, int b, int low, int high) {
+       static_cast<void>(low), static_cast<void>(high);
+       return std::abs(a - b);
+     }},
+};
+
+TEST(Lanes, DoWhatOneLaneDoes) {
+  std::vector<unsigned> a(2048), b(2048);
+  std::mt19937 random(5);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    a[i] = static_cast<unsigned>(random());
+    b[i] = i % 4 == 0 ? a[i] ^ (1u << i % 32) : i % 4 == 1 ? a[i] : static_cast<unsigned>(random());
+    if (i % 16 == 3) a[i] = 0x80007f00u, b[i] = i % 32 == 3 ? 0x7fff8001u : 0x80ff0180u;
+  }
+  for (const OfLanes& function : kLanes)
+    for (const int count : {2, 4}) {
+      const auto loaded =
+          load_text(compiled_functions().ptx, function.name + std::to_string(count) + "_of_words");
+      ASSERT_TRUE(loaded) << function.name;
+      LaunchConfig how;
+      how.block.x = 256;
+      how.grid.x = static_cast<std::uint32_t>(a.size() / 256);
+      const Outcome outcome =
+          launch(*loaded, how, {buffer(a), buffer(b), buffer(std::vector<unsigned>(a.size()))});
+      const auto got = outcome.values<unsigned>(2);
+      const int bits = 32 / count, high = function.of_signed ? (1 << (bits - 1)) - 1 : (1 << bits) - 1;
+      const int low = function.of_signed ? -high - 1 : 0;
+      for (std::size_t i = 0; i < a.size(); ++i) {
+        unsigned want = 0;
+        for (int lane = 0; lane < count; ++lane) {
+          const auto of = [&](unsigned word) {
+            const int value = static_cast<int>(word >> lane * bits & ((1u << bits) - 1));
+            return function.of_signed && value > high ? value - (1 << bits) : value;
+          };
+          const auto result = static_cast<unsigned>(function.exact(of(a[i]), of(b[i]), low, high));
+          want += function.sum ? result : (result & ((1u << bits) - 1)) << lane * bits;
+        }
+        EXPECT_EQ(got[i], want) << function.name << count << std::hex << "(" << a[i] << ", " << b[i] << ")";
+      }
+    }
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 #pragma clang system_header
 
 // Arithmetic on two halves or four bytes of a word: on all lanes at once, in integer instructions, but for the absolute difference
-// of bytes, which is one, and pairs since Hopper.
+// of bytes, which is one, and pairs for sm_90a.
 // Sums and differences of all lanes at once: the top bits apart, so that nothing carries over.
 #define __WT_SUMS(lanes, top)                                                                             \
   __WT_DEVICE unsigned __vsub##lanes(unsigned a, unsigned b) { return ((a | top) - (b & ~top)) ^ ((a ^ ~b) & top); } \
@@ -99,7 +99,7 @@ __WT_DIFFERENCES(4)
   __WT_DEVICE unsigned __vminu##lanes(unsigned a, unsigned b) { return __wt_choose(__wt_signs##lanes(__wt_above##lanes(b, a)), a, b); } \
   __WT_DEVICE unsigned __vmaxs##lanes(unsigned a, unsigned b) { return __wt_choose(__wt_signs##lanes(__wt_above_signed##lanes(a, b)), a, b); } \
   __WT_DEVICE unsigned __vmins##lanes(unsigned a, unsigned b) { return __wt_choose(__wt_signs##lanes(__wt_above_signed##lanes(b, a)), a, b); }
-#if __CUDA_ARCH__ >= 900  // instructions for pairs
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)  // instructions for pairs; they need PTX 8.0, and sm_90 is compiled to 7.8
 #define __WT_PAIRS(name, instruction)                                                                   \
   __WT_TARGET unsigned name(unsigned a, unsigned b) {                                                   \
     unsigned r;                                                                                         \

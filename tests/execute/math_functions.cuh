@@ -1,3 +1,5 @@
+#include <cuda_fp16.h>
+
 // A kernel for each function whose accuracy math_accuracy_test.cc measures: o[i] = f(a[i], b[i]).
 #define FUNCTION_OF_1(type, f)                                                        \
   extern "C" __global__ void f##_of_##type(const type* a, const type* b, type* o) { \
@@ -96,3 +98,80 @@ FUNCTION_OF_2(double, rhypot)
 FUNCTION_OF_2(double, fmod)
 FUNCTION_OF_2(double, remainder)
 FUNCTION_OF_2(double, nextafter)
+
+// Of halves: o[i] = f(the number whose bits are i).
+#define FUNCTION_OF_HALF(f)                                                                                      \
+  extern "C" __global__ void f##_of_half(unsigned short* o) {                                                    \
+    const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;                                                    \
+    const __half x = __ushort_as_half(static_cast<unsigned short>(i));                                           \
+    o[i] = __half_as_ushort(f(x));                                                                               \
+  }                                                                                                              \
+  extern "C" __global__ void f##_of_half2(unsigned short* o) {                                                   \
+    const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;                                                    \
+    const __half x = __ushort_as_half(static_cast<unsigned short>(i));                                           \
+    const __half2 y = h2##f(__half2(x, x));                                                                      \
+    o[i] = __half_as_ushort(i % 2 ? __high2half(y) : __low2half(y));                                             \
+  }
+#define h2hexp h2exp
+FUNCTION_OF_HALF(hexp)
+#define h2hexp2 h2exp2
+FUNCTION_OF_HALF(hexp2)
+#define h2hexp10 h2exp10
+FUNCTION_OF_HALF(hexp10)
+#define h2hlog h2log
+FUNCTION_OF_HALF(hlog)
+#define h2hlog2 h2log2
+FUNCTION_OF_HALF(hlog2)
+#define h2hlog10 h2log10
+FUNCTION_OF_HALF(hlog10)
+#define h2hsin h2sin
+FUNCTION_OF_HALF(hsin)
+#define h2hcos h2cos
+FUNCTION_OF_HALF(hcos)
+#define h2htanh h2tanh
+FUNCTION_OF_HALF(htanh)
+#define h2hsqrt h2sqrt
+FUNCTION_OF_HALF(hsqrt)
+#define h2hrsqrt h2rsqrt
+FUNCTION_OF_HALF(hrsqrt)
+#define h2hrcp h2rcp
+FUNCTION_OF_HALF(hrcp)
+
+// On lanes of words.
+#define FUNCTION_OF_LANES(f)                                                                                \
+  extern "C" __global__ void f##_of_words(const unsigned* a, const unsigned* b, unsigned* o) {              \
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;                                                    \
+    o[i] = f(a[i], b[i]);                                                                                   \
+  }
+#define FUNCTIONS_OF_LANES(f) FUNCTION_OF_LANES(f##2) FUNCTION_OF_LANES(f##4)
+FUNCTIONS_OF_LANES(__vadd)
+FUNCTIONS_OF_LANES(__vsub)
+FUNCTIONS_OF_LANES(__vaddss)
+FUNCTIONS_OF_LANES(__vaddus)
+FUNCTIONS_OF_LANES(__vsubss)
+FUNCTIONS_OF_LANES(__vsubus)
+FUNCTIONS_OF_LANES(__vmaxs)
+FUNCTIONS_OF_LANES(__vmaxu)
+FUNCTIONS_OF_LANES(__vmins)
+FUNCTIONS_OF_LANES(__vminu)
+FUNCTIONS_OF_LANES(__vabsdiffs)
+FUNCTIONS_OF_LANES(__vabsdiffu)
+FUNCTIONS_OF_LANES(__vavgs)
+FUNCTIONS_OF_LANES(__vavgu)
+FUNCTIONS_OF_LANES(__vhaddu)
+FUNCTIONS_OF_LANES(__vcmpeq)
+FUNCTIONS_OF_LANES(__vcmpne)
+FUNCTIONS_OF_LANES(__vcmpgts)
+FUNCTIONS_OF_LANES(__vcmpgtu)
+FUNCTIONS_OF_LANES(__vcmpges)
+FUNCTIONS_OF_LANES(__vcmpgeu)
+FUNCTIONS_OF_LANES(__vcmplts)
+FUNCTIONS_OF_LANES(__vcmpltu)
+FUNCTIONS_OF_LANES(__vcmples)
+FUNCTIONS_OF_LANES(__vcmpleu)
+FUNCTIONS_OF_LANES(__vseteq)
+FUNCTIONS_OF_LANES(__vsetgtu)
+FUNCTIONS_OF_LANES(__vsetges)
+FUNCTIONS_OF_LANES(__vsetlts)
+FUNCTIONS_OF_LANES(__vsads)
+FUNCTIONS_OF_LANES(__vsadu)
