@@ -84,21 +84,12 @@ void BranchJoins::append_both(std::uint32_t last, ExprId guard, Items taken, Ite
   periods::append(items, std::move(taken));
 }
 
-// Whether a side begins on a path that CUDA's mathematical functions take for extraordinary arguments only. Items know
-// their instructions only in programs with detail.
-bool BranchJoins::is_slow_path(const Items& side) {
-  std::optional<std::uint32_t> first;
-  for_each_item(side, [&](const Item& item) {
-    if (!first && item.detail && !item.detail->made_of.empty()) first = item.detail->made_of.front();
-  });
-  if (!first) return false;
-  if (slow_.empty()) {
-    slow_.resize(flow_.code.function().instructions.size());
-    for (std::uint32_t b = 0; b < flow_.cfg.blocks.size(); ++b)
-      std::fill(slow_.begin() + flow_.cfg.blocks[b].first, slow_.begin() + flow_.cfg.blocks[b].end,
-                flow_.is_slow(b));
-  }
-  return slow_[*first];
+// Whether a side of the branch begins on a path that CUDA's mathematical functions take for extraordinary arguments only.
+bool BranchJoins::is_slow_path(std::uint32_t last, bool taken) {
+  for (const auto& block : flow_.cfg.blocks)
+    if (block.end == last + 1 && block.end > block.first && block.successors.size() == 2)
+      return flow_.is_slow(block.successors[taken ? 0 : 1]);
+  return false;
 }
 
 // Which threads execute the sides; where data decide, which share of the warps.
@@ -114,7 +105,7 @@ void BranchJoins::restrict_sides(std::uint32_t last, ExprId guard, Items& taken,
   }
   const auto share = [&](Items& side, const char* what, const char* which) {
     if (side.empty()) return;
-    const double taken_by = is_slow_path(side) ? 0 : 1;
+    const double taken_by = is_slow_path(last, &side == &taken) ? 0 : 1;
     restrict_to_share(
         side, parameters_.ask_for_share(
                   fmt::format("{}_at_{}", what, notes_.place_for_name(last)),

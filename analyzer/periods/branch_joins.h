@@ -33,7 +33,7 @@ class BranchJoins {
   bool append_when(std::uint32_t last, analysis::ExprId guard, Items& taken, Items& other, Items& items);
   void emit_when(Expression condition, Items then_items, Items else_items, std::uint32_t last, Items& items);
   int ptx_line(std::uint32_t instruction) const;
-  bool is_slow_path(const Items& side);
+  bool is_slow_path(std::uint32_t last, bool taken);
   void restrict_sides(std::uint32_t last, analysis::ExprId guard, Items& taken, Items& other);
   void append_both(std::uint32_t last, analysis::ExprId guard, Items taken, Items other, bool at_end,
                    Items& items);
@@ -43,7 +43,6 @@ class BranchJoins {
   Parameters& parameters_;
   Conditions& conditions_;
   Notes& notes_;
-  std::vector<bool> slow_;  // by instruction; empty: not asked for yet
 };
 
 }  // namespace warptime::periods
