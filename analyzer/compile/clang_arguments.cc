@@ -54,7 +54,6 @@ std::vector<std::string> driver_arguments(const ClangRequest& request, int parts
       "-O3",
       "-std=gnu++17",
       "-ffp-contract=fast",
-      "-fno-strict-aliasing",  // nvcc takes any two accesses to memory to be able to meet, whatever their types
       "-Wno-c++11-narrowing",  // nvcc takes both
       "-Wno-register",
       "-Wno-reserved-user-defined-literal",

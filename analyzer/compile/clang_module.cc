@@ -238,6 +238,19 @@ class CopyElements : public llvm::PassInfoMixin<CopyElements> {
   }
 };
 
+// Accesses of different types may meet for nvcc, so that it keeps a store of a `double` in a loop that reads `float`s, and
+// loads again what lies beside it. CopyElements still needs the types.
+class ForgetTypes : public llvm::PassInfoMixin<ForgetTypes> {
+ public:
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
+    for (llvm::Instruction& one : llvm::instructions(function)) {
+      one.setMetadata(llvm::LLVMContext::MD_tbaa, nullptr);
+      one.setMetadata(llvm::LLVMContext::MD_tbaa_struct, nullptr);
+    }
+    return llvm::PreservedAnalyses::none();
+  }
+};
+
 void add_passes(clang::CodeGenOptions& options, bool rolled, const SourceFacts& facts) {
   if (rolled) options.UnrollLoops = false;
   options.PassBuilderCallbacks.emplace_back([rolled, &facts](llvm::PassBuilder& builder) {
@@ -245,6 +258,7 @@ void add_passes(clang::CodeGenOptions& options, bool rolled, const SourceFacts& 
         [rolled, &facts](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
           passes.addPass(KeepKernelsOnly(facts));
           passes.addPass(llvm::createModuleToFunctionPassAdaptor(CopyElements()));
+          passes.addPass(llvm::createModuleToFunctionPassAdaptor(ForgetTypes()));
           if (rolled) passes.addPass(llvm::createModuleToFunctionPassAdaptor(DisableUnrolling()));
         });
     if (!rolled)

@@ -963,7 +963,11 @@ class SmRunner {
     run_.counts.store_sectors += count;
     // They are hits wherever L1 has the line, whichever sectors of it (data/development: `copy<char>`).
     if (line.stored != 0 || line.loaded != 0) run_.counts.store_hits += count;
-    line.loaded &= static_cast<std::uint8_t>(~sectors);  // the next load goes to L2
+    if (fills_sectors) {  // the next load finds them
+      for (unsigned rest = sectors & ~line.loaded; rest != 0; rest &= rest - 1)
+        line.ready[std::countr_zero(rest)] = time;
+      line.loaded |= sectors;
+    }
     line.stored |= sectors;
     int merged = 0;
     if (!fills_sectors)
