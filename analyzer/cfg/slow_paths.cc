@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <unordered_map>
 
 #include "analyzer/ptx/opcodes.h"
 
@@ -71,21 +72,49 @@ class SlowPaths {
     const ptx::Instruction& branch = function_.instructions[block.end - 1];
     if (branch.guard == ptx::no_index) return;
     const Operand& guard = operands_[branch.guard];
-    for (std::uint32_t i = block.end - 1; i-- > block.first;) {
-      const ptx::Instruction& one = function_.instructions[i];
-      if (ptx::first_word(one) != "setp" || one.operand_count < 3 || operand(one, 0).symbol != guard.symbol)
-        continue;
-      const auto is_limit_here = [&](const Operand& side) {
-        return is_limit(side) || is_multiple_of_digit(side, block, i);
-      };
-      const bool right = is_limit_here(operand(one, 2)), left = is_limit_here(operand(one, 1));
-      if (left == right) return;
-      const bool less = one.opcode.starts_with("setp.l"), greater = one.opcode.starts_with("setp.g");
-      if (less == greater) return;
-      const bool taken_is_slow = (greater == right) != guard.negated;
-      mark(block.successors[taken_is_slow ? 0 : 1]);
-      return;
-    }
+    const auto [at, where] = comparison_for(guard, block);
+    if (where == nullptr) return;
+    const ptx::Instruction& one = function_.instructions[at];
+    const auto is_limit_here = [&](const Operand& side) {
+      return is_limit(side) || is_multiple_of_digit(side, *where, at);
+    };
+    const bool right = is_limit_here(operand(one, 2)), left = is_limit_here(operand(one, 1));
+    if (left == right) return;
+    const bool less = one.opcode.starts_with("setp.l"), greater = one.opcode.starts_with("setp.g");
+    if (less == greater) return;
+    const bool taken_is_slow = (greater == right) != guard.negated;
+    mark(block.successors[taken_is_slow ? 0 : 1]);
+  }
+
+  struct Comparison {
+    std::uint32_t at = 0;
+    const Block* where = nullptr;  // null: there is none, or more than one
+  };
+
+  bool sets(std::uint32_t at, const Operand& predicate) const {
+    const ptx::Instruction& one = function_.instructions[at];
+    return ptx::first_word(one) == "setp" && one.operand_count >= 3 &&
+           operand(one, 0).symbol == predicate.symbol;
+  }
+
+  // What a branch at the end of a block depends on: a comparison in the block, or the only one that sets its predicate (that of
+  // `sinf(x)` for a `cosf(x)` behind it).
+  Comparison comparison_for(const Operand& predicate, const Block& block) {
+    for (std::uint32_t i = block.end - 1; i-- > block.first;)
+      if (sets(i, predicate)) return {i, &block};
+    if (only_.empty()) find_only_comparisons();
+    const auto only = only_.find(predicate.symbol);
+    return only == only_.end() ? Comparison() : only->second;
+  }
+
+  void find_only_comparisons() {
+    for (const Block& block : cfg_.blocks)
+      for (std::uint32_t i = block.first; i < block.end; ++i) {
+        const ptx::Instruction& one = function_.instructions[i];
+        if (ptx::first_word(one) != "setp" || one.operand_count < 3) continue;
+        const auto [known, fresh] = only_.try_emplace(operand(one, 0).symbol, Comparison{i, &block});
+        if (!fresh) known->second = {};
+      }
   }
 
   // `mul.f32 r, |y|, 8388608` before instruction `before` of the block.
@@ -167,6 +196,7 @@ class SlowPaths {
   const std::vector<Operand>& operands_;
   const Cfg& cfg_;
   std::vector<bool> slow_;
+  std::unordered_map<std::uint32_t, Comparison> only_;  // by predicate; made when it is needed
 };
 
 }  // namespace
