@@ -393,6 +393,7 @@ class Placement {
     for (std::uint32_t at = flow_.blocks[m].first; at < flow_.blocks[m].end; ++at) {
       const MachineInstruction& one = kernel_.instructions[at];
       work[pipe_of(one)] += 1;
+      work.imad += imad_cycles(one);
       if (const auto to = call_target(one, target_)) work.add(work_of_subroutine(*to));
     }
     const auto& all = kernel_.instructions;
@@ -411,6 +412,7 @@ class Placement {
     const auto first = one;
     for (; one != all.end() && one->in_subroutine && !one->in_slow_path; ++one) {
       work[pipe_of(*one)] += 1;
+      work.imad += imad_cycles(*one);
       if (one->opcode != nullptr && one->opcode->name == "RET" && !is_conditional(*one)) break;
     }
     work.cycles = cycles_of_block(std::span(first, one));
@@ -419,6 +421,11 @@ class Placement {
 
   static Pipe pipe_of(const MachineInstruction& one) {
     return one.opcode != nullptr ? one.opcode->pipe : Pipe::none;
+  }
+
+  static double imad_cycles(const MachineInstruction& one) {
+    if (one.opcode == nullptr || !one.opcode->name.starts_with("IMAD")) return 0;
+    return one.opcode->name == "IMAD" ? kImadCycles : kWideImadCycles;
   }
 
   // Whether this machine loop has the most copies of the PTX loop: the others are for the rest of the

@@ -1031,9 +1031,11 @@ class Lowering {
       const Instruction& one = function_.instructions[i];
       if (is_exit(one) && !is_guarded(i)) continue;
       const std::optional<MachineWork> work = rule(i, b);
-      made_.each[i].add(work ? *work : mean(i));
-      if (const auto step = address_work_.find(i); step != address_work_.end())
+      made_.each[i].add(with_products(i, work ? *work : mean(i)));
+      if (const auto step = address_work_.find(i); step != address_work_.end()) {
         made_.each[i][Pipe::fma] += step->second;
+        made_.each[i].imad += kImadCycles * step->second;
+      }
       if (const auto placed = address_inputs_.find(i); placed != address_inputs_.end())
         for (const std::uint32_t reg : placed->second) demand_input(reg, b, i);
       if (!is_call(one)) demand_operands(i, b, i, 0);
@@ -1232,6 +1234,15 @@ class Lowering {
     if (first(i) != "and" || function_.instructions[i].operand_count != 3) return false;
     const Operand* mask = constant_of(operand(i, 2));
     return mask != nullptr && mask->value <= 0xffffffffu;
+  }
+
+  // Whatever is on the FMA pipe and not of floating-point numbers is an integer product.
+  MachineWork with_products(std::uint32_t i, MachineWork work) const {
+    const std::string_view all = opcode(i);
+    if (work[Pipe::fma] <= 0 || all.find(".f") != std::string_view::npos) return work;
+    const bool wide = ptx::has_part(all, "wide") || (is_sum(i, "64") && work[Pipe::alu] == 0);
+    work.imad = (wide ? kWideImadCycles : kImadCycles) * work[Pipe::fma];
+    return work;
   }
 
   std::optional<MachineWork> sum_rule(std::uint32_t i) {

@@ -290,17 +290,19 @@ class ProgramReader {
       reader_.error(node, "`machine` must be machine instructions by pipe", "machine: {alu: 3, lsu: 1}");
     for (const yaml::Entry& entry : node.entries) {
       const auto pipe = find_pipe(entry.key.text);
-      const bool cycles = entry.key.text == "cycles";
-      if (!pipe && !cycles) {
-        reader_.error(
-            entry.key, fmt::format("`{}` is no pipe", entry.key.text),
-            "there are alu, fma, fp64, fp16, xu, lsu, tex, tensor, uniform, adu, cbu and none, and `cycles`");
+      double* const other = entry.key.text == "cycles" ? &work->cycles
+                            : entry.key.text == "imad" ? &work->imad
+                                                       : nullptr;
+      if (!pipe && other == nullptr) {
+        reader_.error(entry.key, fmt::format("`{}` is no pipe", entry.key.text),
+                      "there are alu, fma, fp64, fp16, xu, lsu, tex, tensor, uniform, adu, cbu and none, and "
+                      "`imad` and `cycles`");
         continue;
       }
       const auto count = reader_.number(entry.value, fmt::format("`{}`", entry.key.text));
       if (count && *count < 0)
         reader_.error(entry.value, fmt::format("`{}` is negative: {}", entry.key.text, *count));
-      if (count) (cycles ? work->cycles : (*work)[*pipe]) = *count;
+      if (count) (other != nullptr ? *other : (*work)[*pipe]) = *count;
     }
     return work;
   }

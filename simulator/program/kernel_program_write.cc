@@ -320,6 +320,7 @@ Json to_json_value(const MachineWork& work) {
   Json machine = Json::object();
   for (std::size_t i = 0; i < kPipes; ++i)
     if (work.by_pipe[i] > 0) machine[std::string(to_string(static_cast<Pipe>(i)))] = work.by_pipe[i];
+  if (work.imad > 0) machine["imad"] = work.imad;
   if (work.cycles > 0) machine["cycles"] = work.cycles;
   return machine;
 }

@@ -29,12 +29,17 @@ inline constexpr std::size_t kPipes = 12;
 std::string_view to_string(Pipe pipe);
 std::optional<Pipe> find_pipe(std::string_view name);
 
+inline constexpr double kImadCycles = 2, kWideImadCycles = 5;
+
 // Real numbers: means over what compilers make, and shares of warps.
 struct MachineWork {
   std::array<double, kPipes> by_pipe{};
   // That a warp on its own takes for them, where that is known: from the first's issue until the next one's can follow the
   // last's. Waiting for loads of memory is no part of it. 0: not known.
   double cycles = 0;
+  // For which integer products hold the half of the FMA pipe that makes them, in cycles: IMAD two, IMAD.WIDE five on Hopper
+  // (data/hardware/h100_issue_mixes.csv).
+  double imad = 0;
 
   double& operator[](Pipe pipe) { return by_pipe[static_cast<std::size_t>(pipe)]; }
   double operator[](Pipe pipe) const { return by_pipe[static_cast<std::size_t>(pipe)]; }
@@ -46,6 +51,7 @@ struct MachineWork {
   void add(const MachineWork& other, double times = 1) {
     for (std::size_t i = 0; i < kPipes; ++i) by_pipe[i] += times * other.by_pipe[i];
     cycles += times * other.cycles;
+    imad += times * other.imad;
   }
   friend bool operator==(const MachineWork&, const MachineWork&) = default;
 };

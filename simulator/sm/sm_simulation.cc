@@ -56,6 +56,7 @@ constexpr int kSliceShift = 2;
 constexpr double kLoneSector = 1.6, kRandomSector = 1.5;
 // What data decide is seldom at random: of such accesses so many are taken to be far from what was accessed before.
 constexpr double kFarAtRandom = 0.25;
+constexpr std::size_t kTagBanks = 4;  // of L1: lines that it looks up at once
 // Cycles of L1 that may be waiting when a partition issues one more access.
 constexpr double kL1Queue = 32;
 // Of arrays of constants that the SM's cache does not hold: cycles more for an address that it does not find, until the
@@ -273,9 +274,10 @@ class SmRunner {
 
   struct Partition {
     double free = 0;
-    const Item* last = nullptr;                // that it issued
-    std::array<double, kPipes> pipes{};        // when each is free
-    std::priority_queue<Ready> ready;          // from a time on
+    const Item* last = nullptr;          // that it issued
+    std::array<double, kPipes> pipes{};  // when each is free
+    double imad = 0;                     // likewise the half of the FMA pipe that makes integer products
+    std::priority_queue<Ready> ready;    // from a time on
     std::priority_queue<Able> able, accesses;  // now: accesses while L1's queue has room
     // When the next one issues; accesses do from `open` on. Nothing: none will.
     std::optional<double> earliest(double open) const {
@@ -534,6 +536,11 @@ class SmRunner {
         done.later({partition.pipes[pipe], SmWait::pipe});
       }
     }
+    if (item.machine && item.machine->imad > 0) {
+      partition.imad = std::max(partition.imad, start) + item.machine->imad;
+      if (partition.imad > done.time) executing_pipe_ = warp.pipe = Pipe::fma;
+      done.later({partition.imad, SmWait::pipe});
+    }
     if (item.machine && item.machine->cycles > 0)
       done.later({start + item.machine->cycles, SmWait::chain});
     else if (detail != nullptr && detail->chain)
@@ -620,16 +627,14 @@ class SmRunner {
     const std::int64_t together = stores_together_[static_cast<std::size_t>(step.node->access)];
     const bool partial = 2 * bytes_of_all * together < sectors_of_all * kSectorBytes;
     Completion done{start, SmWait::on_chip};
-    // L1 gives 128 bytes a cycle, whether threads share them or not.
-    if (access.kind == MemoryAccess::Kind::load && !atomic) {
-      const double more =
-          std::max(0.0, static_cast<double>(bytes_of_all) / kLineBytes - static_cast<double>(lines.size()));
-      l1_free_ = std::max(l1_free_, start) + more;
-      l1_backlog_.serve(more);
-    }
+    const bool loads = access.kind == MemoryAccess::Kind::load && !atomic;
+    const double cycles_of_line =
+        loads || is_asynchronous_copy(access)
+            ? load_cycles(warp, step, access, lines, unknown) / static_cast<double>(lines.size())
+            : 1;
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const LineSectors& line = lines[i];
-      const double looked_up = look_up(start);
+      const double looked_up = look_up(start, cycles_of_line);
       const int sectors = sectors_in(line.sectors);
       if (unknown) count_unknown(access, sectors, profile != nullptr);
       if (atomic) {
@@ -704,13 +709,29 @@ class SmRunner {
   }
 
   // When L1 looks a line up that is asked for at `time`. What it passes on must not wait too long in L2's queue.
-  double look_up(double time) {
+  double look_up(double time, double cycles = 1) {
     if (time >= l1_free_) l1_backlog_.clear();
     l1_backlog_.stall(l2_free_ - kQueue - std::max(time, l1_free_), l2_backlog_.because());
-    l1_backlog_.serve(1);
+    l1_backlog_.serve(cycles);
     const double looked_up = std::max({time, l1_free_, l2_free_ - kQueue});
-    l1_free_ = looked_up + 1;
+    l1_free_ = looked_up + cycles;
     return looked_up;
+  }
+
+  // For which a warp's load holds L1: it looks up four lines a cycle, of which no two have the same last bits, and gives a word of
+  // each bank, as shared memory does; 128 bytes a cycle, whether threads share them or not (data/hardware/h100_l1_strides.csv).
+  static double load_cycles(Warp& warp, const WarpTrace::Step& step, const MemoryAccess& access,
+                            std::span<const LineSectors> lines, bool unknown) {
+    std::array<int, kTagBanks> looked_up{};
+    for (const LineSectors& line : lines) ++looked_up[static_cast<std::size_t>(line.line) % kTagBanks];
+    const std::int64_t bytes = access.bytes.value_or(4);
+    const double least = static_cast<double>(std::popcount(step.threads) * bytes) / kLineBytes;
+    double cycles =
+        std::max<double>(*std::max_element(looked_up.begin(), looked_up.end()), std::max(least, 1.0));
+    if (unknown || static_cast<double>(lines.size()) <= least + 1) return cycles;
+    LaneValues addresses;
+    warp.trace.addresses(step, addresses);
+    return std::max<double>(cycles, shared_ways(addresses, step.threads, bytes, ChipAccess::Kind::load));
   }
 
   // The turns that the atomics of each line take: for a sector as many as threads access one address.

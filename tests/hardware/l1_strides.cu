@@ -80,6 +80,13 @@ void measure_all() {
     for (int& lane : lanes) lane = random() % (65536 / sizeof(T));
     measure<T>("random", k, lanes);
   }
+  for (const int offset : {1, 2, 3, 4, 8, 12, 16, 24, 28, 31}) {  // side by side, but not from a line's beginning
+    std::vector<int> lanes(32);
+    for (int i = 0; i < 32; ++i) lanes[i] = i + offset;
+    measure<T>("offset", offset, lanes);
+    for (int i = 0; i < 32; ++i) lanes[i] = i / 8 * (4096 / (int)sizeof(T) * 4 + 32) + i % 8 + offset;
+    measure<T>("rows_of_8", offset, lanes);
+  }
   for (const int group : {2, 4, 8, 16}) {  // lanes side by side in groups that are far apart
     std::vector<int> lanes(32);
     for (int i = 0; i < 32; ++i) lanes[i] = i / group * 1024 / (int)sizeof(T) * 4 + i % group;
