@@ -497,6 +497,7 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   const double mixed =
       std::min(levels.memory_read_bytes, taken) / std::max(std::max(levels.memory_read_bytes, taken), 1.0);
   constexpr double turning_steps = 32;
+  options.mixed = rounded(mixed, turning_steps);
   runs.figures().memory_sector_cycles *= 1 + kTurns * rounded(mixed, turning_steps);
   options.listener = places != nullptr ? &waited : listener;
   const SmRun timed = runs.run(options);

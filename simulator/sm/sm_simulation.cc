@@ -36,8 +36,13 @@ constexpr std::int64_t kPatience = 160;  // the same with iterations, and with w
 constexpr double kQueue = 500;
 // L2 takes fewer sectors than it sends (`warptime measure --device`), and fewer yet that are not whole (development set).
 constexpr double kWriteSectors = 1.9, kPartialWrite = 2.2;
-// Of the memory: the cycles over which its use is averaged, and what a request waits for others at half its bandwidth.
-constexpr double kUseSpan = 1000, kCrowdCycles = 50, kMostUsed = 0.95;
+// Cycles that a request waits for those of other SMs, by the share of the bandwidth that is in use, u: u / (1 - u) times the first of
+// these at the memory and the last at L2; at the memory also u times the second where it writes as much as it reads. The use is
+// averaged over kUseSpan cycles (data/hardware/h100_loaded_latency.csv).
+constexpr double kMemoryCrowd = 78, kMixedCrowd = 370, kL2Crowd = 27, kUseSpan = 8000, kMostUsed = 0.95;
+// While this SM asks for less than its share, others take more, and it takes more later: cycles of the share of the memory's and of
+// L2's bandwidth that it can have left over. SMs begin in step, and drift apart: no more than this part of the time so far.
+constexpr double kMemoryLeft = 2000, kL2Left = 1000, kDrift = 1.0 / 8;
 // Cycles from a block's end until another can begin in its place: on an H100 540 from the last instruction of a block that has
 // the SM alone to the first one of the next (tests/hardware/small_launches.cu), of which 400 beside what starts them.
 constexpr double kPlaceIsFree = 400;
@@ -307,7 +312,7 @@ class SmRunner {
     run_.complete = true;
     executing_ = accessing_;
     ends({l1_free_, SmWait::on_chip});
-    ends({l2_free_, SmWait::l2});
+    ends({std::max(l2_free_, l2_write_free_), SmWait::l2});
     ends({memory_free_, SmWait::memory});
     last_wait_ = end_.because;
     cause_ = {end_.because, end_item_, end_.because == SmWait::pipe ? end_pipe_ : Pipe::none};
@@ -711,9 +716,11 @@ class SmRunner {
   // When L1 looks a line up that is asked for at `time`. What it passes on must not wait too long in L2's queue.
   double look_up(double time, double cycles = 1) {
     if (time >= l1_free_) l1_backlog_.clear();
-    l1_backlog_.stall(l2_free_ - kQueue - std::max(time, l1_free_), l2_backlog_.because());
+    // L1 passes reads and stores on in order.
+    const double l2 = std::max(l2_free_, l2_write_free_) - kQueue;
+    l1_backlog_.stall(l2 - std::max(time, l1_free_), l2_backlog_.because());
     l1_backlog_.serve(cycles);
-    const double looked_up = std::max({time, l1_free_, l2_free_ - kQueue});
+    const double looked_up = std::max({time, l1_free_, l2});
     l1_free_ = looked_up + cycles;
     return looked_up;
   }
@@ -938,7 +945,7 @@ class SmRunner {
       run_.counts.local_store_sectors += count;
       run_.counts.local_store_hits += hits;
       // Written through; of several words that a warp's threads choose, sectors are written in part.
-      from_l2(looked_up, count * kWriteSectors * (access.scattered ? kPartialWrite : 1));
+      to_l2(looked_up, count * kWriteSectors * (access.scattered ? kPartialWrite : 1));
       done = start;
     } else {
       run_.counts.local_load_sectors += count;
@@ -956,8 +963,27 @@ class SmRunner {
     begin.later({l2_free_, l2_backlog_.because()});
     if (time >= l2_free_) l2_backlog_.clear();
     l2_backlog_.stall(memory_free_ - kQueue - std::max(time, l2_free_), SmWait::memory);
-    l2_backlog_.serve(sectors * figures_.l2_sector_cycles);
-    l2_free_ = begin.time + sectors * figures_.l2_sector_cycles;
+    const double held = sectors * figures_.l2_sector_cycles;
+    l2_backlog_.serve(held);
+    l2_busy_ = l2_busy_ * std::exp(-std::max(0.0, time - l2_seen_) / kUseSpan) + held;
+    l2_seen_ = std::max(l2_seen_, time);
+    l2_free_ = std::max(l2_free_, begin.time - std::min(kL2Left, time * kDrift)) + held;
+    return begin;
+  }
+
+  // Cycles that a request waits for those of other SMs.
+  double l2_crowd() const {
+    const double used = std::min(l2_busy_ / kUseSpan, kMostUsed);
+    return kL2Crowd * used / (1 - used);
+  }
+
+  // The same for stores, which wait for reads, but do not hold them up.
+  Completion to_l2(double time, double sectors) {
+    Completion begin{time, SmWait::latency};
+    begin.later({memory_free_ - kQueue, SmWait::memory});
+    begin.later({l2_write_free_, SmWait::l2});
+    const double held = sectors * figures_.l2_sector_cycles;
+    l2_write_free_ = std::max(l2_write_free_, begin.time - std::min(kL2Left, time * kDrift)) + held;
     return begin;
   }
 
@@ -966,9 +992,9 @@ class SmRunner {
     const double held = sectors * figures_.memory_sector_cycles;
     memory_busy_ = memory_busy_ * std::exp(-std::max(0.0, time - memory_seen_) / kUseSpan) + held;
     memory_seen_ = std::max(memory_seen_, time);
-    memory_free_ = std::max(memory_free_, time) + held;
+    memory_free_ = std::max(memory_free_, time - std::min(kMemoryLeft, time * kDrift)) + held;
     const double used = std::min(memory_busy_ / kUseSpan, kMostUsed);
-    return kCrowdCycles * used / (1 - used);
+    return kMemoryCrowd * used / (1 - used) + kMixedCrowd * options_.mixed * used;
   }
 
   // A store to part of a sector waits a while for others that fill more of it; L2 sees them as one. partial: it stores
@@ -1002,7 +1028,7 @@ class SmRunner {
     run_.counts.merged_sectors += merged;
     const int written = count - merged;
     if (partial) run_.counts.partial_store_sectors += written;
-    const double there = from_l2(time, written * (partial ? kPartialWrite : 1) * kWriteSectors).time;
+    const double there = to_l2(time, written * (partial ? kPartialWrite : 1) * kWriteSectors).time;
     // Memory reads a sector that was written in part, with its neighbour, and takes both back.
     at_memory(there,
               written * options_.to_memory * (partial && options_.to_memory > kKept ? kReadModifyWrite : 1));
@@ -1034,7 +1060,8 @@ class SmRunner {
   // When a sector is there that L1 does not have.
   Completion read_from_l2(std::int64_t address, int sector, double time, bool stored, double turns) {
     Completion there = from_l2(time, options_.reads_at_l2 * turns);
-    const double latency = stored ? figures_.stored_latency : figures_.l2_latency;
+    l2_write_free_ += options_.reads_at_l2 * turns * figures_.l2_sector_cycles;
+    const double latency = (stored ? figures_.stored_latency : figures_.l2_latency) + l2_crowd();
     // What took longer: to get its turn, or the way.
     const auto after = [&](double way) {
       const SmWait turn = there.because == SmWait::latency ? l1_backlog_.because() : there.because;
@@ -1051,7 +1078,7 @@ class SmRunner {
       memory_now_ = memory_debt_ >= 1;
       if (memory_now_) memory_debt_ -= 1;
     }
-    if (!memory_now_) return after(figures_.l2_latency);
+    if (!memory_now_) return after(figures_.l2_latency + l2_crowd());
     const double crowd = at_memory(there.time, first_of_pair ? random_ > 0 ? 2 * kRandomSector : 2 : 0);
     there.later({memory_free_, SmWait::memory});
     return after(figures_.memory_latency + crowd);
@@ -1205,14 +1232,14 @@ class SmRunner {
   double random_ = 0;         // the share of what is accessed at random that L2 has not
   double atomic_memory_ = 0;  // pieces of 64 bytes of memory for a sector of an atomic with a profile
   bool memory_now_ = false;   // memory has the pair of sectors that was asked for last
-  double memory_busy_ = 0, memory_seen_ = 0;
+  double memory_busy_ = 0, memory_seen_ = 0, l2_busy_ = 0, l2_seen_ = 0;
   double constant_free_ = 0, barrier_free_ = 0, block_free_ = 0;
   ConstantCache constants_;
   std::unordered_set<std::int64_t> first_constants_;  // what the launch has asked L2 for
   SmWait last_wait_ = SmWait::blocks;
   Backlog l1_backlog_{SmWait::on_chip}, l2_backlog_{SmWait::l2};
   std::array<double, kSmWaits> half_waits_{};
-  double l1_free_ = 0, l2_free_ = 0, memory_free_ = 0, memory_debt_ = 0;
+  double l1_free_ = 0, l2_free_ = 0, l2_write_free_ = 0, memory_free_ = 0, memory_debt_ = 0;
   std::vector<std::unique_ptr<Warp>> warps_;
   std::vector<std::size_t> free_;
   std::uint64_t order_ = 0;

@@ -82,6 +82,7 @@ struct SmOptions {
   // The bytes of L2 that accesses at random find again: of what goes over more, the others are memory's each time.
   double random_bytes_at_l2 = 0;
   double reads_at_l2 = 1;  // the share of the reads that reaches L2: those of neighbours are joined
+  double mixed = 0;        // writes of memory for a read, or the other way round, whichever is less
   double to_memory = 0;    // the share of the sectors that are stored that memory must take
   std::int64_t most_accesses =
       30'000;  // of warps that are simulated; what is left is taken to go on as before
