@@ -26,6 +26,7 @@ constexpr double kL2Stays = 0.74, kL2StaysLess = 0.3, kL2Gone = 0.88, kL2Random 
 // How much longer memory takes for a sector where it writes as much as it reads (`warptime measure --device`: copies).
 constexpr double kTurns = 0.1;
 constexpr std::int64_t kUnknownL2Bytes = 4 << 20;
+constexpr double kFewUnknown = 0.05;  // sectors with addresses that are not known
 
 // Blocks start in order, so that those that run at about the same time are neighbours. Of a stretch of blocks memory
 // gives what the blocks before it, as many as L2 holds the data of, have not accessed.
@@ -235,8 +236,8 @@ class RunsOfLaunch {
   void add_options(const SmOptions& options, LaunchSignature& signature) const {
     for (const double figure :
          {options.from_memory, options.reads_at_l2, options.to_memory, options.atomic_sms,
-          options.random_bytes_at_l2, figures_.memory_sector_cycles, figures_.l2_sector_cycles,
-          figures_.block_start_cycles, static_cast<double>(figures_.l1_bytes)})
+          options.random_bytes_at_l2, options.bytes_at_l2, options.mixed, figures_.memory_sector_cycles,
+          figures_.l2_sector_cycles, figures_.block_start_cycles, static_cast<double>(figures_.l1_bytes)})
       signature.add(std::bit_cast<std::uint64_t>(figure));
     for (const std::int64_t number :
          {options.active_blocks, options.sms, std::int64_t{options.atomics_shared},
@@ -409,6 +410,8 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   constexpr double counting_steps = 16;  // what is counted hardly depends on when it happens
   options.from_memory = rounded(1 - stays, counting_steps);
   options.random_bytes_at_l2 = kL2Random / kL2InUse * l2;
+  const double l2_keeps = kL2Gone / kL2InUse * l2;
+  if (whole.all_bytes > l2_keeps) options.bytes_at_l2 = l2_keeps / static_cast<double>(active_sms);
   options.places = &launch.places;
   // As many as have blocks, but for addresses that only some blocks share.
   options.atomic_sms = static_cast<double>(active_sms);
@@ -472,7 +475,18 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   const double most_read = static_cast<double>(active_sms) * counts.first_bytes + again +
                            static_cast<double>(kSectorBytes) * levels.l2_atomics;
   const double random = static_cast<double>(kMemoryBytes * active_sms) * counts.random_load_sectors;
-  const double asked = (1 - stays) * std::min(std::max({traffic.read, random, again}), most_read);
+  // What SMs read again at a distance that the simulation did not reach does not stay in L2 until then where it saw more than
+  // that holds: that is read as often as it is asked for, of several SMs once.
+  double passes = 0;
+  const bool known = levels.unknown_share + levels.profiled_share < kFewUnknown;
+  if (known && !run.complete && whole.all_bytes > l2_keeps) {
+    const std::int64_t at_once = std::min(blocks, sms * active_blocks);
+    const double apart = static_cast<double>(at_once) * footprint.of_blocks(blocks / 2, 1).read_bytes;
+    const double once =
+        static_cast<double>(active_sms) * ratio(footprint.of_blocks(0, at_once).read_bytes, apart);
+    if (once * run.counts.first_bytes > l2_keeps) passes = once * counts.first_bytes;
+  }
+  const double asked = (1 - stays) * std::min(std::max({traffic.read, random, again, passes}), most_read);
   const double random_stores = static_cast<double>(kSectorBytes * active_sms) * counts.random_store_sectors;
   const double stored_again = static_cast<double>(kMemoryBytes * active_sms) * counts.again_store_pieces;
   const double written = std::min(std::max({traffic.written, random_stores, stored_again}),

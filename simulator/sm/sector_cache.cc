@@ -79,7 +79,7 @@ SectorMap::Slot& SectorMap::slot_of(std::int64_t line) {
   return slots_[slot];
 }
 
-std::uint8_t& SectorMap::operator[](std::int64_t line) {
+SectorMap::Line& SectorMap::operator[](std::int64_t line) {
   Slot* slot = &slot_of(line);
   if (!slot->used) {
     if (2 * ++used_ > slots_.size()) {
@@ -88,9 +88,9 @@ std::uint8_t& SectorMap::operator[](std::int64_t line) {
         if (one.used) slot_of(one.line) = one;
       slot = &slot_of(line);
     }
-    *slot = {line, 0, true};
+    *slot = {line, {}, true};
   }
-  return slot->sectors;
+  return slot->value;
 }
 
 }  // namespace warptime

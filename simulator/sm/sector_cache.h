@@ -38,17 +38,22 @@ class SectorCache {
   std::vector<std::uint32_t> slots_;  // a hash table of indices into lines_; 0: empty
 };
 
-// Which sectors of lines have been seen: a map from lines to four bits that only grows.
+// Which sectors of lines have been seen, and when: a map from lines that only grows.
 class SectorMap {
  public:
   SectorMap() : slots_(1 << 10) {}
-  // The line's sectors, a bit each; valid until the next call.
-  std::uint8_t& operator[](std::int64_t line);
+
+  struct Line {
+    float seen = 0;            // whatever the caller counts
+    std::uint8_t sectors = 0;  // a bit each
+  };
+  // Valid until the next call.
+  Line& operator[](std::int64_t line);
 
  private:
   struct Slot {
     std::int64_t line = 0;
-    std::uint8_t sectors = 0;
+    Line value;
     bool used = false;
   };
   Slot& slot_of(std::int64_t line);

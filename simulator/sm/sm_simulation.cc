@@ -613,6 +613,7 @@ class SmRunner {
     const std::int64_t base = regions_[static_cast<std::size_t>(step.node->access)].base;
     const bool atomic = is_atomic(access);
     random_ = atomic_memory_ = 0;
+    drawn_now_ = unknown;
     if (unknown) {
       if (profile != nullptr)
         draw_lines(warp, step, *profile);
@@ -1067,11 +1068,18 @@ class SmRunner {
       const SmWait turn = there.because == SmWait::latency ? l1_backlog_.because() : there.because;
       return Completion{there.time + way, there.time - now_ > way ? turn : SmWait::latency};
     };
-    std::uint8_t& read = read_[address];
+    SectorMap::Line& line = read_[address];
+    std::uint8_t& read = line.sectors;
+    // L2 has it no more, if as much as it holds has come since then.
+    if (options_.bytes_at_l2 > 0 && !drawn_now_ && passed_ - line.seen > options_.bytes_at_l2) read = 0;
+    line.seen = static_cast<float>(passed_);
     const auto bit = static_cast<std::uint8_t>(1 << sector);
     if ((read & bit) != 0) return after(latency);
     const bool first_of_pair = (read & (3 << (sector & 2))) == 0;
-    if (first_of_pair) run_.counts.first_bytes += 2 * kSectorBytes;
+    if (first_of_pair) {
+      run_.counts.first_bytes += 2 * kSectorBytes;
+      passed_ += 2 * kSectorBytes * options_.from_memory;
+    }
     read |= bit;
     if (first_of_pair) {
       memory_debt_ += options_.from_memory;
@@ -1231,6 +1239,7 @@ class SmRunner {
   std::vector<std::array<int, 4>> turns_;            // of the lines of one atomic access, by sector
   double random_ = 0;         // the share of what is accessed at random that L2 has not
   double atomic_memory_ = 0;  // pieces of 64 bytes of memory for a sector of an atomic with a profile
+  bool drawn_now_ = false;    // the addresses of what is executed are not known
   bool memory_now_ = false;   // memory has the pair of sectors that was asked for last
   double memory_busy_ = 0, memory_seen_ = 0, l2_busy_ = 0, l2_seen_ = 0;
   double constant_free_ = 0, barrier_free_ = 0, block_free_ = 0;
@@ -1249,8 +1258,9 @@ class SmRunner {
   std::vector<Region> regions_;                // by access
   std::vector<std::int64_t> stores_together_;  // by access: stores of the same list to the same array
   std::size_t most_loads_ = 1;
-  bool detailed_ = false;                                       // items say what they need
-  SectorMap read_;                                              // what this SM has read
+  bool detailed_ = false;  // items say what they need
+  SectorMap read_;         // what this SM has read, and how many bytes had passed then
+  double passed_ = 0;      // bytes that L2 has read from memory for this SM
   std::unordered_map<std::int64_t, std::int64_t> first_lines_;  // by place, for signatures
   std::vector<LineSectors> made_, asked_;
   DrawnLines drawn_;
