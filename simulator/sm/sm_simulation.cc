@@ -779,11 +779,12 @@ class SmRunner {
     const double turn =
         figures_.atomic_thread_cycles * (known.shared || options_.atomics_shared ? options_.atomic_sms : 1);
     double& slice = slices_[line.line >> kSliceShift];
+    const double left = std::min(kMemoryLeft, time * kDrift);  // as of other bandwidth
     Completion done{0, SmWait::atomic};
     for (std::size_t sector = 0; sector < turns.size(); ++sector) {
       if (turns[sector] == 0) continue;
       double& free = known.free[sector];
-      slice = std::max(slice, there.time) + turns[sector] * turn * kSliceTurn;
+      slice = std::max(slice, there.time - left) + turns[sector] * turn * kSliceTurn;
       free = std::max(free, there.time) + turns[sector] * turn * (floating ? kFloatTurn : 1);
       done.time = std::max({done.time, slice, free});
     }
