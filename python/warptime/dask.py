@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, 
 
 from ._inputs import Source, wrong_argument
 from ._predict import combinations_of, joined, predict, predict_with
+from ._results import Prediction
 
 if TYPE_CHECKING:
     import dask.dataframe
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
 
 __all__ = ["sweep"]
 
-_ROWS = 100_000  # of a partition: some 20 MB
+_ROWS = 100_000  # of a partition, at most: some 20 MB
+_EVEN = 32  # partitions at least, so that workers who take one after the other end at about the same time,
+_FEWEST_ROWS = 5_000  # unless they were shorter than this, where compiling the source for each of them would take most of the time
+_FEWEST_SIMULATED = 100  # the same of the extended model, whose rows take a hundred times as long
 _ALL_PARTS = 2**62  # more parts than any sweep has rows: the first one is a single row, or the GPUs of one ranking
 
 
@@ -33,9 +37,10 @@ def sweep(
 ) -> "dask.dataframe.DataFrame":
     """predict(), or with `over` warptime.sweep(), as a dask DataFrame with the rows that they give, in the same order.
 
-    partitions: their number; by default one for each 100,000 rows, and with `over` one for each combination (of more than 1,000: for
-    as many as make 1,000). The index of the rows counts from 0; with `over` it does so in each partition. A call compiles and predicts
-    the first row here, to know the columns. On a worker, `jobs` is the number of its threads. Raises as predict() does; what is wrong
+    partitions: their number; by default 32, or more where they had more than 100,000 rows each, or fewer where they had less than
+    5,000 (of the extended model: 100); with `over` one for each combination (of more than 1,000: for as many as make 1,000). The
+    index of the rows counts from 0; with `over` it does so in each partition. A call compiles and predicts the first row here, to
+    know the columns. On a worker, `jobs` is the number of its threads. Raises as predict() does; what is wrong
     with a later row is raised where the rows are computed.
     """
     if partitions is not None and partitions < 1:
@@ -47,8 +52,13 @@ def sweep(
     if source is None:
         raise wrong_argument("there is no source")
     head = predict(source, shard=(1, _ALL_PARTS), **options)
-    count = min(partitions or math.ceil(head.total_rows / _ROWS), max(head.total_rows, 1))
+    count = min(partitions or _partitions_of(head), max(head.total_rows, 1))
     return _frame(_part, range(1, count + 1), head.to_pandas(), source=source, options=options, count=count)
+
+
+def _partitions_of(head: Prediction) -> int:
+    fewest = _FEWEST_SIMULATED if "kernel_us" in head.columns else _FEWEST_ROWS
+    return max(math.ceil(head.total_rows / _ROWS), min(_EVEN, head.total_rows // fewest), 1)
 
 
 def _sweep_over(source: Optional[Source], over: Mapping[str, Sequence[Any]], partitions: Optional[int],

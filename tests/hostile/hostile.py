@@ -5,6 +5,7 @@
   tests/hostile/hostile.py --warptime build/warptime -k 'outputs: run'   those whose kind and name have this text
   tests/hostile/hostile.py --warptime build/warptime --update docs/robustness.md   writes the table into the page
   tests/hostile/hostile.py --warptime build-sanitize/warptime --slow 20 --memory 8    a build with sanitizers
+  tests/hostile/hostile.py --warptime build/warptime --every 9       of each kind the first, the tenth, and so on
 """
 
 import argparse
@@ -82,13 +83,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--warptime", required=True)
     parser.add_argument("-k", "--only", default="")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="each N-th input of each kind alone")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() + 1)  # some wait for a pipe or a signal
     parser.add_argument("--slow", type=float, default=1)
     parser.add_argument("--memory", type=float, default=1)
     parser.add_argument("--check", metavar="PAGE")
     parser.add_argument("--update", metavar="PAGE")
     given = parser.parse_args()
-    cases = [(kind, case) for kind, make in KINDS.items() for case in make() if given.only in f"{kind}: {case.name}"]
+    cases = [(kind, case) for kind, make in KINDS.items()
+             for case in [case for case in make() if given.only in f"{kind}: {case.name}"][::given.every]]
     begin = time.monotonic()
     tallies, broken = run_all(harness.Runner(given.warptime, given.slow, given.memory), cases, given.jobs)
     for kind, tally in tallies.items():
@@ -97,7 +100,7 @@ def main():
     print(f"{len(cases)} inputs in {time.monotonic() - begin:.0f} s")
     status = 1 if broken or not cases else 0
     page = given.update or given.check
-    if page and not given.only:
+    if page and not given.only and given.every == 1:
         text = pathlib.Path(page).read_text(encoding="utf-8")
         wanted = with_table(text, table(tallies))
         if given.update:

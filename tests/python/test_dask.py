@@ -52,6 +52,18 @@ def test_partitions_without_rows_are_left_out(cluster):
     pandas.testing.assert_frame_equal(rows.compute(), w.predict("matrix", gpu="h200", K=8, N=[64, 128, 256]).to_pandas())
 
 
+@pytest.mark.parametrize("model, n, partitions", [
+    ("puchala", "64..6400:64", 1),  # 100 rows: not worth a second one
+    ("puchala", "64..1280000:64", 4),  # 20,000, of 5,000 each
+    ("puchala", "64..64000000:64", 32),  # a million: two workers end together, as they would not with ten
+    ("puchala", "64..640000000:64", 100),  # ten million, of 100,000 each
+    ("extended", "64..640000:64", 32),  # 10,000 rows that take as long as a million
+])
+def test_partitions_by_default_let_workers_end_together(model, n, partitions):
+    options = {"gpu": "h200", "threads": "N", "model": model, "K": 8, "N": n}
+    assert warptime.dask.sweep(os.path.abspath("dwt_kernels/mtx.cu"), **options).npartitions == partitions
+
+
 def test_rankings_stay_together(cluster):
     rows = warptime.dask.sweep("matrix", partitions=4, K=8, N="2^6..2^12").compute()
     pandas.testing.assert_frame_equal(rows, w.predict("matrix", K=8, N="2^6..2^12").to_pandas())
