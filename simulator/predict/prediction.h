@@ -66,6 +66,8 @@ using ProgramLoader =
 // argument of the launch, a counter or parameter of the plan with the same name, or a dimension of the launch
 // (blockDim.x, …, gridDim.z).
 
+struct RememberedWork;  // remembered_work.h
+
 struct PredictionOptions {
   const Model* model = &default_model();
   std::vector<const Model*> beside;  // other models, whose times are also in the rows
@@ -90,6 +92,8 @@ struct PredictionOptions {
   bool places = false;  // programs are those with_places(), whose durations single accesses may change
   bool all_warps =
       false;  // prepare to look at the warps of every launch, not only of those whose warps differ
+  // Of predictions with these or other options; null: each plan remembers its own.
+  std::shared_ptr<RememberedWork> remembered;
 };
 
 // Whether its model, or one beside it, needs the warps of launches.

@@ -449,12 +449,19 @@ std::shared_ptr<const WholeLaunch> RowModel::whole_launch(const PreparedLaunch& 
   WarpOptions options;
   options.sectors = options.machine = true;
   options.budget = kWholeLaunchBudget;
-  auto warps = launch.warps->launch(on_gpu.values, on_gpu.size, on_gpu.shares, options);
-  if (!warps) fail(*launch.step, warps.diagnostics());
-  whole->warps = std::move(*warps);
+  KnownLaunches& known_launches = plan_.remembered->launches;
+  KnownLaunches::Key key{&program, on_gpu.size, on_gpu.values, on_gpu.shares};
+  if (const auto known = known_launches.find(key)) {
+    whole->warps = *known;
+  } else {
+    auto warps = launch.warps->launch(on_gpu.values, on_gpu.size, on_gpu.shares, options);
+    if (!warps) fail(*launch.step, warps.diagnostics());
+    whole->warps = std::move(*warps);
+    known_launches.add(std::move(key), whole->warps);
+  }
   on_gpu.warps = &whole->warps;
   on_gpu.gpu = gpu_->gpu;
-  on_gpu.known_runs = plan_.known_runs.get();
+  on_gpu.known_runs = &plan_.remembered->runs;
   whole->resources =
       resources_of(program, launch.shared ? std::optional(last_[index].shared_bytes) : std::nullopt);
   whole->registers_estimated = !(program.resources && program.resources->registers_per_thread) &&

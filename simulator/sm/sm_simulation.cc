@@ -293,6 +293,7 @@ class SmRunner {
     while (const std::optional<std::size_t> warp = next_warp()) {
       ++steps_;
       if (run_.accesses >= options_.most_accesses || spent()) return finish_cut();
+      if (options_.known_run && options_.listener->has_enough()) return finish_cut();
       execute(*warps_[*warp], *warp);
       if (half_cycles_ < 0 && (run_.accesses >= options_.most_accesses / 2 || steps_ >= most_steps_ / 2)) {
         half_ = run_.counts;
