@@ -259,8 +259,22 @@ class RangeExpression::Evaluation {
                    condition.dimensions() | a.dimensions() | b.dimensions());
   }
 
+  // Room for a value that is made where it stays.
+  union Place {
+    Place() {}
+    ValueRange range;
+  };
+
+  // That of a name where it stands, others in `place`.
+  const ValueRange& operand(std::uint32_t index, Place& place) {
+    const Node& node = nodes_[index];
+    if (node.op == Operator::name && node.number >= 0) return slots_[node.number];
+    return *::new (&place.range) ValueRange(evaluate(index));
+  }
+
   ValueRange arithmetic(const Node& node) {
-    ValueRange a = evaluate(node.operands[0]);
+    if (node.operands.size() > 1) return of_several(node);
+    const ValueRange a = evaluate(node.operands[0]);
     if (!a.known) return a;
     if (node.op == Operator::negate) return sum(ValueRange(0), a, -1, counts_);
     if (node.op == Operator::logical_not) return negation(node, a);
@@ -268,11 +282,23 @@ class RangeExpression::Evaluation {
       if (a.low < 1) return ValueRange::unknown();
       return between(arithmetic::log2(a.low), arithmetic::log2(a.high), a.dimensions());
     }
-    for (std::size_t i = 1; i < node.operands.size() && a.known; ++i) {
-      const ValueRange b = evaluate(node.operands[i]);
-      a = b.known ? apply(node.op, a, b) : b;
-    }
     return a;
+  }
+
+  // ((first op second) op third) …
+  ValueRange of_several(const Node& node) {
+    Place first, second, right;
+    const ValueRange* a = &operand(node.operands[0], first);
+    Place* next = &second;
+    const std::size_t last = node.operands.size() - 1;
+    for (std::size_t i = 1; a->known; ++i) {
+      const ValueRange& b = operand(node.operands[i], right);
+      if (!b.known) return b;
+      if (i == last) return apply(node.op, *a, b);
+      a = ::new (&next->range) ValueRange(apply(node.op, *a, b));
+      next = next == &second ? &first : &second;
+    }
+    return *a;
   }
 
   ValueRange negation(const Node& node, const ValueRange& a) {
