@@ -108,7 +108,7 @@ struct Word {
 // Of a plan that is calibrated, its GPUs and its last parameter up to the typical value; of another one, which takes longer to
 // predict, one GPU.
 Arguments with_defaults_of(const Plan& plan, const Arguments& arguments) {
-  constexpr char other_gpu[] = "h200";
+  constexpr char other_gpu[] = "rtx-2080";
   constexpr int most_doublings = 14;
   std::vector<std::string> gpus;
   for (const auto& [gpu, calibration] : plan.calibrations)
