@@ -25,6 +25,7 @@
 #include "cli/views/table.h"
 #include "load/bundled.h"
 #include "simulator/base/did_you_mean.h"
+#include "simulator/base/parallel.h"
 
 namespace warptime::cli {
 namespace {
@@ -193,15 +194,16 @@ Diagnostics check_parameters(const std::vector<LoadedInput>& inputs, const std::
   return {};
 }
 
-std::optional<LoadedInput> load_input(const Arguments& arguments, const std::string& name, int& status) {
+std::optional<LoadedInput> load_input(const Arguments& arguments, const std::string& name,
+                                      const std::shared_ptr<CompiledSources>& sources, int& status) {
   LoadedInput input;
   // An estimate of machine instructions leaves times by other models as they are, but keeps loads from being rearranged.
   const auto machine = arguments.has("rearrange") ? WithoutMachine::by_model : WithoutMachine::estimated;
-  input.predicted = read_predict_input(arguments, name, machine, status, WithoutModel::by_input);
+  input.predicted = read_predict_input(arguments, name, machine, status, WithoutModel::by_input, sources);
   if (!input.predicted) return std::nullopt;
   if (arguments.has("rearrange") && input.predicted->settings.machine == AnalyzeOptions::Machine::none) {
-    input.estimated =
-        read_predict_input(arguments, name, WithoutMachine::estimated, status, WithoutModel::by_input);
+    input.estimated = read_predict_input(arguments, name, WithoutMachine::estimated, status,
+                                         WithoutModel::by_input, sources);
     if (!input.estimated) return std::nullopt;
   }
   auto calibration = read_calibration_option(arguments, input.predicted->plan);
@@ -211,6 +213,32 @@ std::optional<LoadedInput> load_input(const Arguments& arguments, const std::str
   }
   input.calibration = std::move(*calibration);
   return input;
+}
+
+// On all cores; what is said of them is in their order. Nothing, with the status, if one cannot be loaded.
+std::optional<std::vector<LoadedInput>> load_inputs(const std::vector<Word>& words, bool all_plans,
+                                                    int& status) {
+  struct Loading {
+    std::optional<LoadedInput> input;
+    int status = done;
+    Diagnostics said;
+  };
+  // Files of the user's own could be read twice with different texts.
+  const auto sources = all_plans ? std::make_shared<CompiledSources>() : nullptr;
+  std::vector<Loading> loading(words.size());
+  for_each_index(words.size(), threads_for(0), [&](std::size_t i) {
+    HeldMessages held;
+    loading[i].input = load_input(words[i].arguments, words[i].input, sources, loading[i].status);
+    loading[i].said = held.end();
+  });
+  std::vector<LoadedInput> inputs;
+  for (Loading& one : loading) {
+    say(one.said);
+    status = one.status;
+    if (!one.input) return std::nullopt;
+    inputs.push_back(std::move(*one.input));
+  }
+  return inputs;
 }
 
 // The plans' names; where two are the same, with the inputs that they are from.
@@ -302,13 +330,10 @@ int make_report(const Arguments& arguments, const WatchedRun* watched) {
   const auto words = read_words(arguments);
   if (!words) return fail(wrong_command_line, words.diagnostics());
   const bool all_plans = arguments.has("all-plans");
-  std::vector<LoadedInput> inputs;
-  for (const Word& word : *words) {
-    int status = done;
-    auto input = load_input(word.arguments, word.input, status);
-    if (!input) return status;
-    inputs.push_back(std::move(*input));
-  }
+  int loaded = done;
+  auto all = load_inputs(*words, all_plans, loaded);
+  if (!all) return loaded;
+  std::vector<LoadedInput>& inputs = *all;
   const auto given = read_parameters(arguments);
   if (!given) return fail(wrong_command_line, given.diagnostics());
   if (const auto wrong = check_parameters(inputs, *given); !wrong.empty())

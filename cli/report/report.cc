@@ -11,6 +11,7 @@
 #include <set>
 #include <utility>
 
+#include "cli/io/report.h"
 #include "cli/report/code.h"
 #include "cli/report/numbers.h"
 #include "cli/report/timelines.h"
@@ -420,16 +421,20 @@ struct MethodRows {
 Result<MethodRows> rows_of_all(const std::vector<ReportMethod>& methods, const Sharing& sharing) {
   using Clock = std::chrono::steady_clock;
   std::vector<std::optional<Result<std::vector<PredictionRow>>>> found(methods.size());
+  std::vector<Diagnostics> said(methods.size());
   MethodRows all;
   all.took.resize(methods.size());
   for_each_index(methods.size(), sharing.methods, [&](std::size_t i) {
     const auto begin = Clock::now();
+    HeldMessages held;
     found[i].emplace(rows_of(methods[i], *methods[i].plan, sharing.of_each));
+    said[i] = held.end();
     all.took[i] = Clock::now() - begin;
   });
-  for (auto& one : found) {
-    if (!*one) return one->diagnostics();
-    all.rows.push_back(std::move(**one));
+  for (std::size_t i = 0; i < methods.size(); ++i) {
+    say(said[i]);
+    if (!*found[i]) return found[i]->diagnostics();
+    all.rows.push_back(std::move(**found[i]));
   }
   return all;
 }
@@ -442,9 +447,13 @@ std::vector<Closely> look_closely_at_all(const std::vector<ReportMethod>& method
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return rows.took[a] > rows.took[b]; });
   std::vector<Closely> all(methods.size());
+  std::vector<Diagnostics> said(methods.size());
   for_each_index(methods.size(), sharing.methods, [&](std::size_t i) {
+    HeldMessages held;
     all[order[i]] = look_closely(methods[order[i]], limits, sharing.of_each);
+    said[order[i]] = held.end();
   });
+  for (const Diagnostics& one : said) say(one);
   return all;
 }
 
