@@ -298,13 +298,14 @@ void take_answer(const std::vector<std::vector<PredictionRow>>& rows, const Repo
 
 // watched: null without --watch.
 int write_report(const Arguments& arguments, const Report& report, const WatchedRun* watched) {
-  const auto json = report_json(report);
+  auto json = report_json(report, report_limits(report.methods.size()));
   if (!json) return fail(wrong_input, json.diagnostics());
   const bool as_json = arguments.value_or("format", "html") == "json";
   return write_result(arguments.value("output"),
-                      as_json              ? json_text(*json) + "\n"
-                      : watched != nullptr ? watched_report_page(*json, new_revision(), time_of_day())
-                                           : report_page(*json));
+                      as_json ? json_text(*json) + "\n"
+                      : watched != nullptr
+                          ? watched_report_page(std::move(*json), new_revision(), time_of_day())
+                          : report_page(std::move(*json)));
 }
 
 // The page that is there says that it is older than its source.

@@ -459,6 +459,16 @@ std::vector<Closely> look_closely_at_all(const std::vector<ReportMethod>& method
 
 }  // namespace
 
+ReportLimits report_limits(std::size_t methods) {
+  constexpr std::size_t few = 16;
+  ReportLimits limits;
+  if (methods <= few) return limits;
+  limits.explanations = 12;
+  limits.timelines = 2;
+  limits.timeline_items = 400;
+  return limits;
+}
+
 Result<Json> report_json(const Report& report, const ReportLimits& limits) {
   std::uint64_t total = 0;
   for (const ReportMethod& method : report.methods) {

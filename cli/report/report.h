@@ -53,6 +53,9 @@ struct ReportLimits {
   std::size_t line_bytes = 2'000;      // of one line of code
 };
 
+// Of reports with so many inputs: less of each of many.
+ReportLimits report_limits(std::size_t methods);
+
 // Predicts, explains, counts and draws. Errors: those of predict(); more rows than the limit. What cannot be had of a model, a
 // GPU or a kernel (a timeline, counters, the code of a kernel program) is not in the document, which says why in `missing`.
 Result<nlohmann::ordered_json> report_json(const Report& report, const ReportLimits& limits = {});
