@@ -227,9 +227,12 @@ std::string first_of(const Diagnostics& diagnostics) {
   return diagnostics.empty() ? std::string("unknown") : diagnostics.front().message;
 }
 
-Json explanations_of(const ReportMethod& method, const Focus& focus, unsigned threads, Json& missing) {
-  const auto explained = explain_all(*method.plan, focus.gpus, focus.parameters, method.options,
-                                     method.loader->as_function(), threads);
+Json explanations_of(const ReportMethod& method, const Focus& focus, const ReportLimits& limits,
+                     unsigned threads, Json& missing) {
+  PredictionOptions options = method.options;
+  options.claim_best_launch = limits.block_rows_of_whole_launches > 0 || !takes_whole_launches(options);
+  const auto explained =
+      explain_all(*method.plan, focus.gpus, focus.parameters, options, method.loader->as_function(), threads);
   if (!explained) {
     missing.push_back(
         fmt::format("{}: what bounds its lines: {}", method.name, first_of(explained.diagnostics())));
@@ -282,6 +285,10 @@ Json parameters_json(const ReportMethod& method, const std::vector<NamedValues>&
 
 // The times with other blocks, of fewer sizes where all would take long.
 Json other_blocks(const ReportMethod& method, const ReportLimits& limits, unsigned threads, Json& missing) {
+  if (limits.block_rows_of_whole_launches == 0 && takes_whole_launches(method.options)) {
+    missing.push_back(fmt::format("{}: times with other blocks, in a report of so many inputs", method.name));
+    return Json();
+  }
   const auto takes_any_block = [&](const PlanLaunch& launch) {
     const auto loaded = method.loader->load(*method.plan, launch, *method.gpus.front());
     if (!loaded || loaded->program->block_shape) return false;
@@ -362,7 +369,7 @@ Closely look_closely(const ReportMethod& method, const ReportLimits& limits, uns
     of.missing.push_back(fmt::format(
         "{}: what bounds its lines, and counters, of all GPUs and parameters: {} rows are explained",
         method.name, limits.explanations));
-  of.explanations = explanations_of(method, focus, threads, of.missing);
+  of.explanations = explanations_of(method, focus, limits, threads, of.missing);
   of.counters = counters_of(method, focus, threads, of.missing);
   of.timelines =
       timelines_json(method, focus_of(method, limits.timelines).gpus, limits, of.missing_timelines);
@@ -463,6 +470,7 @@ ReportLimits report_limits(std::size_t methods) {
   constexpr std::size_t few = 16;
   ReportLimits limits;
   if (methods <= few) return limits;
+  limits.block_rows_of_whole_launches = 0;
   limits.explanations = 12;
   limits.timelines = 2;
   limits.timeline_items = 400;

@@ -78,6 +78,8 @@ struct PredictionOptions {
   // With best_launch: of a launch with a grid and a block in one dimension, too, if its kernel uses blockDim.x; only
   // blocks of powers of two are tried.
   bool best_of_given_blocks = false;
+  // Explanations look for quicker blocks, and say what they would gain.
+  bool claim_best_launch = true;
   std::map<std::string, std::vector<std::string>> gpu_notes;  // by GPU name: for all its rows
   // What data decide, by the names of programs' parameters: shares of warps (0 to 1) and iterations. A launch's own
   // argument of that name counts more.
