@@ -84,7 +84,7 @@ void KernelLoader::prepare(const Plan& plan, const std::vector<const Gpu*>& gpus
   struct Job {
     const Input* input;
     std::string target;
-    std::unique_ptr<Result<Source>> source = {};
+    CompiledSources::Compiled source = {};
   };
   std::vector<Job> jobs;
   for (const auto& file : launched_files(plan)) {
@@ -108,10 +108,29 @@ void KernelLoader::prepare(const Plan& plan, const std::vector<const Gpu*>& gpus
   for (auto& job : jobs) sources_[{job.input->file, job.target}] = std::move(job.source);
 }
 
-std::unique_ptr<Result<Source>> KernelLoader::compile(const Input& input, const std::string& target) const {
-  CompileOptions options = compile_;
-  options.arch = target;
-  return std::make_unique<Result<Source>>(source_of(input, options));
+CompiledSources::Compiled CompiledSources::find_or_compile(const std::string& file, const std::string& target,
+                                                           const std::function<Compiled()>& compile) {
+  std::promise<Compiled> promise;
+  std::shared_future<Compiled> compiled;
+  bool first = false;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto [known, fresh] = sources_.try_emplace({file, target});
+    if (fresh) known->second = promise.get_future().share();
+    compiled = known->second;
+    first = fresh;
+  }
+  if (first) promise.set_value(compile());
+  return compiled.get();
+}
+
+CompiledSources::Compiled KernelLoader::compile(const Input& input, const std::string& target) const {
+  const auto compile = [&]() -> CompiledSources::Compiled {
+    CompileOptions options = compile_;
+    options.arch = target;
+    return std::make_shared<const Result<Source>>(source_of(input, options));
+  };
+  return shared_ != nullptr ? shared_->find_or_compile(input.file, target, compile) : compile();
 }
 
 void KernelLoader::set_parameters(const std::vector<NamedValues>& parameters) {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -28,6 +30,19 @@ struct AnalysedBlock {
 // `values`: of parameters; the plan's typical ones stand in for the others.
 AnalysedBlock analysed_block(const Plan& plan, const PlanLaunch& launch, Bindings values);
 
+// What several loaders have compiled, with the same options and the same reader of files: each file once for each target, also
+// where they ask at the same time. Thread-safe.
+class CompiledSources {
+ public:
+  using Compiled = std::shared_ptr<const Result<Source>>;
+  Compiled find_or_compile(const std::string& file, const std::string& target,
+                           const std::function<Compiled()>& compile);
+
+ private:
+  std::mutex mutex_;
+  std::map<std::pair<std::string, std::string>, std::shared_future<Compiled>> sources_;
+};
+
 // Each file is read once, and compiled and analysed once for each target. Warnings and notes of the compiler
 // and the analysis go to `report`, each message once.
 class KernelLoader {
@@ -46,6 +61,8 @@ class KernelLoader {
   // The values that blocks over parameters are analysed for: the first of each, else the plan's typical one.
   // A block that depends on more (a counter) is analysed as one-dimensional, and a note says so.
   void set_parameters(const std::vector<NamedValues>& parameters);
+  // Files that others compile, too.
+  void share_sources(std::shared_ptr<CompiledSources> shared) { shared_ = std::move(shared); }
   // Adds a file that was read already.
   void add(Input input);
   // Compiles the plan's .cu files for the targets of `gpus` in parallel. load() returns the errors.
@@ -71,7 +88,7 @@ class KernelLoader {
   using Target = compiling::TargetChoice;
   Result<const Input*> input_of(const std::string& file);
   Target target_of(const Gpu& gpu);
-  std::unique_ptr<Result<Source>> compile(const Input& input, const std::string& target) const;
+  CompiledSources::Compiled compile(const Input& input, const std::string& target) const;
   AnalyzeOptions analyze_options(const std::string& kernel, const AnalysedBlock& block,
                                  bool keep_steps) const;
   // The program of one kernel; target: empty where nothing is compiled.
@@ -91,10 +108,10 @@ class KernelLoader {
   AnalyzeOptions::Machine machine_;
   bool classes_ = false, rearrange_ = false;
   std::map<std::string, Input> inputs_;
-  std::map<std::string, Target> targets_;  // by the one asked for
-  std::map<std::pair<std::string, std::string>, std::unique_ptr<Result<Source>>>
-      sources_;            // by file and target
-  Bindings first_values_;  // of parameters
+  std::map<std::string, Target> targets_;                                             // by the one asked for
+  std::map<std::pair<std::string, std::string>, CompiledSources::Compiled> sources_;  // by file and target
+  std::shared_ptr<CompiledSources> shared_;                                           // may be null
+  Bindings first_values_;                                                             // of parameters
   std::map<std::tuple<std::string, std::string, std::string, std::string>, LoadedProgram>
       programs_;  // by file, kernel, target and block
   std::set<std::string> reported_;

@@ -265,6 +265,7 @@ KernelLoader loader_of(const LaunchedInput& launched, const KernelLoading& how) 
   loader.set_parameters(how.parameters);
   loader.set_classes(how.classes);
   loader.set_rearrange(how.rearrange);
+  loader.share_sources(how.sources);
   if (!is_plan) loader.add(launched.kernel);
   return loader;
 }

@@ -1,6 +1,7 @@
 // A kernel with its launch on the command line, where a command takes a plan: the plan of that one launch.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -61,8 +62,9 @@ struct KernelLoading {
   std::vector<NamedValues> parameters;
   bool registers = false;  // ask ptxas for them
   AnalyzeOptions::Machine machine = AnalyzeOptions::Machine::none;
-  bool classes = false;    // of instructions, in programs
-  bool rearrange = false;  // AnalyzeOptions::rearrange
+  bool classes = false;                                // of instructions, in programs
+  bool rearrange = false;                              // AnalyzeOptions::rearrange
+  std::shared_ptr<CompiledSources> sources = nullptr;  // KernelLoader::share_sources
 };
 
 // For commands that compare a model with measurements.

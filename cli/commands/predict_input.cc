@@ -73,8 +73,8 @@ std::unique_ptr<PredictInput> read_predict_input(const Arguments& arguments, Wit
 }
 
 std::unique_ptr<PredictInput> read_predict_input(const Arguments& arguments, const std::string& of_input,
-                                                 WithoutMachine machine, int& status,
-                                                 WithoutModel otherwise) {
+                                                 WithoutMachine machine, int& status, WithoutModel otherwise,
+                                                 std::shared_ptr<CompiledSources> sources) {
   const auto failed = [&](ExitStatus with, const Diagnostics& diagnostics) {
     status = fail(with, diagnostics);
     return nullptr;
@@ -131,6 +131,7 @@ std::unique_ptr<PredictInput> read_predict_input(const Arguments& arguments, con
                     settings.machine,
                     reads_instruction_classes(settings.prediction)};
   how.rearrange = arguments.has("rearrange");
+  how.sources = std::move(sources);
   input->loader = std::make_unique<KernelLoader>(loader_of(*launched, how));
   auto plan = plan_to_predict(*launched, options, how, *input->loader);
   if (!plan) return failed(wrong_input, plan.diagnostics());

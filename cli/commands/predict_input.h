@@ -33,9 +33,10 @@ enum class WithoutMachine { estimated, by_model };
 std::unique_ptr<PredictInput> read_predict_input(const Arguments& arguments, WithoutMachine machine,
                                                  int& status, WithoutModel otherwise = WithoutModel::puchala);
 
-// The same of one of several inputs, in place of the command line's first.
+// The same of one of several inputs, in place of the command line's first. `sources`: of inputs whose files are read alike.
 std::unique_ptr<PredictInput> read_predict_input(const Arguments& arguments, const std::string& input,
-                                                 WithoutMachine machine, int& status, WithoutModel otherwise);
+                                                 WithoutMachine machine, int& status, WithoutModel otherwise,
+                                                 std::shared_ptr<CompiledSources> sources = nullptr);
 
 // --caches; `otherwise` where it is not given. Errors: neither warm nor cold.
 Result<CacheState> read_caches(const Arguments& arguments, CacheState otherwise);

@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -23,6 +25,7 @@
 #include "cli/views/table.h"
 #include "load/bundled.h"
 #include "simulator/base/did_you_mean.h"
+#include "simulator/base/parallel.h"
 
 namespace warptime::cli {
 namespace {
@@ -33,7 +36,7 @@ CommandSyntax report_syntax() {
   return {
       "report",
       "write one HTML page that shows the times of kernels or plans and what they are spent on",
-      "[OPTION...] INPUT... [-- COMPILER-FLAG...]",
+      "[OPTION...] INPUT... | --all-plans [-- COMPILER-FLAG...]",
       "Writes a page that a browser opens from disk, without a network: for each kernel its source beside "
       "its "
       "PTX, control flow, timeline and counters; for each GPU the times over the parameters, their parts, a "
@@ -44,9 +47,14 @@ CommandSyntax report_syntax() {
       "  warptime report matrix lattice --gpu gtx-1070,rtx-2080 --param K=8,10,12,14 --param N=2^6..2^20 -o "
       "methods.html\n"
       "  warptime report mtx --gpu h200 --param K=8 --param N=2^10..2^20 --format json -o mtx.json\n"
+      "  warptime report --all-plans -o plans.html\n"
       "  warptime report sum.cu --threads N --param N=2^20 --gpu h200 -o sum.html --watch\n",
       {{"What to show",
-        {{"gpu", "NAME",
+        {{"all-plans", "",
+          "show all bundled plans: of a plan that is calibrated its GPUs and fifteen sizes, of another one "
+          "the "
+          "h200 and its typical size; --gpu and --param give others"},
+         {"gpu", "NAME",
           "show this GPU; repeatable, or several with commas; all is the whole catalogue (default: all)"},
          {"measurements", "FILE",
           "also show predicted against measured times: what `warptime measure` writes, or a CSV of nsys, ncu "
@@ -85,11 +93,58 @@ CommandSyntax report_syntax() {
        program_options(),
        with_watch(
            with_sarif(general_options({"html", "json"}, "html (default), or json: the data of the page")))},
-      1,
+      0,
       kMostInputs,
       true,
       [] { return fmt::format("\nBundled plans: {}.", enumerate(bundled_plan_names())); },
       Inputs::files_or_plans};
+}
+
+// An input, and the command line as it reads for it alone.
+struct Word {
+  std::string input;
+  Arguments arguments;
+};
+
+// Of a plan that is calibrated, its GPUs and its last parameter up to the typical value; of another one, which takes longer to
+// predict, one GPU.
+Arguments with_defaults_of(const Plan& plan, const Arguments& arguments) {
+  constexpr char other_gpu[] = "rtx-2080";
+  constexpr int most_doublings = 14;
+  std::vector<std::string> gpus;
+  for (const auto& [gpu, calibration] : plan.calibrations)
+    if (!calibration.scale) gpus.push_back(gpu);
+  const bool calibrated = !gpus.empty();
+  Arguments with = arguments;
+  if (!arguments.has("gpu"))
+    with = with.with("gpu", calibrated ? fmt::format("{}", fmt::join(gpus, ",")) : other_gpu);
+  if (!calibrated || arguments.has("param") || plan.typical.empty()) return with;
+  const auto& [name, typical] = plan.typical.back();
+  const int last = std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(typical, 1))) - 1;
+  return with.with("param", fmt::format("{}=2^{}..2^{}", name, std::max(last - most_doublings, 0), last));
+}
+
+// The inputs of the command line. Errors: none, too many, or --all-plans with what it excludes.
+Result<std::vector<Word>> read_words(const Arguments& arguments) {
+  const auto& given = arguments.positionals();
+  std::vector<Word> words;
+  if (!arguments.has("all-plans")) {
+    if (given.empty()) return error("no input given", "warptime report [OPTION...] INPUT...");
+    if (std::count(given.begin(), given.end(), "-") > 1) return error("standard input can be one input only");
+    for (const std::string& word : given) words.push_back({word, arguments});
+    return words;
+  }
+  if (!given.empty()) return error(fmt::format("--all-plans takes no input beside: {}", given.front()));
+  for (const char* const excluded : {"watch", "measurements"})
+    if (arguments.has(excluded))
+      return error(fmt::format("--all-plans excludes --{}", excluded),
+                   fmt::format("warptime report INPUT... --{}", excluded));
+  for (const std::string& name : bundled_plan_names()) {
+    const auto plan = bundled_plan(name);
+    if (!plan) return plan.diagnostics();
+    words.push_back({name, with_defaults_of(*plan, arguments)});
+  }
+  return words;
 }
 
 // What one input needs as long as the report is made.
@@ -99,8 +154,10 @@ struct LoadedInput {
   Calibrations calibration;
 };
 
-// Of the values of the command line, those of the plan's parameters; of a parameter without any, the plan's typical value.
-Result<std::vector<NamedValues>> values_of(const Plan& plan, const std::vector<NamedValues>& given) {
+// Of the values of the command line, those of the plan's parameters; of a parameter without any, the plan's typical value, which
+// is said where `noting`.
+Result<std::vector<NamedValues>> values_of(const Plan& plan, const std::vector<NamedValues>& given,
+                                           bool noting) {
   std::vector<NamedValues> values;
   for (const Parameter& parameter : plan.parameters) {
     const auto named = [&](const NamedValues& one) { return one.name == parameter.name; };
@@ -117,8 +174,9 @@ Result<std::vector<NamedValues>> values_of(const Plan& plan, const std::vector<N
           fmt::format("--param {0}=VALUES, such as --param {0}=64 or {0}=2^6..2^20", parameter.name));
     auto value = ParameterValues::parse(std::to_string(typical->second));
     if (!value) return value.diagnostics();
-    say_note(fmt::format("{}: {} is {}, its typical value", plan.name, parameter.name, typical->second),
-             fmt::format("--param {}=VALUES gives others", parameter.name));
+    if (noting)
+      say_note(fmt::format("{}: {} is {}, its typical value", plan.name, parameter.name, typical->second),
+               fmt::format("--param {}=VALUES gives others", parameter.name));
     values.push_back({parameter.name, std::move(*value)});
   }
   return values;
@@ -136,15 +194,16 @@ Diagnostics check_parameters(const std::vector<LoadedInput>& inputs, const std::
   return {};
 }
 
-std::optional<LoadedInput> load_input(const Arguments& arguments, const std::string& name, int& status) {
+std::optional<LoadedInput> load_input(const Arguments& arguments, const std::string& name,
+                                      const std::shared_ptr<CompiledSources>& sources, int& status) {
   LoadedInput input;
   // An estimate of machine instructions leaves times by other models as they are, but keeps loads from being rearranged.
   const auto machine = arguments.has("rearrange") ? WithoutMachine::by_model : WithoutMachine::estimated;
-  input.predicted = read_predict_input(arguments, name, machine, status, WithoutModel::by_input);
+  input.predicted = read_predict_input(arguments, name, machine, status, WithoutModel::by_input, sources);
   if (!input.predicted) return std::nullopt;
   if (arguments.has("rearrange") && input.predicted->settings.machine == AnalyzeOptions::Machine::none) {
-    input.estimated =
-        read_predict_input(arguments, name, WithoutMachine::estimated, status, WithoutModel::by_input);
+    input.estimated = read_predict_input(arguments, name, WithoutMachine::estimated, status,
+                                         WithoutModel::by_input, sources);
     if (!input.estimated) return std::nullopt;
   }
   auto calibration = read_calibration_option(arguments, input.predicted->plan);
@@ -156,16 +215,42 @@ std::optional<LoadedInput> load_input(const Arguments& arguments, const std::str
   return input;
 }
 
+// On all cores; what is said of them is in their order. Nothing, with the status, if one cannot be loaded.
+std::optional<std::vector<LoadedInput>> load_inputs(const std::vector<Word>& words, bool all_plans,
+                                                    int& status) {
+  struct Loading {
+    std::optional<LoadedInput> input;
+    int status = done;
+    Diagnostics said;
+  };
+  // Files of the user's own could be read twice with different texts.
+  const auto sources = all_plans ? std::make_shared<CompiledSources>() : nullptr;
+  std::vector<Loading> loading(words.size());
+  for_each_index(words.size(), threads_for(0), [&](std::size_t i) {
+    HeldMessages held;
+    loading[i].input = load_input(words[i].arguments, words[i].input, sources, loading[i].status);
+    loading[i].said = held.end();
+  });
+  std::vector<LoadedInput> inputs;
+  for (Loading& one : loading) {
+    say(one.said);
+    status = one.status;
+    if (!one.input) return std::nullopt;
+    inputs.push_back(std::move(*one.input));
+  }
+  return inputs;
+}
+
 // The plans' names; where two are the same, with the inputs that they are from.
-std::vector<std::string> names_of(const std::vector<LoadedInput>& inputs,
-                                  const std::vector<std::string>& words) {
+std::vector<std::string> names_of(const std::vector<LoadedInput>& inputs, const std::vector<Word>& words) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     std::string name = inputs[i].predicted->plan.name;
     const auto same = [&](const LoadedInput& other) { return other.predicted->plan.name == name; };
-    if (std::count_if(inputs.begin(), inputs.end(), same) > 1) name = fmt::format("{} ({})", name, words[i]);
+    if (std::count_if(inputs.begin(), inputs.end(), same) > 1)
+      name = fmt::format("{} ({})", name, words[i].input);
     for (int number = 2; std::find(names.begin(), names.end(), name) != names.end(); ++number)
-      name = fmt::format("{} ({}, {})", inputs[i].predicted->plan.name, words[i], number);
+      name = fmt::format("{} ({}, {})", inputs[i].predicted->plan.name, words[i].input, number);
     names.push_back(std::move(name));
   }
   return names;
@@ -213,13 +298,14 @@ void take_answer(const std::vector<std::vector<PredictionRow>>& rows, const Repo
 
 // watched: null without --watch.
 int write_report(const Arguments& arguments, const Report& report, const WatchedRun* watched) {
-  const auto json = report_json(report);
+  auto json = report_json(report, report_limits(report.methods.size()));
   if (!json) return fail(wrong_input, json.diagnostics());
   const bool as_json = arguments.value_or("format", "html") == "json";
   return write_result(arguments.value("output"),
-                      as_json              ? json_text(*json) + "\n"
-                      : watched != nullptr ? watched_report_page(*json, new_revision(), time_of_day())
-                                           : report_page(*json));
+                      as_json ? json_text(*json) + "\n"
+                      : watched != nullptr
+                          ? watched_report_page(std::move(*json), new_revision(), time_of_day())
+                          : report_page(std::move(*json)));
 }
 
 // The page that is there says that it is older than its source.
@@ -242,16 +328,13 @@ int make_report(const Arguments& arguments, const WatchedRun* watched) {
   if (*format == "html" && !arguments.has("output") && ::isatty(STDOUT_FILENO) != 0)
     return fail(wrong_command_line,
                 {error("a page is not for a terminal", "write it to a file: -o report.html")});
-  const auto& words = arguments.positionals();
-  if (std::count(words.begin(), words.end(), "-") > 1)
-    return fail(wrong_command_line, {error("standard input can be one input only")});
-  std::vector<LoadedInput> inputs;
-  for (const std::string& word : words) {
-    int status = done;
-    auto input = load_input(arguments, word, status);
-    if (!input) return status;
-    inputs.push_back(std::move(*input));
-  }
+  const auto words = read_words(arguments);
+  if (!words) return fail(wrong_command_line, words.diagnostics());
+  const bool all_plans = arguments.has("all-plans");
+  int loaded = done;
+  auto all = load_inputs(*words, all_plans, loaded);
+  if (!all) return loaded;
+  std::vector<LoadedInput>& inputs = *all;
   const auto given = read_parameters(arguments);
   if (!given) return fail(wrong_command_line, given.diagnostics());
   if (const auto wrong = check_parameters(inputs, *given); !wrong.empty())
@@ -259,20 +342,22 @@ int make_report(const Arguments& arguments, const WatchedRun* watched) {
 
   Report report;
   report.threads = inputs.front().predicted->settings.threads;
-  const auto names = names_of(inputs, words);
-  report.title = arguments.value_or("title", fmt::format("{}", fmt::join(names, ", ")));
+  const auto names = names_of(inputs, *words);
+  report.title = arguments.value_or(
+      "title", all_plans ? "The bundled plans" : fmt::format("{}", fmt::join(names, ", ")));
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     PredictInput& of = *inputs[i].predicted;
-    auto values = values_of(of.plan, of.settings.parameters);
+    auto values = values_of(of.plan, of.settings.parameters, !all_plans);
     if (!values) return fail(wrong_input, values.diagnostics());
-    report.methods.push_back(method_of(inputs[i], names[i], words[i], std::move(*values)));
+    report.methods.push_back(method_of(inputs[i], names[i], (*words)[i].input, std::move(*values)));
   }
   if (arguments.has("measurements")) {
     const auto files = read_measured_files(arguments.values("measurements"));
     if (!files) return fail(wrong_input, files.diagnostics());
     const Model& model = *report.methods.front().options.model;
     int status = done;
-    const auto comparison = compare_times(arguments.with("model", model.name()), words, *files, status);
+    const auto comparison =
+        compare_times(arguments.with("model", model.name()), arguments.positionals(), *files, status);
     if (!comparison) return status;
     report.comparison = nlohmann::ordered_json::parse(comparison_json(*comparison));
   }

@@ -12,6 +12,7 @@ namespace warptime::cli {
 namespace {
 
 std::atomic<DiagnosticLog*> log_in_use = nullptr;
+thread_local Diagnostics* held = nullptr;  // HeldMessages of this thread
 
 }  // namespace
 
@@ -27,7 +28,21 @@ void log_only(const Diagnostic& diagnostic, std::string_view rule) {
   if (DiagnosticLog* log = current_diagnostic_log()) log->add(diagnostic, rule);
 }
 
+HeldMessages::HeldMessages() : before_(held) {
+  held = &messages_;
+}
+
+HeldMessages::~HeldMessages() {
+  if (held == &messages_) held = before_;
+}
+
+Diagnostics HeldMessages::end() {
+  held = before_;
+  return std::move(messages_);
+}
+
 void say(const Diagnostic& diagnostic) {
+  if (held != nullptr) return held->push_back(diagnostic);
   log_only(diagnostic, diagnostic.verbatim.empty() ? input_rule : compiler_rule);
   say_only(diagnostic);
 }

@@ -31,6 +31,21 @@ void say_text(std::string_view text);
 inline constexpr auto say_each = [](const Diagnostic& diagnostic) { say(diagnostic); };
 void say_note(std::string message, std::string hint = {});
 
+// Keeps what this thread says, for work that is done in several threads at once: whoever has what end() gives says it, in the
+// order of the work.
+class HeldMessages {
+ public:
+  HeldMessages();
+  HeldMessages(const HeldMessages&) = delete;
+  HeldMessages& operator=(const HeldMessages&) = delete;
+  ~HeldMessages();
+  // No more is kept; gives what was.
+  Diagnostics end();
+
+ private:
+  Diagnostics messages_, *before_ = nullptr;
+};
+
 // A log of what is said, beside stderr.
 class DiagnosticLog {
  public:

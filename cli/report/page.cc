@@ -1,6 +1,11 @@
 #include "cli/report/page.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -43,6 +48,55 @@ std::string markup_free(const nlohmann::ordered_json& report) {
   return text;
 }
 
+// In a timeline's intervals, begin becomes what is between an interval and the one before it: mostly nothing (src/timeline.js
+// adds it up again). Both are in tenths of cycles, and whole.
+void use_gaps(nlohmann::ordered_json& intervals) {
+  constexpr std::size_t numbers = 4;  // begin, cycles, state, place
+  const auto tenths = [](double cycles) { return static_cast<std::int64_t>(std::llround(10 * cycles)); };
+  std::int64_t end = 0;
+  for (std::size_t i = 0; i + numbers <= intervals.size(); i += numbers) {
+    const double begins = intervals[i], cycles = intervals[i + 1];
+    const std::int64_t begin = tenths(begins), ends = tenths(begins + cycles);
+    intervals[i] = begin - end;
+    intervals[i + 1] = ends - begin;
+    end = ends;
+  }
+}
+
+void keep_only(nlohmann::ordered_json& object, std::initializer_list<std::string_view> keys) {
+  for (auto at = object.begin(); at != object.end();)
+    at = std::find(keys.begin(), keys.end(), at.key()) == keys.end() ? object.erase(at) : std::next(at);
+}
+
+// Of the items of a kernel program, what src/code.js and src/main.js read.
+void trim_items(nlohmann::ordered_json& items) {
+  for (auto& item : items) {
+    keep_only(item, {"instructions", "calc", "load", "store", "repeat", "body", "when", "then", "else",
+                     "lines", "ptx", "threads"});
+    for (const char* inner : {"body", "then", "else"})
+      if (item.contains(inner)) trim_items(item[inner]);
+  }
+}
+
+// What the page shows of the document.
+void trim(nlohmann::ordered_json& report) {
+  constexpr std::size_t most_warps = 24;  // MOST_WARPS of src/timeline.js
+  for (auto& method : report.at("methods")) {
+    for (auto& kernel : method.at("kernels")) {
+      auto& program = kernel.at("program");
+      keep_only(program, {"assumptions", "not_modelled", "program"});
+      if (program.contains("program")) trim_items(program["program"]);
+    }
+    for (auto& counters : method.at("counters")) counters.erase("notes");
+    for (auto& timeline : method.at("timelines")) {
+      auto& warps = timeline.at("warps");
+      if (warps.size() > most_warps) warps.erase(warps.begin() + most_warps, warps.end());
+      for (auto& warp : warps) use_gaps(warp.at("intervals"));
+      for (auto& partition : timeline.at("partitions")) use_gaps(partition);
+    }
+  }
+}
+
 std::string watch_element(const nlohmann::ordered_json& watch) {
   return std::string(kWatchBegin) + markup_free(watch) + std::string(kWatchEnd);
 }
@@ -65,12 +119,14 @@ std::string page_of(std::string_view policy, std::string_view head, std::string_
 
 }  // namespace
 
-std::string report_page(const nlohmann::ordered_json& report) {
+std::string report_page(nlohmann::ordered_json report) {
+  trim(report);
   return page_of("", "", markup_free(report));
 }
 
-std::string watched_report_page(const nlohmann::ordered_json& report, const std::string& revision,
+std::string watched_report_page(nlohmann::ordered_json report, const std::string& revision,
                                 const std::string& time_of_day) {
+  trim(report);
   // Its first line is the policy's, the rest the head's, which follows the element that its script reads.
   const std::string_view watch = report_bundle[1].text;
   const std::size_t line = watch.find('\n');

@@ -10,11 +10,11 @@ namespace warptime::cli {
 
 // `report`: what report_json() gives. Its strings are text to the page, whatever they contain: the page's own markup is the same
 // for every report.
-std::string report_page(const nlohmann::ordered_json& report);
+std::string report_page(nlohmann::ordered_json report);
 
 // The same for --watch: the open page looks now and then whether its file has another revision, and shows that.
 // time_of_day: for people.
-std::string watched_report_page(const nlohmann::ordered_json& report, const std::string& revision,
+std::string watched_report_page(nlohmann::ordered_json report, const std::string& revision,
                                 const std::string& time_of_day);
 
 // The page of watched_report_page(), of the same revision, saying that it is older than its source: since when, and why.

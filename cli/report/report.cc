@@ -4,10 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <functional>
+#include <numeric>
+#include <optional>
 #include <set>
 #include <utility>
 
+#include "cli/io/report.h"
 #include "cli/report/code.h"
 #include "cli/report/numbers.h"
 #include "cli/report/timelines.h"
@@ -15,9 +19,11 @@
 #include "cli/views/prediction_view.h"
 #include "cli/views/table.h"
 #include "load/programs.h"
+#include "simulator/base/parallel.h"
 #include "simulator/gpu/occupancy.h"
 #include "simulator/predict/counters.h"
 #include "simulator/predict/explanation.h"
+#include "simulator/predict/remembered_work.h"
 #include "simulator/sm/sm_simulation.h"
 
 namespace warptime::cli {
@@ -221,9 +227,12 @@ std::string first_of(const Diagnostics& diagnostics) {
   return diagnostics.empty() ? std::string("unknown") : diagnostics.front().message;
 }
 
-Json explanations_of(const ReportMethod& method, const Focus& focus, Json& missing) {
+Json explanations_of(const ReportMethod& method, const Focus& focus, const ReportLimits& limits,
+                     unsigned threads, Json& missing) {
+  PredictionOptions options = method.options;
+  options.claim_best_launch = limits.block_rows_of_whole_launches > 0 || !takes_whole_launches(options);
   const auto explained =
-      explain_all(*method.plan, focus.gpus, focus.parameters, method.options, method.loader->as_function());
+      explain_all(*method.plan, focus.gpus, focus.parameters, options, method.loader->as_function(), threads);
   if (!explained) {
     missing.push_back(
         fmt::format("{}: what bounds its lines: {}", method.name, first_of(explained.diagnostics())));
@@ -234,9 +243,9 @@ Json explanations_of(const ReportMethod& method, const Focus& focus, Json& missi
   return all;
 }
 
-Json counters_of(const ReportMethod& method, const Focus& focus, Json& missing) {
-  const auto counted =
-      count_all(*method.plan, focus.gpus, focus.parameters, method.options, method.estimated->as_function());
+Json counters_of(const ReportMethod& method, const Focus& focus, unsigned threads, Json& missing) {
+  const auto counted = count_all(*method.plan, focus.gpus, focus.parameters, method.options,
+                                 method.estimated->as_function(), threads);
   if (!counted) {
     missing.push_back(fmt::format("{}: counters: {}", method.name, first_of(counted.diagnostics())));
     return Json::array();
@@ -276,6 +285,10 @@ Json parameters_json(const ReportMethod& method, const std::vector<NamedValues>&
 
 // The times with other blocks, of fewer sizes where all would take long.
 Json other_blocks(const ReportMethod& method, const ReportLimits& limits, unsigned threads, Json& missing) {
+  if (limits.block_rows_of_whole_launches == 0 && takes_whole_launches(method.options)) {
+    missing.push_back(fmt::format("{}: times with other blocks, in a report of so many inputs", method.name));
+    return Json();
+  }
   const auto takes_any_block = [&](const PlanLaunch& launch) {
     const auto loaded = method.loader->load(*method.plan, launch, *method.gpus.front());
     if (!loaded || loaded->program->block_shape) return false;
@@ -342,8 +355,33 @@ Json gpu_data(const Gpu& gpu) {
   return json;
 }
 
-Json method_json(const ReportMethod& method, const std::vector<PredictionRow>& rows, unsigned threads,
-                 const ReportLimits& limits, ReportCode& code, Json& missing) {
+// What is predicted and simulated of a method, beside its rows, and what cannot be had of it.
+struct Closely {
+  Json blocks, explanations, counters, timelines;
+  Json missing = Json::array(), missing_timelines = Json::array();
+};
+
+Closely look_closely(const ReportMethod& method, const ReportLimits& limits, unsigned threads) {
+  Closely of;
+  of.blocks = other_blocks(method, limits, threads, of.missing);
+  const Focus focus = focus_of(method, limits.explanations);
+  if (!focus.complete)
+    of.missing.push_back(fmt::format(
+        "{}: what bounds its lines, and counters, of all GPUs and parameters: {} rows are explained",
+        method.name, limits.explanations));
+  of.explanations = explanations_of(method, focus, limits, threads, of.missing);
+  of.counters = counters_of(method, focus, threads, of.missing);
+  of.timelines =
+      timelines_json(method, focus_of(method, limits.timelines).gpus, limits, of.missing_timelines);
+  return of;
+}
+
+void append(Json& to, Json&& more) {
+  for (Json& one : more) to.push_back(std::move(one));
+}
+
+Json method_json(const ReportMethod& method, const std::vector<PredictionRow>& rows, Closely&& closely,
+                 ReportCode& code, Json& missing) {
   Texts notes;
   Json gpus = Json::array();
   for (const Gpu* gpu : method.gpus) gpus.push_back(gpu->name);
@@ -359,20 +397,85 @@ Json method_json(const ReportMethod& method, const std::vector<PredictionRow>& r
                {"parts", parts_json(*method.options.model)},
                {"rows", columns_of(method, rows, notes)}};
   json["notes"] = notes.all();
-  json["blocks"] = other_blocks(method, limits, threads, missing);
-  const Focus focus = focus_of(method, limits.explanations);
-  if (!focus.complete)
-    missing.push_back(fmt::format(
-        "{}: what bounds its lines, and counters, of all GPUs and parameters: {} rows are explained",
-        method.name, limits.explanations));
-  json["explanations"] = explanations_of(method, focus, missing);
-  json["counters"] = counters_of(method, focus, missing);
+  append(missing, std::move(closely.missing));
+  json["blocks"] = std::move(closely.blocks);
+  json["explanations"] = std::move(closely.explanations);
+  json["counters"] = std::move(closely.counters);
   json["kernels"] = code.kernels_of(method, missing);
-  json["timelines"] = timelines_json(method, focus_of(method, limits.timelines).gpus, limits, missing);
+  append(missing, std::move(closely.missing_timelines));
+  json["timelines"] = std::move(closely.timelines);
   return json;
 }
 
+// How the work on methods is shared among threads: so many methods at a time, each in so many threads.
+struct Sharing {
+  unsigned methods = 1, of_each = 1;
+};
+
+Sharing share_threads(std::size_t methods, unsigned threads) {
+  Sharing sharing;
+  sharing.methods = static_cast<unsigned>(std::clamp<std::size_t>(methods, 1, threads));
+  sharing.of_each = threads / sharing.methods;
+  return sharing;
+}
+
+// The rows of each method, and how long each took.
+struct MethodRows {
+  std::vector<std::vector<PredictionRow>> rows;
+  std::vector<std::chrono::steady_clock::duration> took;
+};
+
+Result<MethodRows> rows_of_all(const std::vector<ReportMethod>& methods, const Sharing& sharing) {
+  using Clock = std::chrono::steady_clock;
+  std::vector<std::optional<Result<std::vector<PredictionRow>>>> found(methods.size());
+  std::vector<Diagnostics> said(methods.size());
+  MethodRows all;
+  all.took.resize(methods.size());
+  for_each_index(methods.size(), sharing.methods, [&](std::size_t i) {
+    const auto begin = Clock::now();
+    HeldMessages held;
+    found[i].emplace(rows_of(methods[i], *methods[i].plan, sharing.of_each));
+    said[i] = held.end();
+    all.took[i] = Clock::now() - begin;
+  });
+  for (std::size_t i = 0; i < methods.size(); ++i) {
+    say(said[i]);
+    if (!*found[i]) return found[i]->diagnostics();
+    all.rows.push_back(std::move(**found[i]));
+  }
+  return all;
+}
+
+// Those whose rows took longest first, so that all threads end at about the same time.
+std::vector<Closely> look_closely_at_all(const std::vector<ReportMethod>& methods, const MethodRows& rows,
+                                         const ReportLimits& limits, const Sharing& sharing) {
+  std::vector<std::size_t> order(methods.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return rows.took[a] > rows.took[b]; });
+  std::vector<Closely> all(methods.size());
+  std::vector<Diagnostics> said(methods.size());
+  for_each_index(methods.size(), sharing.methods, [&](std::size_t i) {
+    HeldMessages held;
+    all[order[i]] = look_closely(methods[order[i]], limits, sharing.of_each);
+    said[order[i]] = held.end();
+  });
+  for (const Diagnostics& one : said) say(one);
+  return all;
+}
+
 }  // namespace
+
+ReportLimits report_limits(std::size_t methods) {
+  constexpr std::size_t few = 16;
+  ReportLimits limits;
+  if (methods <= few) return limits;
+  limits.block_rows_of_whole_launches = 0;
+  limits.explanations = 12;
+  limits.timelines = 2;
+  limits.timeline_items = 400;
+  return limits;
+}
 
 Result<Json> report_json(const Report& report, const ReportLimits& limits) {
   std::uint64_t total = 0;
@@ -385,13 +488,13 @@ Result<Json> report_json(const Report& report, const ReportLimits& limits) {
                                &method == &report.methods.back() ? "" : " and more"),
                    "choose fewer with --gpu and --param");
   }
-  std::vector<std::vector<PredictionRow>> rows;
-  for (const ReportMethod& method : report.methods) {
-    auto of_method = rows_of(method, *method.plan, report.threads);
-    if (!of_method) return of_method.diagnostics();
-    rows.push_back(std::move(*of_method));
-  }
-  if (report.predicted) report.predicted(rows);
+  std::vector<ReportMethod> methods = report.methods;
+  for (ReportMethod& method : methods) method.options.remembered = std::make_shared<RememberedWork>();
+  const Sharing sharing = share_threads(methods.size(), threads_for(report.threads));
+  const auto rows = rows_of_all(methods, sharing);
+  if (!rows) return rows.diagnostics();
+  if (report.predicted) report.predicted(rows->rows);
+  std::vector<Closely> closely = look_closely_at_all(methods, *rows, limits, sharing);
   Json json = {{"warptime", kDocumentVersion}, {"title", report.title}};
   json["gpus"] = Json::array();
   std::set<std::string> known;
@@ -405,8 +508,8 @@ Result<Json> report_json(const Report& report, const ReportLimits& limits) {
   Json missing = Json::array();
   ReportCode code(limits);
   json["methods"] = Json::array();
-  for (std::size_t i = 0; i < report.methods.size(); ++i)
-    json["methods"].push_back(method_json(report.methods[i], rows[i], report.threads, limits, code, missing));
+  for (std::size_t i = 0; i < methods.size(); ++i)
+    json["methods"].push_back(method_json(methods[i], rows->rows[i], std::move(closely[i]), code, missing));
   json["files"] = code.take_files();
   json["comparison"] = report.comparison;
   json["missing"] = std::move(missing);

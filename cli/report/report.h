@@ -44,14 +44,17 @@ struct Report {
 struct ReportLimits {
   std::uint64_t rows = 100'000;     // of predictions, all methods together: more are an error
   std::size_t block_rows = 20'000;  // of predictions with other blocks, of one method, …
-  std::size_t block_rows_of_whole_launches =
-      240;                             // … by a model that takes whole launches, which takes longer
+  // … by a model that takes whole launches, which takes longer; 0: none, nor does what explains look for quicker blocks
+  std::size_t block_rows_of_whole_launches = 240;
   std::size_t explanations = 48;       // of one method
   std::size_t timelines = 12;          // of one method
   std::size_t timeline_items = 600;    // executed by the warps of one timeline
   std::size_t code_bytes = 1'000'000;  // of one file of code
   std::size_t line_bytes = 2'000;      // of one line of code
 };
+
+// Of reports with so many inputs: less of each of many.
+ReportLimits report_limits(std::size_t methods);
 
 // Predicts, explains, counts and draws. Errors: those of predict(); more rows than the limit. What cannot be had of a model, a
 // GPU or a kernel (a timeline, counters, the code of a kernel program) is not in the document, which says why in `missing`.

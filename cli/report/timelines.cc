@@ -79,8 +79,10 @@ Json timeline_states_json() {
 Json timelines_json(const ReportMethod& method, const std::vector<const Gpu*>& gpus,
                     const ReportLimits& limits, Json& missing) {
   PredictionOptions options = method.options;
+  const bool of_rows = options.model == &uncalibrated_model();  // whose GPUs have all that it needs
   options.model = &uncalibrated_model();
   options.beside.clear();
+  if (!of_rows) options.remembered = nullptr;  // it would know the GPUs below by their addresses
   std::vector<NamedValues> largest;
   for (const NamedValues& one : method.parameters) {
     const std::uint64_t count = one.values.size();
@@ -89,7 +91,7 @@ Json timelines_json(const ReportMethod& method, const std::vector<const Gpu*>& g
   }
   Json all = Json::array();
   for (const Gpu* gpu : gpus) {
-    const auto borrowed = options.model->borrow(*gpu, *method.catalogue);
+    const auto borrowed = of_rows ? std::nullopt : options.model->borrow(*gpu, *method.catalogue);
     const auto timelines = sm_timelines(*method.plan, {borrowed ? &borrowed->gpu : gpu}, largest, options,
                                         method.estimated->as_function(), limits.timeline_items);
     if (!timelines) {

@@ -41,6 +41,7 @@ Result<CounterRow> count(const PreparedPlan& plan, std::size_t gpu, const std::v
 // Of every row that predict() would give, in its order. Errors: predict()'s.
 Result<std::vector<CounterRow>> count_all(const Plan& plan, const std::vector<const Gpu*>& gpus,
                                           const std::vector<NamedValues>& parameters,
-                                          PredictionOptions options, const ProgramLoader& loader);
+                                          PredictionOptions options, const ProgramLoader& loader,
+                                          unsigned threads = 1);
 
 }  // namespace warptime

@@ -159,7 +159,7 @@ class Claims {
           return launch.of->threads || (several && !program.block_shape) ||
                  (given_blocks && uses_block_size(program));
         });
-    if (!any || options_.best_launch) return;
+    if (!any || options_.best_launch || !options_.claim_best_launch) return;
     PredictionOptions options = options_;
     options.best_launch = true;
     options.best_of_given_blocks = given_blocks;

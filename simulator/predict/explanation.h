@@ -28,7 +28,8 @@ Result<Explanation> explain_lines(const PreparedPlan& plan, std::size_t gpu,
 // Of every row that predict() would give, in its order. Errors: predict()'s.
 Result<std::vector<Explanation>> explain_all(const Plan& plan, const std::vector<const Gpu*>& gpus,
                                              const std::vector<NamedValues>& parameters,
-                                             const PredictionOptions& options, const ProgramLoader& loader);
+                                             const PredictionOptions& options, const ProgramLoader& loader,
+                                             unsigned threads = 1);
 
 // The same without claims.
 Result<std::vector<Explanation>> explain_lines_of_all(const Plan& plan, const std::vector<const Gpu*>& gpus,

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "simulator/base/did_you_mean.h"
+#include "simulator/base/parallel.h"
 #include "simulator/predict/counters.h"
 #include "simulator/predict/explanation.h"
 #include "simulator/predict/row_model.h"
@@ -206,8 +207,7 @@ class Sweep {
   }
 
   void run_threads() {
-    const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-    const unsigned count = how_.threads > 0 ? how_.threads : cores;
+    const unsigned count = threads_for(how_.threads);
     std::vector<std::thread> threads;
     for (unsigned i = 0; i < count; ++i) threads.emplace_back([this, count] { work(count); });
     std::unique_lock lock(mutex_);
@@ -274,24 +274,33 @@ class Sweep {
   Diagnostics wrong_;
 };
 
-// What `make` gives for each row that predict() would give, in its order.
+// What `make` gives for each row that predict() would give, in its order; it may be called in several threads.
 template <class Made, class Make>
 Result<std::vector<Made>> for_each_row(const Plan& plan, const std::vector<const Gpu*>& gpus,
                                        const std::vector<NamedValues>& parameters,
                                        const PredictionOptions& options, const ProgramLoader& loader,
-                                       const Make& make) {
+                                       const Make& make, unsigned threads = 1) {
   auto values = in_plan_order(plan, parameters);
   if (!values) return values.diagnostics();
   if (const auto size = sweep_size(gpus, parameters); !size) return size.diagnostics();
   const auto prepared = PreparedPlan::make(plan, gpus, options, loader);
   if (!prepared) return prepared.diagnostics();
   const Rows rows(gpus.size(), std::move(*values), false);
-  Rows::Cursor cursor(rows, 0);
+  std::vector<std::optional<Result<Made>>> made(rows.size());
+  std::atomic<std::size_t> first_failed = made.size();  // that is known of
+  for_each_index(made.size(), threads, [&](std::size_t at) {
+    if (at > first_failed) return;
+    const Rows::Cursor cursor(rows, at);
+    made[at].emplace(make(*prepared, cursor.gpu, cursor.values, options));
+    if (*made[at]) return;
+    std::size_t known = first_failed;
+    while (at < known && !first_failed.compare_exchange_weak(known, at)) continue;
+  });
   std::vector<Made> all;
-  for (std::uint64_t at = 0; at < rows.size(); ++at, cursor.next()) {
-    auto made = make(*prepared, cursor.gpu, cursor.values, options);
-    if (!made) return made.diagnostics();
-    all.push_back(std::move(*made));
+  all.reserve(made.size());
+  for (auto& one : made) {
+    if (!*one) return one->diagnostics();
+    all.push_back(std::move(**one));
   }
   return all;
 }
@@ -343,8 +352,9 @@ Result<std::uint64_t> predict(const Plan& plan, const std::vector<const Gpu*>& g
 
 Result<std::vector<Explanation>> explain_all(const Plan& plan, const std::vector<const Gpu*>& gpus,
                                              const std::vector<NamedValues>& parameters,
-                                             const PredictionOptions& options, const ProgramLoader& loader) {
-  return for_each_row<Explanation>(plan, gpus, parameters, options, loader, explain);
+                                             const PredictionOptions& options, const ProgramLoader& loader,
+                                             unsigned threads) {
+  return for_each_row<Explanation>(plan, gpus, parameters, options, loader, explain, threads);
 }
 
 Result<std::vector<Explanation>> explain_lines_of_all(const Plan& plan, const std::vector<const Gpu*>& gpus,
@@ -366,9 +376,10 @@ Result<std::vector<SmTimeline>> sm_timelines(const Plan& plan, const std::vector
 
 Result<std::vector<CounterRow>> count_all(const Plan& plan, const std::vector<const Gpu*>& gpus,
                                           const std::vector<NamedValues>& parameters,
-                                          PredictionOptions options, const ProgramLoader& loader) {
+                                          PredictionOptions options, const ProgramLoader& loader,
+                                          unsigned threads) {
   options.all_warps = true;
-  return for_each_row<CounterRow>(plan, gpus, parameters, options, loader, count);
+  return for_each_row<CounterRow>(plan, gpus, parameters, options, loader, count, threads);
 }
 
 Result<std::uint64_t> sweep(const Plan& plan, const std::vector<const Gpu*>& gpus,

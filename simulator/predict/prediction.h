@@ -66,6 +66,8 @@ using ProgramLoader =
 // argument of the launch, a counter or parameter of the plan with the same name, or a dimension of the launch
 // (blockDim.x, …, gridDim.z).
 
+struct RememberedWork;  // remembered_work.h
+
 struct PredictionOptions {
   const Model* model = &default_model();
   std::vector<const Model*> beside;  // other models, whose times are also in the rows
@@ -76,6 +78,8 @@ struct PredictionOptions {
   // With best_launch: of a launch with a grid and a block in one dimension, too, if its kernel uses blockDim.x; only
   // blocks of powers of two are tried.
   bool best_of_given_blocks = false;
+  // Explanations look for quicker blocks, and say what they would gain.
+  bool claim_best_launch = true;
   std::map<std::string, std::vector<std::string>> gpu_notes;  // by GPU name: for all its rows
   // What data decide, by the names of programs' parameters: shares of warps (0 to 1) and iterations. A launch's own
   // argument of that name counts more.
@@ -90,6 +94,8 @@ struct PredictionOptions {
   bool places = false;  // programs are those with_places(), whose durations single accesses may change
   bool all_warps =
       false;  // prepare to look at the warps of every launch, not only of those whose warps differ
+  // Of predictions with these or other options; null: each plan remembers its own.
+  std::shared_ptr<RememberedWork> remembered;
 };
 
 // Whether its model, or one beside it, needs the warps of launches.

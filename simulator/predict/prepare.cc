@@ -267,6 +267,7 @@ class Preparation {
     prepared_.programs.push_back(
         std::make_unique<TimedProgram>(TimedProgram{program, durations, used_names(*program)}));
     const TimedProgram* fresh = prepared_.programs.back().get();
+    prepared_.remembered->keep(program);
     if (WarpProgram warps(*fresh->program);
         options_.all_warps || takes_whole_launches(options_) || warps.varies())
       prepared_.warps.emplace(fresh, std::move(warps));
@@ -363,6 +364,8 @@ Result<PreparedPlan> PreparedPlan::make(const Plan& plan, const std::vector<cons
                                         const PredictionOptions& options, const ProgramLoader& loader) {
   PreparedPlan prepared;
   prepared.plan = &plan;
+  prepared.remembered =
+      options.remembered != nullptr ? options.remembered : std::make_shared<RememberedWork>();
   try {
     Preparation preparation(plan, options, loader, prepared);
     prepared.gpus.reserve(gpus.size());

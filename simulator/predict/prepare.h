@@ -11,9 +11,9 @@
 #include "simulator/plan/plan.h"
 #include "simulator/predict/known_warps.h"
 #include "simulator/predict/prediction.h"
+#include "simulator/predict/remembered_work.h"
 #include "simulator/program/expression/compiled_expression.h"
 #include "simulator/program/warps.h"
-#include "simulator/sm/known_runs.h"
 
 namespace warptime {
 
@@ -64,7 +64,7 @@ struct PreparedPlan {
   std::vector<std::unique_ptr<TimedProgram>> programs;
   std::map<const TimedProgram*, WarpProgram> warps;  // of those whose warps differ
   std::unique_ptr<KnownWarps> known_warps = std::make_unique<KnownWarps>();
-  std::unique_ptr<KnownRuns> known_runs = std::make_unique<KnownRuns>();
+  std::shared_ptr<RememberedWork> remembered;  // that of the options, or its own
 
   int dimension_slot(std::string_view name) const;  // -1: it is no dimension of a launch
   // Errors: the loader's, a name that a kernel program uses and nobody gives a value.

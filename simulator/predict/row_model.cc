@@ -18,7 +18,6 @@ namespace {
 
 // Limit for repeats whose launches differ from iteration to iteration, per row.
 constexpr std::uint64_t kMostLaunchIterations = std::uint64_t{1} << 22;
-constexpr std::uint64_t kWholeLaunchBudget = 150'000;              // evaluations: some 100 ms
 constexpr std::size_t kMostTimed = 1 << 13;                        // programs of warps that are remembered
 constexpr std::size_t kMostSharesTried = 16, kMostSharesSaid = 6;  // in the notes of a row
 // What errors are about.
@@ -446,15 +445,19 @@ std::shared_ptr<const WholeLaunch> RowModel::whole_launch(const PreparedLaunch& 
   on_gpu.values = bindings_of(launch, index);
   on_gpu.size = {{size.grid.x, size.grid.y, size.grid.z}, {size.block.x, size.block.y, size.block.z}};
   on_gpu.shares = shares_of(launch);
-  WarpOptions options;
-  options.sectors = options.machine = true;
-  options.budget = kWholeLaunchBudget;
-  auto warps = launch.warps->launch(on_gpu.values, on_gpu.size, on_gpu.shares, options);
-  if (!warps) fail(*launch.step, warps.diagnostics());
-  whole->warps = std::move(*warps);
+  KnownLaunches& known_launches = plan_.remembered->launches;
+  KnownLaunches::Key key{&program, on_gpu.size, on_gpu.values, on_gpu.shares};
+  if (const auto known = known_launches.find(key)) {
+    whole->warps = *known;
+  } else {
+    auto warps = launch.warps->launch(on_gpu.values, on_gpu.size, on_gpu.shares, whole_launch_options());
+    if (!warps) fail(*launch.step, warps.diagnostics());
+    whole->warps = std::move(*warps);
+    known_launches.add(std::move(key), whole->warps);
+  }
   on_gpu.warps = &whole->warps;
   on_gpu.gpu = gpu_->gpu;
-  on_gpu.known_runs = plan_.known_runs.get();
+  on_gpu.known_runs = &plan_.remembered->runs;
   whole->resources =
       resources_of(program, launch.shared ? std::optional(last_[index].shared_bytes) : std::nullopt);
   whole->registers_estimated = !(program.resources && program.resources->registers_per_thread) &&

@@ -35,6 +35,7 @@ class SmTimelineCollector : public SmListener {
 
   void passed(double, double end, const SmCause&, bool) override { end_ = end; }
   void shared_access(int, int) override {}
+  bool has_enough() const override { return seen_ > most_; }
   void executed(const SmExecution& execution) override {
     if (++seen_ > most_) return;
     timeline_.collected = execution.begin;

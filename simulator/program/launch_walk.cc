@@ -574,6 +574,7 @@ class LaunchWalk : WarpState {
   // by whole sectors, as many for all. False: it is not, and what cut is needed shows lane by lane.
   bool find_linear(const RangeExpression& address, Lanes active, std::array<std::int64_t, kWarp>& places) {
     if (!shape_.regular || shape_.threads[0] != kWarp) return false;
+    kept_.forget();
     std::optional<ValueRange> first;
     return find_linear(address, {}, active, first, places);
   }
@@ -620,7 +621,7 @@ class LaunchWalk : WarpState {
     for (std::size_t d = 1; d < 3; ++d)
       if (uses_slot(3 + d)) slots_[3 + d] = warp_threads_[d];
     if (uses_slot(kLaneSlot)) slots_[kLaneSlot] = threads;
-    const ValueRange value = expression.evaluate(slots_, counts_, &obstacles);
+    const ValueRange value = expression.evaluate(slots_, counts_, &obstacles, &kept_);
     counts_[kFirstLaneDimension] = all;
     return value;
   }
@@ -833,6 +834,7 @@ class LaunchWalk : WarpState {
   Lanes warps_ = 0;  // the threads of each warp of the box
   std::array<ValueRange, 3> warp_threads_, all_threads_;
   ValueRange all_lanes_;
+  RangeExpression::Kept kept_;  // of the address that find_linear() looks at
   bool one_block_and_warp_ = false;
   int deep_ = 0;
 };

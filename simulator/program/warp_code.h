@@ -21,6 +21,8 @@ inline constexpr std::int64_t kWarp = 32, kSector = 32;
 // Slots of names that every program has: blockIdx, threadIdx, blockDim, gridDim, then these.
 inline constexpr int kLaneSlot = 12, kWarpSlot = 13, kWarpSizeSlot = 14, kFirstOwnSlot = 15;
 
+inline constexpr std::array kSlotsOfThreads = {3, 4, 5, kLaneSlot};  // that differ within a warp
+
 using Lanes = std::uint32_t;  // a bit for each active thread of a warp
 
 struct Condition {

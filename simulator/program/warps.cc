@@ -45,7 +45,10 @@ class WarpCompiler {
     } else if (const auto* access = std::get_if<MemoryAccess>(&item.what)) {
       node.atomic = is_atomic(*access);
       node.copy = is_asynchronous_copy(*access);
-      if (access->address) node.address = condition(*access->address);
+      if (access->address) {
+        node.address = condition(*access->address);
+        node.address->expression.keep_parts(kSlotsOfThreads);
+      }
     } else if (const auto* repeat = std::get_if<Repeat>(&item.what)) {
       compile(node, *repeat);
     } else if (const auto* when = std::get_if<When>(&item.what)) {

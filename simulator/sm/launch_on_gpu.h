@@ -29,6 +29,15 @@ struct LaunchOnGpu {
   KnownRuns* known_runs = nullptr;  // of launches before; none: each launch is simulated
 };
 
+// What is found of the warps of a launch to simulate it; of a program with a change, too, so that both are looked at as
+// closely.
+inline WarpOptions whole_launch_options() {
+  WarpOptions options;
+  options.sectors = options.machine = true;
+  options.budget = 150'000;  // some 100 ms
+  return options;
+}
+
 // The kernel's resources in a launch that asks for so much dynamic shared memory (with_shared_bytes()), with
 // its estimated registers where none are known.
 KernelResources resources_of(const KernelProgram& program, std::optional<std::int64_t> shared_bytes);

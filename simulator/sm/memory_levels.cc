@@ -156,18 +156,20 @@ class RunsOfLaunch {
 
   SmRun run(const SmOptions& options) {
     if (known_ == nullptr || options.listener != nullptr) return run_sm(trace_, figures_, options);
-    const std::int64_t blocks = blocks_of(options);
-    LaunchSignature signature = of_beginning(options, blocks);
-    add_options(options, signature);
-    const KnownRuns::Key beginning = signature.value;
-    // It was cut before the last blocks.
-    const auto is_cut = [&](const SmRun& run) { return !run.complete && blocks > run.blocks + 1; };
-    if (const auto known = known_->run(beginning); known && is_cut(*known)) return *known;
-    add_end(options, blocks, signature);
-    if (const auto known = known_->run(signature.value)) return *known;
+    Keys keys;
+    if (const auto known = known_run(options, keys)) return *known;
     SmRun run = run_sm(trace_, figures_, options);
-    known_->add(is_cut(run) ? beginning : signature.value, run);
+    known_->add(is_cut(run, blocks_of(options)) ? keys.beginning : keys.whole, run);
     return run;
+  }
+
+  // With a listener, which hears no more than it needs where the run is known.
+  SmRun heard(SmOptions options) {
+    Keys keys;
+    const auto known = known_ == nullptr ? std::nullopt : known_run(options, keys);
+    options.known_run = known.has_value();
+    const SmRun run = run_sm(trace_, figures_, options);
+    return known && options.listener->has_enough() ? *known : run;
   }
 
   // What of_beginning() gives decides it, and how many waves there are while they are few.
@@ -190,6 +192,26 @@ class RunsOfLaunch {
   SmFigures& figures() { return figures_; }
 
  private:
+  struct Keys {
+    KnownRuns::Key beginning{}, whole{};
+  };
+
+  // Whether it ended before the last of so many blocks.
+  static bool is_cut(const SmRun& run, std::int64_t blocks) {
+    return !run.complete && blocks > run.blocks + 1;
+  }
+
+  std::optional<SmRun> known_run(const SmOptions& options, Keys& keys) {
+    const std::int64_t blocks = blocks_of(options);
+    LaunchSignature signature = of_beginning(options, blocks);
+    add_options(options, signature);
+    keys.beginning = signature.value;
+    if (const auto known = known_->run(keys.beginning); known && is_cut(*known, blocks)) return known;
+    add_end(options, blocks, signature);
+    keys.whole = signature.value;
+    return known_->run(keys.whole);
+  }
+
   // What each kind of warps executes, and its share of the warps: those of less are looked at where they are among the
   // blocks that are signed.
   void add_groups(const LaunchWarps& warps) {
@@ -514,7 +536,8 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   options.mixed = rounded(mixed, turning_steps);
   runs.figures().memory_sector_cycles *= 1 + kTurns * rounded(mixed, turning_steps);
   options.listener = places != nullptr ? &waited : listener;
-  const SmRun timed = runs.run(options);
+  const SmRun timed =
+      options.listener == listener && listener != nullptr ? runs.heard(options) : runs.run(options);
   const double more = second_halves(timed, counts.instructions);
   levels.cycles = timed.cycles + more * timed.second_half_cycles;
   for (std::size_t i = 0; i < kSmWaits; ++i)

@@ -43,8 +43,8 @@ LaunchFigures launch_figures(const Gpu& gpu, CacheState caches);
 Result<MemoryLevels> memory_levels(const LaunchOnGpu& launch, CacheState caches,
                                    std::vector<LaunchPlace>* places = nullptr);
 
-// The levels of `launch`, and what `listener` hears of the SM whose time they have. Errors:
-// memory_levels()'s.
+// The levels of `launch`, and what `listener` hears of the SM whose time they have: no more than it needs, where that SM's
+// run is known. Errors: memory_levels()'s.
 Result<MemoryLevels> memory_levels(const LaunchOnGpu& launch, CacheState caches, SmListener& listener);
 
 }  // namespace warptime

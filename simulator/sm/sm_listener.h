@@ -56,6 +56,8 @@ class SmListener {
   virtual void shared_access(int ways, int least) = 0;
   // SmRun::second_half begins.
   virtual void half() {}
+  // Whether it needs no more (SmOptions::known_run).
+  virtual bool has_enough() const { return false; }
 };
 
 }  // namespace warptime

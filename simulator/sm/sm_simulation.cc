@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <queue>
@@ -284,23 +285,29 @@ class SmRunner {
     double imad = 0;                     // likewise the half of the FMA pipe that makes integer products
     std::priority_queue<Ready> ready;    // from a time on
     std::priority_queue<Able> able, accesses;  // now: accesses while L1's queue has room
-    // When the next one issues; accesses do from `open` on. Nothing: none will.
-    std::optional<double> earliest(double open) const {
-      if (!able.empty()) return free;
-      std::optional<double> time;
-      if (!accesses.empty()) time = std::max(free, open);
-      if (!ready.empty()) time = std::min(time.value_or(ready.top().time), ready.top().time);
-      return time ? std::optional(std::max(free, *time)) : time;
+    // When the next one issues; accesses do from `open` on. False: none will. This is asked for each item that is simulated,
+    // and an std::optional would go through memory.
+    bool earliest(double open, double& time) const {
+      time = free;
+      if (!able.empty()) return true;
+      if (accesses.empty() && ready.empty()) return false;
+      if (accesses.empty())
+        time = ready.top().time;
+      else
+        time = ready.empty() ? std::max(free, open) : std::min(std::max(free, open), ready.top().time);
+      time = std::max(free, time);
+      return true;
     }
   };
 
   void simulate() {
     next_block_ = options_.sm;
     places_for_blocks_.assign(static_cast<std::size_t>(options_.active_blocks), BlockPlace{});
-    while (const std::optional<std::size_t> warp = next_warp()) {
+    for (std::size_t warp = next_warp(); warp != kNoWarp; warp = next_warp()) {
       ++steps_;
       if (run_.accesses >= options_.most_accesses || spent()) return finish_cut();
-      execute(*warps_[*warp], *warp);
+      if (options_.known_run && options_.listener->has_enough()) return finish_cut();
+      execute(*warps_[warp], warp);
       if (half_cycles_ < 0 && (run_.accesses >= options_.most_accesses / 2 || steps_ >= most_steps_ / 2)) {
         half_ = run_.counts;
         half_waits_ = run_.waits;
@@ -322,8 +329,10 @@ class SmRunner {
 
   bool spent() const { return steps_ >= most_steps_ || patience_ <= 0; }
 
+  static constexpr std::size_t kNoWarp = std::numeric_limits<std::size_t>::max();
+
   // The one that issues next, with now_ at that time.
-  std::optional<std::size_t> next_warp() {
+  std::size_t next_warp() {
     while (!places_for_blocks_.empty() && !spent()) {
       const BlockPlace place = places_for_blocks_.back();
       places_for_blocks_.pop_back();
@@ -336,12 +345,12 @@ class SmRunner {
       double earliest = 0;
       for (std::size_t i = 0; i < partitions_.size(); ++i) {
         Partition& partition = partitions_[(turn_ + i) % partitions_.size()];
-        const std::optional<double> time = partition.earliest(open);
-        if (!time || (next != nullptr && *time >= earliest)) continue;
+        double time = 0;
+        if (!partition.earliest(open, time) || (next != nullptr && time >= earliest)) continue;
         next = &partition;
-        earliest = *time;
+        earliest = time;
       }
-      if (next == nullptr) return std::nullopt;
+      if (next == nullptr) return kNoWarp;
       for (; !next->ready.empty() && next->ready.top().time <= earliest; next->ready.pop()) {
         const Ready& ready = next->ready.top();
         const Warp& warp = *warps_[ready.warp];

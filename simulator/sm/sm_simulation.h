@@ -91,6 +91,8 @@ struct SmOptions {
   // The first blocks are found at work, each at another place, as those of later waves are: they start where others end.
   bool in_the_middle = false;
   SmListener* listener = nullptr;  // sm_listener.h
+  // The run is known, and simulated for the listener alone: until that has enough.
+  bool known_run = false;
 };
 
 struct SmCounts {

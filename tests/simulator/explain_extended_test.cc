@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <map>
+#include <memory>
 #include <set>
 
 #include "random_program.h"
@@ -12,6 +13,7 @@
 #include "simulator/predict/counters.h"
 #include "simulator/predict/explanation.h"
 #include "simulator/predict/fixed_block.h"
+#include "simulator/predict/remembered_work.h"
 #include "simulator/predict/sm_timeline.h"
 #include "simulator/program/walk.h"
 #include "test_files.h"
@@ -167,6 +169,42 @@ TEST(ExplainExtended, LinesAndLimitsSumToTheRow) {
     ASSERT_TRUE(explanations) << to_text(explanations.diagnostics());
     expect_sums(explanations->front());
     if (HasFailure()) FAIL() << to_yaml(program);
+  }
+}
+
+// What reports do: all of a plan's launches are looked at with one memory of work, in several threads.
+TEST(ExplainExtended, IsTheSameInSeveralThreadsWithSharedWork) {
+  for (const Kernel& kernel : kernels()) {
+    const auto program = std::make_shared<const KernelProgram>(program_of(kernel.program));
+    const ProgramLoader loader = [&](const Plan&, const PlanLaunch&, const Gpu&) -> Result<LoadedProgram> {
+      return LoadedProgram{program, {}};
+    };
+    const Plan plan =
+        plan_of(fmt::format("name: plan\nparameters: [N]\nlaunches: [{{kernel: k, grid: {}, block: {}, "
+                            "repeat: N}}]\n",
+                            kernel.grid, kernel.block));
+    const auto values = *parse_parameters("N=1,2,3,4,5");
+    PredictionOptions options = extended();
+    const auto alone = explain_all(plan, h100(), values, options, loader);
+    const auto counted = count_all(plan, h100(), values, options, loader);
+    const auto drawn = sm_timelines(plan, h100(), values, options, loader, 100);
+    options.remembered = std::make_shared<RememberedWork>();
+    const auto shared = explain_all(plan, h100(), values, options, loader, 4);
+    const auto counted_shared = count_all(plan, h100(), values, options, loader, 4);
+    const auto drawn_shared = sm_timelines(plan, h100(), values, options, loader, 100);
+    ASSERT_TRUE(alone && shared && counted && counted_shared && drawn && drawn_shared);
+    for (std::size_t i = 0; i < alone->size(); ++i) {
+      const auto &a = (*alone)[i], &b = (*shared)[i];
+      EXPECT_EQ(a.row.parameters, b.row.parameters);
+      EXPECT_EQ(a.row.time.total_us, b.row.time.total_us);
+      ASSERT_EQ(a.claims.size(), b.claims.size());
+      for (std::size_t k = 0; k < a.claims.size(); ++k) EXPECT_EQ(a.claims[k].text, b.claims[k].text);
+      for (std::size_t k = 0; k < (*counted)[i].launches.size(); ++k)
+        EXPECT_EQ((*counted)[i].launches[k].values, (*counted_shared)[i].launches[k].values);
+      EXPECT_EQ((*drawn)[i].sm_cycles, (*drawn_shared)[i].sm_cycles);
+      EXPECT_EQ((*drawn)[i].collected, (*drawn_shared)[i].collected);
+      EXPECT_EQ((*drawn)[i].warps.size(), (*drawn_shared)[i].warps.size());
+    }
   }
 }
 

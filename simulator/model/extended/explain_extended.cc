@@ -123,9 +123,7 @@ class ChangedRow {
       LaunchOnGpu whole = *launch.whole;
       whole.program = &program;
       whole.known_runs = nullptr;  // they are of the program as it is
-      WarpOptions options;
-      options.sectors = options.machine = true;
-      const auto warps = warp_program.launch(whole.values, whole.size, whole.shares, options);
+      const auto warps = warp_program.launch(whole.values, whole.size, whole.shares, whole_launch_options());
       if (!warps) return std::nullopt;
       whole.warps = &*warps;
       whole.occupancy =

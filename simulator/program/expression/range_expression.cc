@@ -212,8 +212,8 @@ ValueRange add(const ValueRange& a, const ValueRange& b, const DimensionCounts& 
 class RangeExpression::Evaluation {
  public:
   Evaluation(const std::vector<Node>& nodes, const ValueRange* slots, const DimensionCounts& counts,
-             RangeObstacles* obstacles)
-      : nodes_(nodes), slots_(slots), counts_(counts), obstacles_(obstacles) {}
+             RangeObstacles* obstacles, Kept* kept)
+      : nodes_(nodes), slots_(slots), counts_(counts), obstacles_(obstacles), kept_(kept) {}
 
   ValueRange evaluate(std::uint32_t index) {
     const Node& node = nodes_[index];
@@ -259,8 +259,28 @@ class RangeExpression::Evaluation {
                    condition.dimensions() | a.dimensions() | b.dimensions());
   }
 
+  // Room for a value that is made where it stays.
+  union Place {
+    Place() {}
+    ValueRange range;
+  };
+
+  // That of a name and of what is kept where it stands, others in `place`.
+  const ValueRange& operand(std::uint32_t index, Place& place) {
+    const Node& node = nodes_[index];
+    if (node.op == Operator::name && node.number >= 0) return slots_[node.number];
+    if (kept_ == nullptr || node.kept < 0) return *::new (&place.range) ValueRange(evaluate(index));
+    const auto at = static_cast<std::size_t>(node.kept);
+    if (kept_->made_[at] == 0) {
+      kept_->values_[at] = evaluate(index);
+      kept_->made_[at] = 1;
+    }
+    return kept_->values_[at];
+  }
+
   ValueRange arithmetic(const Node& node) {
-    ValueRange a = evaluate(node.operands[0]);
+    if (node.operands.size() > 1) return of_several(node);
+    const ValueRange a = evaluate(node.operands[0]);
     if (!a.known) return a;
     if (node.op == Operator::negate) return sum(ValueRange(0), a, -1, counts_);
     if (node.op == Operator::logical_not) return negation(node, a);
@@ -268,11 +288,23 @@ class RangeExpression::Evaluation {
       if (a.low < 1) return ValueRange::unknown();
       return between(arithmetic::log2(a.low), arithmetic::log2(a.high), a.dimensions());
     }
-    for (std::size_t i = 1; i < node.operands.size() && a.known; ++i) {
-      const ValueRange b = evaluate(node.operands[i]);
-      a = b.known ? apply(node.op, a, b) : b;
-    }
     return a;
+  }
+
+  // ((first op second) op third) …
+  ValueRange of_several(const Node& node) {
+    Place first, second, right;
+    const ValueRange* a = &operand(node.operands[0], first);
+    Place* next = &second;
+    const std::size_t last = node.operands.size() - 1;
+    for (std::size_t i = 1; a->known; ++i) {
+      const ValueRange& b = operand(node.operands[i], right);
+      if (!b.known) return b;
+      if (i == last) return apply(node.op, *a, b);
+      a = ::new (&next->range) ValueRange(apply(node.op, *a, b));
+      next = next == &second ? &first : &second;
+    }
+    return *a;
   }
 
   ValueRange negation(const Node& node, const ValueRange& a) {
@@ -437,6 +469,7 @@ class RangeExpression::Evaluation {
   const ValueRange* slots_;
   const DimensionCounts& counts_;
   RangeObstacles* obstacles_;
+  Kept* kept_;
 };
 
 RangeExpression::RangeExpression(const Expression& expression,
@@ -445,8 +478,32 @@ RangeExpression::RangeExpression(const Expression& expression,
 }
 
 ValueRange RangeExpression::evaluate(const ValueRange* slots, const DimensionCounts& counts,
-                                     RangeObstacles* obstacles) const {
-  return Evaluation(nodes_, slots, counts, obstacles).evaluate(static_cast<std::uint32_t>(nodes_.size() - 1));
+                                     RangeObstacles* obstacles, Kept* kept) const {
+  if (kept != nullptr && kept->made_.size() != kept_) {
+    kept->values_.resize(kept_);
+    kept->made_.assign(kept_, 0);
+  }
+  return Evaluation(nodes_, slots, counts, obstacles, kept)
+      .evaluate(static_cast<std::uint32_t>(nodes_.size() - 1));
+}
+
+void RangeExpression::keep_parts(std::span<const int> changing) {
+  // Only what has no obstacles can be kept: they would be named only once.
+  std::vector<char> keeps(nodes_.size(), 0);
+  kept_ = 0;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {  // operands come first
+    Node& node = nodes_[i];
+    const bool plain = node.op == Operator::add || node.op == Operator::subtract ||
+                       node.op == Operator::multiply || node.op == Operator::negate ||
+                       node.op == Operator::integer;
+    const bool same = node.op == Operator::name &&
+                      std::find(changing.begin(), changing.end(), node.number) == changing.end();
+    keeps[i] = same || (plain && std::all_of(node.operands.begin(), node.operands.end(),
+                                             [&](std::uint32_t one) { return keeps[one] != 0; }));
+    if (keeps[i] != 0) continue;
+    for (const std::uint32_t one : node.operands)
+      if (keeps[one] != 0 && nodes_[one].op != Operator::name) nodes_[one].kept = static_cast<int>(kept_++);
+  }
 }
 
 bool RangeExpression::value_of(std::uint32_t index, const ValueRange* slots, std::int64_t& value) const {

@@ -10,10 +10,12 @@
 // divisor.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -105,10 +107,24 @@ class RangeExpression {
   // slot_of: the index of a name's range in the array for evaluate(); negative if it has none: then it is unknown.
   RangeExpression(const Expression& expression, const std::function<int(const std::string&)>& slot_of);
 
+  // Values of its sums and products that do not change while some slots do, once they are needed.
+  class Kept {
+   public:
+    // Other slots change.
+    void forget() { std::fill(made_.begin(), made_.end(), char{0}); }
+
+   private:
+    friend class RangeExpression;
+    std::vector<ValueRange> values_;
+    std::vector<char> made_;
+  };
+  // Lets `Kept` have the parts that do not depend on these slots.
+  void keep_parts(std::span<const int> changing);
+
   // The values that evaluate_count can have, or more: never fewer. Unknown where it fails. `obstacles`, if given, takes
-  // what keeps it from being decided.
+  // what keeps it from being decided. `kept`, if given, is of this expression.
   ValueRange evaluate(const ValueRange* slots, const DimensionCounts& counts,
-                      RangeObstacles* obstacles = nullptr) const;
+                      RangeObstacles* obstacles = nullptr, Kept* kept = nullptr) const;
   // The same where each slot that matters has a single value. False: unknown.
   bool value(const ValueRange* slots, std::int64_t& value) const {
     return value_of(static_cast<std::uint32_t>(nodes_.size() - 1), slots, value);
@@ -125,6 +141,7 @@ class RangeExpression {
     Expression::Operator op = Expression::Operator::integer;
     std::vector<std::uint32_t> operands;
     std::int64_t number = 0;  // an integer's value, a name's slot
+    int kept = -1;            // its index in Kept
   };
   class Evaluation;
   bool value_of(std::uint32_t index, const ValueRange* slots, std::int64_t& value) const;
@@ -132,6 +149,7 @@ class RangeExpression {
   std::uint32_t compile(const Expression& expression, const std::function<int(const std::string&)>& slot_of);
 
   std::vector<Node> nodes_;  // operands come before; the root is the last
+  std::size_t kept_ = 0;     // how many parts have an index in Kept
 };
 
 }  // namespace warptime

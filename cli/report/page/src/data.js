@@ -188,6 +188,24 @@ export class Report {
     }
     return points;
   }
+  // Which method is the fastest from which size on: [{ method, from }], of one at least.
+  fastest(gpu, values, block = 0) {
+    const at = new Map(); // size → the fastest there
+    for (const method of this.methods)
+      for (const one of this.series(method, gpu, values, block))
+        if (one.us > 0 && !(at.get(one.size)?.us <= one.us)) at.set(one.size, { method, us: one.us });
+    const runs = [];
+    for (const [size, { method }] of [...at].sort((a, b) => a[0] - b[0])) {
+      const last = runs[runs.length - 1];
+      if (last?.method === method) {
+        last.to = size;
+        continue;
+      }
+      const crossing = last && this.crossovers(gpu, values, last.method, method, block).find((one) => one.size > last.to && one.size <= size);
+      runs.push({ method, from: crossing?.size ?? size, to: size });
+    }
+    return runs;
+  }
   // Where the second method becomes the faster one or stops being it: [{ size, faster: number of the method from there on }].
   crossovers(gpu, values, first, second, block = 0) {
     const a = this.series(first, gpu, values, block);

@@ -6,12 +6,14 @@ import { TimelineView } from "./timeline.js";
 import * as charts from "./charts.js";
 import { allVisible, h, replace, s } from "./dom.js";
 import { flowView } from "./flow.js";
+import { inputsSection, shownInputs } from "./inputs.js";
 import * as say from "./text.js";
 import { banners, follow, kept } from "./watch.js";
 
 const MOST_CHARTS = 12, TOO_CLOSE = 1.1;
 
-const report = new Report(allVisible(JSON.parse(document.getElementById("report").textContent)));
+const inputs = shownInputs(allVisible(JSON.parse(document.getElementById("report").textContent)));
+const report = new Report(inputs.data);
 const { methods, size } = report;
 const blockSizes = [...new Set(methods.flatMap((method) => [...method.blockGrids.keys()]))].sort((a, b) => a - b);
 // What is chosen at first, or was on the page that this one replaces, as far as there still is such.
@@ -182,7 +184,31 @@ function answers() {
       next ? `; ${whyFaster(best.method, best.found, next.method, next.found)}.` : ".", notice);
   };
   updating(lead, update);
+  // Of more than two: which one is the fastest, over the sizes, and by how much at the largest.
+  const drawFastest = () => {
+    const rows = [];
+    const others = combos.length > 1;
+    for (const gpu of report.gpuNames)
+      for (const combo of combos) {
+        const values = new Map([...state.values, ...combo]);
+        if (size) values.set(size.name, size.values[size.values.length - 1]);
+        const found = methods.map((method) => ({ method, at: method.at(gpu, values, state.block) })).filter((one) => one.at).sort((a, b) => a.at.us - b.at.us);
+        if (found.length === 0) continue;
+        const [best, next] = found;
+        const ratio = next ? next.at.us / best.at.us : 1;
+        rows.push([gpu, ...(others ? [valuesText(combo)] : []), fastestText(report.fastest(gpu, values, state.block)), `${best.method.name}: ${say.time(best.at.us)}`, next ? `${next.method.name}: ${say.time(next.at.us)}` : "–",
+          next ? `${say.digits(ratio, 3)} times${ratio < TOO_CLOSE ? " (too close to call)" : ""}` : "–", next ? whyFaster(best.method, best.at, next.method, next.at) : "the only one here"]);
+      }
+    const largest = size ? `at ${size.name} = ${say.size(size.values[size.values.length - 1])}` : "";
+    const titles = ["GPU", ...(others ? ["parameters"] : []), "fastest", `fastest ${largest}`, `next ${largest}`, "longer", "why"];
+    fill(table(methods.map((method) => method.name).join(", "), titles, rows.slice(0, LIMIT), "answers"), titles, rows);
+  };
+  const fastestText = (runs) => (runs.length === 1 ? `${runs[0].method.name}${size && size.values.length > 1 ? ", at every size shown" : ""}` : runs.map((one, i) => (i === 0 ? `${one.method.name} below` : `${one.method.name} from ${size.name} ≈ ${say.size(Math.round(one.from))} on`)).join("; "));
+  const LIMIT = 48;
+  const fill = (made, titles, rows) => replace(holder, h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Which is faster" }, made),
+    rows.length > LIMIT ? details(`${rows.length - LIMIT} rows more`, h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "More rows" }, table(null, titles, rows.slice(LIMIT), "answers"))) : null);
   const drawTable = () => {
+    if (methods.length > 2) return drawFastest();
     const rows = [];
     const others = combos.length > 1;
     for (const gpu of report.gpuNames)
@@ -207,15 +233,12 @@ function answers() {
       }
     const largest = size ? `at ${size.name} = ${say.size(size.values[size.values.length - 1])}` : "";
     const titles = ["GPU", ...(others ? ["parameters"] : []), ...(methods.length < 2 ? [`time ${largest}`, "what bounds it"] : ["faster", `${first.name} ${largest}`, `${second.name} ${largest}`, `faster ${largest}`, "why"])];
-    const limit = 48;
-    const made = table(methods.length > 1 ? `${first.name} against ${second.name}` : null, titles, rows.slice(0, limit), "answers");
-    replace(holder, h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Which is faster" }, made),
-      rows.length > limit ? details(`${rows.length - limit} rows more`, h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "More rows" }, table(null, titles, rows.slice(limit), "answers"))) : null);
+    fill(table(methods.length > 1 ? `${first.name} against ${second.name}` : null, titles, rows.slice(0, LIMIT), "answers"), titles, rows);
   };
   let block = -1;
   updating(holder, () => block !== state.block && ((block = state.block), drawTable()));
   const title = methods.length > 1 ? "Which is faster, where, and why" : "How long it takes, and why";
-  return section("answers", title, lead, holder, methods.length > 2 ? h("p", { class: "note" }, "The table compares the first two inputs; the charts show all.") : null,
+  return section("answers", title, lead, holder, methods.length > 2 ? h("p", { class: "note" }, "The charts mark where the first two inputs cross.") : null,
     h("p", { class: "note" }, `A crossover is where the lines through the predicted points meet, on logarithmic scales. Times that differ by less than a factor of ${TOO_CLOSE} are too close to call.`));
 }
 
@@ -617,7 +640,7 @@ function notes() {
 
 const redraws = [], printed = []; // printed: told before and after printing
 document.title = `${report.title} – warptime`;
-const sections = [answers(), timesOverSize(), breakdown(), claimsSection(), rooflines(), ranking(), kernelSections(), countersSection(), measurements(), allRows(), notes()].filter(Boolean);
+const sections = [inputsSection(inputs), answers(), timesOverSize(), breakdown(), claimsSection(), rooflines(), ranking(), kernelSections(), countersSection(), measurements(), allRows(), notes()].filter(Boolean);
 const contents = h("nav", { "aria-label": "Contents" }, h("ul", {}, sections.map((one) => h("li", {}, h("a", { href: `#${one.id}` }, one.querySelector("h2").textContent)))));
 // Nothing that the title says already.
 const described = methods.map((method) => `${method.name}${method.description ? `: ${method.description}` : ""}`).join("; ");
@@ -678,7 +701,7 @@ keepers.place = {
     window.scrollTo({ top: at ? at.getBoundingClientRect().top + window.scrollY + by : by, behavior: "instant" });
   },
 };
-const save = () => ({ gpu: state.gpu, gpus: [...state.gpus], values: Object.fromEntries(state.values), block: state.block, relative: state.relative,
+const save = () => ({ inputs: inputs.wanted, gpu: state.gpu, gpus: [...state.gpus], values: Object.fromEntries(state.values), block: state.block, relative: state.relative,
   ...Object.fromEntries(Object.entries(keepers).map(([name, one]) => [name, one.save()])) });
 function restore() {
   window.history.scrollRestoration = "manual";

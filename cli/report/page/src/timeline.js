@@ -18,12 +18,27 @@ export function patterns(prefix) {
   return s("defs", {}, make("issue", []), make("calculation", line("M0 6L6 0")), make("transaction", line("M0 3H6")), make("idle", s("circle", { cx: 3, cy: 3, r: 0.9, class: "hatchdot" })));
 }
 
+// Intervals are begin, cycles, state and place, one after the other. A page has in place of begin what is between an interval and
+// the one before, and tenths of cycles.
+const added = new WeakSet();
+function addUp(intervals) {
+  if (added.has(intervals)) return;
+  added.add(intervals);
+  let end = 0;
+  for (let i = 0; i < intervals.length; i += 4) {
+    intervals[i] = intervals[i] / 10 + end;
+    intervals[i + 1] /= 10;
+    end = intervals[i] + intervals[i + 1];
+  }
+}
+
 let number = 0;
 
 export class TimelineView {
   // linesOf: the lines of the code that a place is of.
   constructor(timeline, states, { onPoint, linesOf }) {
     Object.assign(this, { timeline, states, onPoint });
+    for (const intervals of [...timeline.partitions, ...timeline.warps.map((warp) => warp.intervals)]) addUp(intervals);
     this.prefix = `t${++number}`;
     const end = Math.max(1, timeline.collected);
     this.whole = [0, end];
