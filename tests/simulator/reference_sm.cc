@@ -7,6 +7,8 @@
 #include <map>
 #include <set>
 
+#include "simulator/program/shared_conflicts.h"
+
 namespace warptime::test {
 namespace {
 
@@ -172,7 +174,7 @@ class ReferenceSm {
       }
       if (!issue()) break;
     }
-    run_.cycles = std::max({now_, end_, l1_free_, l2_free_, memory_free_});
+    run_.cycles = std::max({now_, end_, l1_free_, l2_free_, l2_stores_free_, memory_free_});
     return run_;
   }
 
@@ -180,6 +182,7 @@ class ReferenceSm {
   struct Partition {
     double free = 0;
     std::array<double, kPipes> pipes{};
+    double imad = 0;
   };
   struct Block {
     std::int64_t number = 0, running = 0;
@@ -330,6 +333,10 @@ class ReferenceSm {
         partition.pipes[pipe] = std::max(partition.pipes[pipe], start) + held;
         done = std::max(done, partition.pipes[pipe]);
       }
+    if (item.machine && item.machine->imad > 0) {
+      partition.imad = std::max(partition.imad, start) + item.machine->imad;
+      done = std::max(done, partition.imad);
+    }
     if (item.machine && item.machine->cycles > 0)
       done = std::max(done, start + item.machine->cycles);
     else if (detail != nullptr && detail->chain)
@@ -362,6 +369,7 @@ class ReferenceSm {
 
   static constexpr double kLongestQueue = 500;
   static constexpr double kUntilFree = 400;  // a block's place
+  static constexpr double kSpan = 8000;      // over which use is averaged
 
   void access_memory(Warp& warp, const Step& step, const MemoryAccess& access, double start) {
     ++run_.accesses;
@@ -375,12 +383,11 @@ class ReferenceSm {
     for (const auto& [line, bits] : lines) sectors += std::popcount(bits);
     const double of_threads = static_cast<double>(step.addresses.size()) * static_cast<double>(bytes);
     double done = start;
-    // 128 bytes a cycle, whether threads share them or not.
-    if (access.kind == MemoryAccess::Kind::load && !is_atomic(access))
-      l1_free_ =
-          std::max(l1_free_, start) + std::max(0.0, of_threads / 128 - static_cast<double>(lines.size()));
+    const bool loads = access.kind == MemoryAccess::Kind::load || is_asynchronous_copy(access);
+    const double each =
+        loads && !is_atomic(access) ? l1_cycles(step, bytes, lines) / static_cast<double>(lines.size()) : 1;
     for (const auto& [line, bits] : lines) {
-      const double turn = turn_at_l1(start);
+      const double turn = turn_at_l1(start, each);
       const bool floating = step.item->detail && step.item->detail->floating;
       if (is_atomic(access)) {
         done =
@@ -428,10 +435,28 @@ class ReferenceSm {
     return nullptr;
   }
 
-  double turn_at_l1(double time) {
-    const double turn = std::max({time, l1_free_, l2_free_ - kLongestQueue});
-    l1_free_ = turn + 1;
+  double turn_at_l1(double time, double cycles = 1) {
+    const double turn = std::max({time, l1_free_, l2_free_ - kLongestQueue, l2_stores_free_ - kLongestQueue});
+    l1_free_ = turn + cycles;
     return turn;
+  }
+
+  // Four lines a cycle, of which no two have the same last bits; a word of each bank a cycle, for as many threads as
+  // have 128 bytes together.
+  double l1_cycles(const Step& step, std::int64_t bytes,
+                   const std::map<std::int64_t, unsigned>& lines) const {
+    std::array<double, 4> looked_up{};
+    for (const auto& [line, bits] : lines) looked_up[static_cast<std::size_t>(line % 4)] += 1;
+    const double least = static_cast<double>(step.addresses.size()) * static_cast<double>(bytes) / 128;
+    const double cycles = std::max({1.0, least, *std::max_element(looked_up.begin(), looked_up.end())});
+    if (static_cast<double>(lines.size()) <= least + 1) return cycles;
+    std::array<std::int64_t, 32> of_lanes{};
+    std::uint32_t active = 0;
+    for (std::size_t i = 0; i < step.lanes.size(); ++i) {
+      of_lanes[static_cast<std::size_t>(step.lanes[i])] = step.addresses[i];
+      active |= std::uint32_t{1} << step.lanes[i];
+    }
+    return std::max<double>(cycles, shared_ways(of_lanes, active, bytes, ChipAccess::Kind::load));
   }
 
   // The line of L1, now the one that was used last.
@@ -470,34 +495,57 @@ class ReferenceSm {
 
   double turn_at_l2(double time, double sectors) {
     const double turn = std::max({time, l2_free_, memory_free_ - kLongestQueue});
-    l2_free_ = turn + sectors * figures_.l2_sector_cycles;
+    const double cycles = sectors * figures_.l2_sector_cycles;
+    l2_busy_ = l2_busy_ * std::exp(-std::max(0.0, time - l2_busy_since_) / kSpan) + cycles;
+    l2_busy_since_ = std::max(l2_busy_since_, time);
+    l2_free_ = std::max(l2_free_, turn - std::min(1000.0, time / 8)) + cycles;
+    return turn;
+  }
+
+  double l2_crowd() const {
+    const double used = std::min(0.95, l2_busy_ / kSpan);
+    return 27 * used / (1 - used);
+  }
+
+  // Of stores, which wait for reads as well.
+  double stores_at_l2(double time, double sectors) {
+    const double turn = std::max({time, l2_stores_free_, memory_free_ - kLongestQueue});
+    l2_stores_free_ =
+        std::max(l2_stores_free_, turn - std::min(1000.0, time / 8)) + sectors * figures_.l2_sector_cycles;
     return turn;
   }
 
   // What a request waits for others at the memory.
   double turn_at_memory(double time, double sectors) {
     const double cycles = sectors * figures_.memory_sector_cycles;
-    busy_ *= std::exp(-std::max(0.0, time - busy_since_) / 1000);
+    busy_ *= std::exp(-std::max(0.0, time - busy_since_) / kSpan);
     busy_ += cycles;
     busy_since_ = std::max(busy_since_, time);
-    memory_free_ = std::max(memory_free_, time) + cycles;
-    const double used = std::min(0.95, busy_ / 1000);
-    return 50 * used / (1 - used);
+    memory_free_ = std::max(memory_free_, time - std::min(2000.0, time / 8)) + cycles;
+    const double used = std::min(0.95, busy_ / kSpan);
+    return 78 * used / (1 - used) + 370 * options_.mixed * used;
   }
 
   double read(std::int64_t address, int sector, double time, bool stored, double weight) {
     const double turn = turn_at_l2(time, options_.reads_at_l2 * weight);
+    l2_stores_free_ += options_.reads_at_l2 * weight * figures_.l2_sector_cycles;
+    // Whether L2 has the line no more.
+    float& seen_at = seen_at_[address];
+    if (options_.bytes_at_l2 > 0 && passed_ - seen_at > options_.bytes_at_l2)
+      for (int other = 0; other < 4; ++other) seen_.erase({address, other});
+    seen_at = static_cast<float>(passed_);
     if (seen_.contains({address, sector}))
-      return turn + (stored ? figures_.stored_latency : figures_.l2_latency);
+      return turn + ((stored ? figures_.stored_latency : figures_.l2_latency) + l2_crowd());
     const bool first = !seen_.contains({address, sector ^ 1});
     seen_.insert({address, sector});
     if (first) {
       run_.counts.first_bytes += 64;
+      passed_ += 64 * options_.from_memory;
       owed_ += options_.from_memory;
       memory_has_it_ = owed_ >= 1;
       if (memory_has_it_) owed_ -= 1;
     }
-    if (!memory_has_it_) return turn + figures_.l2_latency;
+    if (!memory_has_it_) return turn + (figures_.l2_latency + l2_crowd());
     const double crowd = turn_at_memory(turn, first ? 2 : 0);
     return std::max(turn, memory_free_) + figures_.memory_latency + crowd;
   }
@@ -522,10 +570,13 @@ class ReferenceSm {
       if (!whole) leaves = time + figures_.store_wait;
       leave += 1;
     }
-    line.loaded &= ~sectors;
+    for (std::size_t sector = 0; sector < 4; ++sector)
+      if (whole && (sectors >> sector & 1) != 0 && (line.loaded >> sector & 1) == 0)
+        line.ready[sector] = time;
+    if (whole) line.loaded |= sectors;
     line.stored |= sectors;
     if (in_part) run_.counts.partial_store_sectors += leave;
-    const double turn = turn_at_l2(time, leave * (in_part ? 2.2 : 1) * 1.9);
+    const double turn = stores_at_l2(time, leave * (in_part ? 2.2 : 1) * 1.9);
     turn_at_memory(turn, leave * options_.to_memory * (in_part && options_.to_memory > 0.5 ? 4 : 1));
   }
 
@@ -558,7 +609,7 @@ class ReferenceSm {
     double ready = 0;
     for (const auto& [sector, many] : turns) {
       double& slice = slices_[address >> 2];
-      slice = std::max(slice, sent) + many * one * 0.83;
+      slice = std::max(slice, sent - std::min(2000.0, time / 8)) + many * one * 0.83;
       double& free = atomic_sectors_[sector];
       free = std::max(free, sent) + many * one * (floating ? 2.4 : 1);
       ready = std::max({ready, slice, free});
@@ -611,7 +662,7 @@ class ReferenceSm {
           (stores ? run_.counts.local_store_sectors : run_.counts.local_load_sectors) += count;
           (stores ? run_.counts.local_store_hits : run_.counts.local_load_hits) += hits;
           if (stores) {
-            turn_at_l2(turn, count * 1.9);
+            stores_at_l2(turn, count * 1.9);
             continue;
           }
           if (hits < count) done = std::max(done, turn_at_l2(turn, count - hits) + figures_.l2_latency);
@@ -673,7 +724,10 @@ class ReferenceSm {
   double now_ = 0, end_ = 0, next_start_ = 0, barrier_free_ = 0, constant_free_ = 0;
   std::list<std::pair<std::int64_t, double>> constants_;  // lines, and from when they are there
   std::set<std::int64_t> constants_seen_;
-  double l1_free_ = 0, l2_free_ = 0, memory_free_ = 0, busy_ = 0, busy_since_ = 0, owed_ = 0;
+  double l1_free_ = 0, l2_free_ = 0, l2_stores_free_ = 0, memory_free_ = 0, owed_ = 0;
+  double busy_ = 0, busy_since_ = 0, l2_busy_ = 0, l2_busy_since_ = 0;
+  double passed_ = 0;                      // bytes that L2 has read from memory
+  std::map<std::int64_t, float> seen_at_;  // by line, passed_ when it was read
   bool memory_has_it_ = false;
   ReferenceRun run_;
 };

@@ -73,6 +73,7 @@ class RandomSmProgram {
       for (int i = 1 + below(3); i > 0; --i)
         machine->by_pipe[static_cast<std::size_t>(below(kPipes))] += 0.25 * (1 + below(12));
       if (one_in(3)) machine->cycles = below(60);
+      if (one_in(3)) machine->imad = 0.5 * below(20);
       made.machine = std::move(machine);
     }
     const bool load = what >= 6 && std::get<MemoryAccess>(made.what).kind == MemoryAccess::Kind::load;
@@ -179,6 +180,8 @@ TEST(ReferenceSm, AgreesWithTheSimulation) {
     options.atomic_sms = 1 + static_cast<double>(random() % 4);
     options.from_memory = 0.25 * static_cast<double>(random() % 5);
     options.to_memory = 0.25 * static_cast<double>(random() % 5);
+    options.mixed = 0.25 * static_cast<double>(random() % 5);
+    options.bytes_at_l2 = random() % 2 == 0 ? 0 : 1024 * static_cast<double>(1 + random() % 32);
     options.reads_at_l2 = 0.25 * static_cast<double>(1 + random() % 4);
     const auto launch = LaunchTrace::make(program, {}, size, {});
     ASSERT_TRUE(launch);

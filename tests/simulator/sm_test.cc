@@ -52,10 +52,10 @@ TEST(SectorMap, KeepsAllLines) {
   for (int i = 0; i < 20'000; ++i) {
     const auto line = static_cast<std::int64_t>(random() % 5'000) << (i % 2 * 36);
     const auto sector = static_cast<std::uint8_t>(1U << (random() & 3));
-    map[line] |= sector;
+    map[line].sectors |= sector;
     expected[line] |= sector;
   }
-  for (const auto& [line, sectors] : expected) ASSERT_EQ(map[line], sectors);
+  for (const auto& [line, sectors] : expected) ASSERT_EQ(map[line].sectors, sectors);
 }
 
 Gpu gpu() {
