@@ -497,18 +497,19 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   const double most_read = static_cast<double>(active_sms) * counts.first_bytes + again +
                            static_cast<double>(kSectorBytes) * levels.l2_atomics;
   const double random = static_cast<double>(kMemoryBytes * active_sms) * counts.random_load_sectors;
-  // What SMs read again at a distance that the simulation did not reach does not stay in L2 until then where it saw more than
-  // that holds: that is read as often as it is asked for, of several SMs once.
-  double passes = 0;
-  const bool known = levels.unknown_share + levels.profiled_share < kFewUnknown;
-  if (known && !run.complete && whole.all_bytes > l2_keeps) {
+  // What L2 has no more is read again, of several SMs once. At a distance that the simulation did not reach, it is that where it saw
+  // more than L2 holds: then what SMs ask for is read as often as they do.
+  double passes = 0, reread = 0;
+  if (levels.unknown_share + levels.profiled_share < kFewUnknown && whole.all_bytes > l2_keeps) {
     const std::int64_t at_once = std::min(blocks, sms * active_blocks);
     const double apart = static_cast<double>(at_once) * footprint.of_blocks(blocks / 2, 1).read_bytes;
     const double once =
         static_cast<double>(active_sms) * ratio(footprint.of_blocks(0, at_once).read_bytes, apart);
-    if (once * run.counts.first_bytes > l2_keeps) passes = once * counts.first_bytes;
+    reread = once * counts.reread_bytes;
+    if (!run.complete && once * run.counts.first_bytes > l2_keeps) passes = once * counts.first_bytes;
   }
-  const double asked = (1 - stays) * std::min(std::max({traffic.read, random, again, passes}), most_read);
+  const double asked =
+      (1 - stays) * std::min(std::max({traffic.read + reread, random, again, passes}), most_read);
   const double random_stores = static_cast<double>(kSectorBytes * active_sms) * counts.random_store_sectors;
   const double stored_again = static_cast<double>(kMemoryBytes * active_sms) * counts.again_store_pieces;
   const double written = std::min(std::max({traffic.written, random_stores, stored_again}),

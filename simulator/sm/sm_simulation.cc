@@ -643,10 +643,10 @@ class SmRunner {
     const bool partial = 2 * bytes_of_all * together < sectors_of_all * kSectorBytes;
     Completion done{start, SmWait::on_chip};
     const bool loads = access.kind == MemoryAccess::Kind::load && !atomic;
-    const double cycles_of_line =
-        loads || is_asynchronous_copy(access)
-            ? load_cycles(warp, step, access, lines, unknown) / static_cast<double>(lines.size())
-            : 1;
+    const double cycles_of_line = loads || is_asynchronous_copy(access)
+                                      ? load_cycles(warp, step, access, lines, sectors_of_all, unknown) /
+                                            static_cast<double>(lines.size())
+                                      : 1;
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const LineSectors& line = lines[i];
       const double looked_up = look_up(start, cycles_of_line);
@@ -738,14 +738,17 @@ class SmRunner {
   // For which a warp's load holds L1: it looks up four lines a cycle, of which no two have the same last bits, and gives a word of
   // each bank, as shared memory does; 128 bytes a cycle, whether threads share them or not (data/hardware/h100_l1_strides.csv).
   static double load_cycles(Warp& warp, const WarpTrace::Step& step, const MemoryAccess& access,
-                            std::span<const LineSectors> lines, bool unknown) {
+                            std::span<const LineSectors> lines, std::int64_t sectors, bool unknown) {
     std::array<int, kTagBanks> looked_up{};
     for (const LineSectors& line : lines) ++looked_up[static_cast<std::size_t>(line.line) % kTagBanks];
     const std::int64_t bytes = access.bytes.value_or(4);
     const double least = static_cast<double>(std::popcount(step.threads) * bytes) / kLineBytes;
     double cycles =
         std::max<double>(*std::max_element(looked_up.begin(), looked_up.end()), std::max(least, 1.0));
-    if (unknown || static_cast<double>(lines.size()) <= least + 1) return cycles;
+    // Elements side by side are of different banks.
+    const bool together = static_cast<double>(lines.size()) <= least + 1 &&
+                          static_cast<double>(sectors * kSectorBytes) <= least * kLineBytes + kSectorBytes;
+    if (unknown || together) return cycles;
     LaneValues addresses;
     warp.trace.addresses(step, addresses);
     return std::max<double>(cycles, shared_ways(addresses, step.threads, bytes, ChipAccess::Kind::load));
@@ -1081,7 +1084,10 @@ class SmRunner {
     SectorMap::Line& line = read_[address];
     std::uint8_t& read = line.sectors;
     // L2 has it no more, if as much as it holds has come since then.
-    if (options_.bytes_at_l2 > 0 && !drawn_now_ && passed_ - line.seen > options_.bytes_at_l2) read = 0;
+    if (options_.bytes_at_l2 > 0 && !drawn_now_ && passed_ - line.seen > options_.bytes_at_l2) {
+      run_.counts.reread_bytes += 2 * kSectorBytes * (((read & 3) != 0) + ((read & 12) != 0));
+      read = 0;
+    }
     line.seen = static_cast<float>(passed_);
     const auto bit = static_cast<std::uint8_t>(1 << sector);
     if ((read & bit) != 0) return after(latency);
@@ -1319,6 +1325,7 @@ void SmCounts::add(const SmCounts& other, double times) {
   random_store_sectors += times * other.random_store_sectors;
   partial_store_sectors += times * other.partial_store_sectors;
   first_bytes += times * other.first_bytes;
+  reread_bytes += times * other.reread_bytes;
 }
 
 std::int64_t unified_l1_bytes(ComputeCapability of) {

@@ -112,6 +112,7 @@ struct SmCounts {
   double again_load_pieces = 0, again_store_pieces = 0;
   // That this SM has not read before, in the pieces of 64 bytes that memory gives.
   double first_bytes = 0;
+  double reread_bytes = 0;  // of these, what it had read before, and L2 has no more
   void add(const SmCounts& other, double times);
 };
 

@@ -468,6 +468,36 @@ ret;
   EXPECT_FALSE(slow[3]);
 }
 
+// cosf(x) after sinf(x) branches on the comparison that is there already.
+TEST(SlowPaths, MayDependOnAComparisonBefore) {
+  const auto module = ptx::parse(R"(.version 7.8
+.target sm_90
+.address_size 64
+.visible .entry both(.param .f32 x)
+{
+.reg .pred %p<2>;
+.reg .f32 %f<3>;
+ld.param.f32 %f1, [x];
+abs.f32 %f2, %f1;
+setp.ltu.f32 %p1, %f2, 0f47CE4780;
+@%p1 bra SINE;
+abs.f32 %f2, %f1;
+SINE:
+neg.f32 %f2, %f1;
+@%p1 bra COSINE;
+abs.f32 %f2, %f1;
+COSINE:
+ret;
+}
+)",
+                                 "both.ptx");
+  ASSERT_TRUE(module);
+  analysis::KernelCode code(*module, module->functions.front());
+  const auto cfg = analysis::build_cfg(code, "both.ptx");
+  ASSERT_TRUE(cfg);
+  EXPECT_EQ(slow_paths(code, *cfg), (std::vector<bool>{false, true, false, true, false}));
+}
+
 // fmodf(x, y) with |x| > 2^23 |y| takes a loop, whether y is a constant or not; fmod(x, y) one for each bit of the quotient.
 TEST(SlowPaths, AreThoseOfLargeQuotients) {
   const std::string source = R"(

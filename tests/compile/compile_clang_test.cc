@@ -456,6 +456,21 @@ TEST(CompileClang, StructuresAreCopiedElementByElement) {
   }
 }
 
+// nvcc 13.0 has the store in the loop and its remainder, since a `double` may be what a `float` is read from; but for pointers
+// that are `__restrict__`.
+TEST(CompileClang, TypesTellNothingAboutMemory) {
+  for (const auto& [restricted, stores] : {std::pair("", 1 + 4 + 1), std::pair("__restrict__", 1 + 1)}) {
+    const std::string kind = restricted,
+                      source =
+                          "__global__ void k(const float* " + kind + " in, double* " + kind +
+                          " sums, int n) {\n  sums[threadIdx.x] = 0;\n"
+                          "  for (int i = 0; i < n; ++i) sums[threadIdx.x] += in[i * 32 + threadIdx.x];\n}";
+    const Result<Source> result = compile_cuda("k.cu", source, {});
+    ASSERT_TRUE(result) << text_of(result);
+    EXPECT_EQ(count_of(result->ptx, "st.global"), static_cast<std::size_t>(stores)) << result->ptx;
+  }
+}
+
 // How often nvcc 13.0 has the loop's load in its PTX: the table of docs/compiling.md.
 TEST(CompileClang, LoopsAreUnrolledAsNvccUnrollsThem) {
   struct Case {

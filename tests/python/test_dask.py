@@ -146,6 +146,10 @@ def test_memory_is_bounded_by_the_partitions(cluster, tmp_path):
     client.wait_for_workers(3, timeout=120)
     # Every worker makes a partition first: which of them a sweep gives work to is the scheduler's choice, and one without work
     # has not loaded its libraries yet.
+    # The first of a process that has just started also loads dask's own libraries, which client.run() does not.
+    for k, worker in enumerate(client.scheduler_info()["workers"]):
+        first = warptime.dask.sweep("matrix", partitions=1, N=f"64..{64 * (k + 10)}:64", **small)
+        client.compute(first, workers=[worker], allow_other_workers=False).result(timeout=120)
     before = client.run(peak_kib_of_one_partition, str(tmp_path))
     rows = warptime.dask.sweep("matrix", partitions=40, N="64..12800000:64", **small)  # 200,000 rows of 5,000 a partition
     rows.to_csv(str(tmp_path / "b-*.csv"), index=False)

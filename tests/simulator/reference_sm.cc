@@ -449,7 +449,9 @@ class ReferenceSm {
     for (const auto& [line, bits] : lines) looked_up[static_cast<std::size_t>(line % 4)] += 1;
     const double least = static_cast<double>(step.addresses.size()) * static_cast<double>(bytes) / 128;
     const double cycles = std::max({1.0, least, *std::max_element(looked_up.begin(), looked_up.end())});
-    if (static_cast<double>(lines.size()) <= least + 1) return cycles;
+    double sectors = 0;
+    for (const auto& [line, bits] : lines) sectors += std::popcount(bits);
+    if (static_cast<double>(lines.size()) <= least + 1 && sectors <= 4 * least + 1) return cycles;
     std::array<std::int64_t, 32> of_lanes{};
     std::uint32_t active = 0;
     for (std::size_t i = 0; i < step.lanes.size(); ++i) {
@@ -532,7 +534,10 @@ class ReferenceSm {
     // Whether L2 has the line no more.
     float& seen_at = seen_at_[address];
     if (options_.bytes_at_l2 > 0 && passed_ - seen_at > options_.bytes_at_l2)
-      for (int other = 0; other < 4; ++other) seen_.erase({address, other});
+      for (const int pair : {0, 2}) {
+        const auto had = seen_.erase({address, pair}) + seen_.erase({address, pair + 1});
+        run_.counts.reread_bytes += had > 0 ? 64 : 0;
+      }
     seen_at = static_cast<float>(passed_);
     if (seen_.contains({address, sector}))
       return turn + ((stored ? figures_.stored_latency : figures_.l2_latency) + l2_crowd());

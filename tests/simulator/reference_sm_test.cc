@@ -149,6 +149,7 @@ void expect_equal(const SmCounts& fast, const SmCounts& plain) {
   EXPECT_EQ(fast.instructions, plain.instructions);
   EXPECT_EQ(fast.load_sectors, plain.load_sectors);
   EXPECT_EQ(fast.load_hits, plain.load_hits);
+  EXPECT_EQ(fast.reread_bytes, plain.reread_bytes);
   EXPECT_EQ(fast.store_sectors, plain.store_sectors);
   EXPECT_EQ(fast.store_hits, plain.store_hits);
   EXPECT_EQ(fast.merged_sectors, plain.merged_sectors);

@@ -181,6 +181,54 @@ TEST(MemoryLevels, TooManyLinesForL1AreReadAgain) {
   EXPECT_EQ(levels.memory_read_bytes, kMib);
 }
 
+TEST(MemoryLevels, LoadsFindWhatWasStored) {
+  // data/hardware/h100_stores_and_loads.csv: a store leaves the line that was loaded, whole sectors or a part of each; where it
+  // was not loaded, only whole sectors are there.
+  const std::string load = "{load: {access: coalesced, bytes: 4, array: a, address: ADDRESS}}",
+                    store = "{store: {access: coalesced, bytes: 4, array: a, address: ADDRESS}}";
+  const auto hits = [&](const std::string& items, const std::string& address) {
+    std::string text = items;
+    for (auto at = text.find("ADDRESS"); at != std::string::npos; at = text.find("ADDRESS"))
+      text.replace(at, 7, address);
+    return levels_of({"[" + text + "]", {{1, 1, 1}, {32, 1, 1}}}).l1_load_hits;
+  };
+  EXPECT_EQ(hits(load + ", " + store + ", " + load, "4 * threadIdx.x"), 4);
+  EXPECT_EQ(hits(load + ", " + store + ", " + load, "128 * threadIdx.x"), 32);
+  EXPECT_EQ(hits(store + ", " + load, "4 * threadIdx.x"), 4);
+  EXPECT_EQ(hits(store + ", " + load, "128 * threadIdx.x"), 0);
+}
+
+TEST(MemoryLevels, StridesTakeL1AsLongAsTheirBanks) {
+  // data/hardware/h100_l1_strides.csv: cycles of a load by the words between the elements of threads.
+  for (const auto& [stride, cycles] :
+       {std::pair(1, 1.06), std::pair(2, 2.0), std::pair(8, 8.01), std::pair(17, 5.0), std::pair(31, 8.0),
+        std::pair(32, 31.99), std::pair(33, 8.5), std::pair(48, 16.0)}) {
+    const MemoryLevels levels = levels_of(
+        {fmt::format("[{{repeat: 50, body: [{{load: {{access: strided, bytes: 4, array: a, address: {} *"
+                     " threadIdx.x}}}}]}}]",
+                     4 * stride),
+         {{1, 1, 1}, {1024, 1, 1}}});
+    EXPECT_NEAR(levels.cycles / (50 * 32), cycles, 0.15 * cycles + 0.6) << stride;
+  }
+}
+
+TEST(MemoryLevels, WhatL2DoesNotHoldIsReadAgain) {
+  // 132 MiB twice, and 8.25 MiB twice.
+  const auto reads = [](int iterations) {
+    const std::string load =
+        "{load: {access: coalesced, bytes: 16, array: a, address: 16 * (threadIdx.x + 256 * (blockIdx.x + "
+        "1056 * i))}}";
+    return levels_of(
+               {fmt::format(
+                    "[{{repeat: 2, body: [{{repeat: {}, counter: i, body: [{}, {{instructions: 1}}]}}]}}]",
+                    iterations, load),
+                {{1056, 1, 1}, {256, 1, 1}}})
+        .memory_read_bytes;
+  };
+  EXPECT_NEAR(reads(32), 2 * 132 * kMib, 0.1 * 132 * kMib);
+  EXPECT_NEAR(reads(2), 8.25 * kMib, 0.1 * kMib);
+}
+
 TEST(MemoryLevels, StoresToPartsOfSectorsAreMerged) {
   // Pairs of words, one after the other; and the same with a long calculation in between.
   for (const auto& [instructions, writes] : {std::pair(1, 2048), std::pair(1000, 4096)}) {
