@@ -274,7 +274,11 @@ class YamlWriter {
       put(separator, to_string(static_cast<Pipe>(i)), ": ", work.by_pipe[i]);
       separator = ", ";
     }
-    if (work.cycles > 0) put(separator, "cycles: ", work.cycles);
+    for (const auto& [name, cycles] : {std::pair("imad", work.imad), std::pair("cycles", work.cycles)}) {
+      if (!(cycles > 0)) continue;
+      put(separator, name, ": ", cycles);
+      separator = ", ";
+    }
     put('}');
   }
 

@@ -495,7 +495,7 @@ ret;
   analysis::KernelCode code(*module, module->functions.front());
   const auto cfg = analysis::build_cfg(code, "both.ptx");
   ASSERT_TRUE(cfg);
-  EXPECT_EQ(slow_paths(code, *cfg), (std::vector<bool>{false, true, false, true, false}));
+  EXPECT_EQ(slow_paths(code, *cfg), (std::vector<bool>{false, true, false, true, false, false}));
 }
 
 // fmodf(x, y) with |x| > 2^23 |y| takes a loop, whether y is a constant or not; fmod(x, y) one for each bit of the quotient.
