@@ -72,11 +72,11 @@ class SlowPaths {
     const ptx::Instruction& branch = function_.instructions[block.end - 1];
     if (branch.guard == ptx::no_index) return;
     const Operand& guard = operands_[branch.guard];
-    const auto [at, where] = comparison_for(guard, block);
-    if (where == nullptr) return;
-    const ptx::Instruction& one = function_.instructions[at];
+    const Comparison found = comparison_for(guard, block);
+    if (found.where == nullptr) return;
+    const ptx::Instruction& one = function_.instructions[found.at];
     const auto is_limit_here = [&](const Operand& side) {
-      return is_limit(side) || is_multiple_of_digit(side, *where, at);
+      return is_limit(side) || is_multiple_of_digit(side, *found.where, found.at);
     };
     const bool right = is_limit_here(operand(one, 2)), left = is_limit_here(operand(one, 1));
     if (left == right) return;
