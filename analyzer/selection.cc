@@ -2,33 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "analyzer/compile/scan_kernels.h"
 #include "analyzer/kernel_names.h"
-#include "llvm/Demangle/Demangle.h"
 
 namespace warptime {
 namespace {
-
-// `mtx` of `_Z3mtxiiPfS_S_`, `filter<float>` of a template, the symbol itself where it is not mangled.
-std::string source_name(const std::string& symbol) {
-  auto name = llvm::demangle(symbol);
-  int depth = 0;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    if (name[i] == '<') ++depth;
-    if (name[i] == '>') --depth;
-    if (name[i] == '(' && depth == 0 && name.compare(i, 21, "(anonymous namespace)") != 0) {
-      name.resize(i);
-      break;
-    }
-  }
-  // A template's name carries its result type: `void filter<float>`.
-  depth = 0;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    if (name[i] == '<' || name[i] == '(') ++depth;
-    if (name[i] == '>' || name[i] == ')') --depth;
-    if (name[i] == ' ' && depth == 0) return name.substr(i + 1);
-  }
-  return name;
-}
 
 const KernelSignature* signature_of(const Source& source, std::string_view symbol) {
   for (const auto& kernel : source.kernels)
@@ -37,7 +15,7 @@ const KernelSignature* signature_of(const Source& source, std::string_view symbo
 }
 
 std::string kernel_name(const KernelSignature* signature, const ptx::Function& function) {
-  return signature != nullptr ? signature->name : source_name(std::string(function.name));
+  return signature != nullptr ? signature->name : compiling::function_name(std::string(function.name));
 }
 
 }  // namespace

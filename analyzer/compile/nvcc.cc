@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -208,6 +209,19 @@ std::vector<KernelSignature> find_kernels(const Source& source, std::string_view
   return match_kernels(source.ptx, parsed.kernels, scan_kernels(text));
 }
 
+// nvcc names what a file keeps to itself, in an anonymous namespace or `static`, by a number that differs from run to run:
+// `_GLOBAL__N__d9443458_9_source_cu_main`. Kernels are found again by their symbols.
+void same_in_each_run(std::string& ptx) {
+  constexpr std::size_t digits = 8;
+  for (const std::string_view prefix : {"_GLOBAL__N__", "_INTERNAL_"})
+    for (std::size_t at = ptx.find(prefix); at != std::string::npos; at = ptx.find(prefix, at)) {
+      at += prefix.size();
+      std::size_t end = at;
+      while (end < ptx.size() && std::isxdigit(static_cast<unsigned char>(ptx[end])) != 0) ++end;
+      if (end - at == digits && end < ptx.size() && ptx[end] == '_') ptx.replace(at, digits, digits, '0');
+    }
+}
+
 }  // namespace
 
 Result<Nvcc> find_nvcc_in(const std::vector<std::string>& folders) {
@@ -282,6 +296,7 @@ Result<Source> compile_with_nvcc(Source source, std::string_view text, const Com
   std::optional<std::string> ptx = read_file(output);
   if (!ptx) return error(fmt::format("nvcc wrote no PTX for {}", name), "check the flags after `--`");
   source.ptx = names.undo_in_ptx(std::move(*ptx));
+  same_in_each_run(source.ptx);
   source.kernels = find_kernels(source, text, options);
   return source;
 }

@@ -130,21 +130,6 @@ std::optional<KernelSignature> declared_kernel(std::string_view code, std::size_
   return std::nullopt;
 }
 
-// "void ns::filter<float, 3>(float*, int)" -> ns::filter<float, 3>
-std::string function_name(const std::string& symbol) {
-  const std::string demangled = llvm::demangle(symbol);
-  int angles = 0;
-  std::size_t begin = 0;
-  for (std::size_t i = 0; i < demangled.size(); ++i) {
-    if (demangled[i] == '<') ++angles;
-    if (demangled[i] == '>') --angles;
-    if (angles != 0) continue;
-    if (demangled[i] == ' ') begin = i + 1;
-    if (demangled[i] == '(') return demangled.substr(begin, i - begin);
-  }
-  return demangled;
-}
-
 // ns::filter<float, 3> -> filter
 std::string_view unqualified(std::string_view name) {
   name = name.substr(0, name.find('<'));
@@ -183,6 +168,25 @@ KernelSignature match_one(std::string_view ptx, const std::string& symbol,
 }
 
 }  // namespace
+
+std::string function_name(const std::string& symbol) {
+  constexpr std::string_view anonymous = "(anonymous namespace)";
+  const std::string name = llvm::demangle(symbol);
+  int angles = 0;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name.compare(i, anonymous.size(), anonymous) == 0) {
+      i += anonymous.size() - 1;
+      continue;
+    }
+    if (name[i] == '<') ++angles;
+    if (name[i] == '>') --angles;
+    if (angles != 0) continue;
+    if (name[i] == ' ') begin = i + 1;  // behind the type of a template's result
+    if (name[i] == '(') return name.substr(begin, i - begin);
+  }
+  return name;
+}
 
 std::vector<KernelSignature> scan_kernels(std::string_view text) {
   constexpr std::string_view keyword = "__global__";

@@ -9,6 +9,10 @@
 
 namespace warptime::compiling {
 
+// A function's name in the source, without its parameters: `mtx` of `_Z3mtxiiPfS_S_`, `ns::filter<float>` of a template, the
+// symbol itself where it is not mangled.
+std::string function_name(const std::string& symbol);
+
 // Every `__global__ … name(parameters)`, with its line; the symbols are left empty.
 std::vector<KernelSignature> scan_kernels(std::string_view text);
 

@@ -26,8 +26,12 @@ class LaunchWalk : WarpState {
   }
 
   LaunchWarps run() {
-    const std::vector<LaunchBox> boxes = boxes_of(size_, shape_);
-    if (!along_line(boxes)) {
+    std::vector<LaunchBox> boxes = boxes_of(size_, shape_);
+    if (options_.block)
+      for (LaunchBox& box : boxes)
+        for (std::size_t d = 0; d < box.blocks.size(); ++d)
+          box.blocks[d] = {{(*options_.block)[d], 1, 1}, {0, 1, 1}};
+    if (options_.block || !along_line(boxes)) {
       found_ = {};
       group_of_.clear();
       double budget = static_cast<double>(options_.budget);

@@ -77,6 +77,7 @@ struct WarpOptions {
   // warp was looked at, a group has none. Totals are not needed then: they may be empty, and groups that execute as much
   // of different items stay apart.
   bool decisions = false;
+  std::optional<std::array<std::int64_t, 3>> block = {};  // only the warps of this one
 };
 
 class WarpProgram {

@@ -111,12 +111,27 @@ void PlaceListener::executed(const SmExecution& execution) {
   place.first_bytes += after.first_bytes - before.first_bytes;
 }
 
+std::vector<LaunchPlace> PlaceListener::second_half() const {
+  std::vector<LaunchPlace> half = places_;
+  for (std::size_t i = 0; i < at_half_.size(); ++i) half[i].add(at_half_[i], -1);
+  return half;
+}
+
+void PlaceListener::take_second_half(const PlaceListener& other) {
+  other_half_ = other.second_half();
+}
+
 std::vector<LaunchPlace> PlaceListener::places(double more) const {
   std::vector<LaunchPlace> all = places_;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    LaunchPlace second_half = places_[i];
-    if (i < at_half_.size()) second_half.add(at_half_[i], -1);
-    all[i].add(second_half, more);
+  for (const LaunchPlace& place : other_half_ ? *other_half_ : second_half()) {
+    const auto same = std::find_if(all.begin(), all.end(),
+                                   [&](const LaunchPlace& one) { return one.where == place.where; });
+    if (same != all.end()) {
+      same->add(place, more);
+    } else {
+      all.push_back(place);
+      all.back().add(place, more - 1);
+    }
   }
   return all;
 }

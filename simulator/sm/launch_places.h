@@ -4,6 +4,7 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -55,13 +56,18 @@ class PlaceListener : public SmListener {
   void shared_access(int ways, int least) override;
   void half() override { at_half_ = places_; }
 
+  // Lets `other` say what the second half is.
+  void take_second_half(const PlaceListener& other);
   // In the order of first execution; `more` times the second half is added.
   std::vector<LaunchPlace> places(double more) const;
 
  private:
   LaunchPlace& place_of_item(const Item* item);
 
+  std::vector<LaunchPlace> second_half() const;
+
   std::vector<LaunchPlace> places_, at_half_;
+  std::optional<std::vector<LaunchPlace>> other_half_;
   std::unordered_map<const Item*, std::size_t> by_item_;
   std::map<std::string, std::size_t> by_name_;
   double ways_ = 0, least_ways_ = 0;  // of the item that is executed

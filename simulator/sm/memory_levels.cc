@@ -114,6 +114,21 @@ double second_halves(const SmRun& run, double instructions) {
   return std::max(0.0, instructions - run.counts.instructions) / run.second_half.instructions;
 }
 
+// Where all blocks run at once, and none of the SM's comes to its end within the accesses that are simulated, what is left goes on as in the middle of
+// their work: what loops have brought to L1 grows, or shrinks, until then.
+constexpr double kMiddle = 0.5, kMuchLeft = 4;
+
+bool has_much_left(const SmRun& run, double instructions) {
+  return !run.complete && instructions > kMuchLeft * run.counts.instructions;
+}
+
+void take_second_half(SmRun& run, const SmRun& middle) {
+  if (middle.complete || !(middle.second_half.instructions > 0)) return;
+  run.second_half = middle.second_half;
+  run.second_half_cycles = middle.second_half_cycles;
+  run.second_half_waits = middle.second_half_waits;
+}
+
 // Of an SM's whole part in the launch.
 SmCounts whole_of(const SmRun& run, double instructions) {
   SmCounts counts;
@@ -257,7 +272,7 @@ class RunsOfLaunch {
 
   void add_options(const SmOptions& options, LaunchSignature& signature) const {
     for (const double figure :
-         {options.from_memory, options.reads_at_l2, options.to_memory, options.atomic_sms,
+         {options.from_memory, options.reads_at_l2, options.to_memory, options.atomic_sms, options.begin,
           options.random_bytes_at_l2, options.bytes_at_l2, options.mixed, figures_.memory_sector_cycles,
           figures_.l2_sector_cycles, figures_.block_start_cycles, static_cast<double>(figures_.l1_bytes)})
       signature.add(std::bit_cast<std::uint64_t>(figure));
@@ -302,6 +317,36 @@ double ratio(double part, double whole) {
   return whole > 0 ? std::clamp(part / whole, 0.0, 1.0) : 0;
 }
 
+std::int64_t number_of(const std::array<std::int64_t, 3>& block, const std::array<std::int64_t, 3>& grid) {
+  return block[0] + grid[0] * (block[1] + grid[1] * block[2]);
+}
+
+// An SM with a block of the warps that execute most of the launch, all of them taken together.
+std::int64_t busy_sm(const LaunchOnGpu& launch) {
+  const auto& groups = launch.warps->groups;
+  if (groups.empty()) return 0;
+  const auto most =
+      std::max_element(groups.begin(), groups.end(), [](const WarpGroup& a, const WarpGroup& b) {
+        return a.warps * a.each.instructions < b.warps * b.each.instructions;
+      });
+  return number_of(most->block, launch.size.grid) % std::max(launch.gpu->sms, 1);
+}
+
+// What the warps of an SM's blocks execute, of blocks that all run at the same time.
+double instructions_of_sm(const LaunchOnGpu& launch, std::int64_t sm) {
+  const WarpProgram warps(*launch.program);
+  const auto& grid = launch.size.grid;
+  double instructions = 0;
+  for (std::int64_t b = sm; b < launch.size.blocks(); b += std::max(launch.gpu->sms, 1)) {
+    WarpOptions options;
+    options.block = {b % grid[0], b / grid[0] % grid[1], b / grid[0] / grid[1]};
+    const auto found = warps.launch(launch.values, launch.size, launch.shares, options);
+    if (!found) return 0;
+    instructions += found->total.instructions;
+  }
+  return instructions;
+}
+
 // The SM whose blocks end last, of blocks that all run at the same time: that with the block whose warps execute most.
 // Blocks of several waves start where others have ended, which evens their lengths out: any SM is like the others.
 std::int64_t slowest_sm(const LaunchOnGpu& launch, std::int64_t at_once) {
@@ -318,8 +363,7 @@ std::int64_t slowest_sm(const LaunchOnGpu& launch, std::int64_t at_once) {
     if (most == nullptr || instructions(group) > instructions(*most)) most = &group;
   if (most == nullptr) return 0;
   if (of_first != groups.end() && instructions(*most) <= clearly * instructions(*of_first)) return 0;
-  const auto& grid = launch.size.grid;
-  return (most->block[0] + grid[0] * (most->block[1] + grid[1] * most->block[2])) % sms;
+  return number_of(most->block, launch.size.grid) % sms;
 }
 
 // Of what the launch accesses, what L2 still has from the same launch before.
@@ -450,12 +494,29 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   options.in_the_middle = waves > 2 && accesses / waves > static_cast<double>(options.most_accesses);
   PlaceListener counted, waited;
   if (places != nullptr) options.listener = &counted;
-  const SmRun run = runs.run(options);
+  const WarpTotals& total = launch.warps->total;
+  const double of_each_sm = total.instructions / static_cast<double>(active_sms);
+  SmRun run = runs.run(options);
+  constexpr double little = 0.5;
+  if (run.complete &&
+      run.counts.instructions < little * of_each_sm) {  // its blocks have hardly anything to do
+    options.sm = busy_sm(launch);
+    if (places != nullptr) counted = {};
+    run = runs.run(options);
+  }
+  PlaceListener counted_middle, waited_middle;
+  const bool one_wave = blocks <= sms * active_blocks;
+  if (one_wave && has_much_left(run, of_each_sm)) {
+    options.begin = kMiddle;
+    if (places != nullptr) options.listener = &counted_middle;
+    take_second_half(run, runs.run(options));
+    if (places != nullptr) counted.take_second_half(counted_middle);
+    options.begin = 0;
+  }
   options.listener = nullptr;
   const double joined_reads = share_of_reads(runs, *trace, options, gpu, footprint);
 
-  const WarpTotals& total = launch.warps->total;
-  const SmCounts counts = whole_of(run, total.instructions / static_cast<double>(active_sms));
+  const SmCounts counts = whole_of(run, of_each_sm);
   // Where addresses are not known, their patterns' sectors are what each warp would access if all of them lay
   // in different ones.
   const auto spread = [](double sectors, double of_patterns) {
@@ -537,9 +598,18 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   options.mixed = rounded(mixed, turning_steps);
   runs.figures().memory_sector_cycles *= 1 + kTurns * rounded(mixed, turning_steps);
   options.listener = places != nullptr ? &waited : listener;
-  const SmRun timed =
-      options.listener == listener && listener != nullptr ? runs.heard(options) : runs.run(options);
-  const double more = second_halves(timed, counts.instructions);
+  SmRun timed = options.listener == listener && listener != nullptr ? runs.heard(options) : runs.run(options);
+  // Where blocks differ, the SM that is simulated has more to do than others.
+  const bool differ = one_wave && launch.warps->groups.size() > 1;
+  const double instructions =
+      std::max(counts.instructions, differ && !timed.complete ? instructions_of_sm(launch, options.sm) : 0);
+  if (one_wave && has_much_left(timed, instructions)) {
+    options.begin = kMiddle;
+    options.listener = places != nullptr ? &waited_middle : nullptr;
+    take_second_half(timed, runs.run(options));
+    if (places != nullptr) waited.take_second_half(waited_middle);
+  }
+  const double more = second_halves(timed, instructions);
   levels.cycles = timed.cycles + more * timed.second_half_cycles;
   for (std::size_t i = 0; i < kSmWaits; ++i)
     levels.waits[i] = timed.waits[i] + more * timed.second_half_waits[i];

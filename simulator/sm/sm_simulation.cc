@@ -48,6 +48,8 @@ constexpr double kMemoryLeft = 2000, kL2Left = 1000, kDrift = 1.0 / 8;
 // the SM alone to the first one of the next (tests/hardware/small_launches.cu), of which 400 beside what starts them.
 constexpr double kPlaceIsFree = 400;
 constexpr double kAfterStore = 50;  // cycles: a load from L2 of what the thread has just stored
+constexpr std::size_t kMostMeeting =
+    16;  // lines of a store that may meet others: those of more push each other out
 constexpr int kReadModifyWrite =
     4;  // sectors of memory for one that was written in part: a pair is read and written
 constexpr double kKept =
@@ -459,9 +461,7 @@ class SmRunner {
       else
         warps_[index]->trace.restart(next_block_, w);
       Warp& warp = *warps_[index];
-      if (options_.in_the_middle && started_ < options_.active_blocks * warps_per_block_)
-        warp.trace.begin_at(1 - (static_cast<double>(started_ / warps_per_block_) + 0.5) /
-                                    static_cast<double>(options_.active_blocks));
+      if (started_ < options_.active_blocks * warps_per_block_) begin(warp.trace);
       if (w == 0 && next_block_ + options_.sms >= launch_.blocks())
         warp.trace.begin_with_share(longest_share());
       warp.block = block;
@@ -484,6 +484,14 @@ class SmRunner {
                    w == 0 && waits_for_place ? place.free.because : SmWait::blocks});
     }
     next_block_ += options_.sms;
+  }
+
+  // Of a warp of the first blocks.
+  void begin(WarpTrace& trace) const {
+    const double place = static_cast<double>(started_ / warps_per_block_) + 0.5;
+    const double behind =
+        options_.in_the_middle ? 1 - place / static_cast<double>(options_.active_blocks) : options_.begin;
+    if (behind > 0) trace.begin_at(behind);
   }
 
   // The launch ends with the longest of the warps that run last, on whatever SM: this SM's last block has one like it.
@@ -640,7 +648,12 @@ class SmRunner {
     const std::int64_t bytes_of_all = std::popcount(step.threads) * access.bytes.value_or(4);
     const bool fills_sectors = bytes_of_all >= sectors_of_all * kSectorBytes;
     const std::int64_t together = stores_together_[static_cast<std::size_t>(step.node->access)];
-    const bool partial = 2 * bytes_of_all * together < sectors_of_all * kSectorBytes;
+    const auto in_part = [&](std::int64_t stores) {
+      return 2 * bytes_of_all * stores < sectors_of_all * kSectorBytes;
+    };
+    const bool meets = lines.size() <= kMostMeeting;
+    const StoreKind stored{meets && !fills_sectors, fills_sectors, in_part(meets ? together : 1),
+                           in_part(together)};
     Completion done{start, SmWait::on_chip};
     const bool loads = access.kind == MemoryAccess::Kind::load && !atomic;
     const double cycles_of_line = loads || is_asynchronous_copy(access)
@@ -666,9 +679,9 @@ class SmRunner {
         for (unsigned rest = line.sectors; rest != 0; rest &= rest - 1)
           warp.copies.later(read_from_l2(line.line + base, std::countr_zero(rest), looked_up, false, 1));
       } else if (access.kind == MemoryAccess::Kind::store) {
-        store(warp, {line.line + base, line.sectors}, start, looked_up, fills_sectors, partial);
+        store(warp, {line.line + base, line.sectors}, start, looked_up, stored);
       } else {
-        done.later(load(line.line + base, line.sectors, looked_up));
+        done.later(load(line.line + base, line.sectors, looked_up, static_cast<double>(i) * cycles_of_line));
       }
     }
     if (options_.keep_reads)
@@ -1011,11 +1024,15 @@ class SmRunner {
     return kMemoryCrowd * used / (1 - used) + kMixedCrowd * options_.mixed * used;
   }
 
-  // A store to part of a sector waits a while for others that fill more of it; L2 sees them as one. partial: it stores
-  // less than half of the sectors' bytes, and so do those behind it. Those of one warp are issued while it waits for its turn
-  // at L1 and L2, and meet all the same.
-  void store(const Warp& warp, const LineSectors& to, double issued, double time, bool fills_sectors,
-             bool partial) {
+  // Of a warp's store. meets: others that fill more of its sectors; fills: all of its sectors. partial: it stores less than half of
+  // the sectors' bytes, at L2 with those that it meets there, at memory with those behind it.
+  struct StoreKind {
+    bool meets, fills, partial_at_l2, partial_at_memory;
+  };
+
+  // A store to part of a sector waits a while for others that fill more of it; L2 sees them as one. Those of one warp are issued
+  // while it waits for its turn at L1 and L2, and meet all the same.
+  void store(const Warp& warp, const LineSectors& to, double issued, double time, const StoreKind& kind) {
     SectorCache::Line& line = l1_.find_or_add(to.line);
     const std::uint8_t sectors = to.sectors;
     const bool again = std::exchange(line.storer, static_cast<std::int64_t>(warp.age)) ==
@@ -1024,14 +1041,14 @@ class SmRunner {
     run_.counts.store_sectors += count;
     // They are hits wherever L1 has the line, whichever sectors of it (data/development: `copy<char>`).
     if (line.stored != 0 || line.loaded != 0) run_.counts.store_hits += count;
-    if (fills_sectors) {  // the next load finds them
+    if (kind.fills) {  // the next load finds them
       for (unsigned rest = sectors & ~line.loaded; rest != 0; rest &= rest - 1)
         line.ready[std::countr_zero(rest)] = time;
       line.loaded |= sectors;
     }
     line.stored |= sectors;
     int merged = 0;
-    if (!fills_sectors)
+    if (kind.meets)
       for (unsigned rest = sectors; rest != 0; rest &= rest - 1) {
         double& leaves = line.leaves[std::countr_zero(rest)];
         if ((again ? issued : time) < leaves)
@@ -1041,19 +1058,20 @@ class SmRunner {
       }
     run_.counts.merged_sectors += merged;
     const int written = count - merged;
-    if (partial) run_.counts.partial_store_sectors += written;
-    const double there = to_l2(time, written * (partial ? kPartialWrite : 1) * kWriteSectors).time;
+    if (kind.partial_at_memory) run_.counts.partial_store_sectors += written;
+    const double there = to_l2(time, written * (kind.partial_at_l2 ? kPartialWrite : 1) * kWriteSectors).time;
     // Memory reads a sector that was written in part, with its neighbour, and takes both back.
-    at_memory(there,
-              written * options_.to_memory * (partial && options_.to_memory > kKept ? kReadModifyWrite : 1));
+    at_memory(there, written * options_.to_memory *
+                         (kind.partial_at_memory && options_.to_memory > kKept ? kReadModifyWrite : 1));
   }
 
-  Completion load(std::int64_t address, std::uint8_t sectors, double time) {
+  // behind: cycles of L1 that its warp's load took for other lines before, which take their way once more when they are read.
+  Completion load(std::int64_t address, std::uint8_t sectors, double time, double behind) {
     SectorCache::Line& line = l1_.find_or_add(address);
     const std::uint8_t hits = sectors & line.loaded, misses = sectors & ~line.loaded;
     run_.counts.load_sectors += sectors_in(sectors);
     run_.counts.load_hits += sectors_in(hits);
-    Completion done{time + figures_.l1_latency,
+    Completion done{time + figures_.l1_latency + behind,
                     time - now_ > figures_.l1_latency ? l1_backlog_.because() : SmWait::on_chip};
     for (unsigned rest = hits; rest != 0; rest &= rest - 1)
       done.later({line.ready[std::countr_zero(rest)], SmWait::latency});

@@ -90,6 +90,8 @@ struct SmOptions {
       30'000;  // of warps that are simulated; what is left is taken to go on as before
   // The first blocks are found at work, each at another place, as those of later waves are: they start where others end.
   bool in_the_middle = false;
+  double begin =
+      0;  // without in_the_middle: the part of their work that the first blocks have behind them, 0 to 1
   SmListener* listener = nullptr;  // sm_listener.h
   // The run is known, and simulated for the listener alone: until that has enough.
   bool known_run = false;

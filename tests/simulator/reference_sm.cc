@@ -229,7 +229,9 @@ class ReferenceSm {
     blocks_.push_back({next_block_, warps, {}, 0});
     const auto started = static_cast<double>((next_block_ - options_.sm) / options_.sms);
     const auto active = static_cast<double>(options_.active_blocks);
-    const double behind = options_.in_the_middle && started < active ? 1 - (started + 0.5) / active : 0;
+    const double behind = started >= active        ? 0
+                          : options_.in_the_middle ? 1 - (started + 0.5) / active
+                                                   : options_.begin;
     for (std::int64_t w = 0; w < warps; ++w) {
       Warp warp;
       warp.steps = Writer(program_, values_, size_, next_block_, w, behind).steps;
@@ -386,6 +388,7 @@ class ReferenceSm {
     const bool loads = access.kind == MemoryAccess::Kind::load || is_asynchronous_copy(access);
     const double each =
         loads && !is_atomic(access) ? l1_cycles(step, bytes, lines) / static_cast<double>(lines.size()) : 1;
+    double before = 0;  // cycles of L1 that lines before took
     for (const auto& [line, bits] : lines) {
       const double turn = turn_at_l1(start, each);
       const bool floating = step.item->detail && step.item->detail->floating;
@@ -399,10 +402,12 @@ class ReferenceSm {
             read(line, sector, turn, false, 1);
           }
       } else if (access.kind == MemoryAccess::Kind::store) {
-        do_store(warp, line, bits, start, turn, of_threads >= 32 * sectors,
-                 stored_in_part(step, access, of_threads, sectors));
+        do_store(warp, line, bits, start, turn, of_threads >= 32 * sectors, lines.size() > 16,
+                 {stored_in_part(step, access, of_threads, sectors, lines.size() > 16),
+                  stored_in_part(step, access, of_threads, sectors, false)});
       } else {
-        done = std::max(done, do_load(line, bits, turn));
+        done = std::max(done, do_load(line, bits, turn, before));
+        before += each;
       }
     }
     if (step.load > 0) {
@@ -412,7 +417,9 @@ class ReferenceSm {
   }
 
   // Less than half of the sectors' bytes, with the other stores of its list to the same array.
-  bool stored_in_part(const Step& step, const MemoryAccess& access, double bytes, double sectors) const {
+  bool stored_in_part(const Step& step, const MemoryAccess& access, double bytes, double sectors,
+                      bool alone) const {
+    if (alone) return 2 * bytes < 32 * sectors;
     const Items* list = list_of(program_.program, step.item);
     const auto together = std::count_if(list->begin(), list->end(), [&](const Item& item) {
       const auto* other = std::get_if<MemoryAccess>(&item.what);
@@ -475,9 +482,9 @@ class ReferenceSm {
     return l1_.front();
   }
 
-  double do_load(std::int64_t address, unsigned sectors, double time) {
+  double do_load(std::int64_t address, unsigned sectors, double time, double behind) {
     Line& line = line_of_l1(address);
-    double done = time + figures_.l1_latency;
+    double done = time + figures_.l1_latency + behind;
     const unsigned before = line.loaded;
     for (int sector = 0; sector < 4; ++sector) {
       if ((sectors >> sector & 1) == 0) continue;
@@ -556,7 +563,7 @@ class ReferenceSm {
   }
 
   void do_store(const Warp& warp, std::int64_t address, unsigned sectors, double start, double time,
-                bool whole, bool in_part) {
+                bool whole, bool many, std::array<bool, 2> in_part) {
     Line& line = line_of_l1(address);
     const std::ptrdiff_t storer = &warp - warps_.data();
     const double met_from = line.storer == storer ? start : time;
@@ -568,11 +575,11 @@ class ReferenceSm {
       run_.counts.store_sectors += 1;
       run_.counts.store_hits += hit ? 1 : 0;
       double& leaves = line.leaves[static_cast<std::size_t>(sector)];
-      if (!whole && met_from < leaves) {
+      if (!whole && !many && met_from < leaves) {
         run_.counts.merged_sectors += 1;
         continue;
       }
-      if (!whole) leaves = time + figures_.store_wait;
+      if (!whole && !many) leaves = time + figures_.store_wait;
       leave += 1;
     }
     for (std::size_t sector = 0; sector < 4; ++sector)
@@ -580,9 +587,9 @@ class ReferenceSm {
         line.ready[sector] = time;
     if (whole) line.loaded |= sectors;
     line.stored |= sectors;
-    if (in_part) run_.counts.partial_store_sectors += leave;
-    const double turn = stores_at_l2(time, leave * (in_part ? 2.2 : 1) * 1.9);
-    turn_at_memory(turn, leave * options_.to_memory * (in_part && options_.to_memory > 0.5 ? 4 : 1));
+    if (in_part[1]) run_.counts.partial_store_sectors += leave;
+    const double turn = stores_at_l2(time, leave * (in_part[0] ? 2.2 : 1) * 1.9);
+    turn_at_memory(turn, leave * options_.to_memory * (in_part[1] && options_.to_memory > 0.5 ? 4 : 1));
   }
 
   // The turns that each sector takes: one, but for those at one address.
