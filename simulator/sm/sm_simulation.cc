@@ -64,6 +64,9 @@ constexpr int kSliceShift = 2;
 constexpr double kLoneSector = 1.6, kRandomSector = 1.5;
 // What data decide is seldom at random: of such accesses so many are taken to be far from what was accessed before.
 constexpr double kFarAtRandom = 0.25;
+// Cycles that a partition issues nothing after a load of device memory (data/hardware/h100_l1_mixes.csv); none after one of shared
+// memory (h100_issue_mixes.csv).
+constexpr double kLoadIssue = 0.8;
 constexpr std::size_t kTagBanks = 4;  // of L1: lines that it looks up at once
 // Cycles of L1 that may be waiting when a partition issues one more access.
 constexpr double kL1Queue = 32;
@@ -543,7 +546,11 @@ class SmRunner {
     const auto* run = std::get_if<Instructions>(&item.what);
     const double instructions = run != nullptr ? static_cast<double>(warp.trace.instructions(step)) : 1;
     const bool issued = run != nullptr || access != nullptr;  // not so `calc`, which is cycles
-    const double slots = item.machine ? item.machine->total() : issued ? instructions : 0;
+    const bool loads = access != nullptr && access->kind == MemoryAccess::Kind::load && !step.skipped;
+    const double slots = (item.machine ? item.machine->total()
+                          : issued     ? instructions
+                                       : 0) +
+                         (loads ? kLoadIssue : 0);
     Partition& partition = partitions_[warp.partition];
     partition.free = start + slots;
     partition.last = executing_ = &item;
@@ -1041,6 +1048,9 @@ class SmRunner {
     run_.counts.store_sectors += count;
     // They are hits wherever L1 has the line, whichever sectors of it (data/development: `copy<char>`).
     if (line.stored != 0 || line.loaded != 0) run_.counts.store_hits += count;
+    // What a line waits for when it is stored to does not stay, nor what it has.
+    for (unsigned rest = line.loaded; rest != 0; rest &= rest - 1)
+      if (line.ready[std::countr_zero(rest)] > time) line.loaded = 0;
     if (kind.fills) {  // the next load finds them
       for (unsigned rest = sectors & ~line.loaded; rest != 0; rest &= rest - 1)
         line.ready[std::countr_zero(rest)] = time;

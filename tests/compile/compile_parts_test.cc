@@ -167,6 +167,22 @@ TEST(ScanKernels, MatchesThePtxByDemangledName) {
   EXPECT_EQ(to_line(kernels[1]), "1 ns::filter<float> (T* x, int n)");
 }
 
+TEST(ScanKernels, NamesKernelsOfAnonymousNamespaces) {
+  EXPECT_EQ(function_name("_ZN12_GLOBAL__N_15sweepEPdi"), "(anonymous namespace)::sweep");
+  EXPECT_EQ(function_name("_ZN37_GLOBAL__N__d9443458_9_source_cu_main5sweepEPdPKddii"),
+            "(anonymous namespace)::sweep");
+  EXPECT_EQ(function_name("_ZN2ns12_GLOBAL__N_16filterIfLi3EEEvPT_"),
+            "ns::(anonymous namespace)::filter<float, 3>");
+  EXPECT_EQ(function_name("mtx"), "mtx");
+  const std::string ptx =
+      ".visible .entry _ZN37_GLOBAL__N__d9443458_9_source_cu_main5sweepEPdi(\n\t.param .u64 "
+      "a,\n\t.param .u32 b\n)\n{}\n";
+  const auto kernels =
+      match_kernels(ptx, {}, scan_kernels("namespace { __global__ void sweep(double* u, int n) {} }"));
+  ASSERT_EQ(kernels.size(), 1u);
+  EXPECT_EQ(to_line(kernels[0]), "1 (anonymous namespace)::sweep (double* u, int n)");
+}
+
 TEST(HeaderParts, ASourceGetsWhatItsWordsCallFor) {
   using namespace header_parts;
   const std::vector<std::pair<std::string, int>> cases{

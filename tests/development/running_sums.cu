@@ -75,7 +75,8 @@ __global__ void solve_lower(const double* a, double* x, int n, int columns) {
 __global__ void sweep_rows(float* u, const float* rhs, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
-  for (int j = 1; j < n - 1; ++j) u[i * n + j] = 0.25f * (u[i * n + j - 1] + u[i * n + j + 1] + rhs[i * n + j]);
+  for (int j = 1; j < n - 1; ++j)
+    u[i * n + j] = 0.25f * (u[i * n + j - 1] + u[i * n + j + 1] + rhs[i * n + j]);
 }
 
 __global__ void sweep_columns(float* u, const float* rhs, int n) {
@@ -92,13 +93,17 @@ void run(int n) {
   double* wide = device_doubles(n * n);
   double* wider = device_doubles(n * n);
   double* sums = device_zeros<double>(n * n);
-  for (int r = 0; r < kLaunches; ++r) product_in_memory<<<dim3(ceil_div(n, 32), ceil_div(n, 8)), dim3(32, 8)>>>(a, b, c, n);
-  for (int r = 0; r < kLaunches; ++r) product_in_memory<<<dim3(ceil_div(n, 16), ceil_div(n, 16)), dim3(16, 16)>>>(a, b, c, n);
-  for (int r = 0; r < kLaunches; ++r) square_in_memory<<<dim3(ceil_div(n, 32), ceil_div(n, 8)), dim3(32, 8)>>>(wide, sums, n);
+  for (int r = 0; r < kLaunches; ++r)
+    product_in_memory<<<dim3(ceil_div(n, 32), ceil_div(n, 8)), dim3(32, 8)>>>(a, b, c, n);
+  for (int r = 0; r < kLaunches; ++r)
+    product_in_memory<<<dim3(ceil_div(n, 16), ceil_div(n, 16)), dim3(16, 16)>>>(a, b, c, n);
+  for (int r = 0; r < kLaunches; ++r)
+    square_in_memory<<<dim3(ceil_div(n, 32), ceil_div(n, 8)), dim3(32, 8)>>>(wide, sums, n);
   for (int r = 0; r < kLaunches; ++r) rows_in_memory<<<ceil_div(n, 256), 256>>>(a, b, c, n);
   for (int r = 0; r < kLaunches; ++r) rows_in_memory<<<ceil_div(n, 32), 32>>>(a, b, c, n);
   for (int r = 0; r < kLaunches; ++r) columns_in_memory<<<ceil_div(n, 256), 256>>>(a, b, c, n);
-  for (int r = 0; r < kLaunches; ++r) two_vectors<<<ceil_div(n, 128), 128>>>(wide, wider, wide, sums, sums + n, n);
+  for (int r = 0; r < kLaunches; ++r)
+    two_vectors<<<ceil_div(n, 128), 128>>>(wide, wider, wide, sums, sums + n, n);
   for (int r = 0; r < kLaunches; ++r) moments<<<ceil_div(n, 256), 256>>>(a, c, c + n, n, n);
   for (int r = 0; r < kLaunches; ++r) pairs_of_columns<<<ceil_div(n, 64), 64>>>(a, c, n / 4, n / 4);
   for (int r = 0; r < kLaunches; ++r) solve_lower<<<ceil_div(n, 64), 64>>>(wide, sums, n / 4, n);

@@ -25,8 +25,12 @@ __device__ double get(const double* p) {
   asm volatile("ld.global.f64 %0, [%1];" : "=d"(v) : "l"(p) : "memory");
   return v;
 }
-__device__ void put(float* p, float v) { asm volatile("st.global.f32 [%0], %1;" : : "l"(p), "f"(v) : "memory"); }
-__device__ void put(double* p, double v) { asm volatile("st.global.f64 [%0], %1;" : : "l"(p), "d"(v) : "memory"); }
+__device__ void put(float* p, float v) {
+  asm volatile("st.global.f32 [%0], %1;" : : "l"(p), "f"(v) : "memory");
+}
+__device__ void put(double* p, double v) {
+  asm volatile("st.global.f64 [%0], %1;" : : "l"(p), "d"(v) : "memory");
+}
 
 enum Mode {
   kLoads,         // load word j
@@ -42,7 +46,8 @@ enum Mode {
 };
 
 template <Mode kMode, class T>
-__global__ void walk(T* p, T* q, long step, long row, int steps, int passes, float* result, long long* cycles) {
+__global__ void walk(T* p, T* q, long step, long row, int steps, int passes, float* result,
+                     long long* cycles) {
   const long t = blockIdx.x * static_cast<long>(blockDim.x) + threadIdx.x;
   T* at = p + t * row;
   T* other = q + t * row;
@@ -81,7 +86,8 @@ __global__ void walk(T* p, T* q, long step, long row, int steps, int passes, flo
       }
       if (kMode == kSlowSameWord || kMode == kSlowUpdate) {
         const long long from = clock64() + (before == 12345);
-        while (clock64() - from < 400) {}
+        while (clock64() - from < 400) {
+        }
       }
     }
   }

@@ -22,7 +22,9 @@ __device__ float get(const float* p) {
 }
 __device__ float4 get4(const float* p) {
   float4 v;
-  asm volatile("ld.global.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "l"(p));
+  asm volatile("ld.global.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+               : "l"(p));
   return v;
 }
 
@@ -48,7 +50,8 @@ __global__ void mix(const float* memory, int times, long long* cycles, float* re
       }
       if (kMode == kOneAddress) sum[k % 4] += get(own + 32 * k + lane);
 #pragma unroll
-      for (int f = 0; f < kFma; ++f) more[(k * kFma + f) % 8] = more[(k * kFma + f) % 8] * 0.5f + sum[(k + 2) % 4];
+      for (int f = 0; f < kFma; ++f)
+        more[(k * kFma + f) % 8] = more[(k * kFma + f) % 8] * 0.5f + sum[(k + 2) % 4];
     }
   }
   __syncthreads();
@@ -74,7 +77,8 @@ void run(const char* name, int threads) {
   constexpr int kTimes = 2000;
   mix<kMode, kFma><<<132, threads>>>(memory, kTimes, cycles, result);
   check(cudaDeviceSynchronize());
-  std::printf("%s,%d,%d,%.3f\n", name, threads, kFma, static_cast<double>(cycles[0]) / kTimes / 8 / (threads / 32));
+  std::printf("%s,%d,%d,%.3f\n", name, threads, kFma,
+              static_cast<double>(cycles[0]) / kTimes / 8 / (threads / 32));
 }
 
 template <int kFma>
@@ -104,7 +108,8 @@ int main() {
   }
   // m = 16: all of it in L1. Blocks of 32 x 8 as in tests/development/products.cu.
   for (const int m : {16, 64, 256, 1024}) {
-    product<<<dim3(8, 132 * 8), dim3(32, 8)>>>(memory, memory + (1 << 25), memory + (1 << 25) + (1 << 22), 256, m);
+    product<<<dim3(8, 132 * 8), dim3(32, 8)>>>(memory, memory + (1 << 25), memory + (1 << 25) + (1 << 22),
+                                               256, m);
     check(cudaDeviceSynchronize());
   }
   return 0;

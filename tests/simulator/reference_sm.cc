@@ -326,6 +326,7 @@ class ReferenceSm {
     double slots =
         std::holds_alternative<Calculation>(item.what) ? 0 : static_cast<double>(step.instructions);
     if (item.machine) slots = item.machine->total();
+    if (access != nullptr && access->kind == MemoryAccess::Kind::load && !skipped) slots += 0.8;
     partition.free = start + slots;
     double done = start + slots;
     if (item.machine)
@@ -582,6 +583,10 @@ class ReferenceSm {
       if (!whole && !many) leaves = time + figures_.store_wait;
       leave += 1;
     }
+    bool waits = false;
+    for (std::size_t sector = 0; sector < 4; ++sector)
+      if ((line.loaded >> sector & 1) != 0 && line.ready[sector] > time) waits = true;
+    if (waits) line.loaded = 0;
     for (std::size_t sector = 0; sector < 4; ++sector)
       if (whole && (sectors >> sector & 1) != 0 && (line.loaded >> sector & 1) == 0)
         line.ready[sector] = time;

@@ -100,6 +100,40 @@ TEST(MemoryLevels, OfACopyAreItsBytes) {
   EXPECT_LT(warm.cycles, cold.cycles);
 }
 
+// Only the first of 33 blocks has something to do, which is more than is simulated: counters are those of its SM, and the time is not
+// that of the mean.
+TEST(MemoryLevels, AreOfTheBlocksThatWork) {
+  const auto of_blocks = [](std::int64_t blocks) {
+    return levels_of(
+        {"[{repeat: 400, threads: blockIdx.x == 0, body: ["
+         "  {repeat: 500, counter: i, body: [{load: {access: coalesced, bytes: 4, array: a,"
+         "   address: 4 * threadIdx.x + 128 * (i % 64)}, machine: {lsu: 1}},"
+         "   {instructions: 2, machine: {fma: 2}, needs: [1]}]}]}]",
+         {{blocks, 1, 1}, {32, 1, 1}}});
+  };
+  const MemoryLevels alone = of_blocks(1), among_others = of_blocks(33);
+  EXPECT_GT(alone.l1_load_hits, 0.99 * alone.l1_loads);
+  EXPECT_GT(among_others.l1_load_hits, 0.99 * among_others.l1_loads);
+  EXPECT_NEAR(among_others.cycles / alone.cycles, 1, 0.02);
+}
+
+// 200 sweeps over 1,000 lines, of which L1 has all, or those after the 50th are of new lines. What is left of a launch that is not
+// simulated whole goes on as in the middle of it.
+TEST(MemoryLevels, OfALongLoopAreTakenFromItsMiddle) {
+  const auto sweeps = [](const std::string& line) {
+    return levels_of(
+        {"[{repeat: 200, counter: k, body: [{repeat: 1000, counter: i, body: [{load: {access: coalesced,"
+         " bytes: 4, array: a, address: \"4 * threadIdx.x + 128 * (" +
+             line + ")\"}, machine: {lsu: 1}}, {instructions: 2, machine: {fma: 2}, needs: [1]}]}]}]",
+         {{1, 1, 1}, {32, 1, 1}}},
+        CacheState::warm);
+  };
+  const MemoryLevels same = sweeps("i"), others = sweeps("i + 1000 * k * (k > 50)");
+  EXPECT_GT(same.l1_load_hits, 0.99 * same.l1_loads);
+  EXPECT_LT(others.l1_load_hits, 0.3 * others.l1_loads);
+  EXPECT_GT(others.cycles, 2 * same.cycles);
+}
+
 double sum_of(const MemoryLevels& levels) {
   double sum = 0;
   for (const double cycles : levels.waits) sum += cycles;
