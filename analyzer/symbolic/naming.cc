@@ -170,7 +170,8 @@ class Writer {
   // Of indices. What mixes the bits of a number again and again, as random numbers and hashes do, is meant to wrap.
   std::optional<E> of_bits(E::Operator op, const SymbolicExprs::Node& node) {
     ++bits_written_;
-    if (!naming_.of_threads || ++bits_within_bits_ > 12 || scaled_bits(node.a) || scaled_bits(node.b) ||
+    constexpr int deepest = 12;
+    if (!naming_.of_threads || ++bits_within_bits_ > deepest || scaled_bits(node.a) || scaled_bits(node.b) ||
         wraps(node.a) || wraps(node.b))
       return named("");
     auto result = binary(op, node.a, node.b);

@@ -114,8 +114,8 @@ double second_halves(const SmRun& run, double instructions) {
   return std::max(0.0, instructions - run.counts.instructions) / run.second_half.instructions;
 }
 
-// Where all blocks run at once, and none of the SM's comes to its end within the accesses that are simulated, what is left goes on as in the middle of
-// their work: what loops have brought to L1 grows, or shrinks, until then.
+// Where all blocks run at once, and little of what they do is simulated, what is left goes on as in the middle of their work: what
+// loops have brought to L1 grows, or shrinks, until then.
 constexpr double kMiddle = 0.5, kMuchLeft = 4;
 
 bool has_much_left(const SmRun& run, double instructions) {
@@ -498,8 +498,7 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   const double of_each_sm = total.instructions / static_cast<double>(active_sms);
   SmRun run = runs.run(options);
   constexpr double little = 0.5;
-  if (run.complete &&
-      run.counts.instructions < little * of_each_sm) {  // its blocks have hardly anything to do
+  if (run.complete && run.counts.instructions < little * of_each_sm) {  // its blocks are idle
     options.sm = busy_sm(launch);
     if (places != nullptr) counted = {};
     run = runs.run(options);
