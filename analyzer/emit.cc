@@ -164,6 +164,22 @@ std::string periods_of(const KernelAnalysis& kernel) {
   return out;
 }
 
+// --- machine: the machine code itself where ptxas made it, otherwise what is expected of it ---
+
+std::string machine_text(const KernelAnalysis& kernel) {
+  const auto& from = kernel.program.provenance;
+  if (kernel.assembled)
+    return machine::assembled_text(*kernel.code, *kernel.assembled, from.kernel, from.target);
+  return machine::machine_text(*kernel.code, *kernel.cfg, from.kernel, from.target);
+}
+
+Json machine_json(const KernelAnalysis& kernel) {
+  const auto& from = kernel.program.provenance;
+  if (kernel.assembled)
+    return machine::assembled_json(*kernel.code, *kernel.assembled, from.kernel, from.target);
+  return machine::machine_json(*kernel.code, *kernel.cfg, from.kernel, from.target);
+}
+
 std::vector<KernelProgram> programs_of(const Analysis& analysis) {
   std::vector<KernelProgram> programs;
   for (const auto& kernel : analysis.kernels) programs.push_back(kernel.program);
@@ -195,8 +211,7 @@ std::string emit_text(const Analysis& analysis, Emit what) {
         out += periods_of(kernel);
         break;
       case Emit::machine:
-        out += machine::machine_text(*kernel.code, *kernel.cfg, kernel.program.provenance.kernel,
-                                     kernel.program.provenance.target);
+        out += machine_text(kernel);
         break;
       default:
         out += listing_text(analysis, kernel);
@@ -212,12 +227,10 @@ std::string emit_json(const Analysis& analysis, Emit what) {
   if (what == Emit::program || what == Emit::periods) return to_json(programs_of(analysis));
   Json all = Json::array();
   for (const auto& kernel : analysis.kernels)
-    all.push_back(what == Emit::cfg     ? cfg_json(kernel)
-                  : what == Emit::loops ? loops_json(kernel)
-                  : what == Emit::machine
-                      ? machine::machine_json(*kernel.code, *kernel.cfg, kernel.program.provenance.kernel,
-                                              kernel.program.provenance.target)
-                      : listing_json(analysis, kernel));
+    all.push_back(what == Emit::cfg       ? cfg_json(kernel)
+                  : what == Emit::loops   ? loops_json(kernel)
+                  : what == Emit::machine ? machine_json(kernel)
+                                          : listing_json(analysis, kernel));
   return (all.size() == 1 ? all[0] : all).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

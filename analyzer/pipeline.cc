@@ -15,6 +15,7 @@
 #include "analyzer/machine/annotate.h"
 #include "analyzer/machine/machine_code.h"
 #include "analyzer/machine/registers.h"
+#include "analyzer/machine/spills.h"
 #include "analyzer/periods/flow.h"
 #include "analyzer/periods/lower.h"
 #include "analyzer/periods/resources.h"
@@ -81,6 +82,8 @@ class Pipeline {
     describe(kernel.program, chosen);
     if (lowered->block_matters) kernel.program.block_shape = options_.block;
     add_machine(kernel.program, flow);
+    if (options_.machine != AnalyzeOptions::Machine::none && machine_code_.empty())
+      add_expected_spills(kernel.program, flow);
     if (options_.machine != AnalyzeOptions::Machine::none && !options_.registers && assembled_.empty())
       kernel.program.estimated_registers = machine::estimate_registers(
           flow.code, flow.cfg, kernel.program.resources.value_or(KernelResources()));
@@ -88,6 +91,8 @@ class Pipeline {
       kernel.lowered = std::make_shared<periods::Lowered>(std::move(*lowered));
       kernel.code = std::make_shared<analysis::KernelCode>(std::move(flow.code));
       kernel.cfg = std::make_shared<analysis::Cfg>(std::move(flow.cfg));
+      if (const auto made = machine_code_.find(kernel.program.provenance.symbol); made != machine_code_.end())
+        kernel.assembled = std::make_shared<machine::MachineKernel>(made->second);
     }
     return kernel;
   }
@@ -177,10 +182,19 @@ class Pipeline {
     const std::string& target = program.provenance.target;
     const auto assembled = machine_code_.find(program.provenance.symbol);
     std::string used;
-    machine::annotate(program, flow.code, flow.cfg,
-                      assembled != machine_code_.end()
-                          ? machine::counted(flow.code, flow.cfg, assembled->second, number_of(target))
-                          : machine::estimate(flow.code, flow.cfg, machine::table_of(target, used)));
+    const machine::Estimate work =
+        assembled != machine_code_.end()
+            ? machine::counted(flow.code, flow.cfg, assembled->second, number_of(target))
+            : machine::estimate(flow.code, flow.cfg, machine::table_of(target, used));
+    machine::annotate(program, flow.code, flow.cfg, work);
+    machine::add_spills(program, work.spills, false);
+  }
+
+  // What does not fit the registers that launch bounds allow, where ptxas did not tell.
+  static void add_expected_spills(KernelProgram& program, const analysis::KernelFlow& flow) {
+    const KernelResources resources = program.resources.value_or(KernelResources());
+    if (const auto registers = machine::registers_for_values(flow.code, flow.cfg, resources))
+      machine::add_spills(program, machine::expected_spills(flow.code, flow.cfg, *registers), true);
   }
 
   static int number_of(const std::string& target) {

@@ -50,6 +50,10 @@ class KernelCode;  // the kernel's instructions, with those of its callees: cfg/
 struct Cfg;        // basic blocks, dominators, loops: cfg/cfg.h
 }  // namespace analysis
 
+namespace machine {
+struct MachineKernel;  // what ptxas made of a kernel: machine/machine_code.h
+}
+
 namespace periods {
 struct Lowered;  // what each instruction is in the kernel program: periods/lower.h
 }
@@ -61,7 +65,8 @@ struct KernelAnalysis {
   std::shared_ptr<const analysis::KernelCode> code;
   std::shared_ptr<const analysis::Cfg> cfg;
   std::shared_ptr<const periods::Lowered> lowered;
-  KernelProgram program;  // with its provenance
+  std::shared_ptr<const machine::MachineKernel> assembled;  // only with Machine::assembled, if ptxas made it
+  KernelProgram program;                                    // with its provenance
 };
 
 struct Analysis {

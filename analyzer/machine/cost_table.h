@@ -56,6 +56,7 @@ struct Estimate {
   std::vector<MachineWork> each;  // of an execution, by instruction of the code's function
   std::vector<LoopWork> loops;    // by loop of the control-flow graph; may be empty
   MachineWork once;               // of a warp, beside these: at the entry, before loops, and the exit
+  std::vector<Spill> spills;      // part of `each`
 };
 Estimate estimate(const analysis::KernelCode& code, const analysis::Cfg& cfg, const CostTable& table);
 // The same of what ptxas made of the kernel.

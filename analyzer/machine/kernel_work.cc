@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <set>
 #include <span>
@@ -37,9 +38,22 @@ constexpr std::array<std::string_view, 12> kMostly = {"add.s32", "add.u32", "sub
                                                       "or.b32",  "xor.b32", "shl.b32", "mul.lo.s32",
                                                       "setp.",   "min.",    "max.",    "selp."};
 
+// Of integers of 64 bits, which take an instruction for each half at least.
+bool is_pair(std::string_view opcode) {
+  return opcode.ends_with(".s64") || opcode.ends_with(".u64") || opcode.ends_with(".b64");
+}
+
 Made made_of(const ptx::Instruction& instruction) {
   if (begins_with(instruction.opcode, kOne)) return Made::one;
-  return begins_with(instruction.opcode, kMostly) ? Made::mostly : Made::unclear;
+  return !is_pair(instruction.opcode) && begins_with(instruction.opcode, kMostly) ? Made::mostly
+                                                                                  : Made::unclear;
+}
+
+// About how many it becomes: products of 64 bits are made of those of 32.
+double expected_of(std::string_view opcode) {
+  if (!is_pair(opcode)) return 1;
+  if (opcode.starts_with("mul.lo") || opcode.starts_with("mad.lo")) return 4;
+  return opcode.starts_with("mul.hi") || opcode.starts_with("mad.hi") ? 7 : 2;
 }
 
 bool is_one(const ptx::Instruction& instruction) {
@@ -67,6 +81,25 @@ bool stays(const MachineInstruction& one) {
       "LDG",   "STG", "LDS",  "STS", "LDL",  "STL",  "LD",  "ST",     "ATOM",   "ATOMG",
       "ATOMS", "RED", "REDG", "BAR", "SHFL", "VOTE", "BRA", "LDGSTS", "MEMBAR", "EXIT"};
   return std::find(names.begin(), names.end(), one.opcode->name) != names.end();
+}
+
+bool is_local(const ptx::Instruction& one) {
+  const auto space = ptx::space_of(one);
+  return space == ptx::StateSpace::local || space == ptx::StateSpace::generic;
+}
+
+// Of LDL and STL, as they are stored since Volta: the register of the address, an offset of 24 bits, the size.
+constexpr std::uint64_t kStackPointer = 1;
+std::uint64_t address_register(const MachineInstruction& one) {
+  return one.lower >> 24 & 0xff;
+}
+int offset_of(const MachineInstruction& one) {
+  const auto offset = static_cast<std::int32_t>(one.lower >> 40 & 0xffffff);
+  return offset >= 1 << 23 ? offset - (1 << 24) : offset;
+}
+int bytes_of(const MachineInstruction& one) {
+  constexpr int sizes[] = {1, 1, 2, 2, 4, 8, 16, 16};
+  return sizes[one.upper >> 9 & 7];
 }
 
 class Placement {
@@ -226,13 +259,23 @@ class Placement {
   }
 
   double copies_of_loop(std::uint32_t loop, std::uint32_t region) const {
-    for (const Made made : {Made::one, Made::mostly, Made::unclear}) {
+    for (const Made made : {Made::one, Made::mostly}) {
       std::vector<double> all;
       for (const std::uint32_t b : cfg_.loops[loop].blocks)
         if (loop_of(b) == loop) add_counts(b, region, made, all);
       if (!all.empty()) return median(std::move(all));
     }
-    return 1;
+    // Nothing tells but how many they all are.
+    double found = 0, expected = 0;
+    for (const std::uint32_t b : cfg_.loops[loop].blocks) {
+      if (loop_of(b) != loop) continue;
+      for (std::uint32_t i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i) {
+        if (code_.silent(i)) continue;
+        found += count(i, region);
+        expected += expected_of(function_.instructions[i].opcode);
+      }
+    }
+    return std::max(1.0, std::round(found / std::max(1.0, expected)));
   }
 
   double copies_of_block(std::uint32_t block, std::uint32_t region) const {
@@ -463,6 +506,23 @@ class Placement {
     const double share = home.share / mains(region, loop);
     of_block_[home.block].add(work_in(m), share);
     note_origins(m, home.block, share, work);
+    note_spills(m, home.block, share, work);
+  }
+
+  void note_spills(std::uint32_t m, std::uint32_t home, double share, KernelWork& work) const {
+    for (std::uint32_t at = flow_.blocks[m].first; at < flow_.blocks[m].end; ++at) {
+      const MachineInstruction& one = kernel_.instructions[at];
+      if (one.opcode == nullptr || (one.opcode->name != "LDL" && one.opcode->name != "STL")) continue;
+      const std::uint32_t i = origin(one, loop_around(m));
+      if (address_register(one) != kStackPointer || (i != none && is_local(function_.instructions[i])))
+        continue;
+      std::uint32_t first = i;
+      if (i == none || block_of_[i] != home)
+        for (first = cfg_.blocks[home].first; first + 1 < cfg_.blocks[home].end && code_.silent(first);)
+          ++first;
+      work.spills.push_back({function_.instructions[first].line, one.opcode->name == "STL", bytes_of(one),
+                             offset_of(one), share});
+    }
   }
 
   // By line: for tables.

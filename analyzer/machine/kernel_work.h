@@ -33,11 +33,20 @@ struct LoopWork {
   MachineWork entry;                  // each time that the loop is reached
   std::vector<UnrolledPiece> pieces;  // see Repeat::unrolled
 };
+// An access to local memory of a value that does not fit the registers of a thread.
+struct Spill {
+  std::uint32_t line = 0;  // of the PTX instruction that needs the value, or whose result needs its register
+  bool store = false;
+  int bytes = 4;     // of a thread
+  int offset = 0;    // from the beginning of what the thread has in local memory, in bytes
+  double times = 1;  // for an execution of the instruction: less than one where ptxas made copies of it
+};
 struct KernelWork {
   std::vector<LineWork> lines;    // by instruction of the code's function
   std::vector<MachineWork> each;  // by instruction of the code's function: of an execution of its block
   std::vector<LoopWork> loops;    // by loop of the control-flow graph
   MachineWork once;               // of a warp: what belongs to no block
+  std::vector<Spill> spills;      // in the order of the machine code; they are part of the work
   MachineWork unknown;            // for tables: of a warp, what belongs to no line
 };
 

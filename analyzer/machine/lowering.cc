@@ -1240,9 +1240,22 @@ class Lowering {
   MachineWork with_products(std::uint32_t i, MachineWork work) const {
     const std::string_view all = opcode(i);
     if (work[Pipe::fma] <= 0 || all.find(".f") != std::string_view::npos) return work;
-    const bool wide = ptx::has_part(all, "wide") || (is_sum(i, "64") && work[Pipe::alu] == 0);
-    work.imad = (wide ? kWideImadCycles : kImadCycles) * work[Pipe::fma];
+    const double wide = wide_share(i, work);
+    work.imad = (wide * kWideImadCycles + (1 - wide) * kImadCycles) * work[Pipe::fma];
     return work;
+  }
+
+  // How many of its products have 64 bits (IMAD.WIDE, IMAD.HI): the upper half of a product comes from such only; one of the
+  // three that the lower 64 bits of a product need is one; so are two of the five of a 32-bit division, and half of those of
+  // 64 bits, which a multiplication by the reciprocal is made of.
+  double wide_share(std::uint32_t i, const MachineWork& work) const {
+    const std::string_view all = opcode(i);
+    const ptx::FirstWord name = first(i);
+    const bool pair = all.ends_with("64");
+    if (ptx::has_part(all, "wide") || ptx::has_part(all, "hi")) return 1;
+    if (name == "mul" || name == "mad") return pair ? 1.0 / 3 : 0;
+    if (name == "div" || name == "rem") return pair ? 0.5 : 0.4;
+    return is_sum(i, "64") && work[Pipe::alu] == 0 ? 1 : 0;
   }
 
   std::optional<MachineWork> sum_rule(std::uint32_t i) {

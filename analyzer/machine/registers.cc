@@ -19,6 +19,7 @@ namespace {
 constexpr int kLeast = 4;             // of an empty kernel
 constexpr int kLeastWithCalls = 24;   // those that a function may use without saving them
 constexpr int kMost = 255;            // of a thread
+constexpr int kOwn = 2;               // that hold no value: the stack pointer, an address that is computed
 constexpr int kOfBlocks = 65'536;     // registers of an SM
 constexpr int kUnit = 8;              // in which a warp's registers are allocated
 constexpr int kWarp = 32;             // threads
@@ -137,6 +138,14 @@ std::optional<int> estimate_registers(const analysis::KernelCode& code, const an
   const auto pressure = pressure_of(code, cfg);
   if (!pressure) return std::nullopt;
   return register_table().estimate(*pressure, resources);
+}
+
+std::optional<int> registers_for_values(const analysis::KernelCode& code, const analysis::Cfg& cfg,
+                                        const KernelResources& resources) {
+  const auto pressure = pressure_of(code, cfg);
+  const int registers = limit_of(resources) - kOwn;
+  if (!pressure || pressure->least_peak() <= registers) return std::nullopt;
+  return registers;
 }
 
 }  // namespace warptime::machine

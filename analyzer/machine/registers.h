@@ -50,4 +50,8 @@ const RegisterTable& register_table();
 std::optional<int> estimate_registers(const analysis::KernelCode& code, const analysis::Cfg& cfg,
                                       const KernelResources& resources);
 
+// With how many registers for values the kernel does not get by; nothing where those that its launch bounds allow are enough.
+std::optional<int> registers_for_values(const analysis::KernelCode& code, const analysis::Cfg& cfg,
+                                        const KernelResources& resources);
+
 }  // namespace warptime::machine
