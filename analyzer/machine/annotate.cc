@@ -52,6 +52,7 @@ void round_for_readers(MachineWork& work) {
   for (double& count : work.by_pipe) count = std::round(count * 1000) / 1000;
   work.cycles = std::round(work.cycles * 10) / 10;
   work.imad = std::round(work.imad * 100) / 100;
+  work.reads = std::round(work.reads * 100) / 100;
 }
 
 Line sum_of(const LineSet& ptx, const Lines& lines) {

@@ -11,6 +11,7 @@
 #include "analyzer/cfg/slow_paths.h"
 #include "analyzer/machine/block_cycles.h"
 #include "analyzer/machine/machine_flow.h"
+#include "analyzer/machine/register_reads.h"
 #include "analyzer/ptx/opcodes.h"
 
 namespace warptime::machine {
@@ -440,8 +441,10 @@ class Placement {
       if (const auto to = call_target(one, target_)) work.add(work_of_subroutine(*to));
     }
     const auto& all = kernel_.instructions;
-    work.cycles += cycles_of_block(
-        std::span(all).subspan(flow_.blocks[m].first, flow_.blocks[m].end - flow_.blocks[m].first));
+    const auto block =
+        std::span(all).subspan(flow_.blocks[m].first, flow_.blocks[m].end - flow_.blocks[m].first);
+    work.cycles += cycles_of_block(block);
+    work.reads += register_reads(block);
     return work;
   }
 
@@ -459,6 +462,7 @@ class Placement {
       if (one->opcode != nullptr && one->opcode->name == "RET" && !is_conditional(*one)) break;
     }
     work.cycles = cycles_of_block(std::span(first, one));
+    work.reads = register_reads(std::span(first, one));
     return work;
   }
 
@@ -467,7 +471,8 @@ class Placement {
   }
 
   static double imad_cycles(const MachineInstruction& one) {
-    if (one.opcode == nullptr || !one.opcode->name.starts_with("IMAD")) return 0;
+    if (one.opcode == nullptr || one.opcode->pipe != Pipe::fma) return 0;
+    if (!one.opcode->name.starts_with("IMAD")) return kEitherCycles;
     return one.opcode->name == "IMAD" ? kImadCycles : kWideImadCycles;
   }
 

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "analyzer/machine/address_forms.h"
+#include "analyzer/machine/live_values.h"
 #include "analyzer/machine/operand_registers.h"
 #include "analyzer/machine/source_loops.h"
 #include "analyzer/ptx/opcodes.h"
@@ -141,7 +142,8 @@ class Lowering {
         slow_(slow),
         loops_(contexts.loops()),
         table_(table),
-        target_(target) {
+        target_(target),
+        values_(code, cfg) {
     made_.each.resize(function_.instructions.size());
     made_.loops.resize(cfg.loops.size());
     means_.resize(function_.instructions.size());
@@ -1031,7 +1033,7 @@ class Lowering {
       const Instruction& one = function_.instructions[i];
       if (is_exit(one) && !is_guarded(i)) continue;
       const std::optional<MachineWork> work = rule(i, b);
-      made_.each[i].add(with_products(i, work ? *work : mean(i)));
+      made_.each[i].add(with_reads(i, with_products(i, work ? *work : mean(i))));
       if (const auto step = address_work_.find(i); step != address_work_.end()) {
         made_.each[i][Pipe::fma] += step->second;
         made_.each[i].imad += kImadCycles * step->second;
@@ -1239,14 +1241,28 @@ class Lowering {
   // Whatever is on the FMA pipe and not of floating-point numbers is an integer product.
   MachineWork with_products(std::uint32_t i, MachineWork work) const {
     const std::string_view all = opcode(i);
-    if (work[Pipe::fma] <= 0 || all.find(".f") != std::string_view::npos) return work;
+    if (work[Pipe::fma] <= 0) return work;
+    if (all.find(".f") != std::string_view::npos) {
+      work.imad = kEitherCycles * work[Pipe::fma];
+      return work;
+    }
     const double wide = wide_share(i, work);
     work.imad = (wide * kWideImadCycles + (1 - wide) * kImadCycles) * work[Pipe::fma];
     return work;
   }
 
+  // The instruction's own operands; what else it becomes reads two words for each.
+  MachineWork with_reads(std::uint32_t i, MachineWork work) const {
+    const double slots = work.total();
+    if (slots <= 0) return work;
+    int own = 0;
+    values_.for_each_use(i, [&](std::uint32_t value) { own += values_.width(value); });
+    work.reads = std::min(slots, 1.0) * own + 2 * std::max(slots - 1, 0.0);
+    return work;
+  }
+
   // How many of its products have 64 bits (IMAD.WIDE, IMAD.HI): the upper half of a product comes from such only; one of the
-  // three that the lower 64 bits of a product need is one; so are two of the five of a 32-bit division, and half of those of
+  // three that the lower 64 bits of a product need is one; so is one of five of a 32-bit division, with the moves beside it, and half of those of
   // 64 bits, which a multiplication by the reciprocal is made of.
   double wide_share(std::uint32_t i, const MachineWork& work) const {
     const std::string_view all = opcode(i);
@@ -1254,7 +1270,7 @@ class Lowering {
     const bool pair = all.ends_with("64");
     if (ptx::has_part(all, "wide") || ptx::has_part(all, "hi")) return 1;
     if (name == "mul" || name == "mad") return pair ? 1.0 / 3 : 0;
-    if (name == "div" || name == "rem") return pair ? 0.5 : 0.4;
+    if (name == "div" || name == "rem") return pair ? 0.5 : 0.2;
     return is_sum(i, "64") && work[Pipe::alu] == 0 ? 1 : 0;
   }
 
@@ -1887,6 +1903,7 @@ class Lowering {
   const std::vector<LoopKind>& loops_;
   const CostTable& table_;
   const int target_;
+  LiveValues values_;
   Estimate made_;
   mutable std::vector<const MachineWork*> means_;        // by instruction: of the table; null: not looked for
   std::vector<std::vector<std::uint32_t>> definitions_;  // by register: instructions

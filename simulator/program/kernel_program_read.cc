@@ -290,13 +290,14 @@ class ProgramReader {
       reader_.error(node, "`machine` must be machine instructions by pipe", "machine: {alu: 3, lsu: 1}");
     for (const yaml::Entry& entry : node.entries) {
       const auto pipe = find_pipe(entry.key.text);
-      double* const other = entry.key.text == "cycles" ? &work->cycles
-                            : entry.key.text == "imad" ? &work->imad
-                                                       : nullptr;
+      double* const other = entry.key.text == "cycles"  ? &work->cycles
+                            : entry.key.text == "imad"  ? &work->imad
+                            : entry.key.text == "reads" ? &work->reads
+                                                        : nullptr;
       if (!pipe && other == nullptr) {
         reader_.error(entry.key, fmt::format("`{}` is no pipe", entry.key.text),
                       "there are alu, fma, fp64, fp16, xu, lsu, tex, tensor, uniform, adu, cbu and none, and "
-                      "`imad` and `cycles`");
+                      "`imad`, `reads` and `cycles`");
         continue;
       }
       const auto count = reader_.number(entry.value, fmt::format("`{}`", entry.key.text));

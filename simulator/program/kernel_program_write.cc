@@ -274,7 +274,8 @@ class YamlWriter {
       put(separator, to_string(static_cast<Pipe>(i)), ": ", work.by_pipe[i]);
       separator = ", ";
     }
-    for (const auto& [name, cycles] : {std::pair("imad", work.imad), std::pair("cycles", work.cycles)}) {
+    for (const auto& [name, cycles] :
+         {std::pair("imad", work.imad), std::pair("reads", work.reads), std::pair("cycles", work.cycles)}) {
       if (!(cycles > 0)) continue;
       put(separator, name, ": ", cycles);
       separator = ", ";
@@ -325,6 +326,7 @@ Json to_json_value(const MachineWork& work) {
   for (std::size_t i = 0; i < kPipes; ++i)
     if (work.by_pipe[i] > 0) machine[std::string(to_string(static_cast<Pipe>(i)))] = work.by_pipe[i];
   if (work.imad > 0) machine["imad"] = work.imad;
+  if (work.reads > 0) machine["reads"] = work.reads;
   if (work.cycles > 0) machine["cycles"] = work.cycles;
   return machine;
 }

@@ -29,7 +29,7 @@ inline constexpr std::size_t kPipes = 12;
 std::string_view to_string(Pipe pipe);
 std::optional<Pipe> find_pipe(std::string_view name);
 
-inline constexpr double kImadCycles = 2, kWideImadCycles = 5;
+inline constexpr double kImadCycles = 2, kWideImadCycles = 5, kEitherCycles = 1;
 
 // Real numbers: means over what compilers make, and shares of warps.
 struct MachineWork {
@@ -37,9 +37,12 @@ struct MachineWork {
   // That a warp on its own takes for them, where that is known: from the first's issue until the next one's can follow the
   // last's. Waiting for loads of memory is no part of it. 0: not known.
   double cycles = 0;
-  // For which integer products hold the half of the FMA pipe that makes them, in cycles: IMAD two, IMAD.WIDE five on Hopper
-  // (data/hardware/h100_issue_mixes.csv).
+  // For which they hold the half of the FMA pipe that makes integer products, in cycles: IMAD two, IMAD.WIDE and IMAD.HI five
+  // on Hopper; other instructions of the pipe one, since every second of them is made there
+  // (data/hardware/h100_issue_mixes.csv, h100_pipe_mixes.csv).
   double imad = 0;
+  // Words of 32 bits that they read from the register file, whose two banks have one of a warp in a cycle each.
+  double reads = 0;
 
   double& operator[](Pipe pipe) { return by_pipe[static_cast<std::size_t>(pipe)]; }
   double operator[](Pipe pipe) const { return by_pipe[static_cast<std::size_t>(pipe)]; }
@@ -52,6 +55,7 @@ struct MachineWork {
     for (std::size_t i = 0; i < kPipes; ++i) by_pipe[i] += times * other.by_pipe[i];
     cycles += times * other.cycles;
     imad += times * other.imad;
+    reads += times * other.reads;
   }
   friend bool operator==(const MachineWork&, const MachineWork&) = default;
 };

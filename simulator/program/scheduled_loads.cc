@@ -22,6 +22,7 @@ constexpr std::int64_t kMostUnrolled = 16;       // iterations of the source, by
 constexpr std::int64_t kMostInstructions = 60;   // of a body in PTX that ptxas unrolls
 constexpr std::int64_t kSmallInstructions = 12;  // of a body that both unroll
 constexpr std::int64_t kShortBranch = 12;        // instructions that become predicated
+constexpr std::int64_t kMostScheduled = 1000;    // instructions of a block whose loads ptxas lets rise
 constexpr std::size_t kMostItems = 400;          // of an unrolled body
 constexpr std::int64_t kMostInFlight =
     16;  // words of 32 bits that rise to the begin of a body: registers hold no more
@@ -133,6 +134,7 @@ class LoadScheduler {
     std::int64_t times = 1;
     if (!repeat.unrolled.empty()) {
       times = repeat.unrolled.front().iterations;
+      if (times * instructions > kMostScheduled) return 1;
     } else if (const auto already = divided_by(repeat.count, Operator::divide);
                already && *already > 1 && *already < kMostUnrolled && instructions <= kMostInstructions) {
       times = kMostUnrolled / *already;

@@ -8,7 +8,8 @@ namespace warptime {
 // Changes items so that their loads are in flight together as in the machine code:
 //  - an innermost loop without a barrier is repeated in the pieces that ptxas unrolls it into (Repeat::unrolled); where
 //    the program does not say, as ptxas and NVVM unroll such loops: a loop that the PTX has unrolled by four, four times
-//    more, one with a constant step sixteen times. What is left of its iterations is a loop of its own.
+//    more, one with a constant step sixteen times. What is left of its iterations is a loop of its own. Pieces of more than
+//    a thousand instructions stay iterations: in them ptxas leaves loads where they are.
 //  - a load of such a piece rises past what does not need it, where the loop stores nothing, and so does a load behind a
 //    short branch of its own, which becomes a predicated one.
 // Loads are numbered anew (ItemDetail::needs). What a warp executes, and which addresses it accesses, stays the same; but

@@ -67,6 +67,7 @@ constexpr double kFarAtRandom = 0.25;
 // Cycles that a partition issues nothing after a load of device memory (data/hardware/h100_l1_mixes.csv); none after one of shared
 // memory (h100_issue_mixes.csv).
 constexpr double kLoadIssue = 0.8;
+constexpr double kPorts = 2;          // of a partition's registers: words of a warp that they read in a cycle
 constexpr std::size_t kTagBanks = 4;  // of L1: lines that it looks up at once
 // Cycles of L1 that may be waiting when a partition issues one more access.
 constexpr double kL1Queue = 32;
@@ -288,6 +289,7 @@ class SmRunner {
     const Item* last = nullptr;          // that it issued
     std::array<double, kPipes> pipes{};  // when each is free
     double imad = 0;                     // likewise the half of the FMA pipe that makes integer products
+    double ports = 0;                    // likewise the ports of the register file
     std::priority_queue<Ready> ready;    // from a time on
     std::priority_queue<Able> able, accesses;  // now: accesses while L1's queue has room
     // When the next one issues; accesses do from `open` on. False: none will. This is asked for each item that is simulated,
@@ -552,23 +554,23 @@ class SmRunner {
                                        : 0) +
                          (loads ? kLoadIssue : 0);
     Partition& partition = partitions_[warp.partition];
-    partition.free = start + slots;
+    const double contention = item.machine ? contention_of(*item.machine, slots) : 1;
+    partition.free = start + slots * contention;
     partition.last = executing_ = &item;
     if (options_.listener != nullptr) counts_before_ = run_.counts;
-    Completion done{start + slots, SmWait::issue};
+    Completion done{partition.free, SmWait::issue};
     if (item.machine) {
-      for (std::size_t pipe = 0; pipe < kPipes; ++pipe) {
-        const double held = item.machine->by_pipe[pipe] * figures_.pipe_cycles[pipe];
-        if (held <= 0) continue;
-        partition.pipes[pipe] = std::max(partition.pipes[pipe], start) + held;
-        if (partition.pipes[pipe] > done.time) executing_pipe_ = warp.pipe = static_cast<Pipe>(pipe);
-        done.later({partition.pipes[pipe], SmWait::pipe});
-      }
-    }
-    if (item.machine && item.machine->imad > 0) {
-      partition.imad = std::max(partition.imad, start) + item.machine->imad;
-      if (partition.imad > done.time) executing_pipe_ = warp.pipe = Pipe::fma;
-      done.later({partition.imad, SmWait::pipe});
+      const auto hold = [&](double& until, double cycles, Pipe pipe) {
+        if (cycles <= 0) return;
+        until = std::max(until, start) + cycles * contention;
+        if (until > done.time) executing_pipe_ = warp.pipe = pipe;
+        done.later({until, SmWait::pipe});
+      };
+      for (std::size_t pipe = 0; pipe < kPipes; ++pipe)
+        hold(partition.pipes[pipe], item.machine->by_pipe[pipe] * figures_.pipe_cycles[pipe],
+             static_cast<Pipe>(pipe));
+      hold(partition.imad, item.machine->imad, Pipe::fma);
+      hold(partition.ports, item.machine->reads / kPorts, busiest_reader(*item.machine));
     }
     if (item.machine && item.machine->cycles > 0)
       done.later({start + item.machine->cycles, SmWait::chain});
@@ -586,6 +588,33 @@ class SmRunner {
     warp.issued = start + slots;
     if (detail != nullptr && detail->barrier) return wait_at_barrier(warp, index, done);
     wait(index, done);
+  }
+
+  // How much longer what holds a partition takes than its busiest part, since issue, pipes and the ports of the registers wait
+  // for one another: the sixth root of the sum of the sixth powers, by their cycles. Mixtures of instructions
+  // (data/hardware/h100_pipe_mixes.csv) lie between the fourth and the eighth. A pipe that takes an instruction each cycle, as the
+  // two halves of the FMA pipe do by turns, lets none wait.
+  double contention_of(const MachineWork& work, double slots) const {
+    double most = slots, sum = sixth_power(slots);
+    const auto add = [&](double cycles) {
+      most = std::max(most, cycles);
+      sum += sixth_power(cycles);
+    };
+    for (std::size_t pipe = 0; pipe < kPipes; ++pipe)
+      if (figures_.pipe_cycles[pipe] > 1) add(work.by_pipe[pipe] * figures_.pipe_cycles[pipe]);
+    add(std::min(work.imad, 2 * std::max(work.imad - work[Pipe::fma], 0.0)));
+    add(work.reads / kPorts);
+    return most > 0 ? std::cbrt(std::sqrt(sum)) / most : 1;
+  }
+  static double sixth_power(double value) {
+    const double square = value * value;
+    return square * square * square;
+  }
+
+  // Whose operands are most of what is read.
+  static Pipe busiest_reader(const MachineWork& work) {
+    const auto most = std::max_element(work.by_pipe.begin(), work.by_pipe.end());
+    return static_cast<Pipe>(most - work.by_pipe.begin());
   }
 
   void tell_executed(const Warp& warp, const WarpTrace::Step& step, double begin, double end) const {

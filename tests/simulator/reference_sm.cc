@@ -182,7 +182,7 @@ class ReferenceSm {
   struct Partition {
     double free = 0;
     std::array<double, kPipes> pipes{};
-    double imad = 0;
+    double imad = 0, ports = 0;
   };
   struct Block {
     std::int64_t number = 0, running = 0;
@@ -327,18 +327,31 @@ class ReferenceSm {
         std::holds_alternative<Calculation>(item.what) ? 0 : static_cast<double>(step.instructions);
     if (item.machine) slots = item.machine->total();
     if (access != nullptr && access->kind == MemoryAccess::Kind::load && !skipped) slots += 0.8;
-    partition.free = start + slots;
-    double done = start + slots;
-    if (item.machine)
-      for (std::size_t pipe = 0; pipe < kPipes; ++pipe) {
-        const double held = item.machine->by_pipe[pipe] * figures_.pipe_cycles[pipe];
-        if (held <= 0) continue;
-        partition.pipes[pipe] = std::max(partition.pipes[pipe], start) + held;
-        done = std::max(done, partition.pipes[pipe]);
-      }
-    if (item.machine && item.machine->imad > 0) {
-      partition.imad = std::max(partition.imad, start) + item.machine->imad;
-      done = std::max(done, partition.imad);
+    // Whatever holds the partition takes longer where it meets the rest.
+    double longer = 1;
+    if (item.machine) {
+      const double products = std::max(item.machine->imad - (*item.machine)[Pipe::fma], 0.0);
+      std::vector<double> held = {slots, std::min(item.machine->imad, 2 * products), item.machine->reads / 2};
+      for (std::size_t pipe = 0; pipe < kPipes; ++pipe)
+        if (figures_.pipe_cycles[pipe] > 1)
+          held.push_back(item.machine->by_pipe[pipe] * figures_.pipe_cycles[pipe]);
+      double powers = 0;
+      for (const double one : held) powers += std::pow(one, 6);
+      const double most = *std::max_element(held.begin(), held.end());
+      if (most > 0) longer = std::pow(powers, 1.0 / 6) / most;
+    }
+    partition.free = start + longer * slots;
+    double done = partition.free;
+    const auto hold = [&](double& until, double cycles) {
+      if (cycles <= 0) return;
+      until = std::max(until, start) + longer * cycles;
+      done = std::max(done, until);
+    };
+    if (item.machine) {
+      for (std::size_t pipe = 0; pipe < kPipes; ++pipe)
+        hold(partition.pipes[pipe], item.machine->by_pipe[pipe] * figures_.pipe_cycles[pipe]);
+      hold(partition.imad, item.machine->imad);
+      hold(partition.ports, item.machine->reads / 2);
     }
     if (item.machine && item.machine->cycles > 0)
       done = std::max(done, start + item.machine->cycles);

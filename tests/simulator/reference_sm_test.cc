@@ -74,6 +74,7 @@ class RandomSmProgram {
         machine->by_pipe[static_cast<std::size_t>(below(kPipes))] += 0.25 * (1 + below(12));
       if (one_in(3)) machine->cycles = below(60);
       if (one_in(3)) machine->imad = 0.5 * below(20);
+      if (one_in(3)) machine->reads = below(40);
       made.machine = std::move(machine);
     }
     const bool load = what >= 6 && std::get<MemoryAccess>(made.what).kind == MemoryAccess::Kind::load;
