@@ -438,6 +438,7 @@ class SmRunner {
         load_items_[static_cast<std::size_t>(node.load)] = node.item;
       }
       if (has_dependences(*node.item)) detailed_ = true;
+      if (node.item->machine && node.item->machine->cycles > 0) cycles_known_ = true;
       most_loads_ = std::max(most_loads_, static_cast<std::size_t>(node.load) + 1);
       place_arrays(node.body);
       place_arrays(node.otherwise);
@@ -968,7 +969,9 @@ class SmRunner {
     }
     l1_free_ = served + ways;
     l1_backlog_.serve(ways);
-    return load ? served + figures_.shared_latency + 2 * conflicts : start;
+    // MachineWork::cycles have the latency.
+    const double latency = cycles_known_ && step.node->item->machine ? 0 : figures_.shared_latency;
+    return load ? served + latency + 2 * conflicts : start;
   }
 
   // Local memory lies word by word side by side, a word of a warp's threads in one line; the block's and the warp's are
@@ -1331,9 +1334,10 @@ class SmRunner {
   std::vector<Region> regions_;                // by access
   std::vector<std::int64_t> stores_together_;  // by access: stores of the same list to the same array
   std::size_t most_loads_ = 1;
-  bool detailed_ = false;  // items say what they need
-  SectorMap read_;         // what this SM has read, and how many bytes had passed then
-  double passed_ = 0;      // bytes that L2 has read from memory for this SM
+  bool detailed_ = false;      // items say what they need
+  bool cycles_known_ = false;  // of a warp for its instructions: MachineWork::cycles
+  SectorMap read_;             // what this SM has read, and how many bytes had passed then
+  double passed_ = 0;          // bytes that L2 has read from memory for this SM
   std::unordered_map<std::int64_t, std::int64_t> first_lines_;  // by place, for signatures
   std::vector<LineSectors> made_, asked_;
   DrawnLines drawn_;

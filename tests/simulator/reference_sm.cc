@@ -209,6 +209,7 @@ class ReferenceSm {
   void look_for_details(const Items& items) {
     for (const Item& item : items) {
       if (has_dependences(item)) details_ = true;
+      if (item.machine && item.machine->cycles > 0) cycles_known_ = true;
       if (const auto* access = std::get_if<MemoryAccess>(&item.what)) {
         arrays_.try_emplace(access->array, static_cast<std::int64_t>(arrays_.size() + 1) << 40);
       }
@@ -710,7 +711,8 @@ class ReferenceSm {
     (loads ? run_.counts.shared_load_conflicts : run_.counts.shared_store_conflicts) += conflicts;
     const double turn = std::max(start, l1_free_);
     l1_free_ = turn + static_cast<double>(ways);
-    return loads ? turn + figures_.shared_latency + 2 * conflicts : start;
+    const double latency = cycles_known_ && step.item->machine ? 0 : figures_.shared_latency;
+    return loads ? turn + latency + 2 * conflicts : start;
   }
 
   // 32 lines of 64 bytes, the one that was used last first.
@@ -732,6 +734,7 @@ class ReferenceSm {
   }
 
   const KernelProgram& program_;
+  bool cycles_known_ = false;
   const Bindings& values_;
   LaunchSize size_;
   SmFigures figures_;
