@@ -234,7 +234,7 @@ class Placement {
   }
 
   bool counts(std::uint32_t i, const MachineInstruction& one) const {
-    return !is_one(function_.instructions[i]) || is_the_one(one);
+    return !is_spill(one, i) && (!is_one(function_.instructions[i]) || is_the_one(one));
   }
 
   // How many copies of an instruction a machine loop has, outside of loops in it; 0: none.
@@ -514,13 +514,17 @@ class Placement {
     note_spills(m, home.block, share, work);
   }
 
+  // i: the PTX instruction that it was made of, or none.
+  bool is_spill(const MachineInstruction& one, std::uint32_t i) const {
+    return one.opcode != nullptr && (one.opcode->name == "LDL" || one.opcode->name == "STL") &&
+           address_register(one) == kStackPointer && (i == none || !is_local(function_.instructions[i]));
+  }
+
   void note_spills(std::uint32_t m, std::uint32_t home, double share, KernelWork& work) const {
     for (std::uint32_t at = flow_.blocks[m].first; at < flow_.blocks[m].end; ++at) {
       const MachineInstruction& one = kernel_.instructions[at];
-      if (one.opcode == nullptr || (one.opcode->name != "LDL" && one.opcode->name != "STL")) continue;
       const std::uint32_t i = origin(one, loop_around(m));
-      if (address_register(one) != kStackPointer || (i != none && is_local(function_.instructions[i])))
-        continue;
+      if (!is_spill(one, i)) continue;
       std::uint32_t first = i;
       if (i == none || block_of_[i] != home)
         for (first = cfg_.blocks[home].first; first + 1 < cfg_.blocks[home].end && code_.silent(first);)

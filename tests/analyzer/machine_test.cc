@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,10 @@
 #include "analyzer/machine/line_table.h"
 #include "analyzer/machine/machine_code.h"
 #include "analyzer/machine/machine_flow.h"
+#include "analyzer/machine/register_reads.h"
 #include "analyzer/machine/source_loops.h"
+#include "analyzer/machine/spills.h"
+#include "analyzer/machine/view.h"
 #include "analyzer/ptx/module.h"
 #include "tests/analyzer/test_program.h"
 
@@ -657,6 +661,140 @@ TEST_F(PlacedMachineCode, IsAllOfItButSlowPaths) {
   EXPECT_GE(subroutine, 20);
   EXPECT_NEAR(sum_of_all(), static_cast<double>(machine_.instructions.size()) - slow - subroutine, 1e-9);
   for (const MachineInstruction& one : machine_.instructions) EXPECT_EQ(one.in_subroutine, one.in_slow_path);
+}
+
+// x = x * x + x in 64 bits, whose instructions become several each.
+TEST_F(PlacedMachineCode, OfALoopInSixtyFourBitsIsWhole) {
+  const std::string kernel = R"(.version 7.8
+.target sm_90
+.address_size 64
+.visible .entry squares(.param .u64 a, .param .u64 n)
+{
+.reg .pred %p<2>;
+.reg .b64 %rd<9>;
+ld.param.u64 %rd1, [a];
+ld.param.u64 %rd2, [n];
+cvta.to.global.u64 %rd3, %rd1;
+ld.global.u64 %rd4, [%rd3];
+LOOP:
+mul.lo.s64 %rd5, %rd4, %rd4;
+add.s64 %rd4, %rd5, %rd4;
+shr.u64 %rd2, %rd2, 1;
+setp.ne.s64 %p1, %rd2, 0;
+@%p1 bra LOOP;
+st.global.u64 [%rd3], %rd4;
+ret;
+}
+)";
+  if (!place(kernel, "squares")) GTEST_SKIP() << "there is no ptxas for sm_90";
+  const MachineFlow flow = flow_of(machine_, 90);
+  ASSERT_EQ(flow.loops.size(), 1u);
+  double loop = 0, iteration = 0;
+  for (const std::uint32_t block : flow.loops[0].blocks)
+    loop += flow.blocks[block].end - flow.blocks[block].first;
+  for (const std::uint32_t block : cfg_.loops[0].blocks)
+    for (std::uint32_t i = cfg_.blocks[block].first; i < cfg_.blocks[block].end; ++i)
+      iteration += work_.each[i].total();
+  EXPECT_DOUBLE_EQ(iteration, loop) << "it is no copy of two iterations";
+}
+
+// More sums alive than launch bounds leave registers for.
+TEST_F(PlacedMachineCode, HasSpillsOfWhatDoesNotFit) {
+  std::string kernel = R"(.version 7.8
+.target sm_90
+.address_size 64
+.visible .entry many(.param .u64 a)
+.maxntid 1024, 1, 1
+.minnctapersm 2
+{
+.reg .b32 %r<2>;
+.reg .f32 %f<200>;
+.reg .b64 %rd<4>;
+ld.param.u64 %rd1, [a];
+cvta.to.global.u64 %rd2, %rd1;
+mov.u32 %r1, %tid.x;
+mul.wide.u32 %rd3, %r1, 4;
+add.s64 %rd2, %rd2, %rd3;
+)";
+  constexpr int values = 60;
+  for (int k = 0; k < values; ++k)
+    kernel +=
+        "ld.volatile.global.f32 %f" + std::to_string(k) + ", [%rd2+" + std::to_string(4096 * k) + "];\n";
+  for (int k = 0; k < values; ++k)
+    kernel += "fma.rn.f32 %f" + std::to_string(100 + k) + ", %f" + std::to_string(k) + ", %f" +
+              std::to_string((k + 29) % values) + ", %f" + std::to_string((k + 41) % values) + ";\n";
+  for (int k = 0; k < values; ++k)
+    kernel += "st.volatile.global.f32 [%rd2+" + std::to_string(4096 * k) + "], %f" + std::to_string(100 + k) +
+              ";\n";
+  kernel += "ret;\n}\n";
+  if (!place(kernel, "many")) GTEST_SKIP() << "there is no ptxas for sm_90";
+  const auto check = [](const std::vector<Spill>& spills) {
+    std::set<int> stored;
+    std::size_t loads = 0;
+    for (const Spill& spill : spills) {
+      if (spill.store) stored.insert(spill.offset);
+      EXPECT_TRUE(spill.store || stored.contains(spill.offset)) << spill.offset;
+      loads += spill.store ? 0 : 1;
+    }
+    EXPECT_GE(loads, 20u);
+  };
+  check(expected_spills(code_, cfg_, 30));
+  EXPECT_TRUE(expected_spills(code_, cfg_, 2 * values + 8).empty());
+  double machine = 0;
+  for (const MachineInstruction& one : machine_.instructions)
+    machine += one.opcode != nullptr && (one.opcode->name == "LDL" || one.opcode->name == "STL") ? 1 : 0;
+  EXPECT_EQ(static_cast<double>(work_.spills.size()), machine);
+  check(work_.spills);
+  // Each is an access to local memory of some item.
+  KernelProgram program;
+  Item item{Instructions{Expression(1)}};
+  for (const ptx::Instruction& one : code_.function().instructions) item.ptx.add(static_cast<int>(one.line));
+  program.program.push_back(item);
+  add_spills(program, work_.spills, false);
+  ASSERT_TRUE(program.program[0].detail);
+  EXPECT_EQ(program.program[0].detail->on_chip.size(), work_.spills.size());
+}
+
+TEST_F(PlacedMachineCode, IsShownWithItsControlWordsAndThePtx) {
+  if (!place(kLoop, "scale")) GTEST_SKIP() << "there is no ptxas for sm_90";
+  const std::string text = assembled_text(code_, machine_, "scale", "sm_90");
+  EXPECT_NE(text.find("LDG"), std::string::npos);
+  EXPECT_NE(text.find("ld.global.f32 %f1, [%rd4]"), std::string::npos) << text;
+  const auto json = assembled_json(code_, machine_, "scale", "sm_90");
+  ASSERT_EQ(json["instructions"].size(), machine_.instructions.size());
+  for (const auto& one : json["instructions"]) {
+    if (one["machine_instruction"].get<std::string>().find("LDG") == std::string::npos) continue;
+    EXPECT_EQ(one["ptx_line"], 17);
+    EXPECT_EQ(one["pipe"], "lsu");
+    EXPECT_FALSE(one["write_barrier"].is_null()) << "a load's end is waited for";
+  }
+}
+
+MachineInstruction encoded(std::uint64_t lower, std::uint64_t upper) {
+  MachineInstruction one;
+  one.code = static_cast<std::uint16_t>(lower & 0x1ff);
+  one.opcode = find_machine_opcode(one.code);
+  one.control.reuse = static_cast<unsigned>(upper >> 58 & 15);
+  one.lower = lower;
+  one.upper = upper;
+  return one;
+}
+
+// As cuobjdump shows the words of sm_90.
+TEST(RegisterReads, AreWordsOfTheBusierBankWithoutWhatIsReused) {
+  // FFMA R9, R9, R3.reuse, R24.reuse
+  const MachineInstruction first = encoded(0x0000000309097223, 0x180fe20000000018);
+  // FFMA R4, R4, R3.reuse, R3
+  const MachineInstruction second = encoded(0x0000000304047223, 0x080fe20000000003);
+  EXPECT_EQ(register_reads(std::vector{first}), 4) << "R9 and R3 are in one bank";
+  EXPECT_EQ(register_reads(std::vector{first, second}), 6) << "R3 as B is still there";
+  EXPECT_EQ(register_reads(std::vector{second, first}), 6) << "R3 as B again; R9, R3; R24, R4";
+  // DFMA R18, R10, R18, R16: pairs
+  EXPECT_EQ(register_reads(std::vector{encoded(0x000000120a12722b, 0x004fe20000000010)}), 6);
+  // IMAD R20, R5.reuse, -0x4, R2.reuse: no register is B
+  EXPECT_EQ(register_reads(std::vector{encoded(0xfffffffc05147824, 0x140fe400078e0202)}), 2);
+  // MUFU.EX2 R30, R31
+  EXPECT_EQ(register_reads(std::vector{encoded(0x0000001f001e7308, 0x000e620000000800)}), 2);
 }
 
 TEST_F(MachineCode, IsSafeToReadHoweverItIsDamaged) {
