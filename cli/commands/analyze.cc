@@ -31,7 +31,7 @@ CommandSyntax analyze_syntax() {
               "program (default); ptx; cfg, the basic blocks; loops, with their trip counts; periods, the "
               "instructions of each; listing, the PTX beside its periods and source lines, to see where each "
               "period comes from; machine, the machine instructions that ptxas makes of each PTX instruction "
-              "on average",
+              "on average, or with --machine its machine code with the control words",
               Names::no_file,
               {"program", "ptx", "cfg", "loops", "periods", "listing", "machine"}},
              kernel_option(),

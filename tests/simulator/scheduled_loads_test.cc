@@ -64,6 +64,17 @@ TEST(ScheduledLoads, OfAnUnrolledLoopAreInFlightTogether) {
   EXPECT_EQ(scheduled(loop("n", "", body)), "n[L1 c(1)]");
 }
 
+// ptxas leaves the loads of a large block where they are.
+TEST(ScheduledLoads, OfLargePiecesStayInTheirIteration) {
+  const auto unrolled = [](int iterations, int instructions) {
+    return scheduled(loop("n", fmt::format(", unrolled: [{{iterations: {}}}]", iterations),
+                          load + ", " + calc(", needs: [1]", instructions)));
+  };
+  EXPECT_EQ(unrolled(2, 400), "n / 2[c L1+1 c(1) L2+2 c(2)] n % 2[L3 c(3)]");
+  EXPECT_EQ(unrolled(2, 600), "n[L1 c(1)]");
+  EXPECT_EQ(unrolled(16, 72), "n[L1 c(1)]");
+}
+
 TEST(ScheduledLoads, StayBehindStoresAndBarriers) {
   const std::string store =
       "{store: {access: coalesced, bytes: 4, sectors: 4, address: 4 * threadIdx.x, array: b}}";
