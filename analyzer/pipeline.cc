@@ -82,11 +82,8 @@ class Pipeline {
     describe(kernel.program, chosen);
     if (lowered->block_matters) kernel.program.block_shape = options_.block;
     add_machine(kernel.program, flow);
-    if (options_.machine != AnalyzeOptions::Machine::none && machine_code_.empty())
-      add_expected_spills(kernel.program, flow);
-    if (options_.machine != AnalyzeOptions::Machine::none && !options_.registers && assembled_.empty())
-      kernel.program.estimated_registers = machine::estimate_registers(
-          flow.code, flow.cfg, kernel.program.resources.value_or(KernelResources()));
+    if (options_.machine != AnalyzeOptions::Machine::none && (machine_code_.empty() || assembled_.empty()))
+      estimate_registers(kernel.program, flow);
     if (options_.keep_steps) {
       kernel.lowered = std::make_shared<periods::Lowered>(std::move(*lowered));
       kernel.code = std::make_shared<analysis::KernelCode>(std::move(flow.code));
@@ -190,10 +187,15 @@ class Pipeline {
     machine::add_spills(program, work.spills, false);
   }
 
-  // What does not fit the registers that launch bounds allow, where ptxas did not tell.
-  static void add_expected_spills(KernelProgram& program, const analysis::KernelFlow& flow) {
+  // Where ptxas did not tell: the registers, and what does not fit those that launch bounds allow.
+  void estimate_registers(KernelProgram& program, const analysis::KernelFlow& flow) const {
+    const auto pressure = machine::pressure_of(flow.code, flow.cfg);
+    if (!pressure) return;
     const KernelResources resources = program.resources.value_or(KernelResources());
-    if (const auto registers = machine::registers_for_values(flow.code, flow.cfg, resources))
+    if (!options_.registers && assembled_.empty())
+      program.estimated_registers = machine::register_table().estimate(*pressure, resources);
+    if (!machine_code_.empty()) return;
+    if (const auto registers = machine::registers_for_values(*pressure, resources))
       machine::add_spills(program, machine::expected_spills(flow.code, flow.cfg, *registers), true);
   }
 

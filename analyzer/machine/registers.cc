@@ -140,11 +140,9 @@ std::optional<int> estimate_registers(const analysis::KernelCode& code, const an
   return register_table().estimate(*pressure, resources);
 }
 
-std::optional<int> registers_for_values(const analysis::KernelCode& code, const analysis::Cfg& cfg,
-                                        const KernelResources& resources) {
-  const auto pressure = pressure_of(code, cfg);
+std::optional<int> registers_for_values(const Pressure& pressure, const KernelResources& resources) {
   const int registers = limit_of(resources) - kOwn;
-  if (!pressure || pressure->least_peak() <= registers) return std::nullopt;
+  if (pressure.least_peak() <= registers) return std::nullopt;
   return registers;
 }
 

@@ -50,8 +50,7 @@ const RegisterTable& register_table();
 std::optional<int> estimate_registers(const analysis::KernelCode& code, const analysis::Cfg& cfg,
                                       const KernelResources& resources);
 
-// With how many registers for values the kernel does not get by; nothing where those that its launch bounds allow are enough.
-std::optional<int> registers_for_values(const analysis::KernelCode& code, const analysis::Cfg& cfg,
-                                        const KernelResources& resources);
+// How many registers are left for values; nothing where all of them fit.
+std::optional<int> registers_for_values(const Pressure& pressure, const KernelResources& resources);
 
 }  // namespace warptime::machine

@@ -48,9 +48,9 @@ class Spiller {
     const analysis::Block& block = cfg_.blocks[b];
     find_uses(block);
     begin(b);
-    at_begin_[b] = resident_;
+    at_begin_[b].assign(resident_.begin(), resident_.end());
     for (at_ = block.first; at_ < block.end; ++at_) execute(b);
-    at_end_[b] = resident_;
+    at_end_[b].assign(resident_.begin(), resident_.end());
     seen_[b] = true;
     // What a block that was walked before expects in registers, as a loop's first does at its end.
     at_ = block.end > block.first ? block.end - 1 : block.end;
@@ -71,7 +71,7 @@ class Spiller {
   void begin(std::uint32_t b) {
     resident_.clear();
     occupied_ = 0;
-    const Values* before = nullptr;
+    const std::vector<std::uint32_t>* before = nullptr;
     for (const std::uint32_t from : cfg_.blocks[b].predecessors)
       if (seen_[from] && before == nullptr) before = &at_end_[from];
     if (before == nullptr) return;
@@ -173,10 +173,10 @@ class Spiller {
   int registers_;
   LiveValues values_;
   LiveSets live_;
-  std::vector<Values> at_begin_, at_end_;  // by block: what is in registers
-  std::vector<bool> seen_;                 // by block
-  std::vector<int> place_;                 // by value: in local memory, in words; -1: none
-  std::vector<bool> stored_;               // by value: local memory has it
+  std::vector<std::vector<std::uint32_t>> at_begin_, at_end_;  // by block: what is in registers
+  std::vector<bool> seen_;                                     // by block
+  std::vector<int> place_;    // by value: in local memory, in words; -1: none
+  std::vector<bool> stored_;  // by value: local memory has it
   std::set<int> occupied_places_;
   // Of the block that is walked:
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>>
