@@ -1261,9 +1261,8 @@ class Lowering {
     return work;
   }
 
-  // How many of its products have 64 bits (IMAD.WIDE, IMAD.HI): the upper half of a product comes from such only; one of the
-  // three that the lower 64 bits of a product need is one; so is one of five of a 32-bit division, with the moves beside it, and half of those of
-  // 64 bits, which a multiplication by the reciprocal is made of.
+  // How many of its products have 64 bits (IMAD.WIDE, IMAD.HI): all that make the upper half of a product, one of the three
+  // that make the lower 64 bits, one of five of a 32-bit division, whose moves count among them, and half of those of 64 bits.
   double wide_share(std::uint32_t i, const MachineWork& work) const {
     const std::string_view all = opcode(i);
     const ptx::FirstWord name = first(i);

@@ -17,7 +17,7 @@
 namespace warptime::machine {
 namespace {
 
-constexpr int kSlotBytes = 4;  // bytes
+constexpr int kSlotBytes = 4;  // in local memory, for a register
 
 // Walks the blocks in their order, and keeps those values in registers whose next use is nearest.
 class Spiller {
