@@ -181,7 +181,7 @@ class Pipeline {
     std::string used;
     const machine::Estimate work =
         assembled != machine_code_.end()
-            ? machine::counted(flow.code, flow.cfg, assembled->second, number_of(target))
+            ? machine::counted(flow.code, flow.cfg, assembled->second, compiling::target_number(target))
             : machine::estimate(flow.code, flow.cfg, machine::table_of(target, used));
     machine::annotate(program, flow.code, flow.cfg, work);
     machine::add_spills(program, work.spills, false);
@@ -197,11 +197,6 @@ class Pipeline {
     if (!machine_code_.empty()) return;
     if (const auto registers = machine::registers_for_values(*pressure, resources))
       machine::add_spills(program, machine::expected_spills(flow.code, flow.cfg, *registers), true);
-  }
-
-  static int number_of(const std::string& target) {
-    const auto parsed = compiling::parse_target(target);
-    return parsed ? parsed->number : 0;
   }
 
   std::string target() const {

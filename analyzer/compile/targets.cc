@@ -26,6 +26,11 @@ std::optional<Target> parse_target(std::string_view text) {
   return target;
 }
 
+int target_number(std::string_view text) {
+  const auto target = parse_target(text);
+  return target ? target->number : 0;
+}
+
 namespace {
 
 std::string_view relation(int wanted, int oldest, int newest) {

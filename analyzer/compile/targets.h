@@ -19,6 +19,7 @@ std::string to_string(const Target& target);
 
 // Nothing where `text` is not sm_ and two or three digits, perhaps followed by `a` or `f`.
 std::optional<Target> parse_target(std::string_view text);
+int target_number(std::string_view text);  // 90 of sm_90a; 0 where it is no target
 
 struct TargetChoice {
   std::string target;  // as the compiler takes it

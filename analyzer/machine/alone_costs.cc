@@ -131,11 +131,6 @@ const RegisterKind& kind_of(char letter) {
                        [&](const RegisterKind& kind) { return kind.letter == letter; });
 }
 
-int number_of(const std::string& target) {
-  const auto parsed = compiling::parse_target(target);
-  return parsed ? parsed->number : 0;
-}
-
 // A kernel of `copies` of the operation, each of operands that it loads and with a result that it stores.
 std::string kernel_of(const Operation& operation, int copies, const std::string& target) {
   constexpr int apart = 4096;  // bytes: no two accesses are joined
@@ -161,7 +156,7 @@ std::string kernel_of(const Operation& operation, int copies, const std::string&
       ".reg .b64 %p, %q, %w;\n.reg .b32 %t;\nld.param.u64 %p, [a];\nld.param.u64 %q, [o];\n"
       "cvta.to.global.u64 %p, %p;\ncvta.to.global.u64 %q, %q;\nmov.u32 %t, %tid.x;\nmul.wide.u32 %w, %t, 8;\n"
       "add.s64 %p, %p, %w;\nadd.s64 %q, %q, %w;\n{}{}{}ret;\n}}\n",
-      number_of(target) < 100 ? "7.8" : "8.7", target, registers, loads, work, stores);
+      compiling::target_number(target) < 100 ? "7.8" : "8.7", target, registers, loads, work, stores);
 }
 
 // Of one execution; nothing: the target lacks the operation.
@@ -176,7 +171,7 @@ std::optional<MachineWork> executed(const Operation& operation, const std::strin
   analysis::KernelCode code(*module, module->functions.front());
   const auto cfg = analysis::build_cfg(code, "");
   if (!cfg) return std::nullopt;
-  const KernelWork made = work_of(code, *cfg, kernels->begin()->second, number_of(target));
+  const KernelWork made = work_of(code, *cfg, kernels->begin()->second, compiling::target_number(target));
   MachineWork sum;
   const auto& instructions = module->functions.front().instructions;
   for (std::size_t i = 0; i < instructions.size(); ++i)

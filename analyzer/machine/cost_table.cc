@@ -35,11 +35,6 @@ std::string key_of(std::string_view operation, std::string_view use, std::string
   return key;
 }
 
-int number_of(std::string_view target) {
-  const auto parsed = compiling::parse_target(target);
-  return parsed ? parsed->number : 0;
-}
-
 // What stands before the next `end`, which goes as well.
 std::string_view cut(std::string_view& text, char end) {
   const auto at = std::min(text.find(end), text.size());
@@ -107,8 +102,9 @@ std::vector<std::string> table_targets() {
   std::vector<std::string> targets;
   for (std::size_t i = 0; i < machine_tables_count; ++i)
     targets.emplace_back(machine_tables[i].name.substr(0, machine_tables[i].name.find('.')));
-  std::sort(targets.begin(), targets.end(),
-            [](const std::string& a, const std::string& b) { return number_of(a) < number_of(b); });
+  std::sort(targets.begin(), targets.end(), [](const std::string& a, const std::string& b) {
+    return compiling::target_number(a) < compiling::target_number(b);
+  });
   return targets;
 }
 
@@ -116,7 +112,7 @@ const CostTable& table_of(std::string_view target, std::string& used) {
   static const auto targets = table_targets();
   used = targets.front();
   for (const std::string& one : targets)
-    if (number_of(one) <= number_of(target)) used = one;
+    if (compiling::target_number(one) <= compiling::target_number(target)) used = one;
   // Each is read when it is needed first: that takes longer than the estimate of a small kernel.
   static std::mutex reading;
   static std::map<std::string, CostTable, std::less<>> tables;
@@ -128,7 +124,7 @@ const CostTable& table_of(std::string_view target, std::string& used) {
   });
   auto table = CostTable::read(file->text, std::string(file->name));
   assert(table);
-  table->target = number_of(used);
+  table->target = compiling::target_number(used);
   return tables.emplace(used, std::move(*table)).first->second;
 }
 

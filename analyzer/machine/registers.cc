@@ -133,13 +133,6 @@ const RegisterTable& register_table() {
   return table;
 }
 
-std::optional<int> estimate_registers(const analysis::KernelCode& code, const analysis::Cfg& cfg,
-                                      const KernelResources& resources) {
-  const auto pressure = pressure_of(code, cfg);
-  if (!pressure) return std::nullopt;
-  return register_table().estimate(*pressure, resources);
-}
-
 std::optional<int> registers_for_values(const Pressure& pressure, const KernelResources& resources) {
   const int registers = limit_of(resources) - kOwn;
   if (pressure.least_peak() <= registers) return std::nullopt;

@@ -46,10 +46,6 @@ class RegisterTable {
 // The table of the newest target there is; ptxas has allocated registers in the same way since Volta.
 const RegisterTable& register_table();
 
-// Nothing for kernels that are too large to look at.
-std::optional<int> estimate_registers(const analysis::KernelCode& code, const analysis::Cfg& cfg,
-                                      const KernelResources& resources);
-
 // How many registers are left for values; nothing where all of them fit.
 std::optional<int> registers_for_values(const Pressure& pressure, const KernelResources& resources);
 

@@ -1,12 +1,10 @@
 #include "analyzer/machine/spills.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <memory>
 #include <set>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 

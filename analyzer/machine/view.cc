@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "analyzer/compile/targets.h"
 #include "analyzer/machine/cost_table.h"
 
 namespace warptime::machine {
@@ -100,13 +101,6 @@ class Origins {
   std::map<std::uint32_t, std::size_t> of_line_;
 };
 
-int number_of(std::string_view target) {  // 90 of sm_90a
-  int number = 0;
-  for (const char c : target)
-    if (c >= '0' && c <= '9') number = number * 10 + (c - '0');
-  return number;
-}
-
 }  // namespace
 
 std::string assembled_text(const analysis::KernelCode& code, const MachineKernel& machine,
@@ -116,11 +110,12 @@ std::string assembled_text(const analysis::KernelCode& code, const MachineKernel
   out += fmt::format("{:>6}  {:<17}  {:<7}  {:<16}  {:>5}  {:>4}  {}\n", "", "wait   R  W  Y st", "pipe",
                      "machine code", "PTX", "line", "made of");
   const Origins origins(code);
+  const int number = compiling::target_number(target);
   for (const MachineInstruction& one : machine.instructions) {
     const ptx::Instruction* origin = origins.of(one);
-    out += fmt::format("{:>6x}  {:<17}  {:<7}  {:<16}", one.address, control_text(one.control),
-                       to_string(one.opcode != nullptr ? one.opcode->pipe : Pipe::none),
-                       opcode_of(one, number_of(target)));
+    out +=
+        fmt::format("{:>6x}  {:<17}  {:<7}  {:<16}", one.address, control_text(one.control),
+                    to_string(one.opcode != nullptr ? one.opcode->pipe : Pipe::none), opcode_of(one, number));
     if (one.ptx_line != 0) out += fmt::format("  {:>5}", one.ptx_line);
     if (origin != nullptr) out += fmt::format("  {:>4}  {}", origin->source_line, text_of(code, *origin));
     out += "\n";
@@ -132,10 +127,11 @@ Json assembled_json(const analysis::KernelCode& code, const MachineKernel& machi
                     const std::string& target) {
   Json all = Json::array();
   const Origins origins(code);
+  const int number = compiling::target_number(target);
   for (const MachineInstruction& one : machine.instructions) {
     const auto barrier = [](int b) { return b < 6 ? Json(b) : Json(); };
     Json j{{"address", one.address},
-           {"machine_instruction", opcode_of(one, number_of(target))},
+           {"machine_instruction", opcode_of(one, number)},
            {"pipe", std::string(to_string(one.opcode != nullptr ? one.opcode->pipe : Pipe::none))},
            {"stall", one.control.stall},
            {"yield", !one.control.yield},
