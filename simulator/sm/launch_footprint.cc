@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -21,11 +22,15 @@ namespace {
 struct Runs {
   double low = 0, high = 0;  // of all
   double run = 0, count = 1, pitch = 0;
+  double requests = std::numeric_limits<double>::infinity();  // no more sectors than all warps ask for
   std::vector<std::pair<std::int64_t, std::int64_t>>
       steps;  // that it was made of: equal ones are shifted copies
 
   // In pieces of `grain`.
-  double bytes(double grain) const {
+  double bytes(double grain) const { return std::min(of_hull(grain), requests * grain); }
+
+  // What `low` to `high` has of them. A quotient, as where an index wraps around, leaves its range alone.
+  double of_hull(double grain) const {
     const double whole = std::max(run, grain);
     if (count > 1 && pitch <= whole) return high - low;
     // A run that does not begin at a piece's begin touches one more, in part of the cases.
@@ -324,6 +329,7 @@ class Collector {
       runs = runs_of(address, counts_, bytes);
       runs.low += node.begin;
       runs.high += node.begin;
+      runs.requests = sectors_asked_for(access);
     } else {  // an element for each thread
       footprint_.estimated = true;
       double threads = 1;
@@ -338,6 +344,16 @@ class Collector {
     const bool copy = is_asynchronous_copy(access);
     if (access.kind == MemoryAccess::Kind::load || copy) array.read.push_back(runs);
     if ((access.kind == MemoryAccess::Kind::store && !copy) || both) array.written.push_back(runs);
+  }
+
+  // By all warps of the blocks, in all iterations. A pattern's sectors are those of a warp of one row of threads.
+  double sectors_asked_for(const MemoryAccess& access) const {
+    constexpr auto lanes = static_cast<std::int64_t>(kLanes);
+    const bool of_one_row = size_.block[0] % lanes == 0;
+    double warps = static_cast<double>(size_.warps_per_block());
+    for (std::size_t d = 0; d < 3; ++d) warps *= static_cast<double>(counts_[d]);
+    for (std::size_t d = 0; d < open_; ++d) warps *= static_cast<double>(counts_[kFirstCounterDimension + d]);
+    return warps * static_cast<double>(of_one_row ? access.sectors.value_or(lanes) : lanes);
   }
 
   void add(const MemoryAccess& access, const AccessProfile& profile, ArrayRuns& array) {

@@ -50,16 +50,19 @@ class MemoryTraffic {
     const auto looked_at = static_cast<std::size_t>((stretches + step_ - 1) / step_);
     known_.assign(looked_at, std::nullopt);
     const auto [same_from, same_to] = same();
+    // The first stretch finds nothing in L2, so it stands for itself alone; the others for those between them.
+    const Bytes first_one = at(0);
     Bytes sum;
     double seen = 0;
-    for (std::size_t i = 0; i < looked_at; ++i) {
+    for (std::size_t i = 1; i < looked_at; ++i) {
       const Bytes& one = at(i > same_from && i < same_to ? same_from : i);
       sum.read += one.read;
       sum.written += one.written;
       seen += static_cast<double>(count(i));
     }
-    const double more = static_cast<double>(blocks_) / seen;
-    return {std::max(sum.read * more, whole.read_bytes), std::max(sum.written * more, whole.written_bytes)};
+    const double more = seen > 0 ? static_cast<double>(blocks_ - count(0)) / seen : 0;
+    return {std::max(first_one.read + sum.read * more, whole.read_bytes),
+            std::max(first_one.written + sum.written * more, whole.written_bytes)};
   }
 
  private:
@@ -562,9 +565,11 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   double passes = 0, reread = 0;
   if (levels.unknown_share + levels.profiled_share < kFewUnknown && whole.all_bytes > l2_keeps) {
     const std::int64_t at_once = std::min(blocks, sms * active_blocks);
+    // From the begin of a row of blocks in the middle: indices wrap around at the ends of the grid.
+    const std::int64_t central = (blocks - at_once) / 2, middle = central - central % launch.size.grid[0];
     const double apart = static_cast<double>(at_once) * footprint.of_blocks(blocks / 2, 1).read_bytes;
     const double once =
-        static_cast<double>(active_sms) * ratio(footprint.of_blocks(0, at_once).read_bytes, apart);
+        static_cast<double>(active_sms) * ratio(footprint.of_blocks(middle, at_once).read_bytes, apart);
     reread = once * counts.reread_bytes;
     if (!run.complete && once * run.counts.first_bytes > l2_keeps) passes = once * counts.first_bytes;
   }
