@@ -22,7 +22,7 @@ namespace {
 struct Runs {
   double low = 0, high = 0;  // of all
   double run = 0, count = 1, pitch = 0;
-  double requests = std::numeric_limits<double>::infinity();  // no more sectors than all warps ask for
+  double requests = std::numeric_limits<double>::infinity();  // no more sectors than all threads ask for
   std::vector<std::pair<std::int64_t, std::int64_t>>
       steps;  // that it was made of: equal ones are shifted copies
 
@@ -329,7 +329,7 @@ class Collector {
       runs = runs_of(address, counts_, bytes);
       runs.low += node.begin;
       runs.high += node.begin;
-      runs.requests = sectors_asked_for(access);
+      runs.requests = sectors_asked_for(bytes);
     } else {  // an element for each thread
       footprint_.estimated = true;
       double threads = 1;
@@ -346,14 +346,13 @@ class Collector {
     if ((access.kind == MemoryAccess::Kind::store && !copy) || both) array.written.push_back(runs);
   }
 
-  // By all warps of the blocks, in all iterations. A pattern's sectors are those of a warp of one row of threads.
-  double sectors_asked_for(const MemoryAccess& access) const {
-    constexpr auto lanes = static_cast<std::int64_t>(kLanes);
-    const bool of_one_row = size_.block[0] % lanes == 0;
-    double warps = static_cast<double>(size_.warps_per_block());
-    for (std::size_t d = 0; d < 3; ++d) warps *= static_cast<double>(counts_[d]);
-    for (std::size_t d = 0; d < open_; ++d) warps *= static_cast<double>(counts_[kFirstCounterDimension + d]);
-    return warps * static_cast<double>(of_one_row ? access.sectors.value_or(lanes) : lanes);
+  // By all threads of the blocks, in all iterations, if each asks for others.
+  double sectors_asked_for(std::int64_t bytes) const {
+    double threads = static_cast<double>((bytes + kSectorBytes - 1) / kSectorBytes);
+    for (std::size_t d = 0; d < 3; ++d) threads *= static_cast<double>(counts_[d] * size_.block[d]);
+    for (std::size_t d = 0; d < open_; ++d)
+      threads *= static_cast<double>(counts_[kFirstCounterDimension + d]);
+    return threads;
   }
 
   void add(const MemoryAccess& access, const AccessProfile& profile, ArrayRuns& array) {

@@ -565,8 +565,11 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   double passes = 0, reread = 0;
   if (levels.unknown_share + levels.profiled_share < kFewUnknown && whole.all_bytes > l2_keeps) {
     const std::int64_t at_once = std::min(blocks, sms * active_blocks);
-    // From the begin of a row of blocks in the middle: indices wrap around at the ends of the grid.
-    const std::int64_t central = (blocks - at_once) / 2, middle = central - central % launch.size.grid[0];
+    // From where a row or a plane of blocks begins, in the middle: indices wrap around at the ends of the grid.
+    const auto& grid = launch.size.grid;
+    const std::int64_t central = (blocks - at_once) / 2,
+                       whole_part = grid[2] > 1 ? grid[0] * grid[1] : grid[0];
+    const std::int64_t middle = central - central % whole_part;
     const double apart = static_cast<double>(at_once) * footprint.of_blocks(blocks / 2, 1).read_bytes;
     const double once =
         static_cast<double>(active_sms) * ratio(footprint.of_blocks(middle, at_once).read_bytes, apart);
