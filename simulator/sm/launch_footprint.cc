@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "simulator/base/integer_math.h"
 #include "simulator/program/access_profile.h"
 #include "simulator/program/expression/range_expression.h"
 #include "simulator/program/launch_variable.h"
@@ -332,9 +333,7 @@ class Collector {
       runs.requests = sectors_asked_for(bytes);
     } else {  // an element for each thread
       footprint_.estimated = true;
-      double threads = 1;
-      for (std::size_t d = 0; d < 3; ++d) threads *= static_cast<double>(counts_[d] * size_.block[d]);
-      runs.run = threads * static_cast<double>(bytes);
+      runs.run = threads() * static_cast<double>(bytes);
       if (node.bytes) runs.run = std::min(runs.run, static_cast<double>(*node.bytes));
       runs.low = node.begin;
       runs.high = node.begin + runs.run;
@@ -346,23 +345,26 @@ class Collector {
     if ((access.kind == MemoryAccess::Kind::store && !copy) || both) array.written.push_back(runs);
   }
 
-  // By all threads of the blocks, in all iterations, if each asks for others.
+  double blocks() const {
+    return static_cast<double>(counts_[0]) * static_cast<double>(counts_[1]) *
+           static_cast<double>(counts_[2]);
+  }
+
+  // Of all these blocks.
+  double threads() const { return blocks() * static_cast<double>(size_.threads_per_block()); }
+
+  // By all threads, in all iterations, if none asks for what another one does.
   double sectors_asked_for(std::int64_t bytes) const {
-    double threads = static_cast<double>((bytes + kSectorBytes - 1) / kSectorBytes);
-    for (std::size_t d = 0; d < 3; ++d) threads *= static_cast<double>(counts_[d] * size_.block[d]);
+    double accesses = threads();
     for (std::size_t d = 0; d < open_; ++d)
-      threads *= static_cast<double>(counts_[kFirstCounterDimension + d]);
-    return threads;
+      accesses *= static_cast<double>(counts_[kFirstCounterDimension + d]);
+    return accesses * static_cast<double>(divide_up(bytes, kSectorBytes));
   }
 
   void add(const MemoryAccess& access, const AccessProfile& profile, ArrayRuns& array) {
     if (!array.profiles.insert(&profile).second) return;
-    double blocks = 1, threads = 1;
-    for (std::size_t d = 0; d < 3; ++d) {
-      blocks *= static_cast<double>(counts_[d]);
-      threads *= static_cast<double>(size_.block[d]);
-    }
-    const TouchedMemory touched = touched_by(profile, blocks, threads);
+    const TouchedMemory touched =
+        touched_by(profile, blocks(), static_cast<double>(size_.threads_per_block()));
     const auto add_to = [&](TouchedMemory& memory) {
       memory.sectors += touched.sectors;
       memory.pieces += touched.pieces;

@@ -60,7 +60,7 @@ class MemoryTraffic {
       sum.written += one.written;
       seen += static_cast<double>(count(i));
     }
-    const double more = seen > 0 ? static_cast<double>(blocks_ - count(0)) / seen : 0;
+    const double more = static_cast<double>(blocks_ - count(0)) / seen;
     return {std::max(first_one.read + sum.read * more, whole.read_bytes),
             std::max(first_one.written + sum.written * more, whole.written_bytes)};
   }
@@ -567,9 +567,8 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
     const std::int64_t at_once = std::min(blocks, sms * active_blocks);
     // From where a row or a plane of blocks begins, in the middle: indices wrap around at the ends of the grid.
     const auto& grid = launch.size.grid;
-    const std::int64_t central = (blocks - at_once) / 2,
-                       whole_part = grid[2] > 1 ? grid[0] * grid[1] : grid[0];
-    const std::int64_t middle = central - central % whole_part;
+    const std::int64_t together = grid[2] > 1 ? grid[0] * grid[1] : grid[0];
+    const std::int64_t middle = (blocks - at_once) / 2 / together * together;
     const double apart = static_cast<double>(at_once) * footprint.of_blocks(blocks / 2, 1).read_bytes;
     const double once =
         static_cast<double>(active_sms) * ratio(footprint.of_blocks(middle, at_once).read_bytes, apart);

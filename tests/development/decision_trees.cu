@@ -1,6 +1,4 @@
 // Forests of trees that decide by thresholds: n rows of 32 features, to grow them and to ask them.
-#include <cstring>
-
 #include "device.h"
 
 struct Node {
@@ -137,13 +135,6 @@ __global__ void part_rows(const unsigned char* bins, const int* rows, int* left,
     left[(starts[0] + before) % n] = row;
   else
     right[(starts[1] + threadIdx.x - before) % n] = row;
-}
-
-// The bits of a number, for arrays of structures that are filled as whole numbers.
-static int bits_of(float value) {
-  int bits;
-  memcpy(&bits, &value, sizeof bits);
-  return bits;
 }
 
 void run(int n) {

@@ -2,6 +2,8 @@
 // kLaunches times for each of them: the first launch is the warm-up, and the others find the caches as it left them.
 #pragma once
 
+#include <cstring>
+
 #include "../hardware/device.h"
 
 #ifndef LAUNCHES
@@ -13,6 +15,13 @@ inline int* device_ints(int count, int below) {
   return device_array<int>(count, [below](int i) {
     return static_cast<int>((static_cast<unsigned>(i) * 2654435761u >> 7) % static_cast<unsigned>(below));
   });
+}
+
+// The bits of a number, for arrays of structures that are filled as whole numbers.
+inline int bits_of(float value) {
+  int bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
 }
 
 inline double* device_doubles(int count) {

@@ -1,6 +1,4 @@
 // A cube of n x n x n elements with eight corners each, and tetrahedra and elements of a high order.
-#include <cstring>
-
 #include "device.h"
 
 __constant__ float stiffness[8][8];
@@ -119,13 +117,6 @@ __global__ void rubber(const Tetrahedron* all, const float3* places, float* ener
                        f[0][2] * (f[1][0] * f[2][1] - f[1][1] * f[2][0]);
   const float logarithm = logf(fmaxf(fabsf(volume), 1e-6f));
   energies[e] = 0.5f * soft * (trace - 3) - soft * logarithm + 0.5f * stiff * logarithm * logarithm;
-}
-
-// The bits of a number, for arrays of structures that are filled as whole numbers.
-static int bits_of(float value) {
-  int bits;
-  memcpy(&bits, &value, sizeof bits);
-  return bits;
 }
 
 void run(int n) {

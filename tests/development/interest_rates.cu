@@ -1,6 +1,4 @@
 // Rates over time, and what depends on them: n bonds, curves or scenarios, in double and single precision.
-#include <cstring>
-
 #include "device.h"
 
 // A curve of 40 discounts from the rates of swaps: each depends on the sum of those before.
@@ -126,13 +124,6 @@ __global__ void exposures(const float4* values, float2* out, int dates) {
     most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, step));
   }
   if (lane == 0) out[date] = make_float2(sum / 1024, most);
-}
-
-// The bits of a number, for arrays of structures that are filled as whole numbers.
-static int bits_of(float value) {
-  int bits;
-  memcpy(&bits, &value, sizeof bits);
-  return bits;
 }
 
 void run(int n) {
