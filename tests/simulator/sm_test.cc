@@ -263,6 +263,24 @@ TEST(MemoryLevels, WhatL2DoesNotHoldIsReadAgain) {
   EXPECT_NEAR(reads(2), 8.25 * kMib, 0.1 * kMib);
 }
 
+TEST(MemoryLevels, RowsThatWrapAroundAreNotReadThreeTimes) {
+  // 256 MiB, whose first row follows the last one.
+  const std::string own = "8 * (threadIdx.x + 128 * blockIdx.x) + 8 * (blockIdx.y * 4096)";
+  const auto load = [](const std::string& address) {
+    return fmt::format("{{load: {{access: coalesced, bytes: 8, sectors: 8, array: a, address: \"{}\"}}}}",
+                       address);
+  };
+  const std::string below = own + " + 8 * 4096 - 8 * (4096 * 8192 * ((blockIdx.y + 1) / 8192))";
+  const std::string above =
+      own + " + 8 * (4096 * 8192) - 8 * 4096 - 8 * (4096 * 8192 * ceil_div(blockIdx.y, 8192))";
+  Case stencil = {fmt::format("[{}, {}, {}]", load(own), load(below), load(above)),
+                  {{32, 8192, 1}, {128, 1, 1}}};
+  stencil.places = {{"a", {0, 0, 256 << 20}}};
+  const MemoryLevels levels = levels_of(stencil);
+  EXPECT_GE(levels.memory_read_bytes, 256 * kMib);
+  EXPECT_LT(levels.memory_read_bytes, 2 * 256 * kMib);
+}
+
 TEST(MemoryLevels, StoresToPartsOfSectorsAreMerged) {
   // Pairs of words, one after the other; and the same with a long calculation in between.
   for (const auto& [instructions, writes] : {std::pair(1, 2048), std::pair(1000, 4096)}) {
