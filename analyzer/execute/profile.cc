@@ -29,8 +29,9 @@ ProfileRecorder::ProfileRecorder(const KernelProgram& program, const ptx::Module
   for (const Parameter& parameter : program.parameters)
     if (parameter.share && parameter.ptx_line > 0) shares_[parameter.name].branch = parameter.ptx_line;
   find(program.program);
-  std::erase_if(shares_, [](const auto& share) { return share.second.side == 0; });
-  for (const auto& [name, share] : shares_) executions_[share.branch] = executions_[share.side] = 0;
+  std::erase_if(shares_, [](const auto& share) { return share.second.sides.empty(); });
+  for (const auto& [name, share] : shares_)
+    for (const Side& side : share.sides) executions_[side.branch] = executions_[side.line] = 0;
   index_loops();
 }
 
@@ -38,19 +39,19 @@ void ProfileRecorder::find(const Items& items) {
   for (const Item& item : items) {
     if (!item.shares.empty()) {
       const auto share = shares_.find(item.shares.back());
-      if (share != shares_.end() && share->second.side == 0) {
-        share->second.access = item.predicated;
-        share->second.side = first_line({item});
-      }
+      if (share != shares_.end() && share->second.sides.empty())
+        share->second.sides.push_back({share->second.branch, first_line({item}), false, item.predicated});
     }
     if (const auto* when = std::get_if<When>(&item.what)) {
       const auto& sides = when->condition.operands();
       if (when->condition.op() == Expression::Operator::not_equal &&
           sides[0].op() == Expression::Operator::name) {
         const auto share = shares_.find(sides[0].name_text());
-        if (share != shares_.end() && share->second.side == 0) {
-          share->second.other = when->then_items.empty();
-          share->second.side = first_line(share->second.other ? when->else_items : when->then_items);
+        if (share != shares_.end() && !item.ptx.empty()) {
+          const bool other = when->then_items.empty();
+          const int line = first_line(other ? when->else_items : when->then_items);
+          if (line != 0)
+            share->second.sides.push_back({item.ptx.ranges().back().second, line, other, false});
         }
       }
     }
@@ -151,10 +152,14 @@ KernelProfile ProfileRecorder::profile() const {
     return found == counts.end() ? 0.0 : static_cast<double>(found->second);
   };
   for (const auto& [name, share] : shares_) {
-    const double reached = count(executions_, share.branch);
-    if (reached == 0) continue;
-    const double taken = count(share.access ? performed_ : executions_, share.side) / reached;
-    profile.shares[name] = std::clamp(share.other ? 1 - taken : taken, 0.0, 1.0);
+    double reached = 0, taken = 0;
+    for (const Side& side : share.sides) {
+      const double branches = count(executions_, side.branch);
+      const double there = std::min(count(side.access ? performed_ : executions_, side.line), branches);
+      reached += branches;
+      taken += side.other ? branches - there : there;
+    }
+    if (reached > 0) profile.shares[name] = std::clamp(taken / reached, 0.0, 1.0);
   }
   for (std::size_t i = 0; i < loops_.size(); ++i) {
     Loop loop = loops_[i];

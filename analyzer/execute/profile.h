@@ -47,11 +47,15 @@ class ProfileRecorder : public ExecutionListener {
     std::int64_t iterations = 0;          // so far
   };
   enum : std::uint8_t { kInside = 1, kFirst = 2, kCounted = 4 };  // a line of a loop
-  struct Share {
+  struct Side {
     int branch = 0;       // its line
-    int side = 0;         // the first line of what takes it, or does not
-    bool other = false;   // `side` is what does not take it
+    int line = 0;         // the first line of what takes it, or does not
+    bool other = false;   // `line` is of what does not take it
     bool access = false;  // a predicated access: both are its line
+  };
+  struct Share {
+    int branch = 0;           // the line of its parameter
+    std::vector<Side> sides;  // one, or one of each copy of a branch in unrolled code
   };
   void find(const Items& items);
   void add_loop(const Item& item, std::string parameter, std::vector<int> exits, bool asks);
