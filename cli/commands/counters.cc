@@ -42,7 +42,10 @@ CommandSyntax counters_syntax() {
           "the share of the warps that take a branch (0 to 1) or the iterations of a loop, by the name of "
           "the "
           "program's parameter. Repeatable"},
-         {"profile", "FILE", "read these from a file that `warptime run --profile FILE` wrote", Names::input},
+         {"profile", "FILE",
+          "read these from a file that `warptime run --profile FILE` wrote; repeatable, a file for each "
+          "kernel",
+          Names::input},
          {"caches",
           "warm|cold",
           "what the caches hold when a launch begins: what the same launch left there (warm, the default), "

@@ -56,7 +56,9 @@ CommandSyntax predict_syntax() {
           "the share of the warps that take a branch (0 to 1, or a range 0.2..0.6, which gives a range of "
           "times) or the "
           "iterations of a loop, by the name of the program's parameter. Repeatable"},
-         {"profile", "FILE", "read these from a file that `warptime run --profile FILE` wrote",
+         {"profile", "FILE",
+          "read these from a file that `warptime run --profile FILE` wrote; repeatable, a file for each "
+          "kernel",
           Names::input}}},
        {"The model's constants (an option beats a file beats the plan beats the GPU's default)",
         {{"t-p", "MICROSECONDS",

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <string>
 #include <utility>
 
 #include "cli/commands/default_model.h"
@@ -13,13 +15,21 @@ namespace warptime::cli {
 namespace {
 
 Diagnostics read_profile_option(const Arguments& arguments, PredictSettings& settings) {
-  const auto file = arguments.value("profile");
-  if (!file) return {};
-  const auto text = read_text(*file);
-  if (!text) return text.diagnostics();
-  auto profile = read_profile(*text, *file);
-  if (!profile) return profile.diagnostics();
-  settings.prediction.profile = std::move(*profile);
+  std::map<std::string, std::string> files;  // by kernel
+  for (const std::string& file : arguments.values("profile")) {
+    const auto text = read_text(file);
+    if (!text) return text.diagnostics();
+    auto profile = read_profile(*text, file);
+    if (!profile) return profile.diagnostics();
+    for (KernelProfile& kernel : profile->kernels) {
+      const auto other = files.emplace(kernel.kernel, file).first;
+      if (other->second != file)
+        return {error(fmt::format("--profile: {} and {} are both of {}", other->second, file,
+                                  kernel.kernel.empty() ? "any kernel" : kernel.kernel),
+                      "a kernel has one profile; give the launches that differ a prediction each")};
+      settings.prediction.profile.kernels.push_back(std::move(kernel));
+    }
+  }
   return {};
 }
 

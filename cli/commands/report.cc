@@ -70,7 +70,9 @@ CommandSyntax report_syntax() {
         {{"assume", "NAME=VALUE",
           "the share of the warps that take a branch (0 to 1) or the iterations of a loop, by the name of "
           "the program's parameter. Repeatable"},
-         {"profile", "FILE", "read these from a file that `warptime run --profile FILE` wrote",
+         {"profile", "FILE",
+          "read these from a file that `warptime run --profile FILE` wrote; repeatable, a file for each "
+          "kernel",
           Names::input}}},
        {"The model's constants (an option beats a file beats the plan beats the GPU's default)",
         {{"t-p", "MICROSECONDS", "launch overhead: what a launch costs beside the kernel itself"},

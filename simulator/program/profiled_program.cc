@@ -247,4 +247,22 @@ ProfiledProgram with_profile(std::shared_ptr<const KernelProgram> program, const
   return {std::move(changed), applier.take_shares()};
 }
 
+std::vector<std::string> unknown_names(const KernelProgram& program, const KernelProfile& profile) {
+  std::set<std::string> known;
+  for (const Parameter& parameter : program.parameters) known.insert(parameter.name);
+  for (const auto& [at, loop] : early_loops(program)) known.insert(loop.name);
+  for_each_item(program.program, [&](const Item& item) {
+    if (std::holds_alternative<MemoryAccess>(item.what)) known.insert(access_name(item));
+  });
+  std::vector<std::string> unknown;
+  const auto look = [&](const auto& names) {
+    for (const auto& [name, value] : names)
+      if (!known.contains(name)) unknown.push_back(name);
+  };
+  look(profile.shares);
+  look(profile.iterations);
+  look(profile.accesses);
+  return unknown;
+}
+
 }  // namespace warptime

@@ -35,4 +35,8 @@ struct ProfiledProgram {
 ProfiledProgram with_profile(std::shared_ptr<const KernelProgram> program, const KernelProfile& profile,
                              const std::map<std::string, double, std::less<>>& given);
 
+// The shares, the iterations of loops and the accesses of the profile that `program` does not have, in the profile's order:
+// it was counted with another version of the source, or another compiler.
+std::vector<std::string> unknown_names(const KernelProgram& program, const KernelProfile& profile);
+
 }  // namespace warptime
