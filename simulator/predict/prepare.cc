@@ -185,7 +185,7 @@ class Preparation {
     PreparedLaunch prepared;
     prepared.step = &step;
     if (const KernelProfile* profile = options_.profile.of_kernel(launch.entry)) {
-      note_unknown_names(*loaded->program, *profile, launch);
+      note_unknown_names(*loaded->program, *profile);
       ProfiledProgram profiled = with_profile(loaded->program, *profile, options_.assumed);
       loaded->program = std::move(profiled.program);
       prepared.shares = std::move(profiled.shares);
@@ -318,15 +318,14 @@ class Preparation {
     }
   }
 
-  void note_unknown_names(const KernelProgram& program, const KernelProfile& profile,
-                          const PlanLaunch& launch) {
+  void note_unknown_names(const KernelProgram& program, const KernelProfile& profile) {
     const auto unknown = unknown_names(program, profile);
     if (unknown.empty()) return;
     const std::string others = unknown.size() > 1 ? fmt::format(" and {} more", unknown.size() - 1) : "";
     add_note(
         fmt::format("the profile has {}{}, which {} does not have: of another version of the source, or "
                     "another compiler?",
-                    unknown.front(), others, launch.entry.empty() ? launch.kernel : launch.entry));
+                    unknown.front(), others, program.provenance.kernel));
   }
 
   void add_note(const std::string& note) {
