@@ -888,11 +888,10 @@ class SmRunner {
         }
       }
     }
-    if (different <= 1)
-      return access.ways || different < 1
-                 ? start
-                 : uniform_constant(addresses[static_cast<std::size_t>(std::countr_zero(step.threads))],
-                                    start);
+    if (different < 1) return start;
+    // Data that decide the address may do so by thread, and the load is an instruction; others are operands.
+    if (different <= 1 && !access.ways)
+      return uniform_constant(addresses[static_cast<std::size_t>(std::countr_zero(step.threads))], start);
     if (access.scattered)
       missed = different * std::max(0.0, 1 - kConstantBytes / static_cast<double>(*access.scattered));
     const double served = std::max(start, constant_free_);

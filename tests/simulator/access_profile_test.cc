@@ -184,5 +184,28 @@ TEST(MemoryLevels, OfAGatherWithAProfileAreItsSectorsHitsAndFootprint) {
   EXPECT_EQ(levels->profiled_share, 1);
 }
 
+// 32 warps of an SM load a constant that data choose, one after the other: each address holds the cache for its cycles, also
+// where all threads of a warp choose the same.
+TEST(MemoryLevels, OfConstantsThatDataChooseEachHoldsTheCache) {
+  const auto cycles_of = [](double ways) {
+    KernelProfile kernel;
+    kernel.chip_accesses["constant_load_at_line_3"] = {3200 * 132, ways};
+    const auto profiled =
+        with_profile(std::make_shared<const KernelProgram>(test::program_of(
+                         "program: [{repeat: 100, body: [{instructions: 1, on_chip: [{load: constant, bytes: "
+                         "4, scattered: 1024}], lines: 3}]}]")),
+                     kernel, {})
+            .program;
+    const LaunchSize size{{132, 1, 1}, {1024, 1, 1}};
+    const auto warps = WarpProgram(*profiled).launch({}, size, {}, {});
+    const Gpu h100 = **GpuCatalogue::bundled().find("h100-sxm");
+    return memory_levels({profiled.get(), {}, size, {}, &*warps, &h100, occupancy(h100, 1024, {})},
+                         CacheState::warm)
+        ->cycles;
+  };
+  EXPECT_NEAR(cycles_of(1), 100 * 32 * 2, 0.05 * 6400);
+  EXPECT_NEAR(cycles_of(2), 2 * 100 * 32 * 2, 0.05 * 12800);
+}
+
 }  // namespace
 }  // namespace warptime
