@@ -67,6 +67,9 @@ class Pipeline {
   Result<KernelAnalysis> analyze_kernel(const ChosenKernel& chosen, Diagnostics& warnings) const {
     // Instructions, with those of the device functions that are called; stack slots become registers.
     auto code = analysis::build_code(*module_, chosen.function, budget_of(chosen));
+    if (const auto made = machine_code_.find(std::string(module_->functions[chosen.function].name));
+        made != machine_code_.end())
+      code.know_arrays(!accesses_local_memory(made->second));
     // Basic blocks, dominators, loops; each loop gets one entry.
     auto cfg = analysis::build_cfg(code, ptx_name_);
     if (!cfg) return cfg.diagnostics();
@@ -108,6 +111,12 @@ class Pipeline {
     const auto assembled = machine_code_.find(std::string(module_->functions[chosen.function].name));
     if (assembled != machine_code_.end()) options.machine_places = places_of(assembled->second);
     return options;
+  }
+
+  static bool accesses_local_memory(const machine::MachineKernel& kernel) {
+    return std::any_of(kernel.instructions.begin(), kernel.instructions.end(), [](const auto& ins) {
+      return ins.opcode != nullptr && (ins.opcode->name == "LDL" || ins.opcode->name == "STL");
+    });
   }
 
   static periods::MachinePlaces places_of(const machine::MachineKernel& kernel) {

@@ -65,6 +65,8 @@ class CodeBuilder {
     frame.function = index;
     copy_body(frame);
     promote_slots(*out_, copy);
+    code_.register_arrays_ = find_register_arrays(*out_, copy);
+    code_.arrays_in_registers_ = code_.register_arrays_.likely();
     code_.module_ = &module_;
     code_.function_ = &copy;
     code_.operands_ = out_;
@@ -366,6 +368,10 @@ std::uint32_t KernelCode::duplicate(std::uint32_t first, std::uint32_t end) {
     const auto copy = instructions[i];
     instructions.push_back(copy);
     silent_.push_back(silent(i));
+    if (const auto it = register_arrays_.accesses.find(i); it != register_arrays_.accesses.end()) {
+      auto access = it->second;
+      register_arrays_.accesses.emplace(static_cast<std::uint32_t>(instructions.size() - 1), access);
+    }
     if (const auto it = opaque_calls_.find(i); it != opaque_calls_.end()) {
       auto call = it->second;
       opaque_calls_.emplace(static_cast<std::uint32_t>(instructions.size() - 1), std::move(call));

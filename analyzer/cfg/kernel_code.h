@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analyzer/cfg/register_arrays.h"
 #include "analyzer/ptx/module.h"
 
 namespace warptime::analysis {
@@ -50,6 +51,19 @@ class KernelCode {
     return it == opaque_calls_.end() ? nullptr : &it->second;
   }
 
+  // Of arrays that ptxas is taken to keep in registers; null: it is no such access.
+  const RegisterArrays::Access* register_array_access(std::uint32_t instruction) const {
+    if (!arrays_in_registers_) return nullptr;
+    const auto it = register_arrays_.accesses.find(instruction);
+    return it == register_arrays_.accesses.end() ? nullptr : &it->second;
+  }
+  // Of 32 bits; 0: no arrays are in registers.
+  std::uint32_t register_array_words() const { return arrays_in_registers_ ? register_arrays_.words : 0; }
+  // What ptxas did, where its machine code is there.
+  void know_arrays(bool in_registers) {
+    arrays_in_registers_ = in_registers && !register_arrays_.accesses.empty();
+  }
+
   // Appends copies of instructions [first, end); gives the index of the first. For irreducible flow.
   std::uint32_t duplicate(std::uint32_t first, std::uint32_t end);
 
@@ -63,6 +77,8 @@ class KernelCode {
   std::unordered_map<std::uint32_t, std::uint32_t> jumps_;
   std::unordered_map<std::uint32_t, OpaqueCall> opaque_calls_;
   std::vector<bool> silent_;
+  RegisterArrays register_arrays_;
+  bool arrays_in_registers_ = false;
 };
 
 // `budget`: the maximum number of instructions of the kernel with its callees. A call that would exceed it is

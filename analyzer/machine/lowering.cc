@@ -1299,8 +1299,19 @@ class Lowering {
     return std::nullopt;
   }
 
+  // Of an array in registers: a comparison of the index with each word's, and for each access a move or a choice of each word,
+  // half of them on either pipe. The moves of constant places vanish.
+  MachineWork choice_among(const analysis::RegisterArrays::Access& access) const {
+    if (!access.computed) return {};
+    const double words = code_.register_array_words();
+    MachineWork work = work_of(Pipe::alu, words * (access.first_use ? 1.5 : 0.5));
+    work[Pipe::fma] = words / 2;
+    return work;
+  }
+
   std::optional<MachineWork> access_rule(std::uint32_t i) {
     const auto space = ptx::space_of(opcode(i));
+    if (const auto* access = code_.register_array_access(i)) return choice_among(*access);
     if (one_of_wide(i)) return MachineWork();
     if (space == ptx::StateSpace::global || space == ptx::StateSpace::shared ||
         space == ptx::StateSpace::local || space == ptx::StateSpace::generic ||
@@ -1435,6 +1446,7 @@ class Lowering {
     if (space != ptx::StateSpace::shared && space != ptx::StateSpace::local &&
         space != ptx::StateSpace::constant && !is_copy(i))
       return false;
+    if (code_.register_array_access(i) != nullptr) return false;
     const Operand& address = operand(i, loads ? 1 : 0);
     return operand(i, loads ? 0 : 1).kind == Kind::reg && address.kind == Kind::address &&
            address.part_count == 1 &&

@@ -117,7 +117,9 @@ std::optional<ChipAccess> OnChip::access_of(std::uint32_t i, std::uint32_t loop,
                                             const analysis::Facts& facts) {
   auto& evaluator = flow_.evaluator;
   const auto& ins = evaluator.function().instructions[i];
-  if (ins.info == nullptr || analysis::moves_slot(evaluator.operands(), ins)) return std::nullopt;
+  if (ins.info == nullptr || analysis::moves_slot(evaluator.operands(), ins) ||
+      flow_.code.register_array_access(i) != nullptr)
+    return std::nullopt;
   const auto kind = kind_of_access(ins.info->category);
   if (!kind) return std::nullopt;
   const auto operand = address_operand(evaluator.operands(), ins, ins.info->category);
