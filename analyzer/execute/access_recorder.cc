@@ -16,7 +16,8 @@
 namespace warptime::execute {
 namespace {
 
-constexpr unsigned sector_shift = 5, sectors_of_line = 4, half_warp = 16;
+constexpr std::uint64_t kBytesOfFourLines = 512;
+constexpr unsigned sector_shift = 5, sectors_of_line = 4;
 // The blocks that stand for those of an SM: so many SMs, threads of an SM, and groups that are kept.
 constexpr std::uint64_t stand_in_sms = BlockSample::step, stand_in_threads = 2048,
                         most_groups = std::uint64_t{1} << 22;
@@ -109,6 +110,7 @@ AccessRecorder::AccessRecorder(const KernelProgram& program, const ptx::Module& 
     : module_(module), launch_(launch), blocks_(blocks) {
   find(program.program, known_names(program));
   addresses_.resize(accesses_.size());
+  four_lines_.resize(accesses_.size());
 }
 
 void AccessRecorder::find(const Items& items, const std::vector<std::string>& known) {
@@ -178,22 +180,20 @@ void AccessRecorder::memory_access(Access& access, const WarpId& warp,
 }
 
 void AccessRecorder::count_atomics(Access& access, const ExecutedInstruction& instruction, bool sampled) {
-  std::set<std::uint64_t> different;
-  for (const std::uint32_t half : {0xffffU, 0xffffU << half_warp}) {
-    std::map<std::uint64_t, std::map<std::uint64_t, int>> sectors;  // threads by address
-    each(instruction.global_lanes & half, [&](std::uint32_t lane) {
-      const std::uint64_t address = instruction.addresses[lane];
-      ++sectors[address >> sector_shift][address];
-      different.insert(address);
-      if (sampled) ++addresses_[static_cast<std::size_t>(&access - accesses_.data())][address];
-    });
-    for (const auto& [sector, threads] : sectors) {
-      int most = 0;
-      for (const auto& [address, count] : threads) most = std::max(most, count);
-      access.turns += most;
-    }
+  const auto of = static_cast<std::size_t>(&access - accesses_.data());
+  std::map<std::uint64_t, std::map<std::uint64_t, int>> sectors;  // threads by address
+  each(instruction.global_lanes, [&](std::uint32_t lane) {
+    const std::uint64_t address = instruction.addresses[lane];
+    ++sectors[address >> sector_shift][address];
+    ++four_lines_[of][address / kBytesOfFourLines];
+    if (sampled) ++addresses_[of][address];
+  });
+  for (const auto& [sector, threads] : sectors) {
+    int most = 0;
+    for (const auto& [address, count] : threads) most = std::max(most, count);
+    access.turns += most;
+    access.addresses += static_cast<double>(threads.size());
   }
-  access.addresses += static_cast<double>(different.size());
 }
 
 void AccessRecorder::touch(Access& access) {
@@ -368,12 +368,17 @@ AccessProfile AccessRecorder::profile_of(const Access& access, const OnSm& on_sm
   if (!access.atomic) return profile;
   profile.turns = access.turns / access.requests;
   profile.addresses = access.addresses / access.requests;
-  double all = 0, most = 0;
+  double all = 0, most = 0, most_of_lines = 0, of_all_blocks = 0;
   for (const auto& [address, count] : addresses_[static_cast<std::size_t>(&access - accesses_.data())]) {
     all += count;
     most = std::max(most, static_cast<double>(count));
   }
-  profile.hottest = all > 0 ? most / all : 0;
+  for (const auto& [lines, count] : four_lines_[static_cast<std::size_t>(&access - accesses_.data())]) {
+    of_all_blocks += static_cast<double>(count);
+    most_of_lines = std::max(most_of_lines, static_cast<double>(count));
+  }
+  profile.hottest_lines = of_all_blocks > 0 ? most_of_lines / of_all_blocks : 0;
+  profile.hottest = all > 0 ? std::min(most / all, profile.hottest_lines) : 0;
   return profile;
 }
 

@@ -106,6 +106,8 @@ class AccessRecorder {
   std::vector<LineGroup> groups_;  // of the sampled blocks
   std::map<std::uint64_t, SampledBlock> sampled_;
   std::vector<std::unordered_map<std::uint64_t, std::uint32_t>> addresses_;  // of atomics of sampled blocks
+  std::vector<std::unordered_map<std::uint64_t, std::uint64_t>>
+      four_lines_;  // of atomics of all blocks: threads
 };
 
 }  // namespace warptime::execute

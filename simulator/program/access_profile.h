@@ -34,10 +34,11 @@ using ReuseTimes = std::vector<double>;
 struct AccessProfile {
   double requests = 0;            // of warps, of which some thread accesses
   double sectors = 1, lines = 1;  // of a request
-  // Of atomics: the turns that a request takes, where the threads of half a warp that access one address take turns, and
-  // those of other addresses in the sector take them together; different addresses; and the share of the accesses of
-  // threads that go to the most frequent address of the launch. 0: no atomic.
-  double turns = 0, addresses = 0, hottest = 0;
+  // Of atomics: the turns that a request takes, where the threads of a warp that access one address take turns, and those
+  // of other addresses in the sector take them together; different addresses; and the shares of the accesses of threads that
+  // go to the most frequent address of the launch, and to the most frequent four lines. 0: no atomic; hottest_lines: it is
+  // not known.
+  double turns = 0, addresses = 0, hottest = 0, hottest_lines = 0;
   // Touched first by this access, among those to the array that read, or write, as it does. An atomic does both.
   TouchedMemory launch, block;  // by the whole launch; by a block alone, on average
   double blocks = 1;            // of the launch

@@ -104,10 +104,11 @@ class AccessReader {
   }
 
   void read_atomic(const Node& node, AccessProfile& access) {
-    Fields fields(reader_, node, {"turns", "addresses", "hottest"}, "`atomic`");
+    Fields fields(reader_, node, {"turns", "addresses", "hottest", "hottest_lines"}, "`atomic`");
     number(fields, "turns", 1, kMostSectors, access.turns, true);
     number(fields, "addresses", 1, kLanesOfWarp, access.addresses, true);
     number(fields, "hottest", 0, 1, access.hottest);
+    number(fields, "hottest_lines", 0, 1, access.hottest_lines);
   }
 
   void read_times(const Node& node, ReuseTimes& times) {
@@ -160,8 +161,9 @@ void append_access(std::string& text, const std::string& name, const AccessProfi
   text += fmt::format("  {}:\n    requests: {:.12g}\n    sectors: {:.6g}\n    lines: {:.6g}\n", name,
                       access.requests, access.sectors, access.lines);
   if (access.turns > 0)
-    text += fmt::format("    atomic: {{turns: {:.6g}, addresses: {:.6g}, hottest: {:.3g}}}\n", access.turns,
-                        access.addresses, access.hottest);
+    text += fmt::format(
+        "    atomic: {{turns: {:.6g}, addresses: {:.6g}, hottest: {:.3g}, hottest_lines: {:.3g}}}\n",
+        access.turns, access.addresses, access.hottest, access.hottest_lines);
   text += fmt::format("    launch: {{{}, blocks: {:.12g}, threads: {:.12g}}}\n", touched(access.launch),
                       access.blocks, access.threads);
   text += fmt::format("    block: {{{}}}\n    repeats: {:.3g}\n", touched(access.block), access.repeats);

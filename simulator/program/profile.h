@@ -20,7 +20,7 @@
 //     shared_load_at_line_12: {requests: 512, ways: 2.5}
 //
 // Where a sample of the blocks was executed, `sample: {blocks: 1024, of: 65536}` says so, and `launch` is of these blocks.
-// An atomic's access has `atomic: {turns: 31, addresses: 29.5, hottest: 0.01}` besides. See access_profile.h.
+// An atomic's access has `atomic: {turns: 31, addresses: 29.5, hottest: 0.01, hottest_lines: 0.2}` besides. See access_profile.h.
 #pragma once
 
 #include <cstdint>

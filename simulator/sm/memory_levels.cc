@@ -275,9 +275,10 @@ class RunsOfLaunch {
 
   void add_options(const SmOptions& options, LaunchSignature& signature) const {
     for (const double figure :
-         {options.from_memory, options.reads_at_l2, options.to_memory, options.atomic_sms, options.begin,
-          options.random_bytes_at_l2, options.bytes_at_l2, options.mixed, figures_.memory_sector_cycles,
-          figures_.l2_sector_cycles, figures_.block_start_cycles, static_cast<double>(figures_.l1_bytes)})
+         {options.from_memory, options.reads_at_l2, options.to_memory, options.atomic_sms, options.active_sms,
+          options.begin, options.random_bytes_at_l2, options.bytes_at_l2, options.mixed,
+          figures_.memory_sector_cycles, figures_.l2_sector_cycles, figures_.block_start_cycles,
+          static_cast<double>(figures_.l1_bytes)})
       signature.add(std::bit_cast<std::uint64_t>(figure));
     for (const std::int64_t number :
          {options.active_blocks, options.sms, std::int64_t{options.atomics_shared},
@@ -324,14 +325,17 @@ std::int64_t number_of(const std::array<std::int64_t, 3>& block, const std::arra
   return block[0] + grid[0] * (block[1] + grid[1] * block[2]);
 }
 
-// An SM with a block of the warps that execute most of the launch, all of them taken together.
-std::int64_t busy_sm(const LaunchOnGpu& launch) {
+// An SM with a block of the warps that execute most of the launch, all of them taken together; or most of its atomics.
+std::int64_t busy_sm(const LaunchOnGpu& launch, bool of_atomics) {
   const auto& groups = launch.warps->groups;
   if (groups.empty()) return 0;
+  const auto work = [&](const WarpGroup& group) {
+    const WarpTotals& each = group.each;
+    return group.warps * (of_atomics ? each.atomic_sectors + each.reduction_sectors : each.instructions);
+  };
   const auto most =
-      std::max_element(groups.begin(), groups.end(), [](const WarpGroup& a, const WarpGroup& b) {
-        return a.warps * a.each.instructions < b.warps * b.each.instructions;
-      });
+      std::max_element(groups.begin(), groups.end(),
+                       [&](const WarpGroup& a, const WarpGroup& b) { return work(a) < work(b); });
   return number_of(most->block, launch.size.grid) % std::max(launch.gpu->sms, 1);
 }
 
@@ -483,7 +487,7 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   if (whole.all_bytes > l2_keeps) options.bytes_at_l2 = l2_keeps / static_cast<double>(active_sms);
   options.places = &launch.places;
   // As many as have blocks, but for addresses that only some blocks share.
-  options.atomic_sms = static_cast<double>(active_sms);
+  options.atomic_sms = options.active_sms = static_cast<double>(active_sms);
   if (whole.atomic_bytes > 0) {
     const double share = footprint.of_blocks(0, 1).atomic_bytes / whole.atomic_bytes;
     options.atomics_shared = share * static_cast<double>(blocks) >= 2;
@@ -501,10 +505,22 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   const double of_each_sm = total.instructions / static_cast<double>(active_sms);
   SmRun run = runs.run(options);
   constexpr double little = 0.5;
-  if (run.complete && run.counts.instructions < little * of_each_sm) {  // its blocks are idle
-    options.sm = busy_sm(launch);
+  const double atomics = total.atomic_sectors + total.reduction_sectors;
+  const bool without = atomics > 0 && run.counts.atomic_pattern_sectors == 0;
+  if (run.complete && (without || run.counts.instructions < little * of_each_sm)) {  // its blocks are idle
+    options.sm = busy_sm(launch, without);
     if (places != nullptr) counted = {};
     run = runs.run(options);
+    // Where the others have no atomics, fewer SMs are at the addresses of these.
+    const double busy = without && run.counts.atomic_pattern_sectors > 0
+                            ? std::max(atomics / run.counts.atomic_pattern_sectors, 1.0)
+                            : options.active_sms;
+    if (run.complete && busy < options.active_sms) {
+      options.active_sms = busy;
+      options.atomic_sms = std::min(options.atomic_sms, options.active_sms);
+      if (places != nullptr) counted = {};
+      run = runs.run(options);
+    }
   }
   PlaceListener counted_middle, waited_middle;
   const bool one_wave = blocks <= sms * active_blocks;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <queue>
 #include <span>
@@ -669,11 +670,13 @@ class SmRunner {
     random_ = atomic_memory_ = 0;
     drawn_now_ = unknown;
     if (unknown) {
+      turns_.clear();
       if (profile != nullptr)
         draw_lines(warp, step, *profile);
       else
         make_lines(warp, step, access);
       lines = made_;
+      if (atomic && turns_.empty()) draw_turns(warp, profile);
     } else if (atomic) {
       count_turns(warp, step, lines);
     }
@@ -703,13 +706,13 @@ class SmRunner {
       const int sectors = sectors_in(line.sectors);
       if (unknown) count_unknown(access, sectors, profile != nullptr);
       if (atomic) {
-        run_.counts.atomic_sectors += sectors;
-        std::array<int, 4> turns{};
-        for (unsigned rest = line.sectors; rest != 0; rest &= rest - 1)
-          turns[static_cast<std::size_t>(std::countr_zero(rest))] = 1;
+        const std::array<int, 4>& turns = turns_[i];
+        run_.counts.atomic_sectors += std::accumulate(turns.begin(), turns.end(), 0);
         const bool floating = step.node->item->detail && step.node->item->detail->floating;
-        done.later(at_atomic(warp, {line.line + base, line.sectors}, unknown ? turns : turns_[i], floating,
-                             looked_up));
+        const LineSectors of{line.line + base, line.sectors};
+        done.later(profile != nullptr && profile->turns > 0
+                       ? at_profiled_atomic(*profile, of, turns, floating, looked_up)
+                       : at_atomic(warp, of, turns, floating, looked_up));
       } else if (is_asynchronous_copy(access)) {
         run_.counts.load_sectors += sectors;
         if (options_.keep_reads) asked_.push_back({line.line + base, line.sectors});
@@ -833,11 +836,7 @@ class SmRunner {
     AtomicLine& known = atomics_[line.line];
     if (known.block >= 0 && known.block != warp.block->number) known.shared = true;
     known.block = warp.block->number;
-    Completion there = from_l2(time, std::popcount(line.sectors) * kAtomicSectors);
-    if (atomic_memory_ > 0) {  // L2 reads a pair that it has not, and writes it back
-      at_memory(there.time, atomic_memory_ * std::popcount(line.sectors) * 4 * kRandomSector);
-      there.later({memory_free_, SmWait::memory});
-    }
+    Completion there = at_l2_for_atomic(line, time);
     const double turn =
         figures_.atomic_thread_cycles * (known.shared || options_.atomics_shared ? options_.atomic_sms : 1);
     double& slice = slices_[line.line >> kSliceShift];
@@ -850,12 +849,42 @@ class SmRunner {
       free = std::max(free, there.time) + turns[sector] * turn * (floating ? kFloatTurn : 1);
       done.time = std::max({done.time, slice, free});
     }
+    return after_atomic(there, done);
+  }
+
+  // When the slice has the line.
+  Completion at_l2_for_atomic(const LineSectors& line, double time) {
+    Completion there = from_l2(time, std::popcount(line.sectors) * kAtomicSectors);
+    if (atomic_memory_ > 0) {  // L2 reads a pair that it has not, and writes it back
+      at_memory(there.time, atomic_memory_ * std::popcount(line.sectors) * 4 * kRandomSector);
+      there.later({memory_free_, SmWait::memory});
+    }
+    return there;
+  }
+
+  // When the result is back, of what is `done` after its turns.
+  Completion after_atomic(Completion there, const Completion& done) {
     ends(done);
     l2_backlog_.stall(done.time - kQueue - l2_free_, SmWait::atomic);
     l2_free_ = std::max(l2_free_, done.time - kQueue);
     there.later(done);
     there.time += figures_.l2_latency;
     return there;
+  }
+
+  // Where the profile says how many of the launch's atomics go to one address and to the lines of one slice, those slow all.
+  Completion at_profiled_atomic(const AccessProfile& profile, const LineSectors& line,
+                                const std::array<int, 4>& turns, bool floating, double time) {
+    Completion there = at_l2_for_atomic(line, time);
+    const double known = std::max(profile.launch.lines / (1 << kSliceShift), 1.0);
+    const double of_slice =
+        std::max({profile.hottest_lines > 0 ? profile.hottest_lines : 1 / known, profile.hottest});
+    const double turn = figures_.atomic_thread_cycles * options_.active_sms *
+                        std::max(of_slice * kSliceTurn, profile.hottest * (floating ? kFloatTurn : 1));
+    double& free = hottest_slices_[&profile];
+    const double left = std::min(kMemoryLeft, time * kDrift);
+    free = std::max(free, there.time - left) + std::accumulate(turns.begin(), turns.end(), 0) * turn;
+    return after_atomic(there, {free, SmWait::atomic});
   }
 
   // The addresses of an access on the chip; where data choose them, some of those that they choose from. False: not known.
@@ -1171,7 +1200,7 @@ class SmRunner {
     return step.node->item->detail ? step.node->item->detail->profile.get() : nullptr;
   }
 
-  // Lines as the profile has seen them. Threads of half a warp with the same address take turns, as make_atomics() has it.
+  // Lines as the profile has seen them.
   void draw_lines(Warp& warp, const WarpTrace::Step& step, const AccessProfile& profile) {
     const Region& region = regions_[static_cast<std::size_t>(step.node->access)];
     const std::int64_t begin = (region.place << kArrayShift) + kDrawnBegin + (options_.sm << kDrawnShift);
@@ -1183,13 +1212,17 @@ class SmRunner {
     const double pieces = 1 / std::clamp(profile.sectors / profile.lines, 1.0, 2.0);
     random_ = pieces * drawn.asked_again;
     atomic_memory_ = pieces * (drawn.asked_again + drawn.first * options_.from_memory);
-    if (profile.turns <= 0) return;
-    std::vector<LineSectors> turns;
-    for (const LineSectors& line : made_)
-      for (unsigned rest = line.sectors; rest != 0; rest &= rest - 1)
-        turns.insert(turns.end(), static_cast<std::size_t>(random.near(profile.turns / profile.sectors)),
-                     {line.line, static_cast<std::uint8_t>(rest & -rest)});
-    made_ = std::move(turns);
+  }
+
+  // The turns of the atomics of lines that were drawn: with a profile, as many as it says.
+  void draw_turns(Warp& warp, const AccessProfile* profile) {
+    turns_.assign(made_.size(), {});
+    RandomNumbers random(warp.random);
+    const double each = profile != nullptr && profile->turns > 0 ? profile->turns / profile->sectors : 1;
+    for (std::size_t i = 0; i < made_.size(); ++i)
+      for (unsigned rest = made_[i].sectors; rest != 0; rest &= rest - 1)
+        turns_[i][static_cast<std::size_t>(std::countr_zero(rest))] =
+            std::max(static_cast<int>(random.near(each)), 1);
   }
 
   const DrawnAccess& drawn_access(const AccessProfile& profile) {
@@ -1226,10 +1259,7 @@ class SmRunner {
     const Access pattern = access.access.value_or(Access::coalesced);
     if (pattern == Access::scattered && is_atomic(access)) {
       const auto elements = static_cast<std::uint64_t>(region * kLineBytes / bytes);
-      constexpr int half = kLanes / 2;
-      for (int left = threads; left > 0; left -= half)
-        make_atomics(std::min(left, half), bytes,
-                     [&] { return static_cast<std::int64_t>(random() % elements); });
+      make_atomics(threads, bytes, [&] { return static_cast<std::int64_t>(random() % elements); });
       return;
     }
     if (pattern == Access::scattered) {
@@ -1273,24 +1303,25 @@ class SmRunner {
     }
   }
 
-  // Of half a warp, whose threads access the elements that `draw` gives. Those of one sector are one access,
-  // but for threads with the same element: they take turns (data/development: `count_global`,
-  // `add_to_centres`).
+  // Whose threads access the elements that `draw` gives. Those of one sector are one access, but for threads with the same
+  // element: they take turns.
   template <class Draw>
   void make_atomics(int threads, std::int64_t bytes, Draw draw) {
     std::array<std::int64_t, kLanes> elements{};
     const auto end = elements.begin() + threads;
     std::generate(elements.begin(), end, draw);
     std::sort(elements.begin(), end);
-    std::int64_t sector = -1;
-    std::ptrdiff_t turns = 0;
+    std::int64_t last = -1;
     for (auto at = elements.begin(); at != end;) {
       const auto next = std::upper_bound(at, end, *at);
-      const std::int64_t of = *at * bytes / kSectorBytes;
-      if (of != sector) turns = 0;
-      sector = of;
-      for (; turns < next - at; ++turns)
+      const std::int64_t sector = *at * bytes / kSectorBytes;
+      if (sector != last) {
         made_.push_back({sector / 4, static_cast<std::uint8_t>(1U << (sector & 3))});
+        turns_.emplace_back();
+      }
+      last = sector;
+      int& turns = turns_.back()[static_cast<std::size_t>(sector & 3)];
+      turns = std::max(turns, static_cast<int>(next - at));
       at = next;
     }
   }
@@ -1310,9 +1341,10 @@ class SmRunner {
   SectorCache l1_;
   std::vector<Partition> partitions_;
   std::unordered_map<std::int64_t, AtomicLine> atomics_;
-  std::unordered_map<std::int64_t, double> slices_;  // of L2: when atomics of before are done
-  std::vector<std::array<int, 4>> turns_;            // of the lines of one atomic access, by sector
-  double random_ = 0;         // the share of what is accessed at random that L2 has not
+  std::unordered_map<std::int64_t, double> slices_;                  // of L2: when atomics of before are done
+  std::unordered_map<const AccessProfile*, double> hottest_slices_;  // of each such access, likewise
+  std::vector<std::array<int, 4>> turns_;  // of the lines of one atomic access, by sector
+  double random_ = 0;                      // the share of what is accessed at random that L2 has not
   double atomic_memory_ = 0;  // pieces of 64 bytes of memory for a sector of an atomic with a profile
   bool drawn_now_ = false;    // the addresses of what is executed are not known
   bool memory_now_ = false;   // memory has the pair of sectors that was asked for last

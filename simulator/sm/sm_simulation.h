@@ -79,6 +79,7 @@ struct SmOptions {
   double from_memory = 1;
   bool atomics_shared = false;  // blocks share lines of atomics, also those of which this SM has only one
   double atomic_sms = 1;        // on average, that access a line whose atomics blocks share
+  double active_sms = 1;        // that have blocks
   // The bytes of L2 that accesses at random find again: of what goes over more, the others are memory's each time.
   double random_bytes_at_l2 = 0;
   // The bytes that L2 can read for this SM until it has no more of what the SM read before; 0: all of the launch stays there.

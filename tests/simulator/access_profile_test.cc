@@ -39,6 +39,7 @@ TEST(AccessProfiles, AreReadAsTheyWereWritten) {
   atomic.turns = 26;
   atomic.addresses = 25;
   atomic.hottest = 0.125;
+  atomic.hottest_lines = 0.25;
   kernel.accesses["load_of_in_at_line_5"] = std::make_shared<const AccessProfile>(gather_profile());
   kernel.accesses["atomic_at_line_6"] = std::make_shared<const AccessProfile>(atomic);
   kernel.chip_accesses["shared_load_at_line_7"] = {512, 2.5};
@@ -205,6 +206,43 @@ TEST(MemoryLevels, OfConstantsThatDataChooseEachHoldsTheCache) {
   };
   EXPECT_NEAR(cycles_of(1), 100 * 32 * 2, 0.05 * 6400);
   EXPECT_NEAR(cycles_of(2), 2 * 100 * 32 * 2, 0.05 * 12800);
+}
+
+// Atomics whose addresses data decide wait for the busiest slice of L2, and the busiest address.
+TEST(MemoryLevels, AtomicsWithAProfileWaitForTheBusiestLines) {
+  const Gpu h100 = **GpuCatalogue::bundled().find("h100-sxm");
+  const auto cycles_of = [&](double hottest, double hottest_lines) {
+    auto profile = std::make_shared<AccessProfile>();
+    profile->requests = 13200 * 8;
+    profile->sectors = profile->lines = 16;
+    profile->turns = 32;
+    profile->addresses = 16;
+    profile->hottest = hottest;
+    profile->hottest_lines = hottest_lines;
+    profile->launch = {512, 256, 128};
+    profile->block = {64, 64, 64};
+    profile->blocks = 13200;
+    profile->threads = 256;
+    profile->sm = profile->all = ReuseTimes{0, 0, 0, 0, 0, 0, 0, 1};
+    KernelProfile kernel;
+    kernel.accesses["atomic_of_bins_at_line_3"] = profile;
+    const auto profiled =
+        with_profile(
+            std::make_shared<const KernelProgram>(test::program_of(
+                "program: [{store: {access: scattered, bytes: 4, array: bins, note: atomic}, lines: 3}]")),
+            kernel, {})
+            .program;
+    const LaunchSize size{{13200, 1, 1}, {256, 1, 1}};
+    const auto warps = WarpProgram(*profiled).launch({}, size, {}, {});
+    return memory_levels({profiled.get(), {}, size, {}, &*warps, &h100, occupancy(h100, 256, {})},
+                         CacheState::warm)
+        ->cycles;
+  };
+  const double one = cycles_of(0.001, 1), turns = 13200 * 8 * 32;
+  EXPECT_NEAR(one, turns * 0.83 * h100.clock_mhz / *h100.timing.atomic_one_address_per_us, 0.1 * one);
+  EXPECT_NEAR(cycles_of(0.001, 0.5) / one, 0.5, 0.05);
+  EXPECT_NEAR(cycles_of(0.5, 0.5) / one, 0.5 / 0.83, 0.06);
+  EXPECT_NEAR(cycles_of(0, 0) / one, 1.0 / 32, 0.03);  // 128 lines in 32 slices
 }
 
 }  // namespace
