@@ -182,7 +182,7 @@ TEST(OnChip, CountersAndLastIterations) {
 TEST(OnChip, LocalMemoryAndWhatDataDecide) {
   const auto program = detailed(R"(__global__ void k(const int* in, int* out) {
   __shared__ int bins[32];
-  int own[16];
+  double own[16];
   for (int i = 0; i < 16; ++i) own[i] = in[i];
   bins[threadIdx.x] = 0;
   __syncwarp();
@@ -196,7 +196,7 @@ TEST(OnChip, LocalMemoryAndWhatDataDecide) {
   };
   EXPECT_EQ(std::count(found.begin(), found.end(), "barrier"), 0);  // a warp's own
   has("atomic shared 4 among 128");
-  has("load local 4");  // all threads choose the same
+  has("load local 8");  // all threads choose the same
   EXPECT_GE(std::count_if(found.begin(), found.end(),
                           [](const auto& text) { return text.starts_with("store local"); }),
             4);

@@ -631,7 +631,6 @@ class ReferenceSm {
   double do_atomic(const Block& block, std::int64_t address, unsigned sectors,
                    const std::map<std::int64_t, int>& turns, bool floating, double time) {
     const int count = std::popcount(sectors);
-    run_.counts.atomic_sectors += count;
     std::set<std::int64_t>& blocks = atomics_[address];
     blocks.insert(block.number);
     const double sent = turn_at_l2(time, 3 * count);
@@ -639,6 +638,7 @@ class ReferenceSm {
                        (blocks.size() > 1 || options_.atomics_shared ? options_.atomic_sms : 1);
     double ready = 0;
     for (const auto& [sector, many] : turns) {
+      run_.counts.atomic_sectors += many;
       double& slice = slices_[address >> 2];
       slice = std::max(slice, sent - std::min(2000.0, time / 8)) + many * one * 0.83;
       double& free = atomic_sectors_[sector];
