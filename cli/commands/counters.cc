@@ -133,6 +133,8 @@ int write_counters(const Arguments& arguments, const PredictInput& of,
                                    : input->settings.format == "csv" ? counters_csv(input->plan, *rows)
                                                                      : counters_text(*rows) + lines);
   if (written == done) say_excluded_gpus(input->settings.excluded);
+  if (written == done && !rows->empty() && !rows->front().left_out.empty())
+    return fail(wrong_input, rows->front().left_out);
   return written;
 }
 

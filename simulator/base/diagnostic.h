@@ -23,6 +23,7 @@ struct Diagnostic {
   std::string hint;         // the remedy, if there is one
   // Text that another program (a compiler) already formatted: printed as it is, instead of everything above.
   std::string verbatim;
+  friend bool operator==(const Diagnostic&, const Diagnostic&) = default;
 };
 
 using Diagnostics = std::vector<Diagnostic>;

@@ -263,6 +263,7 @@ Result<CounterRow> count(const PreparedPlan& plan, std::size_t gpu, const std::v
                          const PredictionOptions& options) {
   RowModel model(plan, options);
   CounterRow counted;
+  counted.left_out = plan.left_out;
   const auto work = model.work(gpu, values, counted.row);
   if (!work) return work.diagnostics();
   for (const LaunchWork& one : *work) {

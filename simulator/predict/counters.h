@@ -31,6 +31,7 @@ struct LaunchCounters {
 struct CounterRow {
   PredictionRow row;  // its plan, GPU, parameters and notes
   std::vector<LaunchCounters> launches;
+  Diagnostics left_out;  // why, of the plan's launches that have no counters
 };
 
 // Of the row with these values of the plan's parameters. The plan must be prepared with

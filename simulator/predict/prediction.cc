@@ -378,7 +378,7 @@ Result<std::vector<CounterRow>> count_all(const Plan& plan, const std::vector<co
                                           const std::vector<NamedValues>& parameters,
                                           PredictionOptions options, const ProgramLoader& loader,
                                           unsigned threads) {
-  options.all_warps = true;
+  options.all_warps = options.leave_out_launches = true;
   return for_each_row<CounterRow>(plan, gpus, parameters, options, loader, count, threads);
 }
 

@@ -94,6 +94,8 @@ struct PredictionOptions {
   bool places = false;  // programs are those with_places(), whose durations single accesses may change
   bool all_warps =
       false;  // prepare to look at the warps of every launch, not only of those whose warps differ
+  // Launches whose kernels need a name that has no value are left out where others have all: PreparedPlan::left_out.
+  bool leave_out_launches = false;
   // Of predictions with these or other options; null: each plan remembers its own.
   std::shared_ptr<RememberedWork> remembered;
 };

@@ -61,6 +61,8 @@ class Preparation {
     prepared.durations = durations_ = chosen.durations;
     if (options_.transfers) check_copies();
     prepared.steps = prepare(plan_.steps);
+    if (!prepared_.left_out.empty() && (!options_.leave_out_launches || prepared.launches.empty()))
+      throw Failed{prepared_.left_out};
     check_single_durations(prepared);
     return prepared;
   }
@@ -149,8 +151,10 @@ class Preparation {
       scope_.emplace_back(step.counter, slot);
     }
     if (step.launch) {
-      prepared.launch = static_cast<int>(into_->launches.size());
-      into_->launches.push_back(prepare_launch(step));
+      if (auto launch = prepare_launch(step)) {
+        prepared.launch = static_cast<int>(into_->launches.size());
+        into_->launches.push_back(std::move(*launch));
+      }
     } else {
       prepared.steps = prepare(step.steps);
     }
@@ -178,7 +182,8 @@ class Preparation {
     }
   }
 
-  PreparedLaunch prepare_launch(const PlanStep& step) {
+  // Nothing: a name of its program has no value, which left_out says.
+  std::optional<PreparedLaunch> prepare_launch(const PlanStep& step) {
     const PlanLaunch& launch = *step.launch;
     auto loaded = loader_(plan_, launch, *gpu_);
     if (!loaded) throw Failed{loaded.diagnostics()};
@@ -191,8 +196,10 @@ class Preparation {
       prepared.shares = std::move(profiled.shares);
     }
     prepared.program = intern(loaded->program);
-    if (auto wrong = check_names(step, *prepared.program); !wrong.empty())
-      throw Failed{at_step(plan_, step, std::move(wrong))};
+    if (auto wrong = check_names(step, *prepared.program); !wrong.empty()) {
+      leave_out(at_step(plan_, step, std::move(wrong)));
+      return std::nullopt;
+    }
     add_notes(*loaded, launch);
     if (launch.threads) prepared.threads = compile(*launch.threads, false);
     for (const Expression& size : launch.grid) prepared.grid.push_back(compile(size, false));
@@ -205,6 +212,13 @@ class Preparation {
     if (const auto warps = prepared_.warps.find(prepared.program); warps != prepared_.warps.end())
       prepare_warps(warps->second, launch, prepared);
     return prepared;
+  }
+
+  void leave_out(Diagnostics why) {
+    auto& left_out = prepared_.left_out;
+    for (Diagnostic& one : why)
+      if (std::find(left_out.begin(), left_out.end(), one) == left_out.end())
+        left_out.push_back(std::move(one));
   }
 
   // What was said of what data decide.

@@ -65,9 +65,11 @@ struct PreparedPlan {
   std::map<const TimedProgram*, WarpProgram> warps;  // of those whose warps differ
   std::unique_ptr<KnownWarps> known_warps = std::make_unique<KnownWarps>();
   std::shared_ptr<RememberedWork> remembered;  // that of the options, or its own
+  Diagnostics left_out;                        // why, of each launch without an answer
 
   int dimension_slot(std::string_view name) const;  // -1: it is no dimension of a launch
-  // Errors: the loader's, a name that a kernel program uses and nobody gives a value.
+  // Errors: the loader's, names that kernel programs use and nobody gives a value: of all launches, or of those that are
+  // left_out.
   static Result<PreparedPlan> make(const Plan& plan, const std::vector<const Gpu*>& gpus,
                                    const PredictionOptions& options, const ProgramLoader& loader);
 };
