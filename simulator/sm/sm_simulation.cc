@@ -836,7 +836,7 @@ class SmRunner {
     AtomicLine& known = atomics_[line.line];
     if (known.block >= 0 && known.block != warp.block->number) known.shared = true;
     known.block = warp.block->number;
-    Completion there = at_l2_for_atomic(line, time);
+    Completion there = at_l2_for_atomic(line, std::popcount(line.sectors), time);
     const double turn =
         figures_.atomic_thread_cycles * (known.shared || options_.atomics_shared ? options_.atomic_sms : 1);
     double& slice = slices_[line.line >> kSliceShift];
@@ -852,9 +852,9 @@ class SmRunner {
     return after_atomic(there, done);
   }
 
-  // When the slice has the line.
-  Completion at_l2_for_atomic(const LineSectors& line, double time) {
-    Completion there = from_l2(time, std::popcount(line.sectors) * kAtomicSectors);
+  // When the slice has the line, which takes L2 so many turns.
+  Completion at_l2_for_atomic(const LineSectors& line, int turns, double time) {
+    Completion there = from_l2(time, turns * kAtomicSectors);
     if (atomic_memory_ > 0) {  // L2 reads a pair that it has not, and writes it back
       at_memory(there.time, atomic_memory_ * std::popcount(line.sectors) * 4 * kRandomSector);
       there.later({memory_free_, SmWait::memory});
@@ -875,7 +875,8 @@ class SmRunner {
   // Where the profile says how many of the launch's atomics go to one address and to the lines of one slice, those slow all.
   Completion at_profiled_atomic(const AccessProfile& profile, const LineSectors& line,
                                 const std::array<int, 4>& turns, bool floating, double time) {
-    Completion there = at_l2_for_atomic(line, time);
+    const int all_turns = std::accumulate(turns.begin(), turns.end(), 0);
+    Completion there = at_l2_for_atomic(line, all_turns, time);
     const double known = std::max(profile.launch.lines / (1 << kSliceShift), 1.0);
     const double of_slice =
         std::max({profile.hottest_lines > 0 ? profile.hottest_lines : 1 / known, profile.hottest});
@@ -883,7 +884,7 @@ class SmRunner {
                         std::max(of_slice * kSliceTurn, profile.hottest * (floating ? kFloatTurn : 1));
     double& free = hottest_slices_[&profile];
     const double left = std::min(kMemoryLeft, time * kDrift);
-    free = std::max(free, there.time - left) + std::accumulate(turns.begin(), turns.end(), 0) * turn;
+    free = std::max(free, there.time - left) + all_turns * turn;
     return after_atomic(there, {free, SmWait::atomic});
   }
 
@@ -918,7 +919,8 @@ class SmRunner {
       }
     }
     if (different < 1) return start;
-    // Data that decide the address may do so by thread, and the load is an instruction; others are operands.
+    // Where data decide the address by thread, the load is an instruction; others are operands.
+    if (different <= 1 && access.ways && !access.scattered) return start;
     if (different <= 1 && !access.ways)
       return uniform_constant(addresses[static_cast<std::size_t>(std::countr_zero(step.threads))], start);
     if (access.scattered)
