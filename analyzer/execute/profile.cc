@@ -50,8 +50,7 @@ void ProfileRecorder::find(const Items& items) {
         if (share != shares_.end() && !item.ptx.empty()) {
           const bool other = when->then_items.empty();
           const int line = first_line(other ? when->else_items : when->then_items);
-          if (line != 0)
-            share->second.sides.push_back({item.ptx.ranges().back().second, line, other, false});
+          if (line != 0) share->second.sides.push_back({item.ptx.ranges().back().second, line, other, false});
         }
       }
     }
