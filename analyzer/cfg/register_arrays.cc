@@ -142,6 +142,9 @@ class ArrayFinder {
       seen[to] = true;
       open.push_back(to);
     };
+    const auto visit_label = [&](std::uint32_t label) {
+      if (label < function_.labels.size()) visit(function_.labels[label].instruction);
+    };
     while (!open.empty() && !seen[from]) {
       const std::uint32_t i = open.back();
       open.pop_back();
@@ -151,11 +154,9 @@ class ArrayFinder {
       if (!ends || ins.guard != no_index) visit(i + 1);
       for (std::uint32_t o = 0; o < ins.operand_count; ++o) {
         const auto& target = operand(ins, o);
-        if (target.kind == Kind::label && target.symbol < function_.labels.size())
-          visit(function_.labels[target.symbol].instruction);
+        if (target.kind == Kind::label) visit_label(target.symbol);
         if (target.referent == Referent::branch_targets && target.value < function_.branch_targets.size())
-          for (const std::uint32_t label : function_.branch_targets[target.value].labels)
-            visit(function_.labels[label].instruction);
+          for (const std::uint32_t label : function_.branch_targets[target.value].labels) visit_label(label);
       }
     }
     return seen[from];

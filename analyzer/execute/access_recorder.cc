@@ -350,6 +350,17 @@ class AccessRecorder::Replay {
   std::vector<OnSm> seen_;
 };
 
+// Of the threads that are counted at places, those at the place that has most.
+template <class Counts>
+static double share_of_most(const Counts& counts) {
+  double all = 0, most = 0;
+  for (const auto& [place, count] : counts) {
+    all += static_cast<double>(count);
+    most = std::max(most, static_cast<double>(count));
+  }
+  return all > 0 ? most / all : 0;
+}
+
 AccessProfile AccessRecorder::profile_of(const Access& access, const OnSm& on_sm) const {
   AccessProfile profile;
   profile.requests = access.requests;
@@ -368,17 +379,9 @@ AccessProfile AccessRecorder::profile_of(const Access& access, const OnSm& on_sm
   if (!access.atomic) return profile;
   profile.turns = access.turns / access.requests;
   profile.addresses = access.addresses / access.requests;
-  double all = 0, most = 0, most_of_lines = 0, of_all_blocks = 0;
-  for (const auto& [address, count] : addresses_[static_cast<std::size_t>(&access - accesses_.data())]) {
-    all += count;
-    most = std::max(most, static_cast<double>(count));
-  }
-  for (const auto& [lines, count] : four_lines_[static_cast<std::size_t>(&access - accesses_.data())]) {
-    of_all_blocks += static_cast<double>(count);
-    most_of_lines = std::max(most_of_lines, static_cast<double>(count));
-  }
-  profile.hottest_lines = of_all_blocks > 0 ? most_of_lines / of_all_blocks : 0;
-  profile.hottest = all > 0 ? std::min(most / all, profile.hottest_lines) : 0;
+  const auto of = static_cast<std::size_t>(&access - accesses_.data());
+  profile.hottest_lines = share_of_most(four_lines_[of]);
+  profile.hottest = std::min(share_of_most(addresses_[of]), profile.hottest_lines);
   return profile;
 }
 
