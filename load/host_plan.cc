@@ -158,7 +158,9 @@ Result<FoundPlan> find_plan(const std::vector<HostSource>& sources, const Compil
   plan.name = std::filesystem::path(sources.front().file).stem().string();
   for (const HostParameter& parameter : program->parameters) {
     plan.parameters.push_back({parameter.name, parameter.description});
-    if (parameter.typical) plan.typical.emplace_back(parameter.name, *parameter.typical);
+    // A negative one is what a function gives where it fails.
+    if (parameter.typical && *parameter.typical >= 0)
+      plan.typical.emplace_back(parameter.name, *parameter.typical);
   }
   for (const HostArray& array : program->arrays) {
     PlanArray made;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analyzer/pipeline.h"
+#include "load/plan_flags.h"
 
 namespace warptime::measuring {
 namespace {
@@ -111,8 +112,9 @@ Result<PlanKernels> PlanKernels::load(const Plan& plan, const FileReader& read,
                                       const CompileOptions& compile) {
   PlanKernels kernels;
   Diagnostics wrong;
+  const CompileOptions with_flags = with_plan_flags(compile, plan);
   for_each_launch(plan.steps, [&](const PlanStep& step) {
-    if (wrong.empty()) wrong = kernels.add_launch(plan, *step.launch, read, compile);
+    if (wrong.empty()) wrong = kernels.add_launch(plan, *step.launch, read, with_flags);
   });
   if (!wrong.empty()) return wrong;
   return kernels;

@@ -556,7 +556,10 @@ HostInterpreter::Flow HostInterpreter::execute_loop(const LoopParts& parts) {
     const auto end = whole_of(one.end);
     bool open = false;
     if (end) {
-      const Expression after = substituted(*end, last);
+      // What the next iteration would begin with; a loop that is left has not come to its end.
+      const Expression after = one.start && !left_at_once
+                                   ? substituted(reading.closed.at(one.name), {{reading.counter, *trips}})
+                                   : substituted(*end, last);
       for (const Carried& other : reading.carried) open = open || mentions(after, other.name);
       if (!open && (one.start || same_each_time(*end, reading))) {
         HostValue value = HostValue::of(after);

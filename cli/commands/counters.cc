@@ -13,6 +13,7 @@
 #include "cli/views/table.h"
 #include "load/bundled.h"
 #include "simulator/base/did_you_mean.h"
+#include "simulator/plan/known_part.h"
 #include "simulator/predict/explanation.h"
 
 namespace warptime::cli {
@@ -128,9 +129,10 @@ int write_counters(const Arguments& arguments, const PredictInput& of,
     if (!explained) return fail(wrong_input, explained.diagnostics());
     lines = "\n" + traffic_text(*explained);
   }
+  const Plan plan = known_part(input->plan, input->settings.parameters, false, true).plan;
   const int written = write_result(arguments.value("output"),
                                    input->settings.format == "json"  ? counters_json(*rows)
-                                   : input->settings.format == "csv" ? counters_csv(input->plan, *rows)
+                                   : input->settings.format == "csv" ? counters_csv(plan, *rows)
                                                                      : counters_text(*rows) + lines);
   if (written == done) say_excluded_gpus(input->settings.excluded);
   if (written == done && !rows->empty() && !rows->front().left_out.empty())

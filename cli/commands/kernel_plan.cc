@@ -8,7 +8,9 @@
 #include "cli/options/options.h"
 #include "load/host_plan.h"
 #include "load/input.h"
+#include "load/plan_flags.h"
 #include "load/programs.h"
+#include "simulator/plan/known_part.h"
 #include "simulator/program/yaml_reader.h"
 
 namespace warptime::cli {
@@ -217,14 +219,17 @@ Diagnostics check_launch(const LaunchedInput& launched, const KernelPlanOptions&
   return {};
 }
 
-Result<std::vector<NamedValues>> with_typical_values(const Plan& plan, std::vector<NamedValues> given) {
+Result<std::vector<NamedValues>> with_typical_values(const Plan& plan, std::vector<NamedValues> given,
+                                                     bool copies) {
   std::vector<std::string> missing, options;
+  const std::vector<std::string> needed = needed_parameters(plan, copies);
   for (const auto& parameter : plan.parameters) {
     const auto named = [&](const auto& one) { return one.name == parameter.name; };
     if (std::any_of(given.begin(), given.end(), named)) continue;
     const auto typical = std::find_if(plan.typical.begin(), plan.typical.end(),
                                       [&](const auto& one) { return one.first == parameter.name; });
     if (typical == plan.typical.end()) {
+      if (std::find(needed.begin(), needed.end(), parameter.name) == needed.end()) continue;
       missing.push_back(parameter.description.empty()
                             ? parameter.name
                             : fmt::format("{} ({})", parameter.name, parameter.description));
@@ -260,8 +265,9 @@ KernelLoading kernel_loading(const MeasuredSettings& measured, const CompileOpti
 
 KernelLoader loader_of(const LaunchedInput& launched, const KernelLoading& how) {
   const bool is_plan = launched.source == LaunchSource::plan;
-  KernelLoader loader(is_plan ? launched.plan.read : reader_of(launched.kernel), say_each, how.compile,
-                      how.skip_unsupported, how.registers, how.machine);
+  KernelLoader loader(is_plan ? launched.plan.read : reader_of(launched.kernel), say_each,
+                      with_plan_flags(how.compile, launched.plan.plan), how.skip_unsupported, how.registers,
+                      how.machine);
   loader.set_parameters(how.parameters);
   loader.set_classes(how.classes);
   loader.set_rearrange(how.rearrange);

@@ -51,8 +51,10 @@ Result<LaunchedInput> read_launched_input(const std::string& input, const Kernel
 Diagnostics check_launch(const LaunchedInput& launched, const KernelPlanOptions& options);
 
 // The given values, and typical ones (each with a note) for parameters of a plan found in host code that were
-// given none. Errors: a parameter that has neither.
-Result<std::vector<NamedValues>> with_typical_values(const Plan& plan, std::vector<NamedValues> given);
+// given none. Errors: a parameter that has neither, and that the launches need, or with `copies` the copies
+// (needed_parameters).
+Result<std::vector<NamedValues>> with_typical_values(const Plan& plan, std::vector<NamedValues> given,
+                                                     bool copies);
 
 // How the kernels of a plan are loaded.
 struct KernelLoading {

@@ -9,6 +9,7 @@
 #include "cli/options/options.h"
 #include "load/host_plan.h"
 #include "load/input.h"
+#include "load/plan_flags.h"
 #include "simulator/plan/plan_write.h"
 
 namespace warptime::cli {
@@ -59,8 +60,9 @@ int run_plan_command(const Arguments& arguments) {
   const auto output = arguments.value("output");
   const std::string folder =
       output && *output != "-" ? std::filesystem::path(*output).parent_path().string() : "";
-  const auto found = find_plan(sources, options, folder.empty() && output && *output != "-" ? "." : folder);
+  auto found = find_plan(sources, options, folder.empty() && output && *output != "-" ? "." : folder);
   if (!found) return fail(wrong_input, found.diagnostics());
+  found->plan.flags = plan_flags(options.flags, folder);
   say(found->notes);
   say(found->unread);
   std::vector<std::string> comments{

@@ -19,6 +19,7 @@
 #include "load/bundled.h"
 #include "load/kernel_loader.h"
 #include "simulator/base/did_you_mean.h"
+#include "simulator/plan/known_part.h"
 
 namespace warptime::cli {
 namespace {
@@ -109,8 +110,8 @@ CommandSyntax predict_syntax() {
 }
 
 int run_plan(const Arguments& arguments, const PredictInput& input) {
-  const Plan& plan = input.plan;
   const PredictSettings& settings = input.settings;
+  const Plan plan = known_part(input.plan, settings.parameters, settings.prediction.transfers, false).plan;
   for (const char* option : {"cycles", "width"})
     if (arguments.has(option) && !arguments.has("timeline"))
       return fail(wrong_command_line,

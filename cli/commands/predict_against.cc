@@ -9,6 +9,7 @@
 #include "cli/views/against_view.h"
 #include "cli/views/prediction_view.h"
 #include "load/kernel_loader.h"
+#include "load/plan_flags.h"
 #include "load/plan_input.h"
 
 namespace warptime::cli {
@@ -99,8 +100,8 @@ int run_against(const Arguments& arguments, const PredictionJob& job, const std:
         wrong_input,
         {error(fmt::format("--against takes at most {} rows; these are {}", most_against_rows, *total))});
 
-  KernelLoader loader(input->read, say_each, settings.compile, arguments.has("skip-unsupported"),
-                      arguments.has("registers"), settings.machine);
+  KernelLoader loader(input->read, say_each, with_plan_flags(settings.compile, input->plan),
+                      arguments.has("skip-unsupported"), arguments.has("registers"), settings.machine);
   loader.set_parameters(settings.parameters);
   loader.set_classes(reads_instruction_classes(settings.prediction));
   loader.set_rearrange(arguments.has("rearrange"));

@@ -122,7 +122,8 @@ std::unique_ptr<PredictInput> read_predict_input(const Arguments& arguments, con
     input->why_model = chosen.why;
   }
   if (launched->source == LaunchSource::host_code) {
-    auto parameters = with_typical_values(launched->plan.plan, std::move(settings.parameters));
+    auto parameters = with_typical_values(launched->plan.plan, std::move(settings.parameters),
+                                          settings.prediction.transfers);
     if (!parameters) return failed(wrong_input, parameters.diagnostics());
     settings.parameters = std::move(*parameters);
   }

@@ -29,6 +29,9 @@ constexpr std::array kDirections = {PlanTransferDirection::host_to_device,
                                     PlanTransferDirection::device_to_host,
                                     PlanTransferDirection::device_to_device, PlanTransferDirection::set};
 
+constexpr std::array<std::string_view, 8> kFlags = {"-I", "-iquote", "-isystem", "-include",
+                                                    "-D", "-U",      "-std",     "-x"};
+
 class PlanReader {
  public:
   PlanReader(Reader& reader, std::string file) : reader_(reader), file_(std::move(file)) {}
@@ -37,14 +40,15 @@ class PlanReader {
     Plan plan;
     plan.file = file_;
     Fields fields(reader_, document,
-                  {"warptime", "name", "description", "parameters", "typical", "launches", "transfers",
-                   "arrays", "input", "output", "calibrations"},
+                  {"warptime", "name", "description", "parameters", "flags", "typical", "launches",
+                   "transfers", "arrays", "input", "output", "calibrations"},
                   "a plan");
     yaml::check_version(reader_, fields, Plan::format_version);
     if (const Node* node = fields.require("name")) plan.name = read_plan_name(*node);
     if (const Node* node = fields.find("description"))
       plan.description = reader_.text(*node, "`description`");
     if (const Node* node = fields.find("parameters")) plan.parameters = read_parameters(*node);
+    if (const Node* node = fields.find("flags")) plan.flags = read_flags(*node);
     if (const Node* node = fields.find("typical")) plan.typical = read_typical(*node);
     if (const Node* node = fields.find("arrays")) plan.arrays = read_plan_arrays(reader_, *node, scope_);
     for (const auto& array : plan.arrays) arrays_.push_back(array.name);
@@ -79,6 +83,32 @@ class PlanReader {
       reader_.error(node, "`parameters` must be a list of names, or a mapping from names to descriptions");
     }
     return parameters;
+  }
+
+  // Of untrusted plans, too: flags that run something, or write, are none of a plan's.
+  std::vector<std::string> read_flags(const Node& node) {
+    std::vector<std::string> flags;
+    if (node.kind == Node::Kind::null) return flags;
+    if (node.kind != Node::Kind::sequence) {
+      reader_.error(node, "`flags` must be a list", "flags: [-I, include]");
+      return flags;
+    }
+    bool is_value = false;
+    for (const Node& item : node.items) {
+      flags.push_back(reader_.text(item, "a flag"));
+      if (is_value) {
+        is_value = false;
+        continue;
+      }
+      const PlanFlag known = plan_flag(flags.back());
+      if (!known.kept)
+        reader_.error(item, fmt::format("`{}` is not a flag that a plan may have", flags.back()),
+                      fmt::format("these are {}; others follow `--` on the command line",
+                                  fmt::join(kFlags.begin(), kFlags.end(), ", ")));
+      is_value = known.value_follows;
+    }
+    if (is_value) reader_.error(node, fmt::format("`{}` has no value", flags.back()));
+    return flags;
   }
 
   std::vector<std::pair<std::string, std::int64_t>> read_typical(const Node& node) {
@@ -384,6 +414,19 @@ class PlanReader {
 };
 
 }  // namespace
+
+PlanFlag plan_flag(const std::string& word) {
+  for (const std::string_view name : kFlags) {
+    if (!word.starts_with(name)) continue;
+    // -std=c++20, but -include FILE and -isystem FOLDER; -I, -D, -U and -x with or without a space.
+    const bool joined = word.size() > name.size();
+    const bool is_word = name.size() > 2;
+    if (joined && is_word && word[name.size()] != '=') continue;
+    if (!joined && name == "-std") continue;
+    return {true, std::string(name), name == "-I" || name[1] == 'i', !joined};
+  }
+  return {};
+}
 
 bool leaves_blocks(const Plan& plan) {
   bool leaves = false;

@@ -32,6 +32,7 @@
 //     - {direction: host_to_device, bytes: 4 * N}
 //     - repeat: K                      # a group of transfers
 //       transfers: […]
+//   flags: [-I, include, -DWIDTH=4]    # optional: of the compiler, for all kernels of the plan
 //   typical: {N: 2^20, K: 8}           # optional: representative sizes, for reports of a single time
 //   calibrations:                      # optional, by GPU
 //     gtx-1070: {t_p: 5.8, t_m: 19, source: "…"}     # microseconds, cycles
@@ -57,6 +58,12 @@ struct PlanStep;
 // The size of a grid or a block in x, y and z, as many dimensions as the launch gives; the others are 1.
 using Dim3Expressions = std::vector<Expression>;
 
+// An argument that has no value, since a parameter of the plan has none.
+struct UnknownArgument {
+  std::string name;
+  std::string parameter, description;
+};
+
 struct PlanLaunch {
   std::string kernel;  // file of the kernel (.cu, .ptx or a kernel program), relative to the plan's file
   std::string entry;   // the kernel's name in that file; empty: the only one
@@ -65,6 +72,7 @@ struct PlanLaunch {
   // Arguments that no count of a model depends on: over the names of arrays, or with a decimal. For running
   // the plan.
   std::vector<std::pair<std::string, Expression>> data;
+  std::vector<UnknownArgument> unknown = {};  // of a known_part
   std::optional<Expression> threads;  // either this (Algorithm 3 chooses blocks and threads per block), …
   Dim3Expressions grid, block;        // … or both of these; empty: not given
   // Bytes of dynamic shared memory of each block; may use the launch's dimensions. Nothing: as the program
@@ -139,6 +147,7 @@ struct Plan {
   std::string description;
   std::string file;  // where it was read from; empty: made on the command line
   std::vector<Parameter> parameters;
+  std::vector<std::string> flags;  // for plan_flag(), in pairs where a value follows
   std::vector<std::pair<std::string, std::int64_t>> typical;  // of some of the parameters
   std::vector<PlanStep> steps;
   std::vector<PlanArray> arrays;  // for running the plan
@@ -147,6 +156,15 @@ struct Plan {
   std::vector<PlanTransfer> transfers;
   Calibrations calibrations;
 };
+
+// What a plan knows of a word among a compiler's flags.
+struct PlanFlag {
+  bool kept = false;           // -I, -iquote, -isystem, -include, -D, -U, -std, -x
+  std::string name;            // "-I" of "-I" and of "-Iinclude"
+  bool is_path = false;        // its value is a file or a folder
+  bool value_follows = false;  // in the next word
+};
+PlanFlag plan_flag(const std::string& word);
 
 // Whether a launch leaves its blocks to Algorithm 3 (`threads`).
 bool leaves_blocks(const Plan& plan);

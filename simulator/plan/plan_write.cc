@@ -36,6 +36,9 @@ class PlanWriter {
     if (!plan.parameters.empty()) line(0, "parameters:");
     for (const Parameter& parameter : plan.parameters)
       line(2, fmt::format("{}: {}", yaml::scalar(parameter.name), yaml::scalar(parameter.description)));
+    std::vector<std::string> flags;
+    for (const std::string& flag : plan.flags) flags.push_back(yaml::scalar(flag, true));
+    if (!flags.empty()) line(0, fmt::format("flags: [{}]", fmt::join(flags, ", ")));
     typical(plan);
     arrays(plan.arrays);
     parts("input", plan.input);

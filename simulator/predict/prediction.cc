@@ -12,6 +12,7 @@
 
 #include "simulator/base/did_you_mean.h"
 #include "simulator/base/parallel.h"
+#include "simulator/plan/known_part.h"
 #include "simulator/predict/counters.h"
 #include "simulator/predict/explanation.h"
 #include "simulator/predict/row_model.h"
@@ -30,8 +31,8 @@ constexpr std::size_t kBatchesAhead = 4;                    // per thread, waiti
 // Of rows that remember the runs of those beside them, so that threads do not look for the same run at the same time.
 constexpr std::uint64_t kNeighbours = 64;
 
-// The values in the plan's order. Errors: see predict.
-Result<std::vector<const ParameterValues*>> in_plan_order(const Plan& plan,
+// The values of the parameters of `part`, in the order in which it has them. Errors: see predict.
+Result<std::vector<const ParameterValues*>> in_plan_order(const Plan& plan, const Plan& part,
                                                           const std::vector<NamedValues>& parameters) {
   std::vector<std::string> known;
   for (const Parameter& parameter : plan.parameters) known.push_back(parameter.name);
@@ -50,7 +51,7 @@ Result<std::vector<const ParameterValues*>> in_plan_order(const Plan& plan,
     }
   }
   std::vector<const ParameterValues*> values;
-  for (const Parameter& parameter : plan.parameters) {
+  for (const Parameter& parameter : part.parameters) {
     const auto found = by_name.find(parameter.name);
     if (found == by_name.end()) {
       const std::string description =
@@ -280,10 +281,11 @@ Result<std::vector<Made>> for_each_row(const Plan& plan, const std::vector<const
                                        const std::vector<NamedValues>& parameters,
                                        const PredictionOptions& options, const ProgramLoader& loader,
                                        const Make& make, unsigned threads = 1) {
-  auto values = in_plan_order(plan, parameters);
+  const KnownPart part = known_part(plan, parameters, options.transfers, options.leave_out_launches);
+  auto values = in_plan_order(plan, part.plan, parameters);
   if (!values) return values.diagnostics();
   if (const auto size = sweep_size(gpus, parameters); !size) return size.diagnostics();
-  const auto prepared = PreparedPlan::make(plan, gpus, options, loader);
+  const auto prepared = PreparedPlan::make(part.plan, gpus, options, loader, part.left_out);
   if (!prepared) return prepared.diagnostics();
   const Rows rows(gpus.size(), std::move(*values), false);
   std::vector<std::optional<Result<Made>>> made(rows.size());
@@ -334,10 +336,11 @@ Result<std::uint64_t> predict(const Plan& plan, const std::vector<const Gpu*>& g
                               const std::vector<NamedValues>& parameters, const PredictionOptions& options,
                               const ProgramLoader& loader,
                               const std::function<bool(const PredictionRow&)>& on_row) {
-  auto values = in_plan_order(plan, parameters);
+  const KnownPart part = known_part(plan, parameters, options.transfers, options.leave_out_launches);
+  auto values = in_plan_order(plan, part.plan, parameters);
   if (!values) return values.diagnostics();
   if (const auto size = sweep_size(gpus, parameters); !size) return size.diagnostics();
-  const auto prepared = PreparedPlan::make(plan, gpus, options, loader);
+  const auto prepared = PreparedPlan::make(part.plan, gpus, options, loader, part.left_out);
   if (!prepared) return prepared.diagnostics();
   const Rows rows(gpus.size(), std::move(*values), false);
   RowModel model(*prepared, options);
@@ -387,10 +390,11 @@ Result<std::uint64_t> sweep(const Plan& plan, const std::vector<const Gpu*>& gpu
                             const ProgramLoader& loader, const SweepOptions& how,
                             const std::function<std::unique_ptr<RowBatch>()>& make_batch,
                             const std::function<bool(RowBatch& batch, std::uint64_t rows)>& on_batch) {
-  auto values = in_plan_order(plan, parameters);
+  const KnownPart part = known_part(plan, parameters, options.transfers, options.leave_out_launches);
+  auto values = in_plan_order(plan, part.plan, parameters);
   if (!values) return values.diagnostics();
   if (const auto size = sweep_size(gpus, parameters); !size) return size.diagnostics();
-  const auto prepared = PreparedPlan::make(plan, gpus, options, loader);
+  const auto prepared = PreparedPlan::make(part.plan, gpus, options, loader, part.left_out);
   if (!prepared) return prepared.diagnostics();
   const Rows rows(gpus.size(), std::move(*values), how.gpus_innermost);
   return Sweep(*prepared, rows, options, how, make_batch, on_batch).run();

@@ -112,8 +112,8 @@ Result<std::uint64_t> sweep_size(const std::vector<const Gpu*>& gpus,
 // One row per GPU and combination of parameters: GPUs outermost, the plan's last parameter innermost.
 // `on_row` is called in that order as rows are ready and returns false to stop; the row is valid during the
 // call. All programs are loaded first, each once per GPU; T_c is computed once for equal (program, bindings,
-// warps, t_m). Errors: a parameter of the plan that has no values (says which), one that the plan does not
-// have, a name without a value that a kernel program needs, a launch that the GPU cannot run, launches that
+// warps, t_m). Errors: a parameter that has no values and that the launches need (says which; needed_parameters and
+// known_part), one that the plan does not have, a name without a value that a kernel program needs, a launch that the GPU cannot run, launches that
 // depend on a counter for more than 2^22 iterations, with `transfers` a GPU without the figures of the plan's copies, and the errors of the loader and the simulation, with
 // the row's parameters. Returns the number of calls of on_row.
 Result<std::uint64_t> predict(const Plan& plan, const std::vector<const Gpu*>& gpus,

@@ -230,7 +230,7 @@ class Preparation {
 
   Expression value_of(const PlanLaunch& launch, const std::string& name) const {
     if (const Expression* argument = find_argument(launch, name)) return *argument;
-    if (slot_of(name, true) < 0) {
+    if (slot_of(name, true) < 0 || find_unknown(launch, name) != nullptr) {
       // Shares that nobody gives decide which warps there are, not what one executes.
       const auto assumed = assumed_value(launch, name);
       return Expression(assumed ? static_cast<std::int64_t>(std::llround(*assumed)) : std::int64_t{1});
@@ -243,7 +243,7 @@ class Preparation {
     into_->differing_warps = true;
     for (const std::string& name : warps.thread_names()) {
       const Expression* argument = find_argument(launch, name);
-      if (argument == nullptr && slot_of(name, true) < 0) continue;
+      if (argument == nullptr && (slot_of(name, true) < 0 || find_unknown(launch, name) != nullptr)) continue;
       prepared.thread_values.emplace_back(
           name, compile(argument != nullptr ? *argument : Expression::name(name), true));
     }
@@ -292,7 +292,9 @@ class Preparation {
   Diagnostics check_names(const PlanStep& step, const TimedProgram& program) const {
     Diagnostics wrong;
     for (const std::string& name : program.names) {
-      if (find_argument(*step.launch, name) != nullptr || slot_of(name, true) >= 0) continue;
+      const UnknownArgument* unknown = find_unknown(*step.launch, name);
+      if (unknown == nullptr && (find_argument(*step.launch, name) != nullptr || slot_of(name, true) >= 0))
+        continue;
       std::string description;
       bool share = assumed_value(*step.launch, name).has_value();
       for (const Parameter& parameter : program.program->parameters) {
@@ -301,15 +303,31 @@ class Preparation {
         if (!parameter.description.empty()) description = fmt::format(" ({})", parameter.description);
       }
       if (share) continue;
+      if (unknown != nullptr) {
+        const std::string of = unknown->description.empty() ? "" : fmt::format(" ({})", unknown->description);
+        const std::string argument =
+            unknown->name == unknown->parameter ? "" : fmt::format(" for its argument `{}`", unknown->name);
+        wrong.push_back(error(fmt::format("the parameter `{}`{}, which {} uses{}, has no value",
+                                          unknown->parameter, of, kernel_of(step), argument),
+                              fmt::format("`--param {}=VALUES`", unknown->parameter)));
+        continue;
+      }
       std::vector<std::string> given;
       for (const auto& [argument, value] : step.launch->arguments) given.push_back(argument);
       for (const auto& [bound, slot] : scope_) given.push_back(bound);
       const std::string near = nearest(name, given);
       wrong.push_back(
           error(fmt::format("`{}`{}, which {} uses, has no value", name, description, kernel_of(step)),
-                near.empty() ? "" : fmt::format("did you mean `{}` by `{}`?", name, near)));
+                near.empty() ? fmt::format("`--assume {}=VALUE`", name)
+                             : fmt::format("did you mean `{}` by `{}`?", name, near)));
     }
     return wrong;
+  }
+
+  static const UnknownArgument* find_unknown(const PlanLaunch& launch, const std::string& name) {
+    const auto found = std::find_if(launch.unknown.begin(), launch.unknown.end(),
+                                    [&](const UnknownArgument& one) { return one.name == name; });
+    return found == launch.unknown.end() ? nullptr : &*found;
   }
 
   static std::string kernel_of(const PlanStep& step) {
@@ -386,9 +404,11 @@ int PreparedPlan::dimension_slot(std::string_view name) const {
 }
 
 Result<PreparedPlan> PreparedPlan::make(const Plan& plan, const std::vector<const Gpu*>& gpus,
-                                        const PredictionOptions& options, const ProgramLoader& loader) {
+                                        const PredictionOptions& options, const ProgramLoader& loader,
+                                        Diagnostics left_out) {
   PreparedPlan prepared;
   prepared.plan = &plan;
+  prepared.left_out = std::move(left_out);
   prepared.remembered =
       options.remembered != nullptr ? options.remembered : std::make_shared<RememberedWork>();
   try {

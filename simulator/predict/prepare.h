@@ -69,9 +69,10 @@ struct PreparedPlan {
 
   int dimension_slot(std::string_view name) const;  // -1: it is no dimension of a launch
   // Errors: the loader's, names that kernel programs use and nobody gives a value: of all launches, or of those that are
-  // left_out.
+  // left_out. `left_out`: why the plan has not all launches (known_part.h).
   static Result<PreparedPlan> make(const Plan& plan, const std::vector<const Gpu*>& gpus,
-                                   const PredictionOptions& options, const ProgramLoader& loader);
+                                   const PredictionOptions& options, const ProgramLoader& loader,
+                                   Diagnostics left_out = {});
 };
 
 // The launch's kernel for people: as its program names it, or the plan.

@@ -282,7 +282,7 @@ class RunsOfLaunch {
       signature.add(std::bit_cast<std::uint64_t>(figure));
     for (const std::int64_t number :
          {options.active_blocks, options.sms, std::int64_t{options.atomics_shared},
-          std::int64_t{options.in_the_middle}})
+          std::int64_t{options.in_the_middle}, std::int64_t{options.code_in_cache}})
       signature.add(static_cast<std::uint64_t>(number));
   }
 
@@ -486,6 +486,7 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   const double l2_keeps = kL2Gone / kL2InUse * l2;
   if (whole.all_bytes > l2_keeps) options.bytes_at_l2 = l2_keeps / static_cast<double>(active_sms);
   options.places = &launch.places;
+  options.code_in_cache = caches == CacheState::warm;
   // As many as have blocks, but for addresses that only some blocks share.
   options.atomic_sms = options.active_sms = static_cast<double>(active_sms);
   if (whole.atomic_bytes > 0) {

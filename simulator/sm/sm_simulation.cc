@@ -63,6 +63,15 @@ constexpr double kSliceTurn = 0.83, kFloatTurn = 2.4;
 constexpr int kSliceShift = 2;
 // A sector without its neighbour takes L2 as long as this many do of pairs, and one of memory at random, likewise.
 constexpr double kLoneSector = 1.6, kRandomSector = 1.5;
+// Of gathers that were profiled (data/development/profiles; 31 kernels that load, each counted once), a request of 32
+// threads has 8.2 sectors in the geometric and 12.9 in the arithmetic mean, 0.6 lines for each of these; a quarter are those
+// of the request before, and as many again and half of them were asked for by the SM, mostly within the last 64 lines.
+constexpr double kGatheredSectors = 12.0 / kLanes, kGatheredLines = 0.6, kGatheredAgain = 0.5;
+constexpr std::size_t kRecentlyGathered = 64;
+// The bytes of code that an SM keeps, those of an instruction, and the cycles in which L2 gives an instruction that it has not
+// (data/hardware/h100_code_lengths.csv: code of 32 KiB is there at the next launch, of 64 KiB not).
+// What starting with empty caches takes has the first of them.
+constexpr double kCodeBytes = 40 << 10, kCodeAtStart = 8 << 10, kInstructionBytes = 16, kFetchCycles = 2.4;
 // What data decide is seldom at random: of such accesses so many are taken to be far from what was accessed before.
 constexpr double kFarAtRandom = 0.25;
 // Cycles that a partition issues nothing after a load of device memory (data/hardware/h100_l1_mixes.csv); none after one of shared
@@ -129,6 +138,7 @@ class SmRunner {
     threads_per_block_ = size.threads_per_block();
     threads_ = threads_per_block_ * launch.blocks();
     place_arrays(launch.nodes());
+    fetches_ = code_bytes(launch.nodes()) > (options.code_in_cache ? kCodeBytes : kCodeAtStart);
   }
 
   SmRun run() {
@@ -527,10 +537,33 @@ class SmRunner {
     } else if (warp.step.node->load == 0) {  // what it needs is not known: all
       needs(warp.all_loads, warp.last_load);
     }
+    if (fetches_ && item.machine) until.later(fetched(item));
     warp.waits_for = until.because;
     warp.at_l1 = !warp.step.skipped && accesses_l1(item);
     warp.ready = until.time;
     partitions_[warp.partition].ready.push({until.time, order_++, index});
+  }
+
+  // When the last of an item's instructions can be issued, less what issuing them takes. What comes next is fetched when the
+  // item before it begins.
+  Completion fetched(const Item& item) {
+    const double instructions = item.machine->total();
+    const auto [known, fresh] = code_.try_emplace(&item);
+    Fetched& code = known->second;
+    if (fresh || fetched_bytes_ - code.bytes_before > kCodeBytes) {
+      code.time = fetch_free_ = std::max(fetch_free_, now_) + instructions * kFetchCycles;
+      fetched_bytes_ += instructions * kInstructionBytes;
+      code.bytes_before = fetched_bytes_;
+    }
+    return {code.time - instructions, SmWait::issue};
+  }
+
+  static double code_bytes(const std::vector<TraceNode>& nodes) {
+    double bytes = 0;
+    for (const TraceNode& node : nodes)
+      bytes += (node.item->machine ? node.item->machine->total() * kInstructionBytes : 0) +
+               code_bytes(node.body) + code_bytes(node.otherwise);
+    return bytes;
   }
 
   static bool accesses_l1(const Item& item) {
@@ -1267,9 +1300,7 @@ class SmRunner {
     if (pattern == Access::scattered) {
       random_ = kFarAtRandom *
                 std::max(0.0, 1 - options_.random_bytes_at_l2 / static_cast<double>(region * kLineBytes));
-      for (int i = 0; i < threads; ++i)
-        made_.push_back({static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(region)),
-                         static_cast<std::uint8_t>(1U << (random() >> 40 & 3))});
+      gather(warp, step, threads, bytes, region);
       std::sort(made_.begin(), made_.end(),
                 [](const LineSectors& a, const LineSectors& b) { return a.line < b.line; });
       std::size_t kept = 0;
@@ -1293,6 +1324,30 @@ class SmRunner {
     for (std::int64_t left = sectors; left > 0; left -= 4)
       made_.push_back({line + static_cast<std::int64_t>(made_.size()),
                        static_cast<std::uint8_t>(left >= 4 ? 15 : (1 << left) - 1)});
+  }
+
+  // A gather of which nobody knows the addresses is like the most of those that were profiled.
+  void gather(Warp& warp, const WarpTrace::Step& step, int threads, std::int64_t bytes, std::int64_t region) {
+    RandomNumbers random(warp.random);
+    std::vector<LineSectors>& recent = gathered_[regions_[static_cast<std::size_t>(step.node->access)].place];
+    const std::int64_t dense = (threads * bytes + kSectorBytes - 1) / kSectorBytes;
+    const std::int64_t sectors = std::max(random.near(threads * kGatheredSectors), dense);
+    const std::int64_t lines =
+        std::max((sectors + 3) / 4, random.near(static_cast<double>(sectors) * kGatheredLines));
+    for (std::int64_t i = 0; i < lines; ++i) {
+      if (random.share() < kGatheredAgain && !recent.empty()) {
+        made_.push_back(recent[random.next() % recent.size()]);
+        continue;
+      }
+      const auto size = static_cast<int>(sectors / lines + (i < sectors % lines ? 1 : 0));
+      const auto first = static_cast<int>(random.next() % static_cast<std::uint64_t>(5 - size));
+      made_.push_back({static_cast<std::int64_t>(random.next() % static_cast<std::uint64_t>(region)),
+                       static_cast<std::uint8_t>(((1 << size) - 1) << first)});
+      if (recent.size() < kRecentlyGathered)
+        recent.push_back(made_.back());
+      else
+        recent[random.next() % kRecentlyGathered] = made_.back();
+    }
   }
 
   // An element for each thread, in the order of the threads of the launch.
@@ -1346,7 +1401,14 @@ class SmRunner {
   std::unordered_map<std::int64_t, double> slices_;                  // of L2: when atomics of before are done
   std::unordered_map<const AccessProfile*, double> hottest_slices_;  // of each such access, likewise
   std::vector<std::array<int, 4>> turns_;  // of the lines of one atomic access, by sector
-  double random_ = 0;                      // the share of what is accessed at random that L2 has not
+  struct Fetched {
+    double time = 0, bytes_before = 0;
+  };
+  bool fetches_ = false;  // the SM has not all code when the launch begins, or cannot keep it
+  std::unordered_map<const Item*, Fetched> code_;
+  double fetch_free_ = 0, fetched_bytes_ = 0;
+  std::unordered_map<std::int64_t, std::vector<LineSectors>> gathered_;  // lately, of each array
+  double random_ = 0;         // the share of what is accessed at random that L2 has not
   double atomic_memory_ = 0;  // pieces of 64 bytes of memory for a sector of an atomic with a profile
   bool drawn_now_ = false;    // the addresses of what is executed are not known
   bool memory_now_ = false;   // memory has the pair of sectors that was asked for last

@@ -93,6 +93,8 @@ struct SmOptions {
   bool in_the_middle = false;
   double begin =
       0;  // without in_the_middle: the part of their work that the first blocks have behind them, 0 to 1
+  bool code_in_cache =
+      true;  // the SM has the code when the launch begins, as far as its instruction cache holds it
   SmListener* listener = nullptr;  // sm_listener.h
   // The run is known, and simulated for the listener alone: until that has enough.
   bool known_run = false;

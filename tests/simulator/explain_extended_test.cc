@@ -98,9 +98,9 @@ const std::vector<Kernel>& kernels() {
        "address: 256 *"
        " (blockIdx.x * 256 + threadIdx.x) + 4 * i}, lines: 7}, {instructions: 4, lines: 8, needs: [1]}]}]"},
       {Claim::Kind::coalesced,
-       "program: [{load: {access: scattered, bytes: 4, sectors: 32, array: a}, lines: 7}, {instructions: 4, "
-       "lines: 8, "
-       "needs: [1]}]"},
+       "program: [{repeat: 16, body: [{load: {access: scattered, bytes: 4, sectors: 32, array: a}, lines: "
+       "7}, "
+       "{instructions: 4, lines: 8, needs: [1]}]}]"},
       {Claim::Kind::fewer_loads,
        "program: [{repeat: 100, counter: i, body: [{load: {access: coalesced, bytes: 4, array: a, address: "
        "128 * i + 4 * "

@@ -420,7 +420,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "N = 2)\n"},
         BadCase{"launches: [{kernel: none.yaml, threads: N}]", "K=1,N=2", "error: no such file: none.yaml\n"},
         BadCase{"launches: [{kernel: args.yaml, threads: N, arguments: {L: 3}}]", "K=1,N=2",
-                "inline.plan.yaml:3: error: `M` (argument 2 (int M)), which args.yaml uses, has no value\n"},
+                "inline.plan.yaml:3: error: `M` (argument 2 (int M)), which args.yaml uses, has no value\n"
+                "hint: `--assume M=VALUE`\n"},
         BadCase{"launches: [{kernel: args.yaml, threads: N, arguments: {m: 3}}]", "K=1,N=2",
                 "inline.plan.yaml:3: error: `M` (argument 2 (int M)), which args.yaml uses, has no value\n"
                 "hint: did you mean `M` by `m`?\n"},

@@ -41,7 +41,7 @@ constexpr std::array<TimePart, 10> kExtendedParts = {{
 struct Spread {
   double low, high;
 };
-constexpr Spread kKnownAddresses = {0.79, 1.6}, kUnknownAddresses = {0.14, 5.35};
+constexpr Spread kKnownAddresses = {0.79, 1.6}, kUnknownAddresses = {0.6, 4.0};
 constexpr double kMuchUnknown = 0.05;  // of the sectors
 
 // "mtx: "; nothing for a program without a name.
