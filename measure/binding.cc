@@ -179,9 +179,11 @@ class Binder {
     }
     for (const auto& [name, expression] : step.launch->arguments) {
       if (name != parameter.name) continue;
-      if (parameter.kind == Kind::pointer)
+      if (parameter.kind == Kind::pointer) {
+        if (expression == Expression(0)) return std::int64_t{0};  // null
         fail(step.line, error(fmt::format("`{}` of {} is a pointer, not a number", name, kernel.name),
-                              "the name of one of the plan's arrays"));
+                              "the name of one of the plan's arrays, or 0"));
+      }
       return number(expression, step, parameter, bindings);
     }
     const bool array = addresses_.contains(parameter.name);

@@ -131,7 +131,10 @@ void HostInterpreter::emit_launch(const clang::FunctionDecl* kernel, const HostV
         parameter->getNameAsString().empty() ? fmt::format("arg{}", i) : parameter->getNameAsString();
     const HostValue value = converted(arguments[i], parameter->getType());
     if (parameter->getType()->isPointerType()) {
-      if (const auto array = array_of(value)) launch.arrays.emplace_back(name, *array);
+      if (const auto array = array_of(value))
+        launch.arrays.emplace_back(name, *array);
+      else if (const auto number = expression_of_value(value); number && *number == Expression(0))
+        launch.arguments.emplace_back(name, *number);  // null
     } else if (parameter->getType()->isIntegralOrEnumerationType()) {
       // A value without a name is data that nobody could give.
       const auto expression = expression_of_value(value);

@@ -230,6 +230,7 @@ class Preparation {
 
   Expression value_of(const PlanLaunch& launch, const std::string& name) const {
     if (const Expression* argument = find_argument(launch, name)) return *argument;
+    if (auto pointer = pointer_value(launch, name)) return std::move(*pointer);
     if (slot_of(name, true) < 0 || find_unknown(launch, name) != nullptr) {
       // Shares that nobody gives decide which warps there are, not what one executes.
       const auto assumed = assumed_value(launch, name);
@@ -238,11 +239,36 @@ class Preparation {
     return Expression::name(name);
   }
 
+  // What a pointer argument is as a number, where the launch says to which array it points: kernels compare it with null, or
+  // ask how it is aligned. Arrays begin far apart, and at multiples of more than what cudaMalloc gives.
+  std::optional<Expression> pointer_value(const PlanLaunch& launch, const std::string& name) const {
+    constexpr std::int64_t apart = std::int64_t{1} << 40;
+    const auto given = std::find_if(launch.data.begin(), launch.data.end(),
+                                    [&](const auto& one) { return one.first == name; });
+    const bool is_array = std::any_of(plan_.arrays.begin(), plan_.arrays.end(),
+                                      [&](const PlanArray& array) { return array.name == name; });
+    if (given == launch.data.end() && !is_array) return std::nullopt;
+    std::map<std::string, Expression, std::less<>> places;
+    for (std::size_t i = 0; i < plan_.arrays.size(); ++i)
+      places.emplace(plan_.arrays[i].name, Expression(static_cast<std::int64_t>(i + 1) * apart));
+    const Expression pointer =
+        (given != launch.data.end() ? given->second : Expression::name(name)).substitute(places);
+    const std::vector<std::string> names = pointer.names();
+    const bool known = std::all_of(names.begin(), names.end(), [&](const std::string& one) {
+      return slot_of(one, true) >= 0 && find_unknown(launch, one) == nullptr;
+    });
+    // A number that only data are is no pointer.
+    if (!known || (given != launch.data.end() && pointer == given->second)) return std::nullopt;
+    return pointer;
+  }
+
   void prepare_warps(const WarpProgram& warps, const PlanLaunch& launch, PreparedLaunch& prepared) {
     prepared.warps = &warps;
     into_->differing_warps = true;
     for (const std::string& name : warps.thread_names()) {
       const Expression* argument = find_argument(launch, name);
+      const auto pointer = pointer_value(launch, name);
+      if (argument == nullptr && pointer) argument = &*pointer;
       if (argument == nullptr && (slot_of(name, true) < 0 || find_unknown(launch, name) != nullptr)) continue;
       prepared.thread_values.emplace_back(
           name, compile(argument != nullptr ? *argument : Expression::name(name), true));
@@ -293,7 +319,8 @@ class Preparation {
     Diagnostics wrong;
     for (const std::string& name : program.names) {
       const UnknownArgument* unknown = find_unknown(*step.launch, name);
-      if (unknown == nullptr && (find_argument(*step.launch, name) != nullptr || slot_of(name, true) >= 0))
+      if (unknown == nullptr && (find_argument(*step.launch, name) != nullptr || slot_of(name, true) >= 0 ||
+                                 pointer_value(*step.launch, name)))
         continue;
       std::string description;
       bool share = assumed_value(*step.launch, name).has_value();
