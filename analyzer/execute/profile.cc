@@ -28,6 +28,10 @@ ProfileRecorder::ProfileRecorder(const KernelProgram& program, const ptx::Module
   if (!sample.is_all()) sample_ = {sample.size(), launch.grid.count()};
   for (const Parameter& parameter : program.parameters)
     if (parameter.share && parameter.ptx_line > 0) shares_[parameter.name].branch = parameter.ptx_line;
+  for (const auto& function : module.functions)
+    for (const auto& instruction : function.instructions)
+      if (instruction.opcode.starts_with("bra") && instruction.guard != ptx::no_index)
+        branches_.insert(static_cast<int>(instruction.line));
   find(program.program);
   std::erase_if(shares_, [](const auto& share) { return share.second.sides.empty(); });
   for (const auto& [name, share] : shares_)
@@ -36,11 +40,20 @@ ProfileRecorder::ProfileRecorder(const KernelProgram& program, const ptx::Module
 }
 
 void ProfileRecorder::find(const Items& items) {
-  for (const Item& item : items) {
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const Item& item = items[i];
     if (!item.shares.empty()) {
       const auto share = shares_.find(item.shares.back());
-      if (share != shares_.end() && share->second.sides.empty())
-        share->second.sides.push_back({share->second.branch, first_line({item}), false, item.predicated});
+      const int line = first_line({item});
+      if (share != shares_.end() && line != 0) {
+        std::vector<Side>& sides = share->second.sides;
+        if (item.predicated)
+          sides.push_back({line, line, false, true});
+        else if (const int branch = branch_before(items, i); branch > 0)
+          sides.push_back({branch, line, false, false});
+        else if (sides.empty())
+          sides.push_back({share->second.branch, line, false, false});
+      }
     }
     if (const auto* when = std::get_if<When>(&item.what)) {
       const auto& sides = when->condition.operands();
@@ -65,6 +78,20 @@ void ProfileRecorder::find(const Items& items) {
     }
     for_each_inner(item, [this](const Items& inner) { find(inner); });
   }
+}
+
+// Of an item that begins a side of a branch, the line of that branch: the last of what was executed before by all that take
+// neither side alone. Unrolled code has a copy of both. 0: it does not begin a side, or the branch is not found.
+int ProfileRecorder::branch_before(const Items& items, std::size_t at) const {
+  const std::vector<std::string>& shares = items[at].shares;
+  const std::vector<std::string> all(shares.begin(), shares.end() - 1);
+  for (std::size_t i = at; i-- > 0;) {
+    if (items[i].shares == shares) return 0;
+    if (items[i].shares != all) continue;
+    const int line = items[i].ptx.empty() ? 0 : items[i].ptx.ranges().back().second;
+    return branches_.count(line) > 0 ? line : 0;
+  }
+  return 0;
 }
 
 void ProfileRecorder::add_loop(const Item& item, std::string parameter, std::vector<int> exits, bool asks) {

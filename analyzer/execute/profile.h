@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,7 @@ class ProfileRecorder : public ExecutionListener {
     std::vector<Side> sides;  // one, or one of each copy of a branch in unrolled code
   };
   void find(const Items& items);
+  int branch_before(const Items& items, std::size_t at) const;
   void add_loop(const Item& item, std::string parameter, std::vector<int> exits, bool asks);
   void index_loops();
   void follow_loops(const WarpId& warp, const ExecutedInstruction& instruction, int line);
@@ -67,6 +69,7 @@ class ProfileRecorder : public ExecutionListener {
   const ptx::Module& module_;
   std::optional<KernelProfile::Sample> sample_;
   std::map<std::string, Share> shares_;
+  std::set<int> branches_;  // lines
   std::map<int, EarlyLoop> early_;
   std::vector<Loop> loops_;
   std::vector<std::uint8_t> line_in_loop_;  // by line, then by loop

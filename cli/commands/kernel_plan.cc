@@ -219,6 +219,58 @@ Diagnostics check_launch(const LaunchedInput& launched, const KernelPlanOptions&
   return {};
 }
 
+namespace {
+
+struct DeviceProperty {
+  std::string_view field;
+  std::int64_t value;
+};
+
+// Of a parameter that `warptime plan` called after a field of cudaDeviceProp: OBJECT_FIELD, OBJECT_FIELD_2, of at most
+// `longest` letters without the number.
+bool is_called(std::string_view name, std::string_view field) {
+  constexpr std::size_t longest = 32, least = 9;
+  if (const std::size_t number = name.find_last_not_of("0123456789");
+      number != std::string_view::npos && number + 1 < name.size() && name[number] == '_')
+    name = name.substr(0, number);
+  for (std::size_t at = name.find('_'); at != std::string_view::npos; at = name.find('_', at + 1)) {
+    const std::string_view rest = name.substr(at + 1);
+    if (rest == field) return true;
+    if (name.size() == longest && rest.size() >= least && field.starts_with(rest)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<NamedValues> with_device_properties(const Plan& plan, const std::vector<const Gpu*>& gpus,
+                                                std::vector<NamedValues> given) {
+  if (gpus.size() != 1) return given;
+  const Gpu& gpu = *gpus.front();
+  std::vector<DeviceProperty> properties = {
+      {"multiProcessorCount", gpu.sms},
+      {"maxThreadsPerMultiProcessor", std::int64_t{gpu.max_warps_per_sm} * gpu.warp_size},
+      {"maxThreadsPerBlock", gpu.max_threads_per_block},
+      {"warpSize", gpu.warp_size}};
+  if (gpu.shared_bytes_per_sm) properties.push_back({"sharedMemPerMultiprocessor", *gpu.shared_bytes_per_sm});
+  if (gpu.registers_per_sm) properties.push_back({"regsPerMultiprocessor", *gpu.registers_per_sm});
+  if (gpu.l2_bytes) properties.push_back({"l2CacheSize", *gpu.l2_bytes});
+  for (const Parameter& parameter : plan.parameters) {
+    const auto named = [&](const NamedValues& one) { return one.name == parameter.name; };
+    if (std::any_of(given.begin(), given.end(), named)) continue;
+    const auto property = std::find_if(properties.begin(), properties.end(), [&](const DeviceProperty& one) {
+      return is_called(parameter.name, one.field);
+    });
+    if (property == properties.end()) continue;
+    auto value = ParameterValues::parse(fmt::format("{}", property->value));
+    if (!value) continue;
+    say_note(fmt::format("{} is {}, the {} of {}: --param {}=VALUE gives another value", parameter.name,
+                         property->value, property->field, gpu.name, parameter.name));
+    given.push_back({parameter.name, std::move(*value)});
+  }
+  return given;
+}
+
 Result<std::vector<NamedValues>> with_typical_values(const Plan& plan, std::vector<NamedValues> given,
                                                      bool copies) {
   std::vector<std::string> missing, options;

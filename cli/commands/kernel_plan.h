@@ -56,6 +56,12 @@ Diagnostics check_launch(const LaunchedInput& launched, const KernelPlanOptions&
 Result<std::vector<NamedValues>> with_typical_values(const Plan& plan, std::vector<NamedValues> given,
                                                      bool copies);
 
+// The given values, and those of a plan's parameters that host code reads from cudaDeviceProp (each with a note), where
+// they were given none: they bear the field's name, such as `prop_multiProcessorCount`. Several GPUs have no one value:
+// nothing is added then.
+std::vector<NamedValues> with_device_properties(const Plan& plan, const std::vector<const Gpu*>& gpus,
+                                                std::vector<NamedValues> given);
+
 // How the kernels of a plan are loaded.
 struct KernelLoading {
   CompileOptions compile;

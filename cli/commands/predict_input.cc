@@ -121,6 +121,9 @@ std::unique_ptr<PredictInput> read_predict_input(const Arguments& arguments, con
         return failed(wrong_command_line, wrong);
     input->why_model = chosen.why;
   }
+  if (launched->source != LaunchSource::options)
+    settings.parameters =
+        with_device_properties(launched->plan.plan, settings.gpus, std::move(settings.parameters));
   if (launched->source == LaunchSource::host_code) {
     auto parameters = with_typical_values(launched->plan.plan, std::move(settings.parameters),
                                           settings.prediction.transfers);
