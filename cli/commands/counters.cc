@@ -129,7 +129,8 @@ int write_counters(const Arguments& arguments, const PredictInput& of,
     if (!explained) return fail(wrong_input, explained.diagnostics());
     lines = "\n" + traffic_text(*explained);
   }
-  const Plan plan = known_part(input->plan, input->settings.parameters, false, true).plan;
+  const auto [plan, left_out, notes] = known_part(input->plan, input->settings.parameters, false, true);
+  for (const std::string& note : notes) say_note(note);
   const int written = write_result(arguments.value("output"),
                                    input->settings.format == "json"  ? counters_json(*rows)
                                    : input->settings.format == "csv" ? counters_csv(plan, *rows)

@@ -111,7 +111,9 @@ CommandSyntax predict_syntax() {
 
 int run_plan(const Arguments& arguments, const PredictInput& input) {
   const PredictSettings& settings = input.settings;
-  const Plan plan = known_part(input.plan, settings.parameters, settings.prediction.transfers, false).plan;
+  const auto [plan, left_out, notes] =
+      known_part(input.plan, settings.parameters, settings.prediction.transfers, false);
+  for (const std::string& note : notes) say_note(note);
   for (const char* option : {"cycles", "width"})
     if (arguments.has(option) && !arguments.has("timeline"))
       return fail(wrong_command_line,

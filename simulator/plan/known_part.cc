@@ -135,13 +135,20 @@ KnownPart known_part(const Plan& plan, const std::vector<NamedValues>& given, bo
   if (!leave_out_steps)
     for (std::string& name : needed_parameters(plan, copies)) kept.insert(std::move(name));
   std::map<std::string, std::string> unknown;
-  KnownPart part{plan, {}};
+  KnownPart part{plan, {}, {}};
   std::erase_if(part.plan.parameters, [&](const Parameter& parameter) {
     if (kept.count(parameter.name) > 0) return false;
     unknown.emplace(parameter.name, parameter.description);
     return true;
   });
   if (unknown.empty()) return part;
+  for (const PlanArray& array : plan.arrays)
+    for (const std::string& name : array.elements.names())
+      if (unknown.count(name) > 0) {
+        part.notes.push_back(
+            fmt::format("how large the array `{}` is, is not known: `{}` has no value", array.name, name));
+        break;
+      }
   Reduction reduction(plan, std::move(unknown), copies);
   part.plan.steps = reduction.steps(plan.steps);
   part.left_out = std::move(reduction.left_out);

@@ -17,7 +17,8 @@ std::vector<std::string> needed_parameters(const Plan& plan, bool copies);
 
 struct KnownPart {
   Plan plan;
-  Diagnostics left_out;  // why, of steps that are not in it
+  Diagnostics left_out;            // why, of steps that are not in it
+  std::vector<std::string> notes;  // arrays whose sizes are not known without these parameters
 };
 
 // The plan without the parameters that have no values in `given`, where nothing needs them: the arguments that do are
