@@ -74,6 +74,9 @@ constexpr std::size_t kRecentlyGathered = 64;
 constexpr double kCodeBytes = 40 << 10, kCodeAtStart = 8 << 10, kInstructionBytes = 16, kFetchCycles = 2.4;
 // What data decide is seldom at random: of such accesses so many are taken to be far from what was accessed before.
 constexpr double kFarAtRandom = 0.25;
+// The part of its cycles of L1 that a line takes once more if it is not there when it is asked for, as those on their way to
+// other warps (products of matrices in data/development).
+constexpr double kAgain = 0.5;
 // Cycles that a partition issues nothing after a load of device memory (data/hardware/h100_l1_mixes.csv); none after one of shared
 // memory (h100_issue_mixes.csv).
 constexpr double kLoadIssue = 0.8;
@@ -754,7 +757,7 @@ class SmRunner {
       } else if (access.kind == MemoryAccess::Kind::store) {
         store(warp, {line.line + base, line.sectors}, start, looked_up, stored);
       } else {
-        done.later(load(line.line + base, line.sectors, looked_up, static_cast<double>(i) * cycles_of_line));
+        done.later(load({line.line + base, line.sectors}, looked_up, cycles_of_line, i));
       }
     }
     if (options_.keep_reads)
@@ -1170,16 +1173,24 @@ class SmRunner {
                          (kind.partial_at_memory && options_.to_memory > kKept ? kReadModifyWrite : 1));
   }
 
-  // behind: cycles of L1 that its warp's load took for other lines before, which take their way once more when they are read.
-  Completion load(std::int64_t address, std::uint8_t sectors, double time, double behind) {
+  // The `before`-th line of a warp's load, each of which takes L1 so many cycles, and once more when they are read.
+  Completion load(const LineSectors& of, double time, double cycles, std::size_t before) {
+    const std::int64_t address = of.line;
+    const std::uint8_t sectors = of.sectors;
+    const double behind = static_cast<double>(before) * cycles;
     SectorCache::Line& line = l1_.find_or_add(address);
     const std::uint8_t hits = sectors & line.loaded, misses = sectors & ~line.loaded;
     run_.counts.load_sectors += sectors_in(sectors);
     run_.counts.load_hits += sectors_in(hits);
     Completion done{time + figures_.l1_latency + behind,
                     time - now_ > figures_.l1_latency ? l1_backlog_.because() : SmWait::on_chip};
-    for (unsigned rest = hits; rest != 0; rest &= rest - 1)
-      done.later({line.ready[std::countr_zero(rest)], SmWait::latency});
+    bool waits = misses != 0;
+    for (unsigned rest = hits; rest != 0; rest &= rest - 1) {
+      const double ready = line.ready[std::countr_zero(rest)];
+      waits = waits || ready > time;
+      done.later({ready, SmWait::latency});
+    }
+    if (waits) l1_free_ += kAgain * cycles;
     if (misses == 0) return done;
     if (options_.keep_reads) asked_.push_back({address, misses});
     for (unsigned rest = misses; rest != 0; rest &= rest - 1) {

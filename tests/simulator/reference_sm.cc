@@ -421,7 +421,7 @@ class ReferenceSm {
                  {stored_in_part(step, access, of_threads, sectors, lines.size() > 16),
                   stored_in_part(step, access, of_threads, sectors, false)});
       } else {
-        done = std::max(done, do_load(line, bits, turn, before));
+        done = std::max(done, do_load(line, bits, turn, before, each));
         before += each;
       }
     }
@@ -497,23 +497,27 @@ class ReferenceSm {
     return l1_.front();
   }
 
-  double do_load(std::int64_t address, unsigned sectors, double time, double behind) {
+  double do_load(std::int64_t address, unsigned sectors, double time, double behind, double cycles) {
     Line& line = line_of_l1(address);
     double done = time + figures_.l1_latency + behind;
     const unsigned before = line.loaded;
+    bool waits = false;
     for (int sector = 0; sector < 4; ++sector) {
       if ((sectors >> sector & 1) == 0) continue;
       const auto s = static_cast<std::size_t>(sector);
       run_.counts.load_sectors += 1;
       if ((before >> sector & 1) != 0) {
         run_.counts.load_hits += 1;
+        waits = waits || line.ready[s] > time;
       } else {
+        waits = true;
         const bool lone = (sectors >> (sector ^ 1) & 1) == 0 || (before >> (sector ^ 1) & 1) != 0;
         line.ready[s] = read(address, sector, time, (line.stored >> sector & 1) != 0, lone ? 1.6 : 1);
         line.loaded |= 1U << sector;
       }
       done = std::max(done, line.ready[s]);
     }
+    if (waits) l1_free_ += 0.5 * cycles;
     return done;
   }
 
