@@ -7,16 +7,10 @@
 #include <optional>
 #include <utility>
 
+#include "load/kernel_file.h"
+
 namespace warptime {
 namespace {
-
-std::string relative_to(const std::string& file, const std::string& folder) {
-  const std::filesystem::path path(file);
-  if (folder.empty() || path.is_absolute()) return file;
-  std::error_code failed;
-  const auto relative = std::filesystem::proximate(path, folder, failed);
-  return failed ? file : relative.string();
-}
 
 // As many dimensions as are not 1.
 Dim3Expressions sizes_of(const Dimensions& dimensions) {
@@ -79,7 +73,7 @@ class PlanMaker {
 
   PlanLaunch launch(const HostLaunch& from) const {
     PlanLaunch to;
-    to.kernel = relative_to(from.kernel_file, folder_);
+    to.kernel = path_in_plan(from.kernel_file, folder_);
     to.entry = from.entry;
     for (const auto& argument : from.arguments)
       (is_fraction(argument.second) ? to.data : to.arguments).push_back(argument);

@@ -8,11 +8,21 @@
 
 namespace warptime {
 
+std::string path_in_plan(const std::string& path, const std::string& folder) {
+  if (folder.empty() || std::filesystem::path(path).is_absolute()) return path;
+  std::error_code failed;
+  const auto relative = std::filesystem::proximate(path, folder, failed);
+  return failed ? path : relative.string();
+}
+
+std::string path_from_plan(const std::string& path, const Plan& plan) {
+  if (plan.file.empty()) return path;
+  // An absolute path stays.
+  return (std::filesystem::path(plan.file).parent_path() / path).lexically_normal().string();
+}
+
 std::string launched_file(const Plan& plan, const PlanLaunch& launch) {
-  const std::filesystem::path kernel = launch.kernel;
-  if (plan.file.empty()) return launch.kernel;
-  if (kernel.is_absolute()) return kernel.lexically_normal().string();
-  return (std::filesystem::path(plan.file).parent_path() / kernel).lexically_normal().string();
+  return path_from_plan(launch.kernel, plan);
 }
 
 std::set<std::string> launched_files(const Plan& plan) {

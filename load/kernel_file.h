@@ -18,6 +18,11 @@ namespace warptime {
 // How the text of a file is read: read_text, or bundled_text for bundled plans.
 using FileReader = std::function<Result<std::string>(const std::string& file)>;
 
+// A path of a plan: relative to `folder`, where the plan's file will stand (empty: the working folder), …
+std::string path_in_plan(const std::string& path, const std::string& folder);
+// … and from there.
+std::string path_from_plan(const std::string& path, const Plan& plan);
+
 // The file that a launch names, relative to the plan's own file.
 std::string launched_file(const Plan& plan, const PlanLaunch& launch);
 // Those of all launches of the plan.

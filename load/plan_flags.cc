@@ -1,8 +1,9 @@
 #include "load/plan_flags.h"
 
-#include <filesystem>
 #include <functional>
 #include <utility>
+
+#include "load/kernel_file.h"
 
 namespace warptime {
 namespace {
@@ -29,19 +30,12 @@ std::vector<std::string> with_paths(const std::vector<std::string>& flags,
 }  // namespace
 
 std::vector<std::string> plan_flags(const std::vector<std::string>& flags, const std::string& folder) {
-  return with_paths(flags, [&](const std::string& path) {
-    if (folder.empty() || std::filesystem::path(path).is_absolute()) return path;
-    std::error_code failed;
-    const auto relative = std::filesystem::proximate(path, folder, failed);
-    return failed ? path : relative.string();
-  });
+  return with_paths(flags, [&](const std::string& path) { return path_in_plan(path, folder); });
 }
 
 CompileOptions with_plan_flags(CompileOptions options, const Plan& plan) {
-  const std::filesystem::path folder = std::filesystem::path(plan.file).parent_path();
-  std::vector<std::string> flags = with_paths(plan.flags, [&](const std::string& path) {
-    return std::filesystem::path(path).is_absolute() ? path : (folder / path).lexically_normal().string();
-  });
+  std::vector<std::string> flags =
+      with_paths(plan.flags, [&](const std::string& path) { return path_from_plan(path, plan); });
   flags.insert(flags.end(), options.flags.begin(), options.flags.end());
   options.flags = std::move(flags);
   return options;

@@ -21,6 +21,9 @@
 
 namespace warptime {
 
+// Of names of parameters that are made of several of the source, without a number at their end.
+inline constexpr std::size_t longest_made_name = 32;
+
 using Dimensions = std::array<Expression, 3>;  // x, y, z
 
 struct HostLaunch {

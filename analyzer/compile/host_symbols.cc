@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::string_view symbol_prefix = "host.";
 constexpr std::string_view counter_prefix = "count.";
-constexpr std::size_t longest_made_name = 32;
 
 bool same_step(const HostStep& a, const HostStep& b);
 

@@ -129,11 +129,11 @@ int write_counters(const Arguments& arguments, const PredictInput& of,
     if (!explained) return fail(wrong_input, explained.diagnostics());
     lines = "\n" + traffic_text(*explained);
   }
-  const auto [plan, left_out, notes] = known_part(input->plan, input->settings.parameters, false, true);
-  for (const std::string& note : notes) say_note(note);
+  const KnownPart known = known_part(input->plan, input->settings.parameters, false, true);
+  for (const std::string& note : known.notes) say_note(note);
   const int written = write_result(arguments.value("output"),
                                    input->settings.format == "json"  ? counters_json(*rows)
-                                   : input->settings.format == "csv" ? counters_csv(plan, *rows)
+                                   : input->settings.format == "csv" ? counters_csv(known.plan, *rows)
                                                                      : counters_text(*rows) + lines);
   if (written == done) say_excluded_gpus(input->settings.excluded);
   if (written == done && !rows->empty() && !rows->front().left_out.empty())

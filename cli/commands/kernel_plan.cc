@@ -226,17 +226,17 @@ struct DeviceProperty {
   std::int64_t value;
 };
 
-// Of a parameter that `warptime plan` called after a field of cudaDeviceProp: OBJECT_FIELD, OBJECT_FIELD_2, of at most
-// `longest` letters without the number.
+// Of a parameter that `warptime plan` called after a field of cudaDeviceProp: OBJECT_FIELD, OBJECT_FIELD_2, cut to
+// longest_made_name.
 bool is_called(std::string_view name, std::string_view field) {
-  constexpr std::size_t longest = 32, least = 9;
+  constexpr std::size_t least = 9;  // letters of a field that is cut
   if (const std::size_t number = name.find_last_not_of("0123456789");
       number != std::string_view::npos && number + 1 < name.size() && name[number] == '_')
     name = name.substr(0, number);
   for (std::size_t at = name.find('_'); at != std::string_view::npos; at = name.find('_', at + 1)) {
     const std::string_view rest = name.substr(at + 1);
     if (rest == field) return true;
-    if (name.size() == longest && rest.size() >= least && field.starts_with(rest)) return true;
+    if (name.size() == longest_made_name && rest.size() >= least && field.starts_with(rest)) return true;
   }
   return false;
 }

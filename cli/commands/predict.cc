@@ -111,9 +111,9 @@ CommandSyntax predict_syntax() {
 
 int run_plan(const Arguments& arguments, const PredictInput& input) {
   const PredictSettings& settings = input.settings;
-  const auto [plan, left_out, notes] =
-      known_part(input.plan, settings.parameters, settings.prediction.transfers, false);
-  for (const std::string& note : notes) say_note(note);
+  const KnownPart known = known_part(input.plan, settings.parameters, settings.prediction.transfers, false);
+  const Plan& plan = known.plan;
+  for (const std::string& note : known.notes) say_note(note);
   for (const char* option : {"cycles", "width"})
     if (arguments.has(option) && !arguments.has("timeline"))
       return fail(wrong_command_line,

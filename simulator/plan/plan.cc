@@ -29,8 +29,19 @@ constexpr std::array kDirections = {PlanTransferDirection::host_to_device,
                                     PlanTransferDirection::device_to_host,
                                     PlanTransferDirection::device_to_device, PlanTransferDirection::set};
 
-constexpr std::array<std::string_view, 8> kFlags = {"-I", "-iquote", "-isystem", "-include",
-                                                    "-D", "-U",      "-std",     "-x"};
+struct KnownFlag {
+  std::string_view name;
+  bool is_path;            // its value is a file or a folder
+  bool joined, separated;  // whether the value may follow in the same word, and in the next one
+};
+constexpr std::array<KnownFlag, 8> kFlags = {{{"-I", true, true, true},
+                                              {"-iquote", true, false, true},
+                                              {"-isystem", true, false, true},
+                                              {"-include", true, false, true},
+                                              {"-D", false, true, true},
+                                              {"-U", false, true, true},
+                                              {"-std=", false, true, false},
+                                              {"-x", false, true, true}}};
 
 class PlanReader {
  public:
@@ -101,10 +112,13 @@ class PlanReader {
         continue;
       }
       const PlanFlag known = plan_flag(flags.back());
-      if (!known.kept)
-        reader_.error(item, fmt::format("`{}` is not a flag that a plan may have", flags.back()),
-                      fmt::format("these are {}; others follow `--` on the command line",
-                                  fmt::join(kFlags.begin(), kFlags.end(), ", ")));
+      if (!known.kept) {
+        std::vector<std::string_view> names;
+        for (const KnownFlag& flag : kFlags) names.push_back(flag.name);
+        reader_.error(
+            item, fmt::format("`{}` is not a flag that a plan may have", flags.back()),
+            fmt::format("these are {}; others follow `--` on the command line", fmt::join(names, ", ")));
+      }
       is_value = known.value_follows;
     }
     if (is_value) reader_.error(node, fmt::format("`{}` has no value", flags.back()));
@@ -416,14 +430,10 @@ class PlanReader {
 }  // namespace
 
 PlanFlag plan_flag(const std::string& word) {
-  for (const std::string_view name : kFlags) {
-    if (!word.starts_with(name)) continue;
-    // -std=c++20, but -include FILE and -isystem FOLDER; -I, -D, -U and -x with or without a space.
-    const bool joined = word.size() > name.size();
-    const bool is_word = name.size() > 2;
-    if (joined && is_word && word[name.size()] != '=') continue;
-    if (!joined && name == "-std") continue;
-    return {true, std::string(name), name == "-I" || name[1] == 'i', !joined};
+  for (const KnownFlag& flag : kFlags) {
+    const bool separated = word == flag.name;
+    if (separated ? flag.separated : flag.joined && word.starts_with(flag.name))
+      return {true, std::string(flag.name), flag.is_path, separated};
   }
   return {};
 }

@@ -5,11 +5,9 @@
 namespace warptime {
 
 ArrayPlaces array_places(const Plan& plan, const PlanLaunch& launch, const Bindings& values) {
-  // Array k begins at (k + 1) * kSpan, so that a pointer's value says which array it points into.
-  constexpr std::int64_t kSpan = std::int64_t{1} << 46;
+  constexpr std::int64_t kSpan = array_begin(0);
   Bindings bindings = values;
-  for (std::size_t k = 0; k < plan.arrays.size(); ++k)
-    bindings[plan.arrays[k].name] = static_cast<std::int64_t>(k + 1) * kSpan;
+  for (std::size_t k = 0; k < plan.arrays.size(); ++k) bindings[plan.arrays[k].name] = array_begin(k);
   ArrayPlaces places;
   const auto add = [&](const std::string& argument, const Expression& expression) {
     const auto pointer = evaluate_count(expression, bindings);
@@ -20,7 +18,7 @@ ArrayPlaces array_places(const Plan& plan, const PlanLaunch& launch, const Bindi
     const auto each = static_cast<std::int64_t>(bytes_of(array.type));
     ArrayPlace place;
     place.allocation = static_cast<std::int64_t>(k);
-    place.offset = (*pointer - static_cast<std::int64_t>(k + 1) * kSpan) * each;
+    place.offset = (*pointer - array_begin(k)) * each;
     if (const auto elements = evaluate_count(array.elements, values);
         elements && *elements<kSpan / each&& * elements * each> place.offset)
       place.bytes = *elements * each - std::max<std::int64_t>(place.offset, 0);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "simulator/base/did_you_mean.h"
+#include "simulator/predict/array_places.h"
 #include "simulator/program/profiled_program.h"
 #include "simulator/program/yaml_reader.h"
 
@@ -44,6 +45,8 @@ class Preparation {
     prepared_.block_slot = prepared_.slots.size();
     prepared_.grid_slot = prepared_.block_slot + 3;
     for (const std::string_view name : launch_dimensions()) prepared_.slots.emplace_back(name);
+    for (std::size_t k = 0; k < plan.arrays.size(); ++k)
+      array_begins_.emplace(plan.arrays[k].name, Expression(array_begin(k)));
     for (std::size_t i = 0; i < plan.parameters.size(); ++i) scope_.emplace_back(plan.parameters[i].name, i);
   }
 
@@ -240,26 +243,18 @@ class Preparation {
   }
 
   // What a pointer argument is as a number, where the launch says to which array it points: kernels compare it with null, or
-  // ask how it is aligned. Arrays begin far apart, and at multiples of more than what cudaMalloc gives.
+  // ask how it is aligned.
   std::optional<Expression> pointer_value(const PlanLaunch& launch, const std::string& name) const {
-    constexpr std::int64_t apart = std::int64_t{1} << 40;
     const auto given = std::find_if(launch.data.begin(), launch.data.end(),
                                     [&](const auto& one) { return one.first == name; });
-    const bool is_array = std::any_of(plan_.arrays.begin(), plan_.arrays.end(),
-                                      [&](const PlanArray& array) { return array.name == name; });
-    if (given == launch.data.end() && !is_array) return std::nullopt;
-    std::map<std::string, Expression, std::less<>> places;
-    for (std::size_t i = 0; i < plan_.arrays.size(); ++i)
-      places.emplace(plan_.arrays[i].name, Expression(static_cast<std::int64_t>(i + 1) * apart));
-    const Expression pointer =
-        (given != launch.data.end() ? given->second : Expression::name(name)).substitute(places);
+    const Expression of = given != launch.data.end() ? given->second : Expression::name(name);
+    const Expression pointer = of.substitute(array_begins_);
+    if (pointer == of) return std::nullopt;  // over no array
     const std::vector<std::string> names = pointer.names();
     const bool known = std::all_of(names.begin(), names.end(), [&](const std::string& one) {
       return slot_of(one, true) >= 0 && find_unknown(launch, one) == nullptr;
     });
-    // A number that only data are is no pointer.
-    if (!known || (given != launch.data.end() && pointer == given->second)) return std::nullopt;
-    return pointer;
+    return known ? std::optional(pointer) : std::nullopt;
   }
 
   void prepare_warps(const WarpProgram& warps, const PlanLaunch& launch, PreparedLaunch& prepared) {
@@ -396,6 +391,7 @@ class Preparation {
   const PredictionOptions& options_;
   const ProgramLoader& loader_;
   PreparedPlan& prepared_;
+  std::map<std::string, Expression, std::less<>> array_begins_;
   std::map<const PlanStep*, std::size_t> counter_slots_;
   std::vector<std::pair<std::string, std::size_t>>
       scope_;  // names with a value at this place, outermost first

@@ -70,7 +70,7 @@ constexpr double kGatheredSectors = 12.0 / kLanes, kGatheredLines = 0.6, kGather
 constexpr std::size_t kRecentlyGathered = 64;
 // The bytes of code that an SM keeps, those of an instruction, and the cycles in which L2 gives an instruction that it has not
 // (data/hardware/h100_code_lengths.csv: code of 32 KiB is there at the next launch, of 64 KiB not).
-// What starting with empty caches takes has the first of them.
+// With empty caches, code of no more than kCodeAtStart comes with the start of the kernel.
 constexpr double kCodeBytes = 40 << 10, kCodeAtStart = 8 << 10, kInstructionBytes = 16, kFetchCycles = 2.4;
 // What data decide is seldom at random: of such accesses so many are taken to be far from what was accessed before.
 constexpr double kFarAtRandom = 0.25;
@@ -141,7 +141,7 @@ class SmRunner {
     threads_per_block_ = size.threads_per_block();
     threads_ = threads_per_block_ * launch.blocks();
     place_arrays(launch.nodes());
-    fetches_ = code_bytes(launch.nodes()) > (options.code_in_cache ? kCodeBytes : kCodeAtStart);
+    fetches_ = code_bytes_ > (options.code_in_cache ? kCodeBytes : kCodeAtStart);
   }
 
   SmRun run() {
@@ -298,6 +298,11 @@ class SmRunner {
     double sectors_of_line = 1;  // that the SM asks for in the end
   };
 
+  // The code of an item: when the SM has it, and the bytes that it had fetched by then.
+  struct Fetched {
+    double time = 0, bytes = 0;
+  };
+
   struct Partition {
     double free = 0;
     const Item* last = nullptr;          // that it issued
@@ -452,6 +457,7 @@ class SmRunner {
         load_items_[static_cast<std::size_t>(node.load)] = node.item;
       }
       if (has_dependences(*node.item)) detailed_ = true;
+      if (node.item->machine) code_bytes_ += node.item->machine->total() * kInstructionBytes;
       if (node.item->machine && node.item->machine->cycles > 0) cycles_known_ = true;
       most_loads_ = std::max(most_loads_, static_cast<std::size_t>(node.load) + 1);
       place_arrays(node.body);
@@ -553,20 +559,12 @@ class SmRunner {
     const double instructions = item.machine->total();
     const auto [known, fresh] = code_.try_emplace(&item);
     Fetched& code = known->second;
-    if (fresh || fetched_bytes_ - code.bytes_before > kCodeBytes) {
+    if (fresh || fetched_bytes_ - code.bytes > kCodeBytes) {
       code.time = fetch_free_ = std::max(fetch_free_, now_) + instructions * kFetchCycles;
       fetched_bytes_ += instructions * kInstructionBytes;
-      code.bytes_before = fetched_bytes_;
+      code.bytes = fetched_bytes_;
     }
     return {code.time - instructions, SmWait::issue};
-  }
-
-  static double code_bytes(const std::vector<TraceNode>& nodes) {
-    double bytes = 0;
-    for (const TraceNode& node : nodes)
-      bytes += (node.item->machine ? node.item->machine->total() * kInstructionBytes : 0) +
-               code_bytes(node.body) + code_bytes(node.otherwise);
-    return bytes;
   }
 
   static bool accesses_l1(const Item& item) {
@@ -1293,25 +1291,20 @@ class SmRunner {
     const std::int64_t bytes = std::max<std::int64_t>(1, access.bytes.value_or(4));
     std::int64_t region = regions_[static_cast<std::size_t>(step.node->access)].lines;
     if (region == 0) region = std::max<std::int64_t>(1, threads_ * bytes / kLineBytes);
-    const auto random = [&]() -> std::uint64_t {
-      warp.random ^= warp.random << 13;  // Marsaglia's xorshift64 (2003)
-      warp.random ^= warp.random >> 7;
-      warp.random ^= warp.random << 17;
-      return warp.random;
-    };
+    RandomNumbers random(warp.random);
     const int threads = std::popcount(step.threads);
     if (step.node->item->detail && step.node->item->detail->near)
       return make_near(warp, threads, bytes, region);
     const Access pattern = access.access.value_or(Access::coalesced);
     if (pattern == Access::scattered && is_atomic(access)) {
       const auto elements = static_cast<std::uint64_t>(region * kLineBytes / bytes);
-      make_atomics(threads, bytes, [&] { return static_cast<std::int64_t>(random() % elements); });
+      make_atomics(threads, bytes, [&] { return static_cast<std::int64_t>(random.next() % elements); });
       return;
     }
     if (pattern == Access::scattered) {
       random_ = kFarAtRandom *
                 std::max(0.0, 1 - options_.random_bytes_at_l2 / static_cast<double>(region * kLineBytes));
-      gather(warp, step, threads, bytes, region);
+      gather(step, threads, bytes, region, random);
       std::sort(made_.begin(), made_.end(),
                 [](const LineSectors& a, const LineSectors& b) { return a.line < b.line; });
       std::size_t kept = 0;
@@ -1327,7 +1320,7 @@ class SmRunner {
     const std::int64_t spread =
         pattern == Access::uniform ? 1 : (threads * bytes + kSectorBytes - 1) / kSectorBytes;
     const std::int64_t sectors = std::clamp<std::int64_t>(access.sectors.value_or(spread), 1, 32 * 16);
-    const auto line = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(region));
+    const auto line = static_cast<std::int64_t>(random.next() % static_cast<std::uint64_t>(region));
     if (pattern == Access::strided) {
       for (std::int64_t i = 0; i < sectors; ++i) made_.push_back({line + i, 1});
       return;
@@ -1338,8 +1331,8 @@ class SmRunner {
   }
 
   // A gather of which nobody knows the addresses is like the most of those that were profiled.
-  void gather(Warp& warp, const WarpTrace::Step& step, int threads, std::int64_t bytes, std::int64_t region) {
-    RandomNumbers random(warp.random);
+  void gather(const WarpTrace::Step& step, int threads, std::int64_t bytes, std::int64_t region,
+              RandomNumbers& random) {
     std::vector<LineSectors>& recent = gathered_[regions_[static_cast<std::size_t>(step.node->access)].place];
     const std::int64_t dense = (threads * bytes + kSectorBytes - 1) / kSectorBytes;
     const std::int64_t sectors = std::max(random.near(threads * kGatheredSectors), dense);
@@ -1412,9 +1405,7 @@ class SmRunner {
   std::unordered_map<std::int64_t, double> slices_;                  // of L2: when atomics of before are done
   std::unordered_map<const AccessProfile*, double> hottest_slices_;  // of each such access, likewise
   std::vector<std::array<int, 4>> turns_;  // of the lines of one atomic access, by sector
-  struct Fetched {
-    double time = 0, bytes_before = 0;
-  };
+  double code_bytes_ = 0;
   bool fetches_ = false;  // the SM has not all code when the launch begins, or cannot keep it
   std::unordered_map<const Item*, Fetched> code_;
   double fetch_free_ = 0, fetched_bytes_ = 0;
