@@ -302,6 +302,14 @@ std::string other_kernels() {
   text += kernel("load_store", 2,
                  "  shl.b64 %d0, %g, 2;\n  add.u64 %d1, %d0, %p0;\n  ld.global.u32 %r10, [%d1];\n"
                  "  add.u32 %r10, %r10, 1;\n  add.u64 %d1, %d0, %p1;\n  st.global.u32 [%d1], %r10;\n");
+  std::string four_loads;
+  for (int i = 0; i < 4; ++i)
+    four_loads +=
+        "  ld.global.u32 %r10, [%d1];\n  cvt.u64.u32 %d2, %r10;\n  add.u64 %d1, %d1, %d2;\n  add.u64 %d1, "
+        "%d1, %p2;\n";
+  text += kernel("loads_store", 3,
+                 "  shl.b64 %d0, %g, 2;\n  add.u64 %d1, %d0, %p0;\n" + four_loads +
+                     "  add.u64 %d1, %d0, %p1;\n  st.global.u32 [%d1], %r10;\n");
   text += kernel("spin", 1,
                  "  mov.u64 %begin, %clock64;\nagain:\n  mov.u64 %end, %clock64;\n"
                  "  sub.u64 %d0, %end, %begin;\n  setp.lt.u64 %q0, %d0, %p0;\n  @%q0 bra again;\n");

@@ -6,6 +6,8 @@
 //   empty_registers(p, 0)                    the same, with 64 registers per thread
 //   next_to_nothing(p, n)                    writes to p from the n-th thread of the grid on
 //   load_store(p, q)                         thread g of the grid: q[g] = p[g] + 1, of 4 bytes
+//   loads_store(p, q, s)                     four loads one after the other, each s bytes and as many as the word before says
+//                                            behind it, from p[g] on; the last word to q[g]
 //   spin(cycles)                             waits for so many cycles
 //   fill_chain(p, next, n, b)                line i of b bytes at p points to line next[i], of n lines
 //   chase_ca, chase_cg(out, p, w, n)         follows a chain for 8 w steps, then 8 n steps that are measured

@@ -374,12 +374,22 @@ class Microbenchmarks {
     // Long enough that the host is always some launches ahead.
     const BenchLaunch longer = {"spin", 1, kWarp, {50'000}};
     const auto durations = durations_of(empty), small_durations = durations_of(small);
+    const auto one_block_durations = durations_of({"load_store", 1, threads, small.arguments});
+    constexpr std::uint64_t apart = 1 << 20;
+    const std::uint64_t zeros = session_.allocate(4 * apart);
+    session_.write(zeros, std::vector<std::byte>(4 * apart));
+    const auto loads_of = [&](int blocks) {
+      return durations_of({"loads_store", blocks, threads, {zeros, values, apart}});
+    };
+    const auto loads_of_one = loads_of(1);
+    std::vector<double> longer_by;
+    for (const double us : loads_of(sms_)) longer_by.push_back(us - median(loads_of_one));
     const auto queued = session_.spans(longer, launches / 4, false);
     if (durations.empty() || small_durations.empty() || !queued || queued->size() < 2) {
       result_.notes.emplace_back(
-          "`empty_kernel_us`, `small_kernel_us` and `launch_gap_us` are not measured: they need CUPTI, of "
-          "the "
-          "CUDA Toolkit");
+          "`empty_kernel_us`, `small_kernel_us`, `one_block_kernel_us`, `all_sms_us` and `launch_gap_us` are "
+          "not "
+          "measured: they need CUPTI, of the CUDA Toolkit");
       return;
     }
     std::vector<double> gaps;
@@ -387,6 +397,8 @@ class Microbenchmarks {
       gaps.push_back((*queued)[i].start_us - (*queued)[i - 1].end_us);
     record(&TimingFigures::empty_kernel_us, durations);
     record(&TimingFigures::small_kernel_us, small_durations);
+    record(&TimingFigures::one_block_kernel_us, one_block_durations);
+    record(&TimingFigures::all_sms_us, longer_by);
     record(&TimingFigures::launch_gap_us, gaps);
   }
 

@@ -19,7 +19,7 @@ using Scaling = TimingFigure::Scaling;
 
 constexpr double kLargestTiming = 1e15;  // beyond it is a typing error
 
-constexpr std::array<TimingFigure, 90> kTimingFigures = {{
+constexpr std::array<TimingFigure, 92> kTimingFigures = {{
     {"l1_latency_cycles", "cycles", "a load that hits L1", Scaling::same, &TimingFigures::l1_latency_cycles},
     {"l1_indexed_latency_cycles", "cycles", "i = a[i] in L1: the load and the computation of its address",
      Scaling::same, &TimingFigures::l1_indexed_latency_cycles},
@@ -165,6 +165,13 @@ constexpr std::array<TimingFigure, 90> kTimingFigures = {{
      "the duration of a kernel of one block of 256 threads per SM, each of which loads a value from L2 and "
      "stores one",
      Scaling::same, &TimingFigures::small_kernel_us},
+    {"one_block_kernel_us", "µs", "the same with one block alone", Scaling::same,
+     &TimingFigures::one_block_kernel_us},
+    {"all_sms_us", "µs",
+     "what a kernel of four loads one after the other takes longer with one block of 256 threads per SM than "
+     "with one "
+     "block alone",
+     Scaling::same, &TimingFigures::all_sms_us},
     {"launch_gap_us", "µs", "from a kernel's end to the start of the next one in its stream", Scaling::same,
      &TimingFigures::launch_gap_us},
     {"launch_us", "µs", "an empty kernel, launched back to back", Scaling::same, &TimingFigures::launch_us},

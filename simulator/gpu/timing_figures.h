@@ -106,6 +106,8 @@ struct TimingFigures {
   // Launches.
   Figure empty_kernel_us;
   Figure small_kernel_us;
+  Figure one_block_kernel_us;
+  Figure all_sms_us;
   Figure launch_gap_us;
   Figure launch_us;
   Figure event_launch_us;

@@ -19,7 +19,7 @@ using Replacement = std::map<std::string, Expression, std::less<>>;
 
 // What ptxas 13 and NVVM do for sm_90, by the loops of tests/development.
 constexpr std::int64_t kMostUnrolled = 16;       // iterations of the source, by both together
-constexpr std::int64_t kMostInstructions = 60;   // of a body in PTX that ptxas unrolls
+constexpr std::int64_t kMostInstructions = 60;   // of a body that ptxas unrolls, in PTX and of the machine
 constexpr std::int64_t kSmallInstructions = 12;  // of a body that both unroll
 constexpr std::int64_t kShortBranch = 12;        // instructions that become predicated
 constexpr std::int64_t kMostScheduled = 1000;    // instructions of a block whose loads ptxas lets rise
@@ -122,7 +122,9 @@ class LoadScheduler {
   static std::int64_t unrolled(const Repeat& repeat) {
     std::int64_t instructions = 0;
     std::int64_t loads = 0, words = 0;
+    double machine = 0;
     for (const Item& item : repeat.body) {
+      if (item.machine) machine += item.machine->total();
       if (is_nested(item) || (item.detail && item.detail->barrier)) return 1;
       if (const MemoryAccess* load = global_access(item, MemoryAccess::Kind::load)) {
         ++loads;
@@ -136,7 +138,8 @@ class LoadScheduler {
       times = repeat.unrolled.front().iterations;
       if (times * instructions > kMostScheduled) return 1;
     } else if (const auto already = divided_by(repeat.count, Operator::divide);
-               already && *already > 1 && *already < kMostUnrolled && instructions <= kMostInstructions) {
+               already && *already > 1 && *already < kMostUnrolled && instructions <= kMostInstructions &&
+               machine <= kMostInstructions) {
       times = kMostUnrolled / *already;
     } else if (divided_by(repeat.count, Operator::ceil_div) && instructions <= kSmallInstructions) {
       times = kMostUnrolled;

@@ -445,17 +445,42 @@ LaunchFigures launch_figures(const Gpu& gpu, CacheState caches) {
   // With empty caches instructions and constants come from memory, too: what kernels of less than 3 us take longer on an
   // H100 than their SMs do (data/development, half of them within 0.1 us of it).
   constexpr double cold_start_us = 1.5;
-  // What the kernel of small_kernel_us does on its SM, beside waiting for L2: begin, compute two addresses, store.
+  // What the kernel of one_block_kernel_us does on its SM, beside waiting for L2: begin, compute two addresses, store.
   constexpr double on_the_sm_cycles = 125;
   const TimingFigures& timing = gpu.timing;
+  const double small_us =
+      timing.one_block_kernel_us ? *timing.one_block_kernel_us : timing.small_kernel_us.value_or(1.1);
   const double on_the_sm_us = (timing.l2_latency_cycles.value_or(280) + on_the_sm_cycles) / gpu.clock_mhz;
   // At a clock far below the one at which that kernel was measured nothing is left of it.
-  const double elsewhere_us = std::max(timing.small_kernel_us.value_or(1.1) - on_the_sm_us, 0.0);
+  const double elsewhere_us = std::max(small_us - on_the_sm_us, 0.0);
   return {elsewhere_us + (caches == CacheState::cold ? cold_start_us : 0),
           timing.launch_gap_us.value_or(1.15), timing.launch_us.value_or(3.2)};
 }
 
 namespace {
+
+// Cycles until the SM that starts last of those at work has its first block. A kernel with a block on each SM takes all_sms_us longer
+// than one of a single block; four loads of it are part of that, which take longer for the SM that is farthest from L2.
+double last_start_cycles(const Gpu& gpu, std::int64_t active_sms) {
+  constexpr double loads = 4;
+  const double way = sm_figures(gpu, {}, 1, gpu.sms).sm_way;
+  const double share = std::min(1.0, static_cast<double>(active_sms) / std::max(gpu.sms, 1));
+  return std::max(gpu.timing.all_sms_us.value_or(0) * gpu.clock_mhz - loads * way, 0.0) * std::sqrt(share);
+}
+
+void add_start(double cycles, MemoryLevels& levels, std::vector<LaunchPlace>* places) {
+  levels.cycles += cycles;
+  levels.waits[static_cast<std::size_t>(SmWait::blocks)] += cycles;
+  if (places == nullptr || cycles == 0) return;
+  const std::string where = place_of_cause(nullptr);
+  auto place = std::find_if(places->begin(), places->end(),
+                            [&](const LaunchPlace& one) { return one.where == where; });
+  if (place == places->end()) {
+    place = places->emplace(places->end());
+    place->where = where;
+  }
+  place->waits[static_cast<std::size_t>(SmWait::blocks)] += cycles;
+}
 
 // listener: of the simulation that the time is found with.
 Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
@@ -640,6 +665,7 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
     *places = counted.places(second_halves(run, counts.instructions));
     complete_places(*places, waited.places(more), levels, joined_reads);
   }
+  add_start(last_start_cycles(gpu, active_sms), levels, places);
   return levels;
 }
 

@@ -18,6 +18,7 @@
 #include "simulator/program/shared_conflicts.h"
 #include "simulator/sm/drawn_lines.h"
 #include "simulator/sm/sector_cache.h"
+#include "simulator/sm/slice_distance.h"
 #include "simulator/sm/sm_listener.h"
 
 namespace warptime {
@@ -48,6 +49,9 @@ constexpr double kMemoryLeft = 2000, kL2Left = 1000, kDrift = 1.0 / 8;
 // Cycles from a block's end until another can begin in its place: on an H100 540 from the last instruction of a block that has
 // the SM alone to the first one of the next (tests/hardware/small_launches.cu), of which 400 beside what starts them.
 constexpr double kPlaceIsFree = 400;
+// Of L2's latency: half of the difference between its nearest and its farthest slice, and what the SM whose loads take longest
+// takes longer than the mean of all, which a launch on all SMs ends with (data/hardware/h100_sm_latencies.csv).
+constexpr double kSliceWay = 0.28, kFarthest = 0.07;
 constexpr double kAfterStore = 50;  // cycles: a load from L2 of what the thread has just stored
 constexpr std::size_t kMostMeeting =
     16;  // lines of a store that may meet others: those of more push each other out
@@ -1203,11 +1207,21 @@ class SmRunner {
     return done;
   }
 
+  // Cycles by which the way to the slice of L2 that has a line is longer than the mean of all SMs and slices.
+  double way_to_slice(std::int64_t line) {
+    const std::int64_t place = line >> kArrayShift;
+    if (place != last_read_.first)
+      last_read_ = *first_read_.try_emplace(place, std::ssize(first_read_), line).first;
+    const auto [array, first] = last_read_.second;
+    return figures_.sm_way + figures_.slice_way * slice_distance(array, line - first);
+  }
+
   // When a sector is there that L1 does not have.
   Completion read_from_l2(std::int64_t address, int sector, double time, bool stored, double turns) {
     Completion there = from_l2(time, options_.reads_at_l2 * turns);
     l2_write_free_ += options_.reads_at_l2 * turns * figures_.l2_sector_cycles;
-    const double latency = (stored ? figures_.stored_latency : figures_.l2_latency) + l2_crowd();
+    const double distance = way_to_slice(address);
+    const double latency = (stored ? figures_.stored_latency : figures_.l2_latency) + distance + l2_crowd();
     // What took longer: to get its turn, or the way.
     const auto after = [&](double way) {
       const SmWait turn = there.because == SmWait::latency ? l1_backlog_.because() : there.because;
@@ -1234,10 +1248,10 @@ class SmRunner {
       memory_now_ = memory_debt_ >= 1;
       if (memory_now_) memory_debt_ -= 1;
     }
-    if (!memory_now_) return after(figures_.l2_latency + l2_crowd());
+    if (!memory_now_) return after(figures_.l2_latency + distance + l2_crowd());
     const double crowd = at_memory(there.time, first_of_pair ? random_ > 0 ? 2 * kRandomSector : 2 : 0);
     there.later({memory_free_, SmWait::memory});
-    return after(figures_.memory_latency + crowd);
+    return after(figures_.memory_latency + distance + crowd);
   }
 
   static const AccessProfile* profile_of(const WarpTrace::Step& step) {
@@ -1436,6 +1450,9 @@ class SmRunner {
   SectorMap read_;             // what this SM has read, and how many bytes had passed then
   double passed_ = 0;          // bytes that L2 has read from memory for this SM
   std::unordered_map<std::int64_t, std::int64_t> first_lines_;  // by place, for signatures
+  // By place: which array L2 was asked for, in the order of first reads, and for which line first; and the last one.
+  std::unordered_map<std::int64_t, std::pair<std::int64_t, std::int64_t>> first_read_;
+  std::pair<std::int64_t, std::pair<std::int64_t, std::int64_t>> last_read_{-1, {}};
   std::vector<LineSectors> made_, asked_;
   DrawnLines drawn_;
   std::unordered_map<const AccessProfile*, DrawnAccess> drawn_accesses_;
@@ -1585,6 +1602,8 @@ SmFigures sm_figures(const Gpu& gpu, const Occupancy& occupancy, std::int64_t th
   figures.store_wait = 20;  // fits what stores of single words write to L2 (data/development)
   const auto sms = static_cast<double>(std::max<std::int64_t>(active_sms, 1));
   const double clock_mhz = std::max(gpu.clock_mhz, 1.0), all_sms = std::max(gpu.sms, 1);
+  figures.slice_way = kSliceWay * figures.l2_latency;
+  figures.sm_way = kFarthest * figures.l2_latency * std::min(1.0, sms / all_sms);
   // In bytes a cycle.
   const double l2_of_sm =
       timing.l2_read_1_sm_bytes_per_us ? *timing.l2_read_1_sm_bytes_per_us / clock_mhz : 64;

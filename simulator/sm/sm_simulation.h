@@ -22,6 +22,9 @@ struct SmFigures {
   // Cycles from the issue of a load to its use: where L1 has it, L2, memory, and where a thread has just stored it.
   double shared_latency = 0;  // of a load from shared memory without conflicts
   double l1_latency = 0, l2_latency = 0, memory_latency = 0, stored_latency = 0;
+  // Cycles that the farthest slice of L2 takes longer than the mean of all, and the nearest less; and that loads of this SM
+  // take longer than those of others.
+  double slice_way = 0, sm_way = 0;
   double store_wait = 0;  // cycles that a store to part of a sector waits for others to the same sector
   // Cycles that one sector takes of this SM's share of L2's and of memory's bandwidth.
   double l2_sector_cycles = 0, memory_sector_cycles = 0;

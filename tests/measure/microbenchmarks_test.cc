@@ -24,7 +24,7 @@ class MadeUpGpu : public BenchSession {
 
   static constexpr int sms = 100;
   static constexpr double clock_mhz_ = 1500;
-  static constexpr double launch = 4, gap = 1, empty = 2;  // µs
+  static constexpr double launch = 4, gap = 1, empty = 2, all_sms = 0.5;  // µs
   static constexpr double l1 = 40, l2 = 280, memory = 700;
   static constexpr std::uint64_t l1_bytes = 200 * 1024, l2_bytes = 20 * kMiB;
   static constexpr double memory_bytes_per_us = 3e6, l2_bytes_per_us = 5e6, sm_bytes_per_us = 5e4;
@@ -56,10 +56,11 @@ class MadeUpGpu : public BenchSession {
   double time_us(const BenchLaunch& one, int launches) override {
     return 2 + launches * (launch + work_us(one));
   }
-  std::optional<std::vector<KernelSpan>> spans(const BenchLaunch&, int launches, bool) override {
+  std::optional<std::vector<KernelSpan>> spans(const BenchLaunch& of, int launches, bool) override {
     if (!has_cupti_) return std::nullopt;
     std::vector<KernelSpan> spans;
-    for (int i = 0; i < launches; ++i) spans.push_back({i * (empty + gap), i * (empty + gap) + empty});
+    const double takes = of.blocks > 1 ? empty + all_sms : empty;
+    for (int i = 0; i < launches; ++i) spans.push_back({i * (takes + gap), i * (takes + gap) + takes});
     return spans;
   }
 
@@ -176,7 +177,9 @@ TEST(Microbenchmarks, FindTheFiguresOfTheGpu) {
   EXPECT_TRUE(is(t.block_starts_1024_per_us, 900));
   EXPECT_TRUE(is(t.block_starts_256_many_registers_per_us, 800));
   EXPECT_TRUE(is(t.empty_kernel_us, 2));
-  EXPECT_TRUE(is(t.small_kernel_us, 2));
+  EXPECT_TRUE(is(t.small_kernel_us, 2.5));
+  EXPECT_TRUE(is(t.one_block_kernel_us, 2));
+  EXPECT_TRUE(is(t.all_sms_us, 0.5));
   EXPECT_TRUE(is(t.launch_gap_us, 1));
   EXPECT_TRUE(is(t.launch_us, 4, 0.01));
   EXPECT_TRUE(is(t.event_launch_us, 6));

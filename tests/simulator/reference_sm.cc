@@ -8,6 +8,7 @@
 #include <set>
 
 #include "simulator/program/shared_conflicts.h"
+#include "simulator/sm/slice_distance.h"
 
 namespace warptime::test {
 namespace {
@@ -565,8 +566,12 @@ class ReferenceSm {
         run_.counts.reread_bytes += had > 0 ? 64 : 0;
       }
     seen_at = static_cast<float>(passed_);
+    const auto& [array, line] =
+        first_read_.try_emplace(address >> 33, static_cast<std::int64_t>(first_read_.size()), address)
+            .first->second;
+    const double way = figures_.sm_way + figures_.slice_way * slice_distance(array, address - line);
     if (seen_.contains({address, sector}))
-      return turn + ((stored ? figures_.stored_latency : figures_.l2_latency) + l2_crowd());
+      return turn + ((stored ? figures_.stored_latency : figures_.l2_latency) + way + l2_crowd());
     const bool first = !seen_.contains({address, sector ^ 1});
     seen_.insert({address, sector});
     if (first) {
@@ -576,9 +581,9 @@ class ReferenceSm {
       memory_has_it_ = owed_ >= 1;
       if (memory_has_it_) owed_ -= 1;
     }
-    if (!memory_has_it_) return turn + (figures_.l2_latency + l2_crowd());
+    if (!memory_has_it_) return turn + (figures_.l2_latency + way + l2_crowd());
     const double crowd = turn_at_memory(turn, first ? 2 : 0);
-    return std::max(turn, memory_free_) + figures_.memory_latency + crowd;
+    return std::max(turn, memory_free_) + (figures_.memory_latency + way + crowd);
   }
 
   void do_store(const Warp& warp, std::int64_t address, unsigned sectors, double start, double time,
@@ -763,7 +768,9 @@ class ReferenceSm {
   std::set<std::int64_t> constants_seen_;
   double l1_free_ = 0, l2_free_ = 0, l2_stores_free_ = 0, memory_free_ = 0, owed_ = 0;
   double busy_ = 0, busy_since_ = 0, l2_busy_ = 0, l2_busy_since_ = 0;
-  double passed_ = 0;                      // bytes that L2 has read from memory
+  double passed_ = 0;  // bytes that L2 has read from memory
+  std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>>
+      first_read_;                         // by array: its number, and the line
   std::map<std::int64_t, float> seen_at_;  // by line, passed_ when it was read
   bool memory_has_it_ = false;
   ReferenceRun run_;

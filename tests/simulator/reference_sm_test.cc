@@ -131,6 +131,8 @@ SmFigures random_figures(std::mt19937& random) {
   figures.l2_latency = 200 + below(100);
   figures.memory_latency = 500 + below(200);
   figures.stored_latency = figures.l2_latency + 50;
+  figures.slice_way = below(90);
+  figures.sm_way = below(30);
   figures.store_wait = below(40);
   figures.l2_sector_cycles = 0.25 * below(16);
   figures.memory_sector_cycles = 0.25 * below(40);

@@ -83,6 +83,12 @@ MemoryLevels levels_of(const Case& of, CacheState caches = CacheState::cold) {
 
 constexpr double kMib = 1 << 20;
 
+// Cycles until the last of all SMs has its first block.
+double start_of_all() {
+  const TimingFigures timing = gpu().timing;
+  return *timing.all_sms_us * gpu().clock_mhz - 4 * 0.07 * *timing.l2_latency_cycles;
+}
+
 TEST(MemoryLevels, OfACopyAreItsBytes) {
   const Case copy = {
       "[{load: {access: coalesced, bytes: 4, array: a, address: 4 * (blockIdx.x * 256 + threadIdx.x)}},"
@@ -164,10 +170,11 @@ TEST(MemoryLevels, SayWhatTheSmWaitsFor) {
                                                      {barrier, SmWait::barrier, 0.8}}) {
     const MemoryLevels levels = levels_of(of);
     EXPECT_NEAR(sum_of(levels), levels.cycles, 1e-6 * levels.cycles) << of.items;
-    EXPECT_GT(wait_of(levels, wait), least * levels.cycles) << of.items;
+    EXPECT_GT(wait_of(levels, wait), least * (levels.cycles - start_of_all())) << of.items;
   }
   // A pipe that takes two cycles for an instruction takes twice as long.
-  EXPECT_NEAR(levels_of(fp64).cycles / levels_of(issues).cycles, 2, 0.1);
+  EXPECT_NEAR((levels_of(fp64).cycles - start_of_all()) / (levels_of(issues).cycles - start_of_all()), 2,
+              0.1);
 }
 
 // Atomics on one address go one after the other, over all SMs; those on addresses of their own do not.
@@ -381,6 +388,39 @@ TEST(MemoryLevels, DataChooseAmongSharedLocalAndConstantWords) {
   const MemoryLevels chosen = of("{store: local, bytes: 4, scattered: 256}");
   EXPECT_NEAR(chosen.l1_local_stores / 132 / 100, 4 * 64 * (1 - std::pow(63.0 / 64, 8)), 1e-6);
   EXPECT_EQ(of("{store: local, bytes: 4, address: 0}").l1_local_stores / 132 / 100, 4);
+}
+
+// Lines lie in slices of L2 at different distances: a warp waits for the farthest of those that it asks for.
+TEST(MemoryLevels, LoadsOfSeveralLinesWaitForTheFarthestSlice) {
+  const auto cycles_of = [](int apart) {
+    return levels_of({fmt::format(
+                          "[{{load: {{access: scattered, bytes: 4, array: a, address: {} * threadIdx.x}}}}, "
+                          "{{instructions: 1, needs: [1]}}]",
+                          apart),
+                      {{1, 1, 1}, {32, 1, 1}}},
+                     CacheState::warm)
+        .cycles;
+  };
+  const double l2 = *gpu().timing.l2_latency_cycles, one_line = cycles_of(4), all = cycles_of(2048);
+  EXPECT_GT(all, one_line + 0.2 * l2);
+  EXPECT_LT(all, one_line + 0.28 * l2 + 70);  // 32 lines take L1 and L2 some cycles
+}
+
+// The SM that starts last begins later, the more SMs there are, and the way from the farthest one to L2 is longer.
+TEST(MemoryLevels, LaunchesOnAllSmsTakeLonger) {
+  const auto us_of = [](std::int64_t blocks) {
+    const MemoryLevels levels = levels_of(
+        {"[{load: {access: uniform, bytes: 4, array: a, address: 0}}, {instructions: 1, needs: [1]}]",
+         {{blocks, 1, 1}, {32, 1, 1}}},
+        CacheState::warm);
+    return levels.cycles / gpu().clock_mhz;
+  };
+  const TimingFigures timing = gpu().timing;
+  const double of_one = us_of(1), quarter = us_of(33), all = us_of(132);
+  const double figure = *timing.all_sms_us, way = 0.07 * *timing.l2_latency_cycles / gpu().clock_mhz;
+  EXPECT_NEAR(all - of_one, figure - 3 * way, 0.1 * figure);  // the figure is of four loads, this is of one
+  EXPECT_GT(quarter - of_one, 0.4 * (all - of_one));
+  EXPECT_LT(quarter - of_one, 0.6 * (all - of_one));
 }
 
 // A constant that all threads load costs nothing where the SM has its line. The first one of each line comes from L2, and the
