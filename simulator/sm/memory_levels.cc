@@ -665,7 +665,8 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
     *places = counted.places(second_halves(run, counts.instructions));
     complete_places(*places, waited.places(more), levels, joined_reads);
   }
-  add_start(last_start_cycles(gpu, active_sms), levels, places);
+  // A listener sees an SM from its first block on.
+  if (listener == nullptr) add_start(last_start_cycles(gpu, active_sms), levels, places);
   return levels;
 }
 
