@@ -20,9 +20,7 @@ struct MemoryLevels {
   // Cycles that conflicts of shared memory's banks cost.
   double shared_load_conflicts = 0, shared_store_conflicts = 0;
   double memory_read_bytes = 0, memory_written_bytes = 0;
-  double cycles = 0;  // of an SM
-  double start_us =
-      0;  // until the SM that starts last has its first block: part of the kernel's time beside the cycles
+  double cycles = 0;                     // of the SM that starts last, from when the first one starts
   std::array<double, kSmWaits> waits{};  // they are the sum of these
   double unknown_share = 0;              // of the sectors of L1: their addresses are not known
   double profiled_share = 0;             // … a profile stands for their addresses

@@ -1,5 +1,5 @@
-// L2 is in slices, at different distances from an SM. Four neighbouring lines are in one slice; which one, NVIDIA does not
-// publish, and is drawn here. On an H100 the loads of one SM take 207 to 372 cycles, evenly spread, where their mean is 289
+// L2 is in slices, at different distances from an SM. Four neighbouring lines are in one slice; NVIDIA does not
+// publish which one, so that an evenly spread sequence stands for it. On an H100 the loads of one SM take 207 to 372 cycles, evenly spread, where their mean is 289
 // (data/hardware/h100_sm_latencies.csv: chains, and first loads of several lines).
 #pragma once
 
