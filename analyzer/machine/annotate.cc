@@ -52,6 +52,7 @@ void round_for_readers(MachineWork& work) {
   for (double& count : work.by_pipe) count = std::round(count * 1000) / 1000;
   work.cycles = std::round(work.cycles * 10) / 10;
   work.imad = std::round(work.imad * 100) / 100;
+  work.matrix = std::round(work.matrix * 100) / 100;
   work.reads = std::round(work.reads * 100) / 100;
 }
 
@@ -108,8 +109,9 @@ class Annotator {
       : lines_(lines), loops_(loops), cfg_(cfg), made_(made) {}
 
   void annotate(Items& items, std::uint32_t around) {
-    for (Item& item : items) {
-      annotate_item(item);
+    for (std::size_t at = 0; at < items.size(); ++at) {
+      Item& item = items[at];
+      annotate_item(item, requests_at(items, at));
       std::uint32_t loop = around;
       if (auto* repeat = std::get_if<Repeat>(&item.what)) {
         loop = loop_of(repeat->body, loops_, cfg_, around);
@@ -138,12 +140,25 @@ class Annotator {
     for (UnrolledPiece& piece : repeat.unrolled) round_for_readers(piece.machine);
   }
 
-  void annotate_item(Item& item) const {
+  // Of the instruction that items[at] is a request of.
+  static std::size_t requests_at(const Items& items, std::size_t at) {
+    const auto continues = [&](std::size_t i) {
+      const auto* access = i < items.size() ? std::get_if<MemoryAccess>(&items[i].what) : nullptr;
+      return access != nullptr && access->continues;
+    };
+    std::size_t first = at, end = at + 1;
+    while (first > 0 && continues(first)) --first;
+    while (continues(end)) ++end;
+    return end - first;
+  }
+
+  void annotate_item(Item& item, std::size_t requests) const {
     const auto* run = std::get_if<Instructions>(&item.what);
     const bool is_access = std::holds_alternative<MemoryAccess>(item.what);
     if (!is_access && (run == nullptr || !run->count.is_integer())) return;
     const Line sum = sum_of(item.ptx, lines_);
-    const double count = is_access ? 1 : static_cast<double>(run->count.integer_value());
+    const double count =
+        is_access ? 1.0 / static_cast<double>(requests) : static_cast<double>(run->count.integer_value());
     if (sum.instructions == 0) return;
     MachineWork work;
     work.add(sum.work, count / sum.instructions);

@@ -11,7 +11,9 @@
 #include "analyzer/cfg/slow_paths.h"
 #include "analyzer/machine/block_cycles.h"
 #include "analyzer/machine/machine_flow.h"
+#include "analyzer/machine/matrix_work.h"
 #include "analyzer/machine/register_reads.h"
+#include "analyzer/ptx/matrix_operation.h"
 #include "analyzer/ptx/opcodes.h"
 
 namespace warptime::machine {
@@ -438,6 +440,7 @@ class Placement {
       const MachineInstruction& one = kernel_.instructions[at];
       work[pipe_of(one)] += 1;
       work.imad += imad_cycles(one);
+      work.matrix += matrix_cycles(one);
       if (const auto to = call_target(one, target_)) work.add(work_of_subroutine(*to));
     }
     const auto& all = kernel_.instructions;
@@ -474,6 +477,16 @@ class Placement {
     if (one.opcode == nullptr || one.opcode->pipe != Pipe::fma) return 0;
     if (!one.opcode->name.starts_with("IMAD")) return kEitherCycles;
     return one.opcode->name == "IMAD" ? kImadCycles : kWideImadCycles;
+  }
+
+  // As the PTX instruction says of which it was made.
+  double matrix_cycles(const MachineInstruction& one) const {
+    if (pipe_of(one) != Pipe::tensor) return 0;
+    for (const ptx::Instruction& from : function_.instructions)
+      if (from.line == one.ptx_line && from.info != nullptr && from.info->is(ptx::tensor_core))
+        if (const auto operation = ptx::matrix_operation(from.opcode))
+          return matrix_work(*operation, target_).cycles;
+    return 0;
   }
 
   // Whether this machine loop has the most copies of the PTX loop: the others are for the rest of the

@@ -8,9 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/machine/matrix_work.h"
 #include "analyzer/machine/operand_registers.h"
 #include "analyzer/machine/result_latencies.h"
 #include "analyzer/ptx/addresses.h"
+#include "analyzer/ptx/matrix_operation.h"
 #include "analyzer/ptx/opcodes.h"
 
 namespace warptime::machine {
@@ -48,7 +50,9 @@ struct Node {
 
 class BlockSchedule {
  public:
-  BlockSchedule(const analysis::KernelCode& code, const Estimate& made) : code_(code), made_(made) {}
+  // target: 90 of sm_90.
+  BlockSchedule(const analysis::KernelCode& code, int target, const Estimate& made)
+      : code_(code), target_(target), made_(made) {}
 
   // Cycles of `copies` executions of instructions [first, end) one after the other.
   double cycles(std::uint32_t first, std::uint32_t end, std::int64_t copies) {
@@ -183,7 +187,7 @@ class BlockSchedule {
     nodes_[to].left += 1;
   }
 
-  static double latency_of(const ptx::Instruction& one, const MachineWork& work) {
+  double latency_of(const ptx::Instruction& one, const MachineWork& work) const {
     const double slots = work.total();
     if (slots < kVanishes || one.info == nullptr) return 0;
     switch (one.info->category) {
@@ -197,7 +201,10 @@ class BlockSchedule {
       default:
         break;
     }
-    if (one.info->is(ptx::tensor_core)) return kTensorLatency;
+    if (one.info->is(ptx::tensor_core)) {
+      const auto operation = ptx::matrix_operation(one.opcode);
+      return operation ? matrix_work(*operation, target_).latency : kTensorLatency;
+    }
     const ptx::FirstWord word = ptx::first_word(one);
     if (word == "shfl" || word == "match" || word == "redux") return kShuffleLatency;
     double latency = kXuLatency * work[Pipe::xu] + kDoubleLatency * work[Pipe::fp64] +
@@ -282,6 +289,7 @@ class BlockSchedule {
   }
 
   const analysis::KernelCode& code_;
+  const int target_;
   const Estimate& made_;
   std::vector<Node> nodes_;
   std::map<std::uint32_t, std::uint32_t> writer_;  // by register: the node
@@ -301,11 +309,11 @@ std::int64_t copies_of(const analysis::Cfg& cfg, const Estimate& made, std::uint
 
 }  // namespace
 
-void add_cycles(const analysis::KernelCode& code, const analysis::Cfg& cfg, Estimate& made) {
+void add_cycles(const analysis::KernelCode& code, const analysis::Cfg& cfg, int target, Estimate& made) {
   constexpr std::uint32_t longest = 20'000;  // instructions of copies
   constexpr std::uint32_t most =
       200'000;  // of a block: longer ones have no cycles, and the simulation takes chains
-  BlockSchedule schedule(code, made);
+  BlockSchedule schedule(code, target, made);
   const auto size = static_cast<std::uint32_t>(code.function().instructions.size());
   for (std::uint32_t b = 0; b < cfg.blocks.size(); ++b) {
     const std::uint32_t first = cfg.blocks[b].first, end = std::min(cfg.blocks[b].end, size);

@@ -14,8 +14,10 @@
 
 #include "analyzer/machine/address_forms.h"
 #include "analyzer/machine/live_values.h"
+#include "analyzer/machine/matrix_work.h"
 #include "analyzer/machine/operand_registers.h"
 #include "analyzer/machine/source_loops.h"
+#include "analyzer/ptx/matrix_operation.h"
 #include "analyzer/ptx/opcodes.h"
 
 namespace warptime::machine {
@@ -1134,7 +1136,9 @@ class Lowering {
     }
     if ((name == "min" || name == "max") && all.ends_with("32")) return work_of(Pipe::alu);
     if (all == "cvt.s64.s32") return work_of(Pipe::alu);
-    if (name == "shfl") return work_of(Pipe::lsu);
+    if (name == "shfl" || all.starts_with("movmatrix")) return work_of(Pipe::lsu);
+    if (one.info->is(ptx::tensor_core))
+      if (const auto work = matrix_rule(i)) return work;
     return fixed_rule(all);
   }
 
@@ -1313,6 +1317,8 @@ class Lowering {
     const auto space = ptx::space_of(opcode(i));
     if (const auto* access = code_.register_array_access(i)) return choice_among(*access);
     if (one_of_wide(i)) return MachineWork();
+    if (one_matrix(i)) return work_of(Pipe::lsu);
+    if (const auto work = fragment_rule(i)) return work;
     if (space == ptx::StateSpace::global || space == ptx::StateSpace::shared ||
         space == ptx::StateSpace::local || space == ptx::StateSpace::generic ||
         space == ptx::StateSpace::constant)
@@ -1320,6 +1326,35 @@ class Lowering {
         return work_of(space == ptx::StateSpace::constant ? Pipe::adu : Pipe::lsu, 1 + packed_parts(i));
     return std::nullopt;
   }
+  // ldmatrix and stmatrix.
+  bool one_matrix(std::uint32_t i) const { return first(i) == "ldmatrix" || first(i) == "stmatrix"; }
+
+  // The requests of wmma.load and wmma.store (matrix_operation.h); of shared memory, factors that lie as the product has them,
+  // and all halves, come by ldmatrix, of up to 512 bytes. Each group of lines has an address.
+  std::optional<MachineWork> fragment_rule(std::uint32_t i) const {
+    const auto operation = ptx::matrix_operation(opcode(i));
+    const auto requests = operation ? ptx::fragment_requests(*operation) : std::nullopt;
+    if (!requests) return std::nullopt;
+    if (ptx::space_of(opcode(i)) == ptx::StateSpace::shared && requests->loads_matrices) {
+      constexpr int most = 512;
+      return work_of(Pipe::lsu, (requests->requests() * 32 * requests->bytes + most - 1) / most);
+    }
+    MachineWork work = work_of(Pipe::lsu, requests->requests() * (1 + requests->moves_per_request));
+    if (ptx::space_of(opcode(i)) == ptx::StateSpace::shared) return work;
+    work[Pipe::alu] += 2;
+    work[Pipe::fma] += requests->lines / requests->lines_per_request() - 1;
+    return work;
+  }
+
+  std::optional<MachineWork> matrix_rule(std::uint32_t i) const {
+    const auto operation = ptx::matrix_operation(opcode(i));
+    if (!operation) return std::nullopt;
+    const MatrixWork made = matrix_work(*operation, target_);
+    MachineWork work = work_of(Pipe::tensor, made.instructions);
+    work.matrix = made.instructions * made.cycles;
+    return work;
+  }
+
   // Bytes and halves of words that are loaded or stored together are taken apart, or put together.
   double packed_parts(std::uint32_t i) const {
     const std::string_view all = opcode(i);

@@ -2,7 +2,7 @@
 //
 // Chains on an H100 and an H200 (data/hardware/small_launches.csv, of tests/hardware/small_launches.cu) gave those of XU
 // instructions (MUFU, F2I, POPC: 16.8), shuffles (23.7, with the loop around it) and constants (37); `warptime measure
-// --device` those of double precision and shared memory. Luo et al. (2024), arXiv 2402.13499, have that of mma.
+// --device` those of double precision and shared memory.
 #pragma once
 
 namespace warptime::machine {
@@ -14,6 +14,6 @@ inline constexpr double kSharedAtomicLatency = 68;  // taken as a load and a sto
 inline constexpr double kConstantLatency = 37;      // with an address that is computed
 inline constexpr double kShuffleLatency = 23;
 inline constexpr double kSpecialRegisterLatency = 20;  // taken: near that of a shuffle
-inline constexpr double kTensorLatency = 33;
+inline constexpr double kTensorLatency = 26;           // of m16n8k16 (tests/hardware/matrix_products.cu)
 
 }  // namespace warptime::machine

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analyzer/periods/classify.h"
+#include "analyzer/periods/fragments.h"
 #include "analyzer/periods/instruction_class.h"
 #include "analyzer/periods/items.h"
 #include "analyzer/periods/not_modelled.h"
@@ -189,6 +190,7 @@ void BlockItems::append_opaque_call(std::uint32_t i, const analysis::OpaqueCall&
 void BlockItems::find_footprint(std::uint32_t i, std::uint32_t loop, const Facts& facts) {
   const auto& role = out_.roles[i];
   if (role.operand == none || counters_.in_last_iteration() || !footprints_.insert(i).second) return;
+  if (fragment_access(flow_.evaluator, i, role.operand)) return;
   const auto on_data = [&](ExprId expr) {
     return (flow_.evaluator.dependence(expr) & analysis::on_data) != 0;
   };
@@ -228,12 +230,42 @@ bool BlockItems::is_floating_atomic(std::uint32_t i) const {
   return type.starts_with("f") || type.starts_with("bf");
 }
 
+// The requests of a fragment of a matrix; nothing: it is one access.
+Items BlockItems::requests_of(std::uint32_t i, std::uint32_t loop, const Facts& facts,
+                              const MemoryAccess& whole, std::vector<std::uint32_t> made_of) {
+  const auto operand = out_.roles[i].operand;
+  if (!options_.detail || operand == none || function_.instructions[i].guard != ptx::no_index) return {};
+  const auto fragment = fragment_access(flow_.evaluator, i, operand);
+  if (!fragment) return {};
+  Items items;
+  const auto requests = static_cast<std::int64_t>(fragment->addresses.size());
+  const auto array = arrays_.name_of(flow_.evaluator.address(i, operand), loop);
+  for (const auto address : fragment->addresses) {
+    MemoryAccess access = whole;
+    access.bytes = fragment->bytes;
+    if (access.sectors) access.sectors = *access.sectors / requests;
+    access.continues = !items.empty();
+    access.address = conditions_.place_in_array(address, loop, facts);
+    access.array = array;
+    auto detail = detail_of(std::exchange(made_of, {i}));
+    detail->near = !access.address && computed_address(i);
+    Item item{std::move(access), notes_.source_lines(i), notes_.ptx_lines(i)};
+    item.detail = std::move(detail);
+    items.push_back(std::move(item));
+  }
+  return items;
+}
+
 // A guarded access whose guard depends on arguments alone is a condition: where it does not hold, one
 // instruction is issued.
 void BlockItems::append_memory_access(std::uint32_t i, std::uint32_t loop, const Facts& facts,
                                       std::vector<std::uint32_t> made_of, Items& items) {
   find_footprint(i, loop, facts);
   MemoryAccess access = out_.accesses[out_.roles[i].access];
+  if (Items requests = requests_of(i, loop, facts, access, made_of); !requests.empty()) {
+    std::move(requests.begin(), requests.end(), std::back_inserter(items));
+    return;
+  }
   if (const auto operand = out_.roles[i].operand; operand != none) {
     const auto address = flow_.evaluator.address(i, operand);
     access.address = conditions_.place_in_array(address, loop, facts);

@@ -1,7 +1,10 @@
 #include "analyzer/periods/classify.h"
 
+#include <fmt/format.h>
+
 #include "analyzer/cfg/stack_slots.h"
 #include "analyzer/memory/access_pattern.h"
+#include "analyzer/periods/fragments.h"
 #include "analyzer/ptx/opcodes.h"
 
 namespace warptime::periods {
@@ -20,8 +23,9 @@ InstructionRole memory(analysis::KernelFlow& flow, std::uint32_t block, std::uin
                        std::vector<MemoryAccess>& accesses) {
   auto& evaluator = flow.evaluator;
   const auto& ins = evaluator.function().instructions[instruction];
-  const auto bytes = std::max(1, ptx::access_bytes(ins));
-  const auto address = evaluator.address(instruction, operand);
+  const auto fragment = fragment_access(evaluator, instruction, operand);
+  const auto bytes = fragment ? fragment->bytes : std::max(1, ptx::access_bytes(ins));
+  const auto address = fragment ? fragment->addresses.front() : evaluator.address(instruction, operand);
   const auto pattern = flow.accesses.pattern(
       address, bytes, [&] { return flow.loops.resolve(address, flow.cfg.blocks[block].loop); });
   MemoryAccess access;
@@ -29,6 +33,13 @@ InstructionRole memory(analysis::KernelFlow& flow, std::uint32_t block, std::uin
   access.access = pattern.access;
   access.bytes = bytes;
   access.sectors = pattern.sectors;
+  if (fragment) {
+    const auto requests = static_cast<std::int64_t>(fragment->addresses.size());
+    access.bytes = bytes * requests;
+    if (access.sectors) access.sectors = *access.sectors * requests;
+    note += note.empty() ? "" : ", ";
+    note += fmt::format("a fragment: {} requests", requests);
+  }
   if (!pattern.sectors)
     note += note.empty() ? "its sectors depend on arguments or iterations"
                          : ", its sectors depend on arguments or iterations";

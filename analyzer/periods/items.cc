@@ -14,7 +14,7 @@ namespace {
 
 bool same_period(const MemoryAccess& a, const MemoryAccess& b) {
   return a.kind == b.kind && a.cycles == b.cycles && a.access == b.access && a.bytes == b.bytes &&
-         a.sectors == b.sectors && a.stride == b.stride && a.note == b.note;
+         a.sectors == b.sectors && a.stride == b.stride && a.continues == b.continues && a.note == b.note;
 }
 
 // Accesses with the same pattern may be to different arrays, which only programs with detail name.

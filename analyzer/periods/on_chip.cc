@@ -7,6 +7,7 @@
 #include "analyzer/cfg/stack_slots.h"
 #include "analyzer/periods/classify.h"
 #include "analyzer/periods/resources.h"
+#include "analyzer/ptx/matrix_operation.h"
 #include "analyzer/ptx/opcodes.h"
 
 namespace warptime::periods {
@@ -44,11 +45,13 @@ std::optional<ChipAccess::Space> chip_space(StateSpace space) {
   }
 }
 
-// Of a thread's share in what the warp moves: four bytes for each matrix of ldmatrix and stmatrix; a fragment
-// of wmma.load and wmma.store has sixteen most often.
+// Of a thread's share in what the warp moves: four bytes for each matrix of ldmatrix and stmatrix.
 std::int64_t bytes_moved_by_warp(std::string_view opcode) {
   if (ptx::has_part(opcode, "x1")) return 4;
   if (ptx::has_part(opcode, "x2")) return 8;
+  if (const auto operation = ptx::matrix_operation(opcode))
+    if (const auto requests = ptx::fragment_requests(*operation))
+      return static_cast<std::int64_t>(requests->requests()) * requests->bytes;
   return 16;
 }
 
@@ -132,7 +135,8 @@ std::optional<ChipAccess> OnChip::access_of(std::uint32_t i, std::uint32_t loop,
   ChipAccess access{*kind, *on_chip, ptx::access_bytes(ins), std::nullopt};
   if (ins.info->is(ptx::moved_by_warp)) {
     access.bytes = bytes_moved_by_warp(ins.opcode);
-    return access;
+    // Each thread has the address of a row of 16 bytes.
+    if (!ptx::has_part(ins.opcode, "x4") || !ptx::has_part(ins.opcode, "m8n8")) return access;
   }
   access.bytes = std::max<std::int64_t>(1, access.bytes);
   const ptx::Variable* only = nullptr;  // addresses in two constant arrays are of neither

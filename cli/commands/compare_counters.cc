@@ -209,7 +209,8 @@ int compare_counters(const Arguments& arguments) {
   const auto caches = read_caches(arguments, CacheState::cold);
   if (!caches) return fail(wrong_command_line, caches.diagnostics());
   int status = done;
-  const auto input = read_predict_input(arguments.with("gpu", *gpu), WithoutMachine::estimated, status);
+  const auto input = read_predict_input(arguments.with("gpu", *gpu), WithoutMachine::estimated, status,
+                                        WithoutModel::puchala, WithoutValue::left_out);
   if (!input) return status;
   const auto rows = count_launches(*input, *caches);
   if (!rows) return fail(wrong_input, rows.diagnostics());

@@ -89,7 +89,8 @@ std::vector<WatchedAnswer::Number> numbers_of(const std::vector<CounterRow>& row
 
 int watched_counters(const Arguments& arguments, const WatchedRun& run) {
   int status = done;
-  const auto input = read_predict_input(arguments, WithoutMachine::estimated, status);
+  const auto input = read_predict_input(arguments, WithoutMachine::estimated, status, WithoutModel::puchala,
+                                        WithoutValue::left_out);
   if (!input) return status;
   const auto rows = count_launches(*input, input->settings.prediction.model_options.caches);
   if (!rows) return fail(wrong_input, rows.diagnostics());
@@ -103,7 +104,8 @@ int watched_counters(const Arguments& arguments, const WatchedRun& run) {
 int run_counters(const Arguments& arguments) {
   if (arguments.has("watch")) return watch(arguments, watched_counters);
   int status = done;
-  const auto input = read_predict_input(arguments, WithoutMachine::estimated, status);
+  const auto input = read_predict_input(arguments, WithoutMachine::estimated, status, WithoutModel::puchala,
+                                        WithoutValue::left_out);
   if (!input) return status;
   const auto rows = count_launches(*input, input->settings.prediction.model_options.caches);
   if (!rows) return fail(wrong_input, rows.diagnostics());

@@ -272,7 +272,7 @@ std::vector<NamedValues> with_device_properties(const Plan& plan, const std::vec
 }
 
 Result<std::vector<NamedValues>> with_typical_values(const Plan& plan, std::vector<NamedValues> given,
-                                                     bool copies) {
+                                                     bool copies, bool leave_out) {
   std::vector<std::string> missing, options;
   const std::vector<std::string> needed = needed_parameters(plan, copies);
   for (const auto& parameter : plan.parameters) {
@@ -281,7 +281,7 @@ Result<std::vector<NamedValues>> with_typical_values(const Plan& plan, std::vect
     const auto typical = std::find_if(plan.typical.begin(), plan.typical.end(),
                                       [&](const auto& one) { return one.first == parameter.name; });
     if (typical == plan.typical.end()) {
-      if (std::find(needed.begin(), needed.end(), parameter.name) == needed.end()) continue;
+      if (leave_out || std::find(needed.begin(), needed.end(), parameter.name) == needed.end()) continue;
       missing.push_back(parameter.description.empty()
                             ? parameter.name
                             : fmt::format("{} ({})", parameter.name, parameter.description));

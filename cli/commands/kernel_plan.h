@@ -52,9 +52,9 @@ Diagnostics check_launch(const LaunchedInput& launched, const KernelPlanOptions&
 
 // The given values, and typical ones (each with a note) for parameters of a plan found in host code that were
 // given none. Errors: a parameter that has neither, and that the launches need, or with `copies` the copies
-// (needed_parameters).
+// (needed_parameters). With `leave_out` these are no errors: known_part() leaves out the steps.
 Result<std::vector<NamedValues>> with_typical_values(const Plan& plan, std::vector<NamedValues> given,
-                                                     bool copies);
+                                                     bool copies, bool leave_out);
 
 // The given values, and those of a plan's parameters that host code reads from cudaDeviceProp (each with a note), where
 // they were given none: they bear the field's name, such as `prop_multiProcessorCount`. Several GPUs have no one value:

@@ -78,13 +78,15 @@ std::vector<Option> launch_of_kernel_options() {
 }
 
 std::unique_ptr<PredictInput> read_predict_input(const Arguments& arguments, WithoutMachine machine,
-                                                 int& status, WithoutModel otherwise) {
-  return read_predict_input(arguments, arguments.positionals().front(), machine, status, otherwise);
+                                                 int& status, WithoutModel otherwise, WithoutValue without) {
+  return read_predict_input(arguments, arguments.positionals().front(), machine, status, otherwise, nullptr,
+                            without);
 }
 
 std::unique_ptr<PredictInput> read_predict_input(const Arguments& arguments, const std::string& of_input,
                                                  WithoutMachine machine, int& status, WithoutModel otherwise,
-                                                 std::shared_ptr<CompiledSources> sources) {
+                                                 std::shared_ptr<CompiledSources> sources,
+                                                 WithoutValue without) {
   const auto failed = [&](ExitStatus with, const Diagnostics& diagnostics) {
     status = fail(with, diagnostics);
     return nullptr;
@@ -126,7 +128,7 @@ std::unique_ptr<PredictInput> read_predict_input(const Arguments& arguments, con
         with_device_properties(launched->plan.plan, settings.gpus, std::move(settings.parameters));
   if (launched->source == LaunchSource::host_code) {
     auto parameters = with_typical_values(launched->plan.plan, std::move(settings.parameters),
-                                          settings.prediction.transfers);
+                                          settings.prediction.transfers, without == WithoutValue::left_out);
     if (!parameters) return failed(wrong_input, parameters.diagnostics());
     settings.parameters = std::move(*parameters);
   }

@@ -28,15 +28,21 @@ enum class WithoutModel { puchala, by_input };
 // need.
 enum class WithoutMachine { estimated, by_model };
 
+// Launches in host code that depend on a parameter without a value: an error, or PreparedPlan::left_out says why those have
+// no answer, where others have one.
+enum class WithoutValue { refused, left_out };
+
 // Reads the command line, finds the plan and compiles its kernels. Says what is wrong; `status` then is the
 // exit status, and the result is null.
 std::unique_ptr<PredictInput> read_predict_input(const Arguments& arguments, WithoutMachine machine,
-                                                 int& status, WithoutModel otherwise = WithoutModel::puchala);
+                                                 int& status, WithoutModel otherwise = WithoutModel::puchala,
+                                                 WithoutValue without = WithoutValue::refused);
 
 // The same of one of several inputs, in place of the command line's first. `sources`: of inputs whose files are read alike.
 std::unique_ptr<PredictInput> read_predict_input(const Arguments& arguments, const std::string& input,
                                                  WithoutMachine machine, int& status, WithoutModel otherwise,
-                                                 std::shared_ptr<CompiledSources> sources = nullptr);
+                                                 std::shared_ptr<CompiledSources> sources = nullptr,
+                                                 WithoutValue without = WithoutValue::refused);
 
 // --caches; `otherwise` where it is not given. Errors: neither warm nor cold.
 Result<CacheState> read_caches(const Arguments& arguments, CacheState otherwise);

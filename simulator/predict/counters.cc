@@ -94,17 +94,18 @@ constexpr std::array kLines = {
     Line{{"sm__inst_executed_pipe_fp16.sum", "inst", "on the FP16 pipe"}, instructions_of<Pipe::fp16>},
     Line{{"sm__inst_executed_pipe_xu.sum", "inst", "on the XU pipe"}, instructions_of<Pipe::xu>},
     Line{{"sm__inst_executed_pipe_lsu.sum", "inst", "on the LSU pipe"}, instructions_of<Pipe::lsu>},
+    Line{{"sm__inst_executed_pipe_tensor.sum", "inst", "on the tensor pipe"}, instructions_of<Pipe::tensor>},
     Line{{"sm__inst_executed_pipe_uniform.sum", "inst", "on the uniform pipe"},
          instructions_of<Pipe::uniform>},
     Line{{"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "request", "global loads of warps"},
          [](const Counted& of) -> Value {
            const WarpTotals& total = of.work.whole->warps.total;
-           return total.loads - total.atomics + total.copies;
+           return total.loads + total.more_loads - total.atomics + total.copies;
          }},
     Line{{"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", "request", "global stores of warps"},
          [](const Counted& of) -> Value {
            const WarpTotals& total = of.work.whole->warps.total;
-           return total.stores - total.reductions - total.copies;
+           return total.stores + total.more_stores - total.reductions - total.copies;
          }},
     Line{{"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "sector", "sectors of global loads"},
          [](const Counted& of) -> Value { return loads_of(of); }},

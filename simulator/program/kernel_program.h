@@ -99,6 +99,9 @@ struct MemoryAccess {  // `load: …`, `store: …`: a memory access period
   std::optional<Expression> address = {};
   // The array, one of KernelProgram::arrays; empty: not known.
   std::string array = {};
+  // A further request of the instruction whose first one is the access before it: of wmma.load and wmma.store. Models of
+  // single instructions look at it; to the others both are one access.
+  bool continues = false;
   std::string note;  // "atomic", "cp.async", "generic address, taken as global", …; empty: none
   // Its place among the loads, or among the stores, of the program as written, from 1; 0 but in programs with_places()
   // (memory_durations.h). Not in the file.

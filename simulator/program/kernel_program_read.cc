@@ -290,14 +290,15 @@ class ProgramReader {
       reader_.error(node, "`machine` must be machine instructions by pipe", "machine: {alu: 3, lsu: 1}");
     for (const yaml::Entry& entry : node.entries) {
       const auto pipe = find_pipe(entry.key.text);
-      double* const other = entry.key.text == "cycles"  ? &work->cycles
-                            : entry.key.text == "imad"  ? &work->imad
-                            : entry.key.text == "reads" ? &work->reads
-                                                        : nullptr;
+      double* const other = entry.key.text == "cycles"   ? &work->cycles
+                            : entry.key.text == "imad"   ? &work->imad
+                            : entry.key.text == "matrix" ? &work->matrix
+                            : entry.key.text == "reads"  ? &work->reads
+                                                         : nullptr;
       if (!pipe && other == nullptr) {
         reader_.error(entry.key, fmt::format("`{}` is no pipe", entry.key.text),
                       "there are alu, fma, fp64, fp16, xu, lsu, tex, tensor, uniform, adu, cbu and none, and "
-                      "`imad`, `reads` and `cycles`");
+                      "`imad`, `matrix`, `reads` and `cycles`");
         continue;
       }
       const auto count = reader_.number(entry.value, fmt::format("`{}`", entry.key.text));
@@ -428,7 +429,7 @@ class ProgramReader {
     }
     Fields fields(reader_, value,
                   {"access", "cycles", "bytes", "sectors", "stride", "footprint", "touched", "address",
-                   "array", "note"},
+                   "array", "continues", "note"},
                   what);
     if (const Node* node = fields.find("access")) access.access = read_pattern(*node);
     if (const Node* node = fields.find("cycles")) {
@@ -444,6 +445,10 @@ class ProgramReader {
     }
     if (const Node* node = fields.find("address")) access.address = reader_.expression(*node, "`address`");
     if (const Node* node = fields.find("array")) access.array = reader_.text(*node, "`array`");
+    if (const Node* node = fields.find("continues")) {
+      access.continues = node->text == "true";
+      if (!access.continues) reader_.error(*node, "`continues` must be true");
+    }
     if (const Node* node = fields.find("note")) access.note = reader_.text(*node, "`note`");
     if (fields.find("access") == nullptr && fields.find("cycles") == nullptr) {
       reader_.error(value, fmt::format("{} has neither `access` nor `cycles`", what));

@@ -274,8 +274,8 @@ class YamlWriter {
       put(separator, to_string(static_cast<Pipe>(i)), ": ", work.by_pipe[i]);
       separator = ", ";
     }
-    for (const auto& [name, cycles] :
-         {std::pair("imad", work.imad), std::pair("reads", work.reads), std::pair("cycles", work.cycles)}) {
+    for (const auto& [name, cycles] : {std::pair("imad", work.imad), std::pair("matrix", work.matrix),
+                                       std::pair("reads", work.reads), std::pair("cycles", work.cycles)}) {
       if (!(cycles > 0)) continue;
       put(separator, name, ": ", cycles);
       separator = ", ";
@@ -297,7 +297,7 @@ class YamlWriter {
   void memory(const MemoryAccess& access, bool in_flow) {
     const bool only_cycles = access.cycles && !access.access && !access.bytes && !access.sectors &&
                              access.stride.empty() && !access.footprint && !access.address &&
-                             access.array.empty() && access.note.empty();
+                             access.array.empty() && !access.continues && access.note.empty();
     if (only_cycles) return put(Formula{*access.cycles, in_flow});
     std::string_view separator = "{";
     const auto field = [&](std::string_view key, const auto& value) {
@@ -312,6 +312,7 @@ class YamlWriter {
     if (access.footprint) field("footprint", Formula{*access.footprint});
     if (access.address) field("address", Formula{*access.address});
     if (!access.array.empty()) field("array", Scalar{access.array, true});
+    if (access.continues) field("continues", "true");
     if (!access.note.empty()) field("note", Scalar{access.note, true});
     put(separator == "{" ? "{}" : "}");
   }
@@ -326,6 +327,7 @@ Json to_json_value(const MachineWork& work) {
   for (std::size_t i = 0; i < kPipes; ++i)
     if (work.by_pipe[i] > 0) machine[std::string(to_string(static_cast<Pipe>(i)))] = work.by_pipe[i];
   if (work.imad > 0) machine["imad"] = work.imad;
+  if (work.matrix > 0) machine["matrix"] = work.matrix;
   if (work.reads > 0) machine["reads"] = work.reads;
   if (work.cycles > 0) machine["cycles"] = work.cycles;
   return machine;
@@ -348,6 +350,7 @@ Json to_json_value(const MemoryAccess& access) {
   if (access.footprint) json["footprint"] = to_json_value(*access.footprint);
   if (access.address) json["address"] = to_json_value(*access.address);
   if (!access.array.empty()) json["array"] = access.array;
+  if (access.continues) json["continues"] = true;
   if (!access.note.empty()) json["note"] = access.note;
   if (json.size() == 1 && access.cycles) return json["cycles"];
   return json;

@@ -488,9 +488,13 @@ class LaunchWalk : WarpState {
   Outcome walk(const WarpNode& node, const MemoryAccess& access, Lanes active, WarpTotals& totals,
                double times) {
     const bool load = access.kind == MemoryAccess::Kind::load;
-    totals.instructions += times;
     if (!node.item->machine) totals.machine[Pipe::lsu] += times;
-    (load ? totals.loads : totals.stores) += times;
+    if (access.continues) {
+      (load ? totals.more_loads : totals.more_stores) += times;
+    } else {
+      totals.instructions += times;
+      (load ? totals.loads : totals.stores) += times;
+    }
     if (node.atomic) (load ? totals.atomics : totals.reductions) += times;
     if (node.copy) totals.copies += times;
     if (!options_.sectors) return {};

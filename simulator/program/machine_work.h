@@ -41,6 +41,8 @@ struct MachineWork {
   // on Hopper; other instructions of the pipe one, since every second of them is made there
   // (data/hardware/h100_issue_mixes.csv, h100_pipe_mixes.csv).
   double imad = 0;
+  // For which they hold the tensor pipe, in cycles: products of matrices take several, by their shapes and types.
+  double matrix = 0;
   // Words of 32 bits that they read from the register file, whose two banks have one of a warp in a cycle each.
   double reads = 0;
 
@@ -55,6 +57,7 @@ struct MachineWork {
     for (std::size_t i = 0; i < kPipes; ++i) by_pipe[i] += times * other.by_pipe[i];
     cycles += times * other.cycles;
     imad += times * other.imad;
+    matrix += times * other.matrix;
     reads += times * other.reads;
   }
   friend bool operator==(const MachineWork&, const MachineWork&) = default;

@@ -182,7 +182,7 @@ class Flattener {
       const std::uint64_t n = count(item, "instructions", instructions->count);
       if (n > 0) add(into.steps.empty() ? into.head : into.tail, n, {number, n});
     } else if (const auto* access = std::get_if<MemoryAccess>(&item.what)) {
-      append(into, period(item, number, *access));
+      if (!access->continues) append(into, period(item, number, *access));
     } else if (const auto* repeat = std::get_if<Repeat>(&item.what)) {
       append(into, flatten(item, number, *repeat));
     } else {

@@ -209,6 +209,8 @@ void WarpTotals::add(const WarpTotals& other, double times) {
   instructions += times * other.instructions;
   loads += times * other.loads;
   stores += times * other.stores;
+  more_loads += times * other.more_loads;
+  more_stores += times * other.more_stores;
   load_sectors += times * other.load_sectors;
   store_sectors += times * other.store_sectors;
   atomics += times * other.atomics;

@@ -36,6 +36,7 @@ using Shares = std::map<std::string, double, std::less<>>;
 struct WarpTotals {
   double instructions = 0;  // executed by warps, loads and stores among them
   double loads = 0, stores = 0;
+  double more_loads = 0, more_stores = 0;      // MemoryAccess::continues
   double load_sectors = 0, store_sectors = 0;  // of 32 bytes
   // Those of loads, and those of stores, that are atomics or reductions.
   double atomics = 0, atomic_sectors = 0, reductions = 0, reduction_sectors = 0;

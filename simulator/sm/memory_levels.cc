@@ -522,8 +522,9 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
     options.atomic_sms = std::clamp(options.atomic_sms * with_hottest, 1.0, options.atomic_sms);
   }
   const double waves = static_cast<double>(blocks) / static_cast<double>(sms * active_blocks);
-  const double accesses =
-      (launch.warps->total.loads + launch.warps->total.stores) / static_cast<double>(active_sms);
+  const double accesses = (launch.warps->total.loads + launch.warps->total.stores +
+                           launch.warps->total.more_loads + launch.warps->total.more_stores) /
+                          static_cast<double>(active_sms);
   options.in_the_middle = waves > 2 && accesses / waves > static_cast<double>(options.most_accesses);
   PlaceListener counted, waited;
   if (places != nullptr) options.listener = &counted;

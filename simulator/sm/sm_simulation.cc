@@ -610,13 +610,14 @@ class SmRunner {
         hold(partition.pipes[pipe], item.machine->by_pipe[pipe] * figures_.pipe_cycles[pipe],
              static_cast<Pipe>(pipe));
       hold(partition.imad, item.machine->imad, Pipe::fma);
+      hold(partition.pipes[static_cast<std::size_t>(Pipe::tensor)], item.machine->matrix, Pipe::tensor);
       hold(partition.ports, item.machine->reads / kPorts, busiest_reader(*item.machine));
     }
     if (item.machine && item.machine->cycles > 0)
       done.later({start + item.machine->cycles, SmWait::chain});
     else if (detail != nullptr && detail->chain)
       done.later({start + *detail->chain, SmWait::chain});
-    run_.counts.instructions += instructions;
+    if (access == nullptr || !access->continues) run_.counts.instructions += instructions;
     if (access != nullptr && !step.skipped) memory_access(warp, step, *access, start);
     if (detail != nullptr && !step.skipped)
       for (std::size_t i = 0; i < detail->on_chip.size(); ++i)
@@ -643,6 +644,7 @@ class SmRunner {
     for (std::size_t pipe = 0; pipe < kPipes; ++pipe)
       if (figures_.pipe_cycles[pipe] > 1) add(work.by_pipe[pipe] * figures_.pipe_cycles[pipe]);
     add(std::min(work.imad, 2 * std::max(work.imad - work[Pipe::fma], 0.0)));
+    add(work.matrix);
     add(work.reads / kPorts);
     return most > 0 ? std::cbrt(std::sqrt(sum)) / most : 1;
   }

@@ -217,6 +217,68 @@ TEST(OnChip, IsNotWrittenWithoutMachineInstructions) {
   for (const auto& text : arrays_of(program)) EXPECT_EQ(text, "store ");
 }
 
+// ---- fragments of matrices
+
+const char* const kMultiply = R"(#include <mma.h>
+using namespace nvcuda;
+__global__ void k(const half* a, const half* b, float* c, int pitch) {
+  wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> of_a;
+  wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::row_major> of_b;
+  wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
+  wmma::fill_fragment(sum, 0.0f);
+  wmma::load_matrix_sync(of_a, a, pitch);
+  wmma::load_matrix_sync(of_b, b, 16);
+  wmma::mma_sync(sum, of_a, of_b, sum);
+  wmma::store_matrix_sync(c, sum, 16, wmma::mem_row_major);
+})";
+
+TEST(Fragments, AreRequestsOfThreads) {
+  const auto program = detailed(kMultiply, "k");
+  std::map<std::string, int> requests, first;
+  std::vector<std::string> addresses;
+  for_each_access(program.program, [&](const MemoryAccess& access) {
+    ++requests[access.array];
+    first[access.array] += !access.continues;
+    ASSERT_TRUE(access.address) << access.array;
+    if (access.array == "b") addresses.push_back(to_string(*access.address));
+    EXPECT_EQ(access.bytes, access.array == "c" ? 8 : 4);
+    EXPECT_EQ(access.sectors, 8);
+  });
+  EXPECT_EQ(requests, (std::map<std::string, int>{{"a", 4}, {"b", 4}, {"c", 4}}));
+  EXPECT_EQ(first, (std::map<std::string, int>{{"a", 1}, {"b", 1}, {"c", 1}}));
+  // 8 rows of 32 bytes: half of each by a request, and then the 8 others.
+  ASSERT_EQ(addresses.size(), 4U);
+  const Bindings of_lane = {{"laneid", 13}};
+  std::vector<std::int64_t> places;
+  for (const auto& address : addresses) {
+    const auto expression = Expression::parse(address);
+    ASSERT_TRUE(expression) << address;
+    const auto place = evaluate_count(*expression, of_lane);
+    ASSERT_TRUE(place) << address;
+    places.push_back(*place);
+  }
+  EXPECT_EQ(places, (std::vector<std::int64_t>{100, 116, 356, 372}));
+}
+
+TEST(Fragments, HaveTheSectorsOfTheirLines) {
+  const auto program = detailed(kMultiply, "k");
+  const Bindings values = {{"pitch", 1024},  {"blockDim.x", 32}, {"blockDim.y", 1}, {"blockDim.z", 1},
+                           {"gridDim.x", 1}, {"gridDim.y", 1},   {"gridDim.z", 1}};
+  WarpOptions options;
+  options.sectors = options.machine = true;
+  const auto launch = WarpProgram(program).launch(values, {{1, 1, 1}, {32, 1, 1}}, {}, options);
+  ASSERT_TRUE(launch) << to_text(launch.diagnostics());
+  EXPECT_EQ(launch->total.loads, 2);
+  EXPECT_EQ(launch->total.more_loads, 6);
+  EXPECT_EQ(launch->total.stores, 1);
+  EXPECT_EQ(launch->total.more_stores, 3);
+  EXPECT_EQ(launch->total.load_sectors, 64);
+  EXPECT_EQ(launch->total.store_sectors, 32);
+  EXPECT_FALSE(launch->sectors_unknown);
+  EXPECT_EQ(launch->total.machine[Pipe::tensor], 2);
+  EXPECT_EQ(launch->total.machine.matrix, 16);  // of sm_80
+}
+
 // ---- the same periods
 
 Texts kernel_files() {

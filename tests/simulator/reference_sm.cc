@@ -333,7 +333,8 @@ class ReferenceSm {
     double longer = 1;
     if (item.machine) {
       const double products = std::max(item.machine->imad - (*item.machine)[Pipe::fma], 0.0);
-      std::vector<double> held = {slots, std::min(item.machine->imad, 2 * products), item.machine->reads / 2};
+      std::vector<double> held = {slots, std::min(item.machine->imad, 2 * products), item.machine->reads / 2,
+                                  item.machine->matrix};
       for (std::size_t pipe = 0; pipe < kPipes; ++pipe)
         if (figures_.pipe_cycles[pipe] > 1)
           held.push_back(item.machine->by_pipe[pipe] * figures_.pipe_cycles[pipe]);
@@ -353,13 +354,15 @@ class ReferenceSm {
       for (std::size_t pipe = 0; pipe < kPipes; ++pipe)
         hold(partition.pipes[pipe], item.machine->by_pipe[pipe] * figures_.pipe_cycles[pipe]);
       hold(partition.imad, item.machine->imad);
+      hold(partition.pipes[static_cast<std::size_t>(Pipe::tensor)], item.machine->matrix);
       hold(partition.ports, item.machine->reads / 2);
     }
     if (item.machine && item.machine->cycles > 0)
       done = std::max(done, start + item.machine->cycles);
     else if (detail != nullptr && detail->chain)
       done = std::max(done, start + *detail->chain);
-    run_.counts.instructions += static_cast<double>(step.instructions);
+    if (access == nullptr || !access->continues)
+      run_.counts.instructions += static_cast<double>(step.instructions);
     if (access != nullptr && !skipped) access_memory(warps_[index], step, *access, start);
     if (detail != nullptr && !skipped)
       for (std::size_t i = 0; i < detail->on_chip.size(); ++i)

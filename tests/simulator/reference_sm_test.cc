@@ -75,6 +75,7 @@ class RandomSmProgram {
       if (one_in(3)) machine->cycles = below(60);
       if (one_in(3)) machine->imad = 0.5 * below(20);
       if (one_in(3)) machine->reads = below(40);
+      if (one_in(4)) machine->matrix = 0.5 * below(60);
       made.machine = std::move(machine);
     }
     const bool load = what >= 6 && std::get<MemoryAccess>(made.what).kind == MemoryAccess::Kind::load;
