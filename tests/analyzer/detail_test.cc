@@ -275,8 +275,8 @@ TEST(Fragments, HaveTheSectorsOfTheirLines) {
   EXPECT_EQ(launch->total.load_sectors, 64);
   EXPECT_EQ(launch->total.store_sectors, 32);
   EXPECT_FALSE(launch->sectors_unknown);
-  EXPECT_EQ(launch->total.machine[Pipe::tensor], 2);
-  EXPECT_EQ(launch->total.machine.matrix, 16);  // of sm_80
+  EXPECT_EQ(launch->total.machine[Pipe::tensor], 4);
+  EXPECT_EQ(launch->total.machine.matrix, 32);  // of sm_75
 }
 
 // ---- the same periods
