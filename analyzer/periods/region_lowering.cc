@@ -65,7 +65,10 @@ std::uint32_t RegionLowering::after_block(std::uint32_t b, std::uint32_t stop, s
     return std::find(blocks.begin(), blocks.end(), b) != blocks.end();
   };
   if (targets.size() < block.successors.size() && !targets.empty() && !heeded())
-    notes_.assume(last, std::string(kMayBeLeftEarlyHere));
+    notes_.assume(
+        last, std::string((flow_.evaluator.dependence(flow_.evaluator.guard(last)) & analysis::on_data) != 0
+                              ? kDataMayLeaveHere
+                              : kMayBeLeftEarlyHere));
   if (targets.empty()) return none;
   if (targets.size() == 1) return targets[0];
   if (depth > max_depth || lowered_blocks_ > 8 * flow_.cfg.blocks.size() + 2000) {

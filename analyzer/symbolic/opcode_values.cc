@@ -270,10 +270,12 @@ ExprId funnel_shift(const Computed& c) {
 // ---- bits
 
 ExprId conjunction(const Computed& c) {
+  if (c.is_predicate()) return c.v.logical_and(c.in(1), c.in(2));
   return c.bits.bit_and(c.in(1), c.in(2), c.register_bits());
 }
 
 ExprId disjunction(const Computed& c) {
+  if (c.is_predicate()) return c.v.logical_or(c.in(1), c.in(2));
   return c.bits.bit_or(c.in(1), c.in(2), c.register_bits());
 }
 

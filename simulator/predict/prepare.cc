@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "simulator/base/did_you_mean.h"
 #include "simulator/predict/array_places.h"
@@ -76,6 +77,7 @@ class Preparation {
       std::vector<std::string> known;
       for (const auto& program : prepared_.programs)
         for (const Parameter& parameter : program->program->parameters) known.push_back(parameter.name);
+      known.insert(known.end(), early_names_.begin(), early_names_.end());
       if (std::find(known.begin(), known.end(), name) != known.end()) continue;
       const std::string near = nearest(name, known);
       throw Failed{{error(fmt::format("no kernel has a parameter `{}` to assume", name),
@@ -192,11 +194,18 @@ class Preparation {
     if (!loaded) throw Failed{loaded.diagnostics()};
     PreparedLaunch prepared;
     prepared.step = &step;
-    if (const KernelProfile* profile = options_.profile.of_kernel(launch.entry)) {
-      note_unknown_names(*loaded->program, *profile);
-      ProfiledProgram profiled = with_profile(loaded->program, *profile, options_.assumed);
+    const KernelProfile* const profile = options_.profile.of_kernel(launch.entry);
+    if (profile != nullptr) note_unknown_names(*loaded->program, *profile);
+    const bool whole = options_.all_warps || takes_whole_launches(options_);
+    const bool early = (whole || !options_.assumed.empty()) && !loaded->program->assumptions.empty();
+    if (profile != nullptr || early) {
+      for (const auto& [at, loop] : early_loops(*loaded->program)) early_names_.insert(loop.name);
+      ProfiledProgram profiled =
+          with_profile(loaded->program, profile != nullptr ? *profile : KernelProfile(), options_.assumed,
+                       whole ? EarlyExits::typical : EarlyExits::at_the_end);
       loaded->program = std::move(profiled.program);
       prepared.shares = std::move(profiled.shares);
+      for (std::string& note : profiled.notes) add_note(fmt::format("{}: {}", launch.entry, note));
     }
     prepared.program = intern(loaded->program);
     if (auto wrong = check_names(step, *prepared.program); !wrong.empty()) {
@@ -393,6 +402,7 @@ class Preparation {
   PreparedPlan& prepared_;
   std::map<std::string, Expression, std::less<>> array_begins_;
   std::map<const PlanStep*, std::size_t> counter_slots_;
+  std::set<std::string> early_names_;  // EarlyLoop::name
   std::vector<std::pair<std::string, std::size_t>>
       scope_;  // names with a value at this place, outermost first
   const Gpu* gpu_ = nullptr;

@@ -44,12 +44,13 @@ bool asks_for_iterations(const Repeat& repeat) {
 class ProfileApplier {
  public:
   ProfileApplier(KernelProgram& program, const KernelProfile& profile,
-                 const std::map<std::string, double, std::less<>>& given)
-      : program_(program), profile_(profile), given_(given), early_(early_loops(program)) {}
+                 const std::map<std::string, double, std::less<>>& given, EarlyExits exits)
+      : program_(program), profile_(profile), given_(given), exits_(exits), early_(early_loops(program)) {}
 
   void apply() { apply(program_.program); }
   bool changed() const { return changed_; }
   Shares take_shares() { return std::move(shares_); }
+  std::vector<std::string> take_notes() { return std::move(notes_); }
 
  private:
   void apply(Items& items) {
@@ -109,16 +110,17 @@ class ProfileApplier {
   void apply_iterations(Item& item, bool last_beside) {
     auto& repeat = std::get<Repeat>(item.what);
     if (const auto early = early_.find(first_line(item)); early != early_.end()) {
-      const auto found = profile_.iterations.find(early->second.name);
-      if (found == profile_.iterations.end() || given_.contains(early->second.name)) return;
-      repeat.per_thread.reset();
-      repeat.unrolled.clear();
-      const double mean = found->second.mean;
-      if (early->second.exits.empty())
-        set_iterations(repeat, early->second.name, last_beside ? mean - 1 : mean, 1);
-      else
-        cut_at_exits(repeat, early->second, mean);
-      set_spread(repeat, found->second, early->second.exits.empty() && last_beside ? -1 : 0);
+      const EarlyLoop& loop = early->second;
+      const auto given = given_.find(loop.name);
+      const auto found = profile_.iterations.find(loop.name);
+      if (given != given_.end()) {
+        leave_after(repeat, loop, given->second, last_beside);
+      } else if (found != profile_.iterations.end()) {
+        leave_after(repeat, loop, found->second.mean, last_beside);
+        set_spread(repeat, found->second, loop.exits.empty() && last_beside ? -1 : 0);
+      } else if (exits_ == EarlyExits::typical && loop.data) {
+        leave_as_typical(repeat, loop, last_beside);
+      }
       return;
     }
     const auto names = repeat.count.names();
@@ -132,6 +134,57 @@ class ProfileApplier {
     if (mean < kFewIterations && std::abs(mean - std::round(mean)) > kLeastPart)
       set_iterations(repeat, names[0], mean, 1);
     set_spread(repeat, found->second, static_cast<double>(*less - kAnyCount));
+  }
+
+  void leave_after(Repeat& repeat, const EarlyLoop& loop, double mean, bool last_beside) {
+    repeat.per_thread.reset();
+    repeat.unrolled.clear();
+    if (loop.exits.empty())
+      set_iterations(repeat, loop.name, last_beside ? mean - 1 : mean, 1);
+    else
+      cut_at_exits(repeat, loop, mean);
+  }
+
+  static bool loads(const Items& items) {
+    bool found = false;
+    for_each_item(items, [&](const Item& item) {
+      found = found || std::holds_alternative<MemoryAccess>(item.what) ||
+              (item.detail && !item.detail->on_chip.empty());
+    });
+    return found;
+  }
+
+  // A count that only the launch gives stays a whole number of the loop's own iterations.
+  void leave_as_typical(Repeat& repeat, const EarlyLoop& loop, bool last_beside) {
+    const bool search = loads(repeat.body);
+    const auto note = [&](const std::string& iterations) {
+      notes_.push_back(fmt::format(
+          "{}: data may leave the loop before its end: taken to make {} (`--assume {}=ITERATIONS`)",
+          loop.name, iterations, loop.name));
+    };
+    if (repeat.count.is_integer()) {
+      const auto exits = static_cast<double>(std::max<std::size_t>(loop.exits.size(), 1));
+      const double most = exits * static_cast<double>(repeat.count.integer_value()) + (last_beside ? 1 : 0);
+      const double mean = std::max(std::round(search ? std::cbrt(most) : most / 2), 1.0);
+      if (mean >= most) return;
+      note(fmt::format("{} of {} iterations", mean, most));
+      return leave_after(repeat, loop, mean, last_beside);
+    }
+    changed_ = true;
+    note(search ? "the cube root of its iterations" : "half of its iterations");
+    repeat.per_thread.reset();
+    repeat.unrolled.clear();
+    const auto make = [](Expression::Operator op, const Expression& a, const Expression& b) {
+      return Expression::make(op, {a, b});
+    };
+    // 2^ceil(log2(n + 1) / 3), for n from 0.
+    const Expression count = repeat.count, one_more = make(Expression::Operator::add,
+                                                           make(Expression::Operator::maximum, count, 0), 1);
+    const Expression root = make(
+        Expression::Operator::power, 2,
+        make(Expression::Operator::ceil_div, Expression::make(Expression::Operator::log2, {one_more}), 3));
+    repeat.count = search ? make(Expression::Operator::minimum, count, root)
+                          : make(Expression::Operator::ceil_div, count, 2);
   }
 
   // How warps differ in the iterations, of which the loop makes `more` than the profile counts. Where it makes other
@@ -201,18 +254,22 @@ class ProfileApplier {
   KernelProgram& program_;
   const KernelProfile& profile_;
   const std::map<std::string, double, std::less<>>& given_;
+  const EarlyExits exits_;
   std::map<int, EarlyLoop> early_;
   Shares shares_;
+  std::vector<std::string> notes_;
   bool changed_ = false;
 };
 
 }  // namespace
 
 std::map<int, EarlyLoop> early_loops(const KernelProgram& program) {
-  std::set<int> early, exits;
+  std::set<int> early, exits, by_data;
   for (const Assumption& assumption : program.assumptions) {
     if (assumption.text == kMayBeLeftEarly) early.insert(assumption.ptx_line);
-    if (assumption.text == kMayBeLeftEarlyHere) exits.insert(assumption.ptx_line);
+    if (assumption.text == kMayBeLeftEarlyHere || assumption.text == kDataMayLeaveHere)
+      exits.insert(assumption.ptx_line);
+    if (assumption.text == kDataMayLeaveHere) by_data.insert(assumption.ptx_line);
   }
   std::set<std::string> taken;
   for (const Parameter& parameter : program.parameters) taken.insert(parameter.name);
@@ -228,6 +285,8 @@ std::map<int, EarlyLoop> early_loops(const KernelProgram& program) {
                       [&](const Item& inner) { return contains(inner, line); }))
         loop.exits.push_back(line);
     if (loop.exits.empty() && !early.contains(at)) return;
+    loop.data = loop.exits.empty() || std::any_of(loop.exits.begin(), loop.exits.end(),
+                                                  [&](int line) { return by_data.contains(line); });
     const std::string wanted = item.lines.empty()
                                    ? fmt::format("iterations_at_ptx_line_{}", at)
                                    : fmt::format("iterations_at_line_{}", item.lines.ranges().front().first);
@@ -239,12 +298,12 @@ std::map<int, EarlyLoop> early_loops(const KernelProgram& program) {
 }
 
 ProfiledProgram with_profile(std::shared_ptr<const KernelProgram> program, const KernelProfile& profile,
-                             const std::map<std::string, double, std::less<>>& given) {
+                             const std::map<std::string, double, std::less<>>& given, EarlyExits exits) {
   auto changed = std::make_shared<KernelProgram>(*program);
-  ProfileApplier applier(*changed, profile, given);
+  ProfileApplier applier(*changed, profile, given, exits);
   applier.apply();
-  if (!applier.changed()) return {std::move(program), {}};
-  return {std::move(changed), applier.take_shares()};
+  if (!applier.changed()) return {std::move(program), {}, {}};
+  return {std::move(changed), applier.take_shares(), applier.take_notes()};
 }
 
 std::vector<std::string> unknown_names(const KernelProgram& program, const KernelProfile& profile) {

@@ -1,6 +1,7 @@
 // A kernel program with what a profile says of it.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -18,6 +19,7 @@ struct EarlyLoop {
   // The lines of the PTX of the branches in its body that leave it: unrolled, it has one for each iteration of the source.
   // Empty: it is left where its count is looked at.
   std::vector<int> exits;
+  bool data = false;  // what data say decides, and not only which thread it is
 };
 
 // By the line of their items in the PTX.
@@ -25,15 +27,26 @@ std::map<int, EarlyLoop> early_loops(const KernelProgram& program);
 
 struct ProfiledProgram {
   std::shared_ptr<const KernelProgram> program;
-  Shares shares;  // of warps, that it has besides
+  Shares shares;                   // of warps, that it has besides
+  std::vector<std::string> notes;  // of EarlyLoop that nobody gives the iterations of
+};
+
+// Of a loop that data may leave before its count and whose iterations neither a profile nor `given` says.
+enum class EarlyExits : std::uint8_t {
+  at_the_end,  // it runs to its end, as the paper has it
+  // A search, whose body loads, makes the cube root of the count, and an iteration of computed values half of it: of hash
+  // tables, comparisons of texts, random walks and escapes of iterations in tests/development. A warp makes as many as its
+  // thread with most.
+  typical,
 };
 
 // `program` with the profile's AccessProfile at the accesses that it names, and with its iterations of loops: of those that
 // data may leave early, whose bodies are cut at the branches that leave them, and of those with a fraction, of which a part
-// of the warps makes one more. `given`: names of loops whose iterations are given otherwise. Where the profile says
-// nothing, `program` itself.
+// of the warps makes one more. `given`: iterations of loops that are given otherwise, which go before. Where nothing is
+// said, `program` itself.
 ProfiledProgram with_profile(std::shared_ptr<const KernelProgram> program, const KernelProfile& profile,
-                             const std::map<std::string, double, std::less<>>& given);
+                             const std::map<std::string, double, std::less<>>& given,
+                             EarlyExits exits = EarlyExits::at_the_end);
 
 // The shares, the iterations of loops and the accesses of the profile that `program` does not have, in the profile's order:
 // it was counted with another version of the source, or another compiler.
