@@ -70,7 +70,7 @@ struct LaunchWarps {
 
 struct WarpOptions {
   bool sectors = false;            // find WarpTotals::load_sectors and store_sectors
-  std::uint64_t budget = 500'000;  // evaluations of expressions, for one launch
+  std::uint64_t budget = 100'000;  // evaluations of expressions, for one launch
   std::size_t most_groups = 8;     // more are joined with those that execute about as much
   bool machine = false;            // find WarpTotals::machine
   // Find WarpGroup::decisions: which items that tell warps apart this one executes, and how often. Groups of any launches

@@ -132,11 +132,11 @@ ValueRange sum(const ValueRange& a, const ValueRange& b, int sign, const Dimensi
 }
 
 // base + rest + the steps of `a` in `dimensions`, by divisor.
-ValueRange divided(Wide base, Wide rest_low, Wide rest_high, const ValueRange& a, DimensionSet dimensions,
+[[gnu::always_inline]] inline ValueRange divided(Wide base, Wide rest_low, Wide rest_high, const ValueRange& a, DimensionSet dimensions,
                    std::int64_t divisor, const DimensionCounts& counts, DimensionSet rest_dimensions) {
   Form form(base, rest_low, rest_high, rest_dimensions);
   for_each_dimension(a.stepping & dimensions,
-                     [&](std::size_t d) { form.step(d, a.step(d) / divisor, counts); });
+                     [&](std::size_t d) { form.step(d, divisor == 1 ? a.step(d) : a.step(d) / divisor, counts); });
   return form.finish();
 }
 
@@ -358,13 +358,20 @@ class RangeExpression::Evaluation {
       const ValueRange up = sum(a, ValueRange(by - 1), 1, counts_);
       return up.known ? division(Operator::divide, up, b) : up;
     }
+    if (a.is_single()) {
+      std::int64_t value = 0;
+      return arithmetic::divide(op, a.low, by, value) == nullptr ? ValueRange(value) : ValueRange::unknown();
+    }
     // a = by · multiples + others
     const Wide base = floor_divide(a.base, by);
     Wide low = a.base - base * by + a.rest_low;
     Wide high = low - a.rest_low + a.rest_high;
     DimensionSet others = 0;
     for_each_dimension(a.stepping, [&](std::size_t d) {
-      if (a.step(d) % by == 0) return;
+      const std::int64_t step = a.step(d);
+      const bool small = arithmetic::is_small(step) && arithmetic::is_small(by);
+      if ((small ? static_cast<std::uint32_t>(step) % static_cast<std::uint32_t>(by) : step % by) == 0)
+        return;
       others |= DimensionSet{1} << d;
       const Wide reach = Wide{a.step(d)} * (counts_[d] - 1);
       (reach < 0 ? low : high) += reach;
