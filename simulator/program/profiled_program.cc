@@ -154,37 +154,25 @@ class ProfileApplier {
     return found;
   }
 
-  // A count that only the launch gives stays a whole number of the loop's own iterations.
   void leave_as_typical(Repeat& repeat, const EarlyLoop& loop, bool last_beside) {
-    const bool search = loads(repeat.body);
     const auto note = [&](const std::string& iterations) {
       notes_.push_back(fmt::format(
-          "{}: data may leave the loop before its end: taken to make {} (`--assume {}=ITERATIONS`)",
-          loop.name, iterations, loop.name));
+          "{}: data may leave the loop before its end: taken to make {} (`--assume {}=ITERATIONS`)", loop.name,
+          iterations, loop.name));
     };
     if (repeat.count.is_integer()) {
       const auto exits = static_cast<double>(std::max<std::size_t>(loop.exits.size(), 1));
       const double most = exits * static_cast<double>(repeat.count.integer_value()) + (last_beside ? 1 : 0);
-      const double mean = std::max(std::round(search ? std::cbrt(most) : most / 2), 1.0);
+      const double mean = std::max(std::round(loads(repeat.body) ? std::cbrt(most) : most / 2), 1.0);
       if (mean >= most) return;
       note(fmt::format("{} of {} iterations", mean, most));
       return leave_after(repeat, loop, mean, last_beside);
     }
     changed_ = true;
-    note(search ? "the cube root of its iterations" : "half of its iterations");
+    note("half of its iterations");
     repeat.per_thread.reset();
     repeat.unrolled.clear();
-    const auto make = [](Expression::Operator op, const Expression& a, const Expression& b) {
-      return Expression::make(op, {a, b});
-    };
-    // 2^ceil(log2(n + 1) / 3), for n from 0.
-    const Expression count = repeat.count, one_more = make(Expression::Operator::add,
-                                                           make(Expression::Operator::maximum, count, 0), 1);
-    const Expression root = make(
-        Expression::Operator::power, 2,
-        make(Expression::Operator::ceil_div, Expression::make(Expression::Operator::log2, {one_more}), 3));
-    repeat.count = search ? make(Expression::Operator::minimum, count, root)
-                          : make(Expression::Operator::ceil_div, count, 2);
+    repeat.count = Expression::make(Expression::Operator::ceil_div, {repeat.count, 2});
   }
 
   // How warps differ in the iterations, of which the loop makes `more` than the profile counts. Where it makes other

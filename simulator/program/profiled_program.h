@@ -34,9 +34,9 @@ struct ProfiledProgram {
 // Of a loop that data may leave before its count and whose iterations neither a profile nor `given` says.
 enum class EarlyExits : std::uint8_t {
   at_the_end,  // it runs to its end, as the paper has it
-  // A search, whose body loads, makes the cube root of the count, and an iteration of computed values half of it: of hash
-  // tables, comparisons of texts, random walks and escapes of iterations in tests/development. A warp makes as many as its
-  // thread with most.
+  // Half of its count, as random walks and escapes of iterations of tests/development do, and searches through arrays: a
+  // warp makes as many as its thread with most. But the cube root of a count that is a number, if the body loads: that many
+  // tries at most a hash table has.
   typical,
 };
 
