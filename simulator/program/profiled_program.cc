@@ -111,8 +111,12 @@ class ProfileApplier {
     auto& repeat = std::get<Repeat>(item.what);
     if (const auto early = early_.find(first_line(item)); early != early_.end()) {
       const EarlyLoop& loop = early->second;
-      const auto given = given_.find(loop.name);
-      const auto found = profile_.iterations.find(loop.name);
+      const auto find = [&](const auto& names) {
+        const auto own = names.find(loop.name);
+        return own != names.end() ? own : names.find(loop.of_line);
+      };
+      const auto given = find(given_);
+      const auto found = find(profile_.iterations);
       if (given != given_.end()) {
         leave_after(repeat, loop, given->second, last_beside);
       } else if (found != profile_.iterations.end()) {
@@ -157,8 +161,8 @@ class ProfileApplier {
   void leave_as_typical(Repeat& repeat, const EarlyLoop& loop, bool last_beside) {
     const auto note = [&](const std::string& iterations) {
       notes_.push_back(fmt::format(
-          "{}: data may leave the loop before its end: taken to make {} (`--assume {}=ITERATIONS`)", loop.name,
-          iterations, loop.name));
+          "{}: data may leave the loop before its end: taken to make {} (`--assume {}=ITERATIONS`)",
+          loop.name, iterations, loop.name));
     };
     if (repeat.count.is_integer()) {
       const auto exits = static_cast<double>(std::max<std::size_t>(loop.exits.size(), 1));
@@ -278,7 +282,7 @@ std::map<int, EarlyLoop> early_loops(const KernelProgram& program) {
     const std::string wanted = item.lines.empty()
                                    ? fmt::format("iterations_at_ptx_line_{}", at)
                                    : fmt::format("iterations_at_line_{}", item.lines.ranges().front().first);
-    loop.name = wanted;
+    loop.name = loop.of_line = wanted;
     for (int n = 2; !taken.insert(loop.name).second; ++n) loop.name = fmt::format("{}_{}", wanted, n);
     loops.emplace(at, std::move(loop));
   });

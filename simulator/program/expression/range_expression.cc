@@ -132,11 +132,14 @@ ValueRange sum(const ValueRange& a, const ValueRange& b, int sign, const Dimensi
 }
 
 // base + rest + the steps of `a` in `dimensions`, by divisor.
-[[gnu::always_inline]] inline ValueRange divided(Wide base, Wide rest_low, Wide rest_high, const ValueRange& a, DimensionSet dimensions,
-                   std::int64_t divisor, const DimensionCounts& counts, DimensionSet rest_dimensions) {
+[[gnu::always_inline]] inline ValueRange divided(Wide base, Wide rest_low, Wide rest_high,
+                                                 const ValueRange& a, DimensionSet dimensions,
+                                                 std::int64_t divisor, const DimensionCounts& counts,
+                                                 DimensionSet rest_dimensions) {
   Form form(base, rest_low, rest_high, rest_dimensions);
-  for_each_dimension(a.stepping & dimensions,
-                     [&](std::size_t d) { form.step(d, divisor == 1 ? a.step(d) : a.step(d) / divisor, counts); });
+  for_each_dimension(a.stepping & dimensions, [&](std::size_t d) {
+    form.step(d, divisor == 1 ? a.step(d) : a.step(d) / divisor, counts);
+  });
   return form.finish();
 }
 
