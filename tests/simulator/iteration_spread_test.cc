@@ -82,5 +82,62 @@ TEST(IterationSpread, TheLongestWarpEndsTheLaunch) {
   EXPECT_LT(spread, 900.0 / 400 * alike);
 }
 
+// ---- loops that data may leave before their count
+
+std::shared_ptr<const KernelProgram> left_early(const std::string& loops) {
+  return std::make_shared<const KernelProgram>(
+      test::program_of("assumptions:\n"
+                       "  - {line: 4, ptx: 12, text: \"the loop may be left early, which data decide: taken "
+                       "to run to its end\"}\n"
+                       "  - {line: 4, ptx: 22, text: \"the loop may be left early, which data decide: taken "
+                       "to run to its end\"}\n"
+                       "program:\n" +
+                       loops));
+}
+
+double iterations_of(const KernelProgram& program, std::size_t item) {
+  const auto& repeat = std::get<Repeat>(program.program.at(item).what);
+  const auto count = evaluate_count(repeat.count, {{"n", 100}});
+  EXPECT_TRUE(count);
+  return count ? static_cast<double>(*count) : 0;
+}
+
+const char* const kComputes = "  - {repeat: 64, lines: 4, ptx: 12, body: [{instructions: 9}]}\n";
+const char* const kSearches =
+    "  - {repeat: 64, lines: 4, ptx: 22, body: [{load: {access: scattered, bytes: 4}}, {instructions: 9}]}\n";
+
+TEST(EarlyExits, AreTypicalWhereNobodySays) {
+  const auto program = left_early(std::string(kComputes) + kSearches);
+  const auto made = with_profile(program, {}, {}, EarlyExits::typical);
+  EXPECT_EQ(iterations_of(*made.program, 0), 32);
+  EXPECT_EQ(iterations_of(*made.program, 1), 4);
+  ASSERT_EQ(made.notes.size(), 2U);
+  EXPECT_NE(made.notes[0].find("32 of 64 iterations"), std::string::npos) << made.notes[0];
+  // A count that the launch gives: half, whatever the body does.
+  const auto given = left_early("  - {repeat: n, lines: 4, ptx: 12, body: [{load: {access: scattered}}]}\n");
+  EXPECT_EQ(iterations_of(*with_profile(given, {}, {}, EarlyExits::typical).program, 0), 50);
+}
+
+TEST(EarlyExits, AreAtTheEndForThePapersModel) {
+  const auto program = left_early(kComputes);
+  EXPECT_EQ(with_profile(program, {}, {}).program, program);
+}
+
+TEST(EarlyExits, AreWhatIsGivenAndElseTheProfiles) {
+  const auto program = left_early(std::string(kComputes) + kSearches);
+  KernelProfile profile;
+  profile.iterations["iterations_at_line_4"] = {20, 0, 20};
+  // Of one line: both, as long as the second has no iterations of its own.
+  const auto both = with_profile(program, profile, {}, EarlyExits::typical);
+  EXPECT_EQ(iterations_of(*both.program, 0), 20);
+  EXPECT_EQ(iterations_of(*both.program, 1), 20);
+  profile.iterations["iterations_at_line_4_2"] = {10, 0, 10};
+  const auto own = with_profile(program, profile, {}, EarlyExits::typical);
+  EXPECT_EQ(iterations_of(*own.program, 0), 20);
+  EXPECT_EQ(iterations_of(*own.program, 1), 10);
+  const auto given = with_profile(program, profile, {{"iterations_at_line_4", 30}}, EarlyExits::typical);
+  EXPECT_EQ(iterations_of(*given.program, 0), 30);
+}
+
 }  // namespace
 }  // namespace warptime
