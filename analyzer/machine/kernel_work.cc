@@ -482,10 +482,11 @@ class Placement {
   // As the PTX instruction says of which it was made.
   double matrix_cycles(const MachineInstruction& one) const {
     if (pipe_of(one) != Pipe::tensor) return 0;
-    for (const ptx::Instruction& from : function_.instructions)
-      if (from.line == one.ptx_line && from.info != nullptr && from.info->is(ptx::tensor_core))
-        if (const auto operation = ptx::matrix_operation(from.opcode))
-          return matrix_work(*operation, target_).cycles;
+    const auto line = of_line_.find(one.ptx_line);
+    if (line == of_line_.end()) return 0;
+    for (const std::uint32_t i : line->second)
+      if (const auto operation = ptx::matrix_operation(function_.instructions[i].opcode))
+        return matrix_work(*operation, target_).cycles;
     return 0;
   }
 

@@ -232,7 +232,7 @@ bool BlockItems::is_floating_atomic(std::uint32_t i) const {
 
 // The requests of a fragment of a matrix; nothing: it is one access.
 Items BlockItems::requests_of(std::uint32_t i, std::uint32_t loop, const Facts& facts,
-                              const MemoryAccess& whole, std::vector<std::uint32_t> made_of) {
+                              const MemoryAccess& whole, const std::vector<std::uint32_t>& made_of) {
   const auto operand = out_.roles[i].operand;
   if (!options_.detail || operand == none || function_.instructions[i].guard != ptx::no_index) return {};
   const auto fragment = fragment_access(flow_.evaluator, i, operand);
@@ -247,7 +247,7 @@ Items BlockItems::requests_of(std::uint32_t i, std::uint32_t loop, const Facts& 
     access.continues = !items.empty();
     access.address = conditions_.place_in_array(address, loop, facts);
     access.array = array;
-    auto detail = detail_of(std::exchange(made_of, {i}));
+    auto detail = detail_of(items.empty() ? made_of : std::vector{i});
     detail->near = !access.address && computed_address(i);
     Item item{std::move(access), notes_.source_lines(i), notes_.ptx_lines(i)};
     item.detail = std::move(detail);

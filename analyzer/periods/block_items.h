@@ -48,7 +48,7 @@ class BlockItems {
   void unknown_instruction(std::uint32_t i, Diagnostics& errors);
   void append_opaque_call(std::uint32_t i, const analysis::OpaqueCall& call, Items& items);
   Items requests_of(std::uint32_t i, std::uint32_t loop, const analysis::Facts& facts,
-                    const MemoryAccess& whole, std::vector<std::uint32_t> made_of);
+                    const MemoryAccess& whole, const std::vector<std::uint32_t>& made_of);
   void append_memory_access(std::uint32_t i, std::uint32_t loop, const analysis::Facts& facts,
                             std::vector<std::uint32_t> made_of, Items& items);
   // The block's instructions in the order in which they become items.

@@ -127,6 +127,8 @@ std::optional<FragmentRequests> fragment_requests(const MatrixOperation& operati
   const int piece = requests.threads_per_line * requests.bytes;
   if (length % piece != 0 || requests.lines % requests.lines_per_request() != 0) return std::nullopt;
   requests.pieces = length / piece;
+  constexpr int most = 16;  // PTX has no larger fragments
+  if (requests.requests() > most) return std::nullopt;
   return requests;
 }
 

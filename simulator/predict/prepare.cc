@@ -197,9 +197,10 @@ class Preparation {
     const KernelProfile* const profile = options_.profile.of_kernel(launch.entry);
     if (profile != nullptr) note_unknown_names(*loaded->program, *profile);
     const bool whole = options_.all_warps || takes_whole_launches(options_);
-    const bool early = (whole || !options_.assumed.empty()) && !loaded->program->assumptions.empty();
-    if (profile != nullptr || early) {
-      for (const auto& [at, loop] : early_loops(*loaded->program)) early_names_.insert(loop.name);
+    const auto loops = early_loops(*loaded->program);
+    for (const auto& [at, loop] : loops) early_names_.insert(loop.name);
+    // A program is copied only where something may change.
+    if (profile != nullptr || (!loops.empty() && (whole || !options_.assumed.empty()))) {
       ProfiledProgram profiled =
           with_profile(loaded->program, profile != nullptr ? *profile : KernelProfile(), options_.assumed,
                        whole ? EarlyExits::typical : EarlyExits::at_the_end);
