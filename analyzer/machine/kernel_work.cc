@@ -482,8 +482,10 @@ class Placement {
   // As the PTX instruction says of which it was made.
   double matrix_cycles(const MachineInstruction& one) const {
     if (pipe_of(one) != Pipe::tensor) return 0;
-    const auto line = of_line_.find(one.ptx_line);
-    if (line == of_line_.end()) return 0;
+    // ptxas notes the last line of an instruction that is written over several.
+    auto line = of_line_.upper_bound(one.ptx_line);
+    if (line == of_line_.begin()) return 0;
+    --line;
     for (const std::uint32_t i : line->second)
       if (const auto operation = ptx::matrix_operation(function_.instructions[i].opcode))
         return matrix_work(*operation, target_).cycles;

@@ -279,6 +279,28 @@ TEST(Fragments, HaveTheSectorsOfTheirLines) {
   EXPECT_EQ(launch->total.machine.matrix, 32);  // of sm_75
 }
 
+// The machine code's tensor instructions hold the pipe as the PTX says, which is written over several lines.
+TEST(Fragments, HoldTheTensorPipeInMachineCode) {
+  AnalyzeOptions options;
+  options.machine = AnalyzeOptions::Machine::assembled;
+  CompileOptions compile;
+  compile.arch = "sm_80";
+  const auto source = compile_cuda("k.cu", kMultiply, compile);
+  ASSERT_TRUE(source) << to_text(source.diagnostics());
+  const auto analysis = analyze(*source, options);
+  ASSERT_TRUE(analysis) << to_text(analysis.diagnostics());
+  const auto& program = analysis->kernels.front().program;
+  double instructions = 0, cycles = 0;
+  for_each_item(program.program, [&](const Item& item) {
+    if (!item.machine) return;
+    instructions += (*item.machine)[Pipe::tensor];
+    cycles += item.machine->matrix;
+  });
+  if (instructions == 0) GTEST_SKIP() << "ptxas is not here";
+  EXPECT_NEAR(instructions, 2, 0.05);
+  EXPECT_NEAR(cycles, 16, 0.2);
+}
+
 // ---- the same periods
 
 Texts kernel_files() {
