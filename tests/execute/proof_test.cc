@@ -244,6 +244,7 @@ class Proof : public ::testing::TestWithParam<Build> {
       return;
     WarpOptions options;
     options.sectors = true;
+    options.budget = 500'000;  // enough for every warp to be looked at: the counts are not from a sample
     auto said = WarpProgram(program).launch(bindings, {three(how.grid), three(how.block)}, {}, options);
     ASSERT_TRUE(said) << to_text(said.diagnostics());
     EXPECT_FALSE(said->sampled);
