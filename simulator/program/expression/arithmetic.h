@@ -20,20 +20,15 @@ inline constexpr char kOverflow[] = "the result does not fit 64 bits";
 
 __extension__ using Wide = __int128;  // for sums and products that 64 bits may not hold
 
-// Processors divide 32-bit operands several times as fast as those of 64, and have no division of 128.
-inline bool is_small(Wide a) {
-  return a >> 32 == 0;
-}
-
 // Rounded down; b > 0.
 inline Wide floor_divide(Wide a, Wide b) {
-  if (is_small(a) && is_small(b)) return static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b);
   return a >= 0 ? a / b : -((b - 1 - a) / b);
 }
 
 // The functions below return an error text, or null.
 inline const char* divide(Operator op, std::int64_t a, std::int64_t b, std::int64_t& value) {
   if (((static_cast<std::uint64_t>(a) | static_cast<std::uint64_t>(b)) >> 32) == 0 && b != 0) {
+    // Processors divide 32-bit operands several times as fast.
     const auto dividend = static_cast<std::uint32_t>(a), divisor = static_cast<std::uint32_t>(b);
     const std::uint32_t quotient = dividend / divisor, remainder = dividend % divisor;
     value = op == Operator::modulo                       ? remainder

@@ -371,10 +371,7 @@ class RangeExpression::Evaluation {
     Wide high = low - a.rest_low + a.rest_high;
     DimensionSet others = 0;
     for_each_dimension(a.stepping, [&](std::size_t d) {
-      const std::int64_t step = a.step(d);
-      const bool small = arithmetic::is_small(step) && arithmetic::is_small(by);
-      if ((small ? static_cast<std::uint32_t>(step) % static_cast<std::uint32_t>(by) : step % by) == 0)
-        return;
+      if (a.step(d) % by == 0) return;
       others |= DimensionSet{1} << d;
       const Wide reach = Wide{a.step(d)} * (counts_[d] - 1);
       (reach < 0 ? low : high) += reach;
