@@ -18,9 +18,11 @@ class SectorCache {
     std::uint8_t loaded = 0;   // sectors that a load finds: a bit each
     std::uint8_t stored = 0;   // sectors that a store finds
     std::uint32_t newer = 0, older = 0;
-    double ready[4] = {0, 0, 0, 0};   // when each loaded sector is there
-    double leaves[4] = {0, 0, 0, 0};  // when what was stored to a part of each sector leaves for L2
-    std::int64_t storer = -1;         // who stored to it last
+    double ready[4] = {0, 0, 0, 0};        // when each loaded sector is there
+    double waiting[4] = {0, 0, 0, 0};      // bytes of each sector that were stored, and wait for others
+    std::int64_t storer = -1;              // who stored to it last, …
+    std::int64_t opened = 0;               // … when so many lines had been stored to, …
+    double leaves = 0, leaves_others = 0;  // … and until when its own stores meet those, and those of others
   };
   // The line, now the newest; nullptr: it is not in the cache.
   Line* find(std::int64_t address);

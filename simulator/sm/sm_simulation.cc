@@ -38,7 +38,17 @@ constexpr std::int64_t kPatience = 160;  // the same with iterations, and with w
 // Cycles that may be waited for in a queue until what is before it stops as well.
 constexpr double kQueue = 500;
 // L2 takes fewer sectors than it sends (`warptime measure --device`), and fewer yet that are not whole (development set).
-constexpr double kWriteSectors = 1.9, kPartialWrite = 2.2;
+// They take longer by the second of these where it has their neighbour, by the third where it does not.
+constexpr double kWriteSectors = 1.9, kPartialWrite = 1.7, kLonePartialWrite = 2.2;
+// The cycles that a store to part of a sector waits for others of its warp, but for those in which L1 is busy with loads, or held
+// up; the lines that wait at once; the cycles for which they wait for stores of other warps; how often a warp is
+// held up at L1's queue until it lets others store between its stores (data/hardware/h200_strided_stores.csv).
+constexpr double kStoreWait = 40;
+constexpr std::int64_t kOpenLines = 28;
+constexpr double kOthersMeet = 20;
+constexpr int kPatientStores = 6;
+constexpr double kStoreBehindStore =
+    4;  // cycles: a warp's store that is able so soon after another follows it at once
 // Cycles that a request waits for those of other SMs, by the share of the bandwidth that is in use, u: u / (1 - u) times the first of
 // these at the memory and the last at L2; at the memory also u times the second where it writes as much as it reads. The use is
 // averaged over kUseSpan cycles (data/hardware/h100_loaded_latency.csv).
@@ -53,8 +63,6 @@ constexpr double kPlaceIsFree = 400;
 // takes longer than the mean of all, which a launch on all SMs ends with (data/hardware/h100_sm_latencies.csv).
 constexpr double kSliceWay = 0.28, kFarthest = 0.07;
 constexpr double kAfterStore = 50;  // cycles: a load from L2 of what the thread has just stored
-constexpr std::size_t kMostMeeting =
-    16;  // lines of a store that may meet others: those of more push each other out
 constexpr int kReadModifyWrite =
     4;  // sectors of memory for one that was written in part: a pair is read and written
 constexpr double kKept =
@@ -236,6 +244,8 @@ class SmRunner {
     std::int64_t first_thread = 0;  // of the launch
     std::uint64_t random = 0;
     std::uint64_t age = 0;   // grows with each warp that starts
+    bool stores = false;     // its last item was a store, or its next one is
+    int held_up = 0;         // how many items in a row waited for room in L1's queue
     std::int64_t wave = 0;   // how many blocks its SM had started before its block
     std::int64_t local = 0;  // the first line of its local memory
     std::size_t place = 0;   // among the SM's warps
@@ -359,6 +369,7 @@ class SmRunner {
 
   bool spent() const { return steps_ >= most_steps_ || patience_ <= 0; }
 
+  static constexpr std::uint64_t kYoungest = std::uint64_t{1} << 62;  // of those that yield
   static constexpr std::size_t kNoWarp = std::numeric_limits<std::size_t>::max();
 
   // The one that issues next, with now_ at that time.
@@ -384,7 +395,9 @@ class SmRunner {
       for (; !next->ready.empty() && next->ready.top().time <= earliest; next->ready.pop()) {
         const Ready& ready = next->ready.top();
         const Warp& warp = *warps_[ready.warp];
-        (warp.at_l1 ? next->accesses : next->able).push({warp.age, ready.time, ready.warp});
+        const bool yields = warp.stores && warp.held_up > kPatientStores;
+        (warp.at_l1 ? next->accesses : next->able)
+            .push({yields ? kYoungest - ++order_ : kYoungest + warp.age, ready.time, ready.warp});
       }
       std::priority_queue<Able>* from = &next->able;
       if (open <= earliest && !next->accesses.empty() &&
@@ -395,6 +408,8 @@ class SmRunner {
       const Able first = from->top();
       from->pop();
       const bool full = from == &next->accesses && open > std::max(next->free, first.time);
+      Warp& chosen = *warps_[first.warp];
+      chosen.held_up = full ? chosen.held_up + 1 : 0;
       last_wait_ = full                       ? l1_backlog_.because()
                    : next->free >= first.time ? SmWait::issue
                                               : warps_[first.warp]->waits_for;
@@ -498,6 +513,8 @@ class SmRunner {
       warp.wave = next_block_ / options_.sms;
       warp.age = static_cast<std::uint64_t>(started_);
       warp.place = index;
+      warp.stores = false;
+      warp.held_up = 0;
       drawn_.restart(index);
       warp.block_number = next_block_;
       warp.warp_number = w;
@@ -553,8 +570,13 @@ class SmRunner {
     if (fetches_ && item.machine) until.later(fetched(item));
     warp.waits_for = until.because;
     warp.at_l1 = !warp.step.skipped && accesses_l1(item);
+    Partition& partition = partitions_[warp.partition];
+    const auto* access = std::get_if<MemoryAccess>(&item.what);
+    const bool stores = warp.at_l1 && access != nullptr && access->kind == MemoryAccess::Kind::store;
+    if (std::exchange(warp.stores, stores) && stores && until.time < partition.free + kStoreBehindStore)
+      until.time = std::min(until.time, partition.free);
     warp.ready = until.time;
-    partitions_[warp.partition].ready.push({until.time, order_++, index});
+    partition.ready.push({until.time, order_++, index});
   }
 
   // When the last of an item's instructions can be issued, less what issuing them takes. What comes next is fetched when the
@@ -728,12 +750,9 @@ class SmRunner {
     const std::int64_t bytes_of_all = std::popcount(step.threads) * access.bytes.value_or(4);
     const bool fills_sectors = bytes_of_all >= sectors_of_all * kSectorBytes;
     const std::int64_t together = stores_together_[static_cast<std::size_t>(step.node->access)];
-    const auto in_part = [&](std::int64_t stores) {
-      return 2 * bytes_of_all * stores < sectors_of_all * kSectorBytes;
-    };
-    const bool meets = lines.size() <= kMostMeeting;
-    const StoreKind stored{meets && !fills_sectors, fills_sectors, in_part(meets ? together : 1),
-                           in_part(together)};
+    const bool in_part = 2 * bytes_of_all * together < sectors_of_all * kSectorBytes;
+    const StoreKind stored{static_cast<double>(bytes_of_all) / static_cast<double>(sectors_of_all),
+                           fills_sectors, in_part};
     Completion done{start, SmWait::on_chip};
     const bool loads = access.kind == MemoryAccess::Kind::load && !atomic;
     const double cycles_of_line = loads || is_asynchronous_copy(access)
@@ -759,8 +778,9 @@ class SmRunner {
         for (unsigned rest = line.sectors; rest != 0; rest &= rest - 1)
           warp.copies.later(read_from_l2(line.line + base, std::countr_zero(rest), looked_up, false, 1));
       } else if (access.kind == MemoryAccess::Kind::store) {
-        store(warp, {line.line + base, line.sectors}, start, looked_up, stored);
+        store(warp, {line.line + base, line.sectors}, looked_up, stored);
       } else {
+        l1_passed_over_ += cycles_of_line;
         done.later(load({line.line + base, line.sectors}, looked_up, cycles_of_line, i));
       }
     }
@@ -824,6 +844,7 @@ class SmRunner {
     l1_backlog_.stall(l2 - std::max(time, l1_free_), l2_backlog_.because());
     l1_backlog_.serve(cycles);
     const double looked_up = std::max({time, l1_free_, l2});
+    l1_passed_over_ += std::max(0.0, l2 - std::max(time, l1_free_));
     l1_free_ = looked_up + cycles;
     return looked_up;
   }
@@ -1133,19 +1154,17 @@ class SmRunner {
     return kMemoryCrowd * used / (1 - used) + kMixedCrowd * options_.mixed * used;
   }
 
-  // Of a warp's store. meets: others that fill more of its sectors; fills: all of its sectors. partial: it stores less than half of
-  // the sectors' bytes, at L2 with those that it meets there, at memory with those behind it.
+  // Of a warp's store: the bytes that it has for a sector, whether these are all of it, and whether memory sees less than half of
+  // the sector, with the stores behind it.
   struct StoreKind {
-    bool meets, fills, partial_at_l2, partial_at_memory;
+    double bytes;
+    bool fills, partial_at_memory;
   };
 
-  // A store to part of a sector waits a while for others that fill more of it; L2 sees them as one. Those of one warp are issued
-  // while it waits for its turn at L1 and L2, and meet all the same.
-  void store(const Warp& warp, const LineSectors& to, double issued, double time, const StoreKind& kind) {
+  // A store to part of a sector waits for others that fill more of it, each time as long; L2 sees them as one.
+  void store(const Warp& warp, const LineSectors& to, double time, const StoreKind& kind) {
     SectorCache::Line& line = l1_.find_or_add(to.line);
     const std::uint8_t sectors = to.sectors;
-    const bool again = std::exchange(line.storer, static_cast<std::int64_t>(warp.age)) ==
-                       static_cast<std::int64_t>(warp.age);
     const int count = sectors_in(sectors);
     run_.counts.store_sectors += count;
     // They are hits wherever L1 has the line, whichever sectors of it (data/development: `copy<char>`).
@@ -1159,22 +1178,44 @@ class SmRunner {
       line.loaded |= sectors;
     }
     line.stored |= sectors;
+    meet(line, warp, time);
+    constexpr double half = kSectorBytes / 2.0;
     int merged = 0;
-    if (kind.meets)
-      for (unsigned rest = sectors; rest != 0; rest &= rest - 1) {
-        double& leaves = line.leaves[std::countr_zero(rest)];
-        if ((again ? issued : time) < leaves)
-          ++merged;
-        else
-          leaves = time + figures_.store_wait;
+    double turns = 0;
+    for (unsigned rest = sectors; rest != 0; rest &= rest - 1) {
+      const int sector = std::countr_zero(rest);
+      const double of_part = (sectors >> (sector ^ 1) & 1) != 0 ? kPartialWrite : kLonePartialWrite;
+      double& waiting = line.waiting[sector];
+      const double before = std::exchange(waiting, waiting + kind.bytes);
+      if (kind.fills || before == 0) {
+        turns += kind.bytes < half ? of_part : 1;
+      } else {
+        ++merged;
+        if (before < half && waiting >= half) turns -= of_part - 1;
       }
+    }
     run_.counts.merged_sectors += merged;
     const int written = count - merged;
     if (kind.partial_at_memory) run_.counts.partial_store_sectors += written;
-    const double there = to_l2(time, written * (kind.partial_at_l2 ? kPartialWrite : 1) * kWriteSectors).time;
+    const double there = to_l2(time, turns * kWriteSectors).time;
     // Memory reads a sector that was written in part, with its neighbour, and takes both back.
     at_memory(there, written * options_.to_memory *
                          (kind.partial_at_memory && options_.to_memory > kKept ? kReadModifyWrite : 1));
+  }
+
+  // What waits in a line, when one more store comes to it at that time: nothing any more, or what this store meets.
+  void meet(SectorCache::Line& line, const Warp& warp, double time) {
+    const auto storer = static_cast<std::int64_t>(warp.age);
+    const double own_time = time - l1_passed_over_;
+    const bool own = std::exchange(line.storer, storer) == storer;
+    if (line.opened == 0 || opened_ - line.opened >= kOpenLines ||
+        (own ? own_time >= line.leaves : time >= line.leaves_others)) {
+      ++opened_;
+      for (double& bytes : line.waiting) bytes = 0;
+    }
+    line.opened = opened_;
+    line.leaves = own_time + figures_.store_wait;
+    line.leaves_others = time + kOthersMeet;
   }
 
   // The `before`-th line of a warp's load, each of which takes L1 so many cycles, and once more when they are read.
@@ -1441,7 +1482,9 @@ class SmRunner {
   std::vector<std::unique_ptr<Warp>> warps_;
   std::vector<std::size_t> free_;
   std::uint64_t order_ = 0;
-  std::size_t turn_ = 0;  // the partition that is first where several could issue
+  std::int64_t opened_ = 0;    // lines that were stored to, but for those that wait for more
+  double l1_passed_over_ = 0;  // cycles of L1 for loads, or in which L2 held it up
+  std::size_t turn_ = 0;       // the partition that is first where several could issue
   std::int64_t warps_per_block_ = 1, threads_per_block_ = 1, threads_ = 1, next_block_ = 0, started_ = 0;
   std::unordered_map<std::string, std::int64_t> places_;
   std::vector<Region> regions_;                // by access
@@ -1601,7 +1644,7 @@ SmFigures sm_figures(const Gpu& gpu, const Occupancy& occupancy, std::int64_t th
   figures.l2_latency = timing.l2_latency_cycles.value_or(280);
   figures.memory_latency = timing.memory_cold_latency_cycles.value_or(690);
   figures.stored_latency = figures.l2_latency + kAfterStore;
-  figures.store_wait = 20;  // fits what stores of single words write to L2 (data/development)
+  figures.store_wait = kStoreWait;
   const auto sms = static_cast<double>(std::max<std::int64_t>(active_sms, 1));
   const double clock_mhz = std::max(gpu.clock_mhz, 1.0), all_sms = std::max(gpu.sms, 1);
   figures.slice_way = kSliceWay * figures.l2_latency;

@@ -196,15 +196,20 @@ class ReferenceSm {
     Block* block = nullptr;
     bool ready = false;  // it waits for its turn from `since` on
     double since = 0;
-    bool at_l1 = false;  // what comes next accesses L1 or shared memory
+    bool at_l1 = false;      // what comes next accesses L1 or shared memory
+    bool stores = false;     // it is a store
+    int held_up = 0;         // items in a row that L1's queue had no room for
+    std::int64_t waits = 0;  // how many times any warp had waited by then
     std::map<int, double> loads;
     double all_loads = 0;
   };
   struct Line {
     std::int64_t address = 0;
     unsigned loaded = 0, stored = 0;
-    std::array<double, 4> ready{}, leaves{};
+    std::array<double, 4> ready{}, waiting{};
     std::ptrdiff_t storer = -1;  // the place in warps_ of the warp that stored last
+    std::int64_t number = 0;     // of opened lines by then; 0: never
+    double own_until = 0, others_until = 0;
   };
 
   void look_for_details(const Items& items) {
@@ -258,7 +263,13 @@ class ReferenceSm {
   }
 
   // The partition that can issue first does; of several, those behind the one that issued last, in order. Of its warps
-  // that could, the youngest.
+  // that could, the youngest, or, of those whose stores were held up often, the one that waits the longest.
+  static bool goes_before(const Warp& younger, const Warp& older) {
+    const auto yields = [](const Warp& warp) { return warp.stores && warp.held_up > 6; };
+    if (!yields(younger)) return true;
+    return yields(older) && std::pair(younger.since, younger.waits) < std::pair(older.since, older.waits);
+  }
+
   bool issue() {
     std::optional<std::size_t> next;
     double earliest = 0;
@@ -270,13 +281,19 @@ class ReferenceSm {
           first = std::min(first.value_or(could_issue(warp)), could_issue(warp));
       if (!first || (next && *first >= earliest)) continue;
       earliest = *first;
+      next.reset();
       for (std::size_t w = 0; w < warps_.size(); ++w)
-        if (warps_[w].ready && warps_[w].partition == p && could_issue(warps_[w]) <= earliest) next = w;
+        if (warps_[w].ready && warps_[w].partition == p && could_issue(warps_[w]) <= earliest &&
+            (!next || goes_before(warps_[w], warps_[*next])))
+          next = w;
     }
     if (!next) return false;
     now_ = std::max(now_, earliest);
-    turn_ = warps_[*next].partition + 1;
-    warps_[*next].ready = false;
+    Warp& warp = warps_[*next];
+    turn_ = warp.partition + 1;
+    warp.ready = false;
+    const bool full = warp.at_l1 && l1_free_ - 32 > std::max(partitions_[warp.partition].free, warp.since);
+    warp.held_up = full ? warp.held_up + 1 : 0;
     execute(*next);
     return true;
   }
@@ -291,8 +308,14 @@ class ReferenceSm {
       for (const int load : step.item->detail->needs) until = std::max(until, warp.loads[load]);
     }
     warp.ready = true;
-    warp.since = until;
     warp.at_l1 = !step.lanes.empty() && accesses_l1(*step.item);
+    const auto* access = std::get_if<MemoryAccess>(&step.item->what);
+    const bool stored = warp.stores;
+    warp.stores = warp.at_l1 && access != nullptr && access->kind == MemoryAccess::Kind::store;
+    const double free = partitions_[warp.partition].free;
+    if (stored && warp.stores && until < free + 4) until = std::min(until, free);
+    warp.since = until;
+    warp.waits = ++waits_;
   }
 
   static bool accesses_l1(const Item& item) {
@@ -421,10 +444,10 @@ class ReferenceSm {
             read(line, sector, turn, false, 1);
           }
       } else if (access.kind == MemoryAccess::Kind::store) {
-        do_store(warp, line, bits, start, turn, of_threads >= 32 * sectors, lines.size() > 16,
-                 {stored_in_part(step, access, of_threads, sectors, lines.size() > 16),
-                  stored_in_part(step, access, of_threads, sectors, false)});
+        do_store(warp, line, bits, turn, of_threads / sectors,
+                 stored_in_part(step, access, of_threads, sectors));
       } else {
+        passed_over_ += each;
         done = std::max(done, do_load(line, bits, turn, before, each));
         before += each;
       }
@@ -436,9 +459,7 @@ class ReferenceSm {
   }
 
   // Less than half of the sectors' bytes, with the other stores of its list to the same array.
-  bool stored_in_part(const Step& step, const MemoryAccess& access, double bytes, double sectors,
-                      bool alone) const {
-    if (alone) return 2 * bytes < 32 * sectors;
+  bool stored_in_part(const Step& step, const MemoryAccess& access, double bytes, double sectors) const {
     const Items* list = list_of(program_.program, step.item);
     const auto together = std::count_if(list->begin(), list->end(), [&](const Item& item) {
       const auto* other = std::get_if<MemoryAccess>(&item.what);
@@ -463,6 +484,7 @@ class ReferenceSm {
 
   double turn_at_l1(double time, double cycles = 1) {
     const double turn = std::max({time, l1_free_, l2_free_ - kLongestQueue, l2_stores_free_ - kLongestQueue});
+    passed_over_ += turn - std::max(time, l1_free_);
     l1_free_ = turn + cycles;
     return turn;
   }
@@ -494,7 +516,7 @@ class ReferenceSm {
     if (known != l1_.end()) {
       l1_.splice(l1_.begin(), l1_, known);
     } else {
-      l1_.push_front({address, 0, 0, {}, {}, -1});
+      l1_.push_front({address, 0, 0, {}, {}, -1, 0, 0, 0});
       if (static_cast<std::int64_t>(l1_.size()) > std::max<std::int64_t>(figures_.l1_bytes / 128, 4))
         l1_.pop_back();
     }
@@ -589,25 +611,37 @@ class ReferenceSm {
     return std::max(turn, memory_free_) + (figures_.memory_latency + way + crowd);
   }
 
-  void do_store(const Warp& warp, std::int64_t address, unsigned sectors, double start, double time,
-                bool whole, bool many, std::array<bool, 2> in_part) {
+  void do_store(const Warp& warp, std::int64_t address, unsigned sectors, double time, double bytes,
+                bool in_part) {
     Line& line = line_of_l1(address);
     const std::ptrdiff_t storer = &warp - warps_.data();
-    const double met_from = line.storer == storer ? start : time;
-    line.storer = storer;
     const bool hit = line.loaded != 0 || line.stored != 0;
-    double leave = 0;
+    const bool whole = bytes >= 32;
+    const bool in_time =
+        line.storer == storer ? time - passed_over_ < line.own_until : time < line.others_until;
+    if (line.number == 0 || lines_opened_ - line.number >= 28 || !in_time) {
+      ++lines_opened_;
+      line.waiting = {};
+    }
+    line.storer = storer;
+    line.number = lines_opened_;
+    line.own_until = time - passed_over_ + figures_.store_wait;
+    line.others_until = time + 20;
+    double leave = 0, turns = 0;
     for (int sector = 0; sector < 4; ++sector) {
       if ((sectors >> sector & 1) == 0) continue;
       run_.counts.store_sectors += 1;
       run_.counts.store_hits += hit ? 1 : 0;
-      double& leaves = line.leaves[static_cast<std::size_t>(sector)];
-      if (!whole && !many && met_from < leaves) {
+      double& waiting = line.waiting[static_cast<std::size_t>(sector)];
+      const double of_part = (sectors >> (sector ^ 1) & 1) != 0 ? 1.7 : 2.2;
+      if (!whole && waiting > 0) {
         run_.counts.merged_sectors += 1;
-        continue;
+        if (waiting < 16 && waiting + bytes >= 16) turns -= of_part - 1;
+      } else {
+        leave += 1;
+        turns += bytes < 16 ? of_part : 1;
       }
-      if (!whole && !many) leaves = time + figures_.store_wait;
-      leave += 1;
+      waiting += bytes;
     }
     bool waits = false;
     for (std::size_t sector = 0; sector < 4; ++sector)
@@ -618,9 +652,9 @@ class ReferenceSm {
         line.ready[sector] = time;
     if (whole) line.loaded |= sectors;
     line.stored |= sectors;
-    if (in_part[1]) run_.counts.partial_store_sectors += leave;
-    const double turn = stores_at_l2(time, leave * (in_part[0] ? 2.2 : 1) * 1.9);
-    turn_at_memory(turn, leave * options_.to_memory * (in_part[1] && options_.to_memory > 0.5 ? 4 : 1));
+    if (in_part) run_.counts.partial_store_sectors += leave;
+    const double turn = stores_at_l2(time, turns * 1.9);
+    turn_at_memory(turn, leave * options_.to_memory * (in_part && options_.to_memory > 0.5 ? 4 : 1));
   }
 
   // The turns that each sector takes: one, but for those at one address.
@@ -765,6 +799,8 @@ class ReferenceSm {
   std::vector<double> free_places_;
   std::vector<std::size_t> left_places_;
   std::size_t places_ = 0;
+  std::int64_t waits_ = 0, lines_opened_ = 0;
+  double passed_over_ = 0;  // cycles of L1 for loads, or in which L2 holds it up
   std::size_t turn_ = 0;
   double now_ = 0, end_ = 0, next_start_ = 0, barrier_free_ = 0, constant_free_ = 0;
   std::list<std::pair<std::int64_t, double>> constants_;  // lines, and from when they are there
