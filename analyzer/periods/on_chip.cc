@@ -1,6 +1,7 @@
 #include "analyzer/periods/on_chip.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <vector>
 
@@ -116,6 +117,19 @@ std::int64_t OnChip::bytes_chosen_from(const ptx::Variable& variable) {
   return std::max<std::int64_t>(1, static_cast<std::int64_t>(place_behind(0, variable).end));
 }
 
+namespace {
+
+// The bytes between places that what is loaded may choose from: what its coefficients have in common.
+std::int64_t distance_that_data_choose(analysis::Evaluator& evaluator, ExprId address) {
+  std::int64_t common = 0;
+  for (const analysis::Term& term : evaluator.exprs().linear_terms(address))
+    if ((evaluator.dependence(term.atom) & analysis::on_data) != 0)
+      common = std::gcd(common, term.coefficient);
+  return common;
+}
+
+}  // namespace
+
 std::optional<ChipAccess> OnChip::access_of(std::uint32_t i, std::uint32_t loop,
                                             const analysis::Facts& facts) {
   auto& evaluator = flow_.evaluator;
@@ -148,8 +162,11 @@ std::optional<ChipAccess> OnChip::access_of(std::uint32_t i, std::uint32_t loop,
     return begin_of(variable, space);
   });
   constexpr auto by_thread = analysis::on_data | analysis::on_thread;
-  if (!access.address && only != nullptr && (evaluator.dependence(address) & by_thread) == by_thread)
-    access.scattered = bytes_chosen_from(*only);
+  if (!access.address && only != nullptr && (evaluator.dependence(address) & by_thread) == by_thread) {
+    // Of an array of structures, one place in each.
+    const std::int64_t apart = std::max(distance_that_data_choose(evaluator, address), access.bytes);
+    access.scattered = std::max<std::int64_t>(bytes_chosen_from(*only) / apart, 1) * access.bytes;
+  }
   return access;
 }
 
