@@ -37,18 +37,17 @@ constexpr std::int64_t kDrawnLines = 8;
 constexpr std::int64_t kPatience = 160;  // the same with iterations, and with what has no effect
 // Cycles that may be waited for in a queue until what is before it stops as well.
 constexpr double kQueue = 500;
-// L2 takes fewer sectors than it sends (`warptime measure --device`), and fewer yet that are not whole (development set).
-// They take longer by the second of these where it has their neighbour, by the third where it does not.
+// L2 takes fewer sectors than it sends (`warptime measure --device`), and fewer yet of which less than half is written: those beside
+// another that the same store writes to, and those alone (data/hardware/h100_strided_stores.csv).
 constexpr double kWriteSectors = 1.9, kPartialWrite = 1.7, kLonePartialWrite = 2.2;
-// The cycles that a store to part of a sector waits for others of its warp, but for those in which L1 is busy with loads, or held
-// up; the lines that wait at once; the cycles for which they wait for stores of other warps; how often a warp is
-// held up at L1's queue until it lets others store between its stores (data/hardware/h200_strided_stores.csv).
-constexpr double kStoreWait = 40;
+// A store to part of a sector waits so many cycles for others of its warp, without those in which L1 is busy with loads or held up
+// by L2, and so many for those of other warps; as long as no more lines wait (the same measurement, and data/development).
+constexpr double kStoreWait = 40, kOthersMeet = 20;
 constexpr std::int64_t kOpenLines = 28;
-constexpr double kOthersMeet = 20;
+// A warp's store follows another at once that is able so few cycles later. Where stores are held up at L1's queue more often in a
+// row, others go between them.
+constexpr double kStoreBehindStore = 4;
 constexpr int kPatientStores = 6;
-constexpr double kStoreBehindStore =
-    4;  // cycles: a warp's store that is able so soon after another follows it at once
 // Cycles that a request waits for those of other SMs, by the share of the bandwidth that is in use, u: u / (1 - u) times the first of
 // these at the memory and the last at L2; at the memory also u times the second where it writes as much as it reads. The use is
 // averaged over kUseSpan cycles (data/hardware/h100_loaded_latency.csv).

@@ -202,6 +202,16 @@ TEST(OnChip, LocalMemoryAndWhatDataDecide) {
             4);
 }
 
+TEST(OnChip, DataThatChooseStructuresChooseOnePlaceInEach) {
+  const auto program = detailed(R"(__constant__ float poses[8][12];
+__global__ void k(const int* in, float* out) {
+  const float* pose = poses[in[threadIdx.x]];
+  out[threadIdx.x] = pose[3] * pose[7];
+})",
+                                "k");
+  EXPECT_EQ(on_chip_of(program), (Texts{"load constant 4 among 32", "load constant 4 among 32"}));
+}
+
 TEST(OnChip, IsNotWrittenWithoutMachineInstructions) {
   const auto analysis = analyze_text(R"(__global__ void k(float* out) {
   __shared__ float part[32];

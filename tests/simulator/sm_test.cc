@@ -303,6 +303,28 @@ TEST(MemoryLevels, StoresToPartsOfSectorsAreMerged) {
   }
 }
 
+// As data/hardware/h100_strided_stores.csv has it: fields of structures of so many words, one after the other. One warp of an SM has
+// them joined, wherever the lines of four stores are not too many; the warps of 32 blocks on an SM, which store at the same time,
+// have those of few lines joined.
+TEST(MemoryLevels, StoresToTheFieldsOfStructuresAreOne) {
+  const auto joined = [](int words, int warps) {
+    std::string items;
+    for (int field = 0; field < std::min(words, 8); ++field)
+      items += fmt::format(
+          "{}{{store: {{access: strided, bytes: 4, array: a, address: {} * (blockIdx.x * {} + "
+          "threadIdx.x) + {}}}, machine: {{lsu: 1, cycles: 2.6}}}}",
+          field > 0 ? ", " : "", 4 * words, 32 * warps, 4 * field);
+    const MemoryLevels levels = levels_of({"[" + items + "]", {{132, 1, 1}, {32 * warps, 1, 1}}});
+    return levels.l1_stores / levels.l2_writes;
+  };
+  EXPECT_DOUBLE_EQ(joined(6, 1), 6);
+  EXPECT_DOUBLE_EQ(joined(6, 4), 6);
+  EXPECT_DOUBLE_EQ(joined(8, 1), 8);
+  EXPECT_DOUBLE_EQ(joined(32, 1), 1);  // 32 lines for each store
+  EXPECT_DOUBLE_EQ(joined(2, 32), 2);
+  EXPECT_LT(joined(8, 32), 2);
+}
+
 TEST(MemoryLevels, ReadsThatNeighboursMakeAtTheSameTimeAreJoined) {
   // Every block reads the same 1 KiB.
   const Case same = {"[{load: {access: coalesced, bytes: 4, array: a, address: 4 * threadIdx.x}}]",
