@@ -24,6 +24,19 @@
 namespace warptime::cli {
 namespace {
 
+constexpr const char* kChosenByHeldOutRows = "auto";
+constexpr double kHeldOutToChoose = 0.25;
+
+Option calibrate_model_option() {
+  Option option = model_option(false);
+  option.help += fmt::format(
+      "; or {}: {}, unless {} predicts rows better that neither was fitted to, a quarter of them or those of "
+      "--hold-out",
+      kChosenByHeldOutRows, default_model().name(), uncalibrated_model().name());
+  option.choices.emplace_back(kChosenByHeldOutRows);
+  return option;
+}
+
 CommandSyntax calibrate_syntax() {
   return {
       "calibrate",
@@ -52,7 +65,7 @@ CommandSyntax calibrate_syntax() {
           "with --durations and measurements of several GPUs: durations that are the same on all of them, as "
           "in "
           "section 5.3 of Puchala et al.; each GPU has its own t_p and t_m"},
-         model_option(false),
+         calibrate_model_option(),
          {"hold-out", "WHICH",
           "leave these rows out of the fit and report the error of their predictions: a fraction (0.25, "
           "spread evenly over the sizes) or values of a parameter (N=2^21..2^23)"}}},
@@ -95,6 +108,7 @@ struct CalibrateSettings {
   KernelPlanOptions kernel;
   CompileOptions compile;
   const Model* model = nullptr;
+  bool choose_model = false;  // between the default one and the uncalibrated one
   FitOptions fit;
   bool t_p_of_calls = false;  // the median of cudaLaunchKernel
   std::optional<Bounds> all_durations;
@@ -175,9 +189,10 @@ Result<CalibrateSettings> read_calibrate_settings(const Arguments& arguments, co
   auto compile = read_compile_options(arguments);
   if (!compile) return compile.diagnostics();
   settings.compile = std::move(*compile);
-  const auto model = read_model(arguments);
-  if (!model) return model.diagnostics();
-  settings.model = *model;
+  const auto name = read_choice(arguments, "model");
+  if (!name) return name.diagnostics();
+  settings.choose_model = *name == kChosenByHeldOutRows;
+  settings.model = settings.choose_model ? &default_model() : find_model(*name);
   if (!settings.model->has_constants())
     return option_error("--model",
                         fmt::format("{} has no constants that could be fitted", settings.model->name()),
@@ -192,11 +207,12 @@ Result<CalibrateSettings> read_calibrate_settings(const Arguments& arguments, co
   if (!t_m) return t_m.diagnostics();
   settings.fit.t_m_cycles = *t_m;
   if (auto wrong = read_durations(arguments, settings); !wrong.empty()) return wrong;
-  if (settings.model->has_scale()) {
+  if (settings.model->has_scale() || settings.choose_model) {
+    const Model& scaled = settings.choose_model ? uncalibrated_model() : *settings.model;
     for (const char* const option : {"t-m", "durations"})
       if (arguments.has(option))
         return option_error(fmt::format("--{}", option).c_str(),
-                            fmt::format("the model {} has no such constants", settings.model->name()),
+                            fmt::format("the model {} has no such constants", scaled.name()),
                             "t_p and a scale are fitted to it");
   }
   if (arguments.has("t-p") && settings.fit.t_m_cycles && !arguments.has("durations"))
@@ -372,63 +388,128 @@ class RearrangedFit {
   KernelLoader kernels_;
 };
 
+// What the command line names, whichever model it is fitted with.
+struct CalibrateInput {
+  const Arguments& arguments;
+  const GpuCatalogue& catalogue;
+  LaunchedInput launched;
+  std::vector<MeasuredFile> files;
+};
+
+struct Calibrated {
+  Plan plan;
+  std::vector<GpuFit> fits;
+};
+
+Result<Calibrated> calibrate(const CalibrateInput& input, const CalibrateSettings& settings) {
+  const Arguments& arguments = input.arguments;
+  auto how = kernel_loading(settings.measured, settings.compile, arguments.has("skip-unsupported"),
+                            *settings.model, input.catalogue);
+  how.rearrange = arguments.has("rearrange");
+  KernelLoader kernels = loader_of(input.launched, how);
+  auto found = plan_to_predict(input.launched, settings.kernel, how, kernels);
+  if (!found) return found.diagnostics();
+  Calibrated calibrated{std::move(*found), {}};
+  const Plan& plan = calibrated.plan;
+  const ProgramLoader loader = kernels.as_function();
+  auto measured = read_measured(input.files, plan, settings.measured, input.catalogue, loader);
+  if (!measured) return measured.diagnostics();
+
+  // To say where a fit of rearranged programs is better.
+  std::vector<MeasuredRows> measured_again;
+  if (!how.rearrange && !arguments.has("durations") &&
+      settings.model->fitted_constants() == FittedConstants::t_p_and_t_m)
+    measured_again = *measured;
+  std::vector<GpuCalibration> gpus;
+  std::deque<BorrowedFigures> borrowed_figures;  // that `gpus` refer to
+  PredictionOptions options;
+  options.model = settings.model;
+  for (auto& on : *measured) {
+    if (auto borrowed = options.model->borrow(*on.gpu, input.catalogue))
+      on.gpu = &borrowed_figures.emplace_back(std::move(*borrowed)).gpu;
+    auto modelled = model_rows(plan, std::move(on), options, loader);
+    if (!modelled) return modelled.diagnostics();
+    gpus.emplace_back(plan, settings, std::move(*modelled));
+  }
+  std::vector<FittedDuration> shared;
+  if (arguments.has("share-durations")) {
+    auto found_durations = share_durations(gpus);
+    if (!found_durations) return found_durations.diagnostics();
+    shared = std::move(*found_durations);
+  }
+  for (GpuCalibration& gpu : gpus) {
+    auto fitted = gpu.run(shared);
+    if (!fitted) return fitted.diagnostics();
+    calibrated.fits.push_back(std::move(*fitted));
+  }
+  if (!measured_again.empty()) {
+    RearrangedFit rearranged(input.launched, how);
+    for (std::size_t i = 0; i < calibrated.fits.size(); ++i)
+      rearranged.compare(plan, settings, std::move(measured_again[i]), calibrated.fits[i]);
+  }
+  return calibrated;
+}
+
+// Of all GPUs' rows that were held out. Nothing: there are none.
+std::optional<double> held_out_error(const Result<Calibrated>& calibrated) {
+  if (!calibrated) return std::nullopt;
+  double sum = 0, count = 0;
+  for (const GpuFit& one : calibrated->fits)
+    if (one.held_out) {
+      sum += one.held_out->errors.mean * static_cast<double>(one.held_out->errors.count);
+      count += static_cast<double>(one.held_out->errors.count);
+    }
+  return count > 0 ? std::optional(sum / count) : std::nullopt;
+}
+
+// With the model whose predictions of held-out rows are better: all GPUs with the same one, so that the rows of a run compare.
+// Without --hold-out it is fitted to all rows in the end.
+Result<Calibrated> calibrate_with_better_model(const CalibrateInput& input, CalibrateSettings settings) {
+  const HoldOut wanted = settings.hold_out;
+  if (!wanted.given()) settings.hold_out.fraction = kHeldOutToChoose;
+  const Model& usual = default_model();
+  const Model& other = uncalibrated_model();
+  settings.model = &usual;
+  auto of_usual = calibrate(input, settings);
+  settings.measured.says_notes = false;  // once is enough
+  settings.model = &other;
+  auto of_other = calibrate(input, settings);
+  const auto usual_error = held_out_error(of_usual), other_error = held_out_error(of_other);
+  const bool takes_other = other_error && (!usual_error || *other_error < *usual_error);
+  settings.model = takes_other ? &other : &usual;
+  settings.hold_out = wanted;
+  auto chosen = wanted.given() ? std::move(takes_other ? of_other : of_usual) : calibrate(input, settings);
+  if (!chosen) return chosen;
+  const auto text = [](const Model& model, std::optional<double> error) {
+    return error ? fmt::format("{} {:.2f}%", model.name(), *error * 100)
+                 : fmt::format("{} could not be tried", model.name());
+  };
+  const std::string why =
+      usual_error || other_error
+          ? fmt::format("the model is {}; mean errors of rows that were held out: {}, {}",
+                        settings.model->name(), text(usual, usual_error), text(other, other_error))
+          : fmt::format("the model is {}: there are too few rows to choose by", settings.model->name());
+  for (GpuFit& one : chosen->fits) one.notes.insert(one.notes.begin(), why);
+  return chosen;
+}
+
 int run_calibrate(const Arguments& arguments) {
   const auto catalogue = read_catalogue(arguments);
   if (!catalogue) return fail(wrong_input, catalogue.diagnostics());
   const auto settings = read_calibrate_settings(arguments, *catalogue);
   if (!settings) return fail(wrong_command_line, settings.diagnostics());
-  const auto launched =
-      read_launched_input(arguments.positionals().front(), settings->kernel, settings->compile);
+  auto launched = read_launched_input(arguments.positionals().front(), settings->kernel, settings->compile);
   if (!launched) return fail(wrong_input, launched.diagnostics());
   if (const auto wrong = check_launch(*launched, settings->kernel); !wrong.empty())
     return fail(wrong_command_line, wrong);
-  auto how = kernel_loading(settings->measured, settings->compile, arguments.has("skip-unsupported"),
-                            *settings->model, *catalogue);
-  how.rearrange = arguments.has("rearrange");
-  KernelLoader kernels = loader_of(*launched, how);
-  const auto found = plan_to_predict(*launched, settings->kernel, how, kernels);
-  if (!found) return fail(wrong_input, found.diagnostics());
-  const Plan& plan = *found;
-  const ProgramLoader loader = kernels.as_function();
-  const auto files =
-      read_measured_files({arguments.positionals().begin() + 1, arguments.positionals().end()});
+  auto files = read_measured_files({arguments.positionals().begin() + 1, arguments.positionals().end()});
   if (!files) return fail(wrong_input, files.diagnostics());
-  auto measured = read_measured(*files, plan, settings->measured, *catalogue, loader);
-  if (!measured) return fail(wrong_input, measured.diagnostics());
-
-  // To say where a fit of rearranged programs is better.
-  std::vector<MeasuredRows> measured_again;
-  if (!how.rearrange && !arguments.has("durations") &&
-      settings->model->fitted_constants() == FittedConstants::t_p_and_t_m)
-    measured_again = *measured;
-  std::vector<GpuFit> fits;
-  std::vector<GpuCalibration> gpus;
-  std::deque<BorrowedFigures> borrowed_figures;  // that `gpus` refer to
-  PredictionOptions options;
-  options.model = settings->model;
-  for (auto& on : *measured) {
-    if (auto borrowed = options.model->borrow(*on.gpu, *catalogue))
-      on.gpu = &borrowed_figures.emplace_back(std::move(*borrowed)).gpu;
-    auto modelled = model_rows(plan, std::move(on), options, loader);
-    if (!modelled) return fail(wrong_input, modelled.diagnostics());
-    gpus.emplace_back(plan, *settings, std::move(*modelled));
-  }
-  std::vector<FittedDuration> shared;
-  if (arguments.has("share-durations")) {
-    auto found_durations = share_durations(gpus);
-    if (!found_durations) return fail(wrong_input, found_durations.diagnostics());
-    shared = std::move(*found_durations);
-  }
-  for (GpuCalibration& gpu : gpus) {
-    auto fitted = gpu.run(shared);
-    if (!fitted) return fail(wrong_input, fitted.diagnostics());
-    fits.push_back(std::move(*fitted));
-  }
-  if (!measured_again.empty()) {
-    RearrangedFit rearranged(*launched, how);
-    for (std::size_t i = 0; i < fits.size(); ++i)
-      rearranged.compare(plan, *settings, std::move(measured_again[i]), fits[i]);
-  }
+  const CalibrateInput input{arguments, *catalogue, std::move(*launched), std::move(*files)};
+  const auto calibrated =
+      settings->choose_model ? calibrate_with_better_model(input, *settings) : calibrate(input, *settings);
+  if (!calibrated) return fail(wrong_input, calibrated.diagnostics());
+  const Plan& plan = calibrated->plan;
+  const std::vector<GpuFit>& fits = calibrated->fits;
   const auto file = arguments.value("output");
   std::vector<ResultFile> results;
   if (file) results.push_back({file, calibration_yaml(plan, fits, true)});

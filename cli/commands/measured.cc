@@ -119,7 +119,7 @@ class MeasuredReader {
       if (!shapes) return shapes.diagnostics();
       auto runs = match_runs(*csv, device, plan_, *shapes);
       if (!runs) return runs.diagnostics();
-      say(runs->notes);
+      if (settings_.says_notes) say(runs->notes);
       append(gpu, std::move(runs->rows), "kernels");
       if (devices.size() == 1) append_calls(gpu, csv->launch_calls_us);
     }

@@ -20,6 +20,7 @@ struct MeasuredSettings {
   std::vector<NamedValues> parameters;
   MeasurementSelection selection;
   std::string from;  // a format; empty: detected from the content
+  bool says_notes = true;
 };
 // Errors: wrong options.
 Result<MeasuredSettings> read_measured_settings(const Arguments& arguments, const GpuCatalogue& catalogue);
