@@ -16,8 +16,8 @@ namespace warptime {
 struct EarlyLoop {
   // As the parameters of loops without a count: `iterations_at_line_46`.
   std::string name;
-  std::string
-      of_line;  // without the number that tells loops of one line apart: stands for all that have no name of their own
+  // Without the number that tells loops of one line apart: stands for all that have no name of their own.
+  std::string of_line;
   // The lines of the PTX of the branches in its body that leave it: unrolled, it has one for each iteration of the source.
   // Empty: it is left where its count is looked at.
   std::vector<int> exits;

@@ -243,7 +243,7 @@ class SmRunner {
     std::int64_t first_thread = 0;  // of the launch
     std::uint64_t random = 0;
     std::uint64_t age = 0;   // grows with each warp that starts
-    bool stores = false;     // its last item was a store, or its next one is
+    bool stores = false;     // its next item is a store
     int held_up = 0;         // how many items in a row waited for room in L1's queue
     std::int64_t wave = 0;   // how many blocks its SM had started before its block
     std::int64_t local = 0;  // the first line of its local memory
@@ -368,7 +368,8 @@ class SmRunner {
 
   bool spent() const { return steps_ >= most_steps_ || patience_ <= 0; }
 
-  static constexpr std::uint64_t kYoungest = std::uint64_t{1} << 62;  // of those that yield
+  // Warps that yield come after all others, in the order in which they could issue.
+  static constexpr std::uint64_t kYielding = std::uint64_t{1} << 62;
   static constexpr std::size_t kNoWarp = std::numeric_limits<std::size_t>::max();
 
   // The one that issues next, with now_ at that time.
@@ -396,7 +397,7 @@ class SmRunner {
         const Warp& warp = *warps_[ready.warp];
         const bool yields = warp.stores && warp.held_up > kPatientStores;
         (warp.at_l1 ? next->accesses : next->able)
-            .push({yields ? kYoungest - ++order_ : kYoungest + warp.age, ready.time, ready.warp});
+            .push({yields ? kYielding - ++order_ : kYielding + warp.age, ready.time, ready.warp});
       }
       std::priority_queue<Able>* from = &next->able;
       if (open <= earliest && !next->accesses.empty() &&

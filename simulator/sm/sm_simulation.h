@@ -25,8 +25,8 @@ struct SmFigures {
   // Cycles that the farthest slice of L2 takes longer than the mean of all, and the nearest less; and that loads of this SM
   // take longer than those of others.
   double slice_way = 0, sm_way = 0;
-  double store_wait =
-      0;  // cycles that a store to part of a sector waits for others of its warp to the same sector
+  // Cycles that a store to part of a sector waits for others of its warp to the same sector.
+  double store_wait = 0;
   // Cycles that one sector takes of this SM's share of L2's and of memory's bandwidth.
   double l2_sector_cycles = 0, memory_sector_cycles = 0;
   // Cycles for which an instruction of a warp holds its pipe, of a partition.

@@ -218,14 +218,6 @@ __global__ void seed_distances(const float4* points, const float4* centre, float
   sums[blockIdx.x] = sum;
 }
 
-// Numbers from zero to one that follow no order.
-static float scattered(unsigned i) {
-  i *= 2654435761u;
-  i = (i ^ i >> 15) * 2246822519u;
-  i = (i ^ i >> 13) * 3266489917u;
-  return ((i ^ i >> 16) >> 8) / 16777216.0f;
-}
-
 void run(int n) {
   const int clusters = 48, fuzzy = 24, planar = 20, parts = n / 512 < 264 ? ceil_div(n, 512) : 264;
   const int samples = n < 10000 ? 500 : 2000, shown = n < 10000 ? 100 : 250, apart = n / shown;
@@ -235,7 +227,7 @@ void run(int n) {
   std::vector<float2> places(n), sorted(n);
   std::vector<int> cells(n), starts(side * side + 1, 0);
   for (int i = 0; i < n; ++i) {
-    const float x = scattered(i), y = scattered(7 * i + 3);
+    const float x = hashed_unit(i), y = hashed_unit(7 * i + 3);
     places[i] = make_float2(0.6f * x + 0.4f * x * x, y);
     const int cx = static_cast<int>(places[i].x * side), cy = static_cast<int>(places[i].y * side);
     cells[i] = (cy < side ? cy : side - 1) * side + (cx < side ? cx : side - 1);
@@ -245,7 +237,7 @@ void run(int n) {
   std::vector<int> next(starts);
   for (int i = 0; i < n; ++i) sorted[next[cells[i]]++] = places[i];
   // The members of the clusters in the plane: labels follow no order.
-  const auto label_of = [planar](int i) { return static_cast<int>(scattered(5 * i + 1) * planar) % planar; };
+  const auto label_of = [planar](int i) { return static_cast<int>(hashed_unit(5 * i + 1) * planar) % planar; };
   std::vector<int> ends(planar + 1, 0), list(n);
   for (int i = 0; i < n; ++i) ++ends[label_of(i) + 1];
   for (int c = 0; c < planar; ++c) ends[c + 1] += ends[c];
@@ -258,8 +250,8 @@ void run(int n) {
   int* members = device_array<int>(n, [&list](int i) { return list[i]; });
   int* firsts = device_array<int>(planar + 1, [&ends](int i) { return ends[i]; });
   int* planar_labels = device_array<int>(n, label_of);
-  float* points = device_array<float>(n * kFeatures, scattered);
-  float* centres = device_array<float>(clusters * kFeatures, [](int i) { return scattered(31 * i + 7); });
+  float* points = device_array<float>(n * kFeatures, hashed_unit);
+  float* centres = device_array<float>(clusters * kFeatures, [](int i) { return hashed_unit(31 * i + 7); });
   float* updated = device_zeros<float>(clusters * kFeatures);
   int* labels = device_ints(n, clusters);
   int* found = device_zeros<int>(n);
@@ -267,7 +259,7 @@ void run(int n) {
   float* sums = device_zeros<float>(parts * clusters * kFeatures);
   int* sizes = device_zeros<int>(parts * clusters);
   double* doubles = device_doubles(4 * n);
-  double* double_centres = device_array<double>(4 * fuzzy, [](int i) { return scattered(3 * i + 2); });
+  double* double_centres = device_array<double>(4 * fuzzy, [](int i) { return hashed_unit(3 * i + 2); });
   double* memberships = device_zeros<double>(fuzzy * n);
   double* seed_sums = device_zeros<double>(ceil_div(n, 1024));
   int* counts = device_zeros<int>(n);

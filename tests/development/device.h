@@ -28,6 +28,14 @@ inline double* device_doubles(int count) {
   return device_array<double>(count, [](int i) { return (i % 1000) / 1000.0; });
 }
 
+// Numbers from zero to one that follow no order.
+inline float hashed_unit(unsigned i) {
+  i *= 2654435761u;
+  i = (i ^ i >> 15) * 2246822519u;
+  i = (i ^ i >> 13) * 3266489917u;
+  return ((i ^ i >> 16) >> 8) / 16777216.0f;
+}
+
 // `count` elements of zero bytes.
 template <class T>
 T* device_zeros(int count) {

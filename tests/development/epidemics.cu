@@ -215,61 +215,53 @@ __global__ void replica_quartiles(const int* values, float4* out, int n) {
   if (lane == 31) out[region] = make_float4(low, middle, high, own);
 }
 
-// Numbers from zero to one that follow no order.
-static float scattered(unsigned i) {
-  i *= 2654435761u;
-  i = (i ^ i >> 15) * 2246822519u;
-  i = (i ^ i >> 13) * 3266489917u;
-  return ((i ^ i >> 16) >> 8) / 16777216.0f;
-}
-
 void run(int n) {
   const int people = kPeople * n, scenarios = 24, strip = 128;
   float* mobility =
-      device_array<float>(n * n, [n](int i) { return i / n == i % n ? 0.8f : 0.4f * scattered(i) / n; });
-  float* shares = device_array<float>(n, [](int i) { return 0.1f * scattered(3 * i); });
-  float* forces = device_array<float>(n, [](int i) { return 0.05f * scattered(5 * i); });
+      device_array<float>(n * n, [n](int i) { return i / n == i % n ? 0.8f : 0.4f * hashed_unit(i) / n; });
+  float* shares = device_array<float>(n, [](int i) { return 0.1f * hashed_unit(3 * i); });
+  float* forces = device_array<float>(n, [](int i) { return 0.05f * hashed_unit(5 * i); });
   double* imported = device_zeros<double>(n);
   double* start = device_array<double>(4 * n, [n](int i) {
-    return i < n ? 950.0 : i < 2 * n ? 30 * scattered(i) : i < 3 * n ? 20.0 : 0.0;
+    return i < n ? 950.0 : i < 2 * n ? 30 * hashed_unit(i) : i < 3 * n ? 20.0 : 0.0;
   });
   double* rates = device_array<double>(scenarios, [](int s) { return 0.2 + 0.02 * s; });
   double* end = device_zeros<double>(scenarios * 4 * n);
-  float* infectious = device_array<float>(kAges * n, [](int i) { return 9 * scattered(i); });
-  float* susceptible = device_array<float>(kAges * n, [](int i) { return 100 + 90 * scattered(i); });
-  float* groups = device_array<float>(kAges * n, [](int i) { return 200 + 50 * scattered(7 * i); });
+  float* infectious = device_array<float>(kAges * n, [](int i) { return 9 * hashed_unit(i); });
+  float* susceptible = device_array<float>(kAges * n, [](int i) { return 100 + 90 * hashed_unit(i); });
+  float* groups = device_array<float>(kAges * n, [](int i) { return 200 + 50 * hashed_unit(7 * i); });
   float* matrix = device_array<float>(
       kAges * kAges, [](int i) { return i / kAges == i % kAges ? 6.0f : 2.0f / (1 + i % 5); });
   float* infections = device_zeros<float>(kAges * n);
   unsigned char* states = device_array<unsigned char>(people, [](int i) {
-    const float part = scattered(i);
+    const float part = hashed_unit(i);
     return static_cast<unsigned char>(part < 0.6f    ? kSusceptible
                                       : part < 0.7f  ? kExposed
                                       : part < 0.85f ? kInfectious
                                                      : kRecovered);
   });
   short* days =
-      device_array<short>(people, [](int i) { return static_cast<short>(8 * scattered(3 * i + 1)); });
+      device_array<short>(people, [](int i) { return static_cast<short>(8 * hashed_unit(3 * i + 1)); });
   unsigned char* ages = device_array<unsigned char>(
-      people, [](int i) { return static_cast<unsigned char>(kAges * scattered(5 * i + 2)); });
+      people, [](int i) { return static_cast<unsigned char>(kAges * hashed_unit(5 * i + 2)); });
   // Most stay in their region, the others go to any.
   int* visited = device_array<int>(people, [n](int i) {
-    return scattered(i + 9) < 0.8f ? i / kPeople : static_cast<int>(n * scattered(7 * i + 5));
+    return hashed_unit(i + 9) < 0.8f ? i / kPeople : static_cast<int>(n * hashed_unit(7 * i + 5));
   });
   int* new_cases = device_zeros<int>(n);
   unsigned* recovered = device_zeros<unsigned>(n);
   std::vector<int> ends(people + 1, 0);
-  for (int i = 0; i < people; ++i) ends[i + 1] = ends[i] + 4 + static_cast<int>(20 * scattered(11 * i + 1));
+  for (int i = 0; i < people; ++i) ends[i + 1] = ends[i] + 4 + static_cast<int>(20 * hashed_unit(11 * i + 1));
   int* firsts = device_array<int>(people + 1, [&ends](int i) { return ends[i]; });
   int* contacts = device_array<int>(ends[people], [people](int k) {
-    const int near = k / 14 + static_cast<int>(kPeople * scattered(k));
-    return scattered(3 * k + 7) < 0.7f ? near % people : static_cast<int>(scattered(9 * k) * people) % people;
+    const int near = k / 14 + static_cast<int>(kPeople * hashed_unit(k));
+    return hashed_unit(3 * k + 7) < 0.7f ? near % people : static_cast<int>(hashed_unit(9 * k) * people) % people;
   });
   float* weights = device_floats(ends[people]);
   float* exposure = device_zeros<float>(people);
   int* table = device_zeros<int>(kAges * 4 * n);
   int4* counts = device_array<int4>(n, [](int i) {
-    const int ill = 1 + static_cast<int>(60 * scattered(i));
+    const int ill = 1 + static_cast<int>(60 * hashed_unit(i));
     return make_int4(2000 + i % 501, ill / 2, ill, 0);
   });
   int4* leapt = device_zeros<int4>(32 * n);

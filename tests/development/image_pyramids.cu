@@ -225,25 +225,17 @@ __global__ void morphology(const unsigned char* in, unsigned char* out, int radi
   out[y * width + x] = (unsigned char)extreme;
 }
 
-// Numbers from zero to one that follow no order.
-static float scattered(unsigned i) {
-  i *= 2654435761u;
-  i = (i ^ i >> 15) * 2246822519u;
-  i = (i ^ i >> 13) * 3266489917u;
-  return ((i ^ i >> 16) >> 8) / 16777216.0f;
-}
-
 void run(int n) {
   const int half = (n + 1) / 2, less = n * 3 / 4, taps = 8, long_taps = 12, tile = 64,
             tiles = ceil_div(n, tile);
   const int radius = 5, area = (32 + 2 * radius) * (12 + 2 * radius) + 32 * (12 + 2 * radius);
   float* planes = device_array<float>(3 * n * n, [n](int i) {
-    return 0.5f + 0.3f * sinf(0.02f * (i % n)) * cosf(0.03f * (i / n)) + 0.2f * scattered(i);
+    return 0.5f + 0.3f * sinf(0.02f * (i % n)) * cosf(0.03f * (i / n)) + 0.2f * hashed_unit(i);
   });
   float* levels = device_zeros<float>(3 * half * half);
   float* details = device_zeros<float>(3 * n * n);
   uchar4* colours = device_array<uchar4>(n * n, [](int i) {
-    return make_uchar4(i % 251, i / 7 % 256, (unsigned char)(255 * scattered(i)), 255);
+    return make_uchar4(i % 251, i / 7 % 256, (unsigned char)(255 * hashed_unit(i)), 255);
   });
   uchar4* narrower = device_zeros<uchar4>(less * n);
   float* lower = device_zeros<float>(n * less);
@@ -255,7 +247,7 @@ void run(int n) {
   double* long_weights =
       device_array<double>(long_taps * less, [](int i) { return i % 12 == 5 || i % 12 == 6 ? 0.55 : -0.01; });
   unsigned char* grey = device_array<unsigned char>(n * n, [n](int i) {
-    return static_cast<unsigned char>(100 + 70 * sinf(0.01f * (i % n) + 0.02f * (i / n)) + 60 * scattered(i));
+    return static_cast<unsigned char>(100 + 70 * sinf(0.01f * (i % n) + 0.02f * (i / n)) + 60 * hashed_unit(i));
   });
   unsigned char* result = device_zeros<unsigned char>(n * n);
   unsigned char* tables = device_zeros<unsigned char>(256 * tiles * tiles);

@@ -217,21 +217,13 @@ __global__ void load_profiles(const Load* loads, const float* shapes, const floa
   }
 }
 
-// Numbers from zero to one that follow no order.
-static float scattered(unsigned i) {
-  i *= 2654435761u;
-  i = (i ^ i >> 15) * 2246822519u;
-  i = (i ^ i >> 13) * 3266489917u;
-  return ((i ^ i >> 16) >> 8) / 16777216.0f;
-}
-
 void run(int n) {
   const int width = 7, count = n + n / 2, outages = n < 1000 ? 48 : 256, areas = n / kBlock, length = 24;
   const int feeders = n / length;
   // Each bus is joined to two to six others, most of them close by.
   const auto degree = [](int i) { return 2 + i % 5 * 3 % 5; };
   const auto neighbour = [n](int i, int k) {
-    return k < 4 ? (i + (k % 2 ? 1 : -1) * (1 + k / 2 * 37) + n) % n : (int)(scattered(7 * i + k) * n) % n;
+    return k < 4 ? (i + (k % 2 ? 1 : -1) * (1 + k / 2 * 37) + n) % n : (int)(hashed_unit(7 * i + k) * n) % n;
   };
   std::vector<int> ends(n + 1, 0), row_of;
   for (int i = 0; i < n; ++i) ends[i + 1] = ends[i] + 1 + degree(i);
@@ -241,7 +233,7 @@ void run(int n) {
     return k == 0 ? i : k <= degree(i) ? neighbour(i, k - 1) : -1;
   });
   double2* ell_values = device_array<double2>(width * n, [n](int at) {
-    return at < n ? make_double2(9, -40) : make_double2(-1 - scattered(at), 5 + 3 * scattered(at + 1));
+    return at < n ? make_double2(9, -40) : make_double2(-1 - hashed_unit(at), 5 + 3 * hashed_unit(at + 1));
   });
   int* firsts = device_array<int>(n + 1, [&](int i) { return ends[i]; });
   int* columns = device_array<int>(ends[n], [&](int at) {
@@ -250,19 +242,19 @@ void run(int n) {
   });
   float2* values = device_array<float2>(ends[n], [&](int at) {
     return at == ends[row_of[at]] ? make_float2(9, -40)
-                                  : make_float2(-1 - scattered(at), 5 + scattered(at + 1));
+                                  : make_float2(-1 - hashed_unit(at), 5 + hashed_unit(at + 1));
   });
   double2* voltages = device_array<double2>(
-      n, [](int i) { return make_double2(0.95 + 0.1 * scattered(i), 0.2 * scattered(3 * i) - 0.1); });
+      n, [](int i) { return make_double2(0.95 + 0.1 * hashed_unit(i), 0.2 * hashed_unit(3 * i) - 0.1); });
   float2* voltages_f =
-      device_array<float2>(n, [](int i) { return make_float2(0.95f + 0.1f * scattered(i), 0); });
+      device_array<float2>(n, [](int i) { return make_float2(0.95f + 0.1f * hashed_unit(i), 0); });
   double2* powers = device_zeros<double2>(n);
   float2* currents = device_zeros<float2>(n);
-  double* magnitudes = device_array<double>(n, [](int i) { return 0.95 + 0.1 * scattered(i); });
-  double* angles = device_array<double>(n, [](int i) { return 0.3 * scattered(5 * i + 1); });
+  double* magnitudes = device_array<double>(n, [](int i) { return 0.95 + 0.1 * hashed_unit(i); });
+  double* angles = device_array<double>(n, [](int i) { return 0.3 * hashed_unit(5 * i + 1); });
   Line* lines = device_array<Line>(count, [&](int l) {
     const int from = l % n, to = neighbour(from, l / n * 4 + l % 3);
-    return Line{from, to, 1 + scattered(l), -5 - scattered(l + 3), 0.02f, l % 9 ? 1 : 0.98f};
+    return Line{from, to, 1 + hashed_unit(l), -5 - hashed_unit(l + 3), 0.02f, l % 9 ? 1 : 0.98f};
   });
   double2* line_powers = device_zeros<double2>(2 * count);
   double* losses = device_zeros<double>(count);
@@ -273,18 +265,18 @@ void run(int n) {
   float* mismatches_f = device_floats(4 * n);
   float* states_f = device_zeros<float>(4 * n);
   float2* loads = device_array<float2>(
-      n, [](int i) { return make_float2(0.003f * scattered(i), 0.001f * scattered(i + 5)); });
+      n, [](int i) { return make_float2(0.003f * hashed_unit(i), 0.001f * hashed_unit(i + 5)); });
   float2* impedances =
-      device_array<float2>(n, [](int i) { return make_float2(0.004f, 0.008f * scattered(i)); });
+      device_array<float2>(n, [](int i) { return make_float2(0.004f, 0.008f * hashed_unit(i)); });
   float2* feeder_voltages = device_zeros<float2>(n);
-  float* factors = device_array<float>(outages * count, [](int i) { return 0.2f * scattered(i) - 0.1f; });
-  float* flows = device_array<float>(count, [](int l) { return 2 * scattered(l) - 1; });
-  float* limits = device_array<float>(count, [](int l) { return 0.9f + 0.5f * scattered(3 * l); });
-  int* out = device_array<int>(outages, [=](int i) { return (int)(scattered(i) * count) % count; });
+  float* factors = device_array<float>(outages * count, [](int i) { return 0.2f * hashed_unit(i) - 0.1f; });
+  float* flows = device_array<float>(count, [](int l) { return 2 * hashed_unit(l) - 1; });
+  float* limits = device_array<float>(count, [](int l) { return 0.9f + 0.5f * hashed_unit(3 * l); });
+  int* out = device_array<int>(outages, [=](int i) { return (int)(hashed_unit(i) * count) % count; });
   int* overloaded = device_zeros<int>(outages);
   int* worst = device_zeros<int>(outages);
   Load* customers = device_array<Load>(n, [](int i) {
-    return Load{1 + 9 * scattered(i), 0.3f * scattered(i + 1), 0.02f * scattered(i + 2), i % 11 * 5 % 12};
+    return Load{1 + 9 * hashed_unit(i), 0.3f * hashed_unit(i + 1), 0.02f * hashed_unit(i + 2), i % 11 * 5 % 12};
   });
   float* shapes = device_floats(12 * kTimes);
   float* temperatures = device_array<float>(kTimes, [](int t) { return 20 - 0.004f * (t - 56) * (t - 56); });

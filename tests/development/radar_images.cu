@@ -229,14 +229,6 @@ __global__ void phase_gradients(const float2* data, float* gradients, int sample
   if (threadIdx.x == 0) gradients[blockIdx.x] = (float)atan2(im[0], re[0]);
 }
 
-// Numbers from zero to one that follow no order.
-static float scattered(unsigned i) {
-  i *= 2654435761u;
-  i = (i ^ i >> 15) * 2246822519u;
-  i = (i ^ i >> 13) * 3266489917u;
-  return ((i ^ i >> 16) >> 8) / 16777216.0f;
-}
-
 void run(int n) {
   const int taps = 96, pulses = n < 256 ? n / 4 : n < 1024 ? 128 : 256, kept = ceil_div(n, 4);
   const int wide = n / 4, high = n / 2, length = 64;
@@ -249,16 +241,16 @@ void run(int n) {
   // The middle of the scene is 11180.34 away from the middle of the path.
   const Geometry geometry = {11180.34f - 0.3f * n, 0.6f, 2 / 0.031f, 0.5f};
   float2* raw = device_array<float2>(
-      2 * n * n, [](int i) { return make_float2(scattered(i) - 0.5f, scattered(3 * i + 1) - 0.5f); });
+      2 * n * n, [](int i) { return make_float2(hashed_unit(i) - 0.5f, hashed_unit(3 * i + 1) - 0.5f); });
   float2* echoes = device_zeros<float2>(2 * n * n);
   float2* image = device_zeros<float2>(n * n);
   float3* places = device_array<float3>(pulses, [pulses](int p) {
-    return make_float3(-10000, 400.0f * p / pulses - 200, 5000 + scattered(p));
+    return make_float3(-10000, 400.0f * p / pulses - 200, 5000 + hashed_unit(p));
   });
   float* weights = device_array<float>(16, [](int t) { return 0.5f - 0.5f * cosf(0.37f * (t + 1)); });
   // Speckle, with a few bright targets.
   float* power = device_array<float>(
-      n * n, [](int i) { return -logf(scattered(i) + 1e-4f) + (i % 9973 == 5 ? 60.0f : 0.0f); });
+      n * n, [](int i) { return -logf(hashed_unit(i) + 1e-4f) + (i % 9973 == 5 ? 60.0f : 0.0f); });
   unsigned char* hits = device_zeros<unsigned char>(n * n);
   int* found = device_zeros<int>(1);
   float* levels = device_zeros<float>(n * n);

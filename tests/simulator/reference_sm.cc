@@ -262,14 +262,14 @@ class ReferenceSm {
     return warp.at_l1 ? std::max(time, l1_free_ - 32) : time;
   }
 
-  // The partition that can issue first does; of several, those behind the one that issued last, in order. Of its warps
-  // that could, the youngest, or, of those whose stores were held up often, the one that waits the longest.
+  // Of warps that could issue: the youngest, or, where all have stores that were held up often, the one that waits the longest.
   static bool goes_before(const Warp& younger, const Warp& older) {
     const auto yields = [](const Warp& warp) { return warp.stores && warp.held_up > 6; };
     if (!yields(younger)) return true;
     return yields(older) && std::pair(younger.since, younger.waits) < std::pair(older.since, older.waits);
   }
 
+  // The partition that can issue first does; of several, those behind the one that issued last, in order.
   bool issue() {
     std::optional<std::size_t> next;
     double earliest = 0;
