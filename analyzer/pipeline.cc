@@ -120,15 +120,16 @@ class Pipeline {
   }
 
   static periods::MachinePlaces places_of(const machine::MachineKernel& kernel) {
-    periods::MachinePlaces places, loads;
+    periods::MachinePlaces places, accesses;
     for (const auto& ins : kernel.instructions) {
       if (ins.in_subroutine) continue;
       places.try_emplace(ins.ptx_line, ins.address);
-      const bool loads_memory =
-          ins.opcode != nullptr && (ins.opcode->name == "LDG" || ins.opcode->name == "LD");
-      if (loads_memory) loads.try_emplace(ins.ptx_line, ins.address);
+      const std::string_view name = ins.opcode != nullptr ? ins.opcode->name : "";
+      if (name == "LDG" || name == "LD" || name == "STG" || name == "ST")
+        accesses.try_emplace(ins.ptx_line, ins.address);
     }
-    for (const auto& [line, address] : loads) places[line] = address;
+    // Of a load or a store, not of what computes its address.
+    for (const auto& [line, address] : accesses) places[line] = address;
     return places;
   }
 

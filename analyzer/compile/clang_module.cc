@@ -92,24 +92,48 @@ class KeepKernelsOnly : public llvm::PassInfoMixin<KeepKernelsOnly> {
   const SourceFacts* facts_;  // complete by the time that this runs
 };
 
+// Of a loop that was unrolled though the source does not ask for it.
+constexpr llvm::StringLiteral kMayUnrollAgain = "warptime.may_unroll_again";
+
+// Lets ptxas unroll the loops that UnrollLikeNvcc has chosen: LLVM marks as done what was unrolled, and PTX would say
+// `.pragma "nounroll"`. nvcc's PTX says so of the iterations that are left over, and where the source has a pragma.
+class MayUnrollAgain : public llvm::PassInfoMixin<MayUnrollAgain> {
+ public:
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+    for (llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder())
+      if (llvm::findStringMetadataForLoop(loop, kMayUnrollAgain))
+        loop->setLoopID(llvm::makePostTransformationMetadata(
+            function.getContext(), loop->getLoopID(), {"llvm.loop.unroll.disable", kMayUnrollAgain}, {}));
+    return llvm::PreservedAnalyses::all();
+  }
+};
+
 // Unrolls innermost loops as nvcc 13.0 does, where the source does not say how (measured on loops of 4 to 256, and of an unknown
 // number of, iterations with 3 to 130 instructions each):
 //  - whole, a loop over an array of the thread's own, so that the array can be in registers: up to 2,560 instructions, and
 //    not from 3,072 on;
 //  - else by 4 where the number of iterations is unknown, by what divides it and is at most 16 where it is not, or by a
 //    smaller power of two where less than 200 instructions are to come of it. nvcc does the same with loops that step by the
-//    number of threads. Those are left alone here: LLVM's code for what is left of their iterations is another.
+//    number of threads. Those are left alone here: LLVM's code for what is left of their iterations is another. ptxas may
+//    unroll such a loop once more (MayUnrollAgain), but not what is left of its iterations;
+//  - by 4, and no further, where the source asks for `#pragma unroll` and the number of iterations is unknown.
 class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
  public:
   llvm::PreservedAnalyses run(llvm::Loop& loop, llvm::LoopAnalysisManager&,
                               llvm::LoopStandardAnalysisResults& known, llvm::LPMUpdater&) {
-    if (llvm::hasUnrollTransformation(&loop) != llvm::TM_Unspecified) return llvm::PreservedAnalyses::all();
     const unsigned iterations = known.SE.getSmallConstantTripCount(&loop);
+    if (llvm::hasUnrollTransformation(&loop) != llvm::TM_Unspecified) {
+      if (iterations == 0 && llvm::getBooleanLoopAttribute(&loop, "llvm.loop.unroll.enable") &&
+          !llvm::getOptionalIntLoopAttribute(&loop, "llvm.loop.unroll.count") &&
+          !depends_on_other_loops(loop, known.SE))
+        llvm::addStringMetadataToLoop(&loop, "llvm.loop.unroll.count", kUnknown);
+      return llvm::PreservedAnalyses::all();
+    }
     const std::uint64_t size = size_of(loop);
     if (iterations >= 2 && iterations * size <= kMostWhole && chooses_element(loop))
       llvm::addStringMetadataToLoop(&loop, "llvm.loop.unroll.full", 1);
     else if (const unsigned count = partial(loop, iterations, size, known.SE); count > 1)
-      llvm::addStringMetadataToLoop(&loop, "llvm.loop.unroll.count", count);
+      unroll(loop, count);
     return llvm::PreservedAnalyses::all();
   }
 
@@ -117,6 +141,20 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
   static constexpr std::uint64_t kMostWhole = 2700;    // instructions, of loops over private arrays
   static constexpr std::uint64_t kPartial = 200;       // of others that are unrolled in part: less
   static constexpr unsigned kUnknown = 4, kMost = 16;  // iterations
+
+  // By `count`. What is left of the iterations stays as it is; the loop itself is marked for MayUnrollAgain.
+  static void unroll(llvm::Loop& loop, unsigned count) {
+    llvm::LLVMContext& context = loop.getHeader()->getContext();
+    const auto text = [&](llvm::StringRef name) { return llvm::MDString::get(context, name); };
+    const auto node = [&](llvm::StringRef name) { return llvm::MDNode::get(context, {text(name)}); };
+    llvm::MDNode* const disabled = node("llvm.loop.unroll.disable");
+    llvm::MDNode* const behind =
+        llvm::MDNode::get(context, {text("llvm.loop.unroll.followup_remainder"), disabled});
+    llvm::MDNode* const after = llvm::MDNode::get(
+        context, {text("llvm.loop.unroll.followup_unrolled"), disabled, node(kMayUnrollAgain)});
+    llvm::addStringMetadataToLoop(&loop, "llvm.loop.unroll.count", count);
+    loop.setLoopID(llvm::makePostTransformationMetadata(context, loop.getLoopID(), {}, {behind, after}));
+  }
 
   static std::uint64_t size_of(const llvm::Loop& loop) {
     std::uint64_t size = 0;
@@ -139,6 +177,13 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
     };
     while (count > 1 && !fits()) count /= 2;
     return count;
+  }
+
+  // Then the number of iterations may be known once those around it are unrolled.
+  static bool depends_on_other_loops(const llvm::Loop& loop, llvm::ScalarEvolution& scalars) {
+    return llvm::SCEVExprContains(scalars.getBackedgeTakenCount(&loop), [](const llvm::SCEV* part) {
+      return llvm::isa<llvm::SCEVAddRecExpr, llvm::SCEVCouldNotCompute>(part);
+    });
   }
 
   // Whether an iteration accesses another element of a private array than the one before it.
@@ -261,9 +306,12 @@ void add_passes(clang::CodeGenOptions& options, bool rolled, const SourceFacts& 
           passes.addPass(llvm::createModuleToFunctionPassAdaptor(ForgetTypes()));
           if (rolled) passes.addPass(llvm::createModuleToFunctionPassAdaptor(DisableUnrolling()));
         });
-    if (!rolled)
-      builder.registerLateLoopOptimizationsEPCallback(
-          [](llvm::LoopPassManager& passes, llvm::OptimizationLevel) { passes.addPass(UnrollLikeNvcc()); });
+    if (rolled) return;
+    builder.registerLateLoopOptimizationsEPCallback(
+        [](llvm::LoopPassManager& passes, llvm::OptimizationLevel) { passes.addPass(UnrollLikeNvcc()); });
+    builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
+      passes.addPass(llvm::createModuleToFunctionPassAdaptor(MayUnrollAgain()));
+    });
   });
 }
 

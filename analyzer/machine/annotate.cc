@@ -137,6 +137,9 @@ class Annotator {
     round_for_readers(entry);
     if (entry.total() > 0) item.machine = std::make_shared<const MachineWork>(entry);
     repeat.unrolled = work.pieces;
+    if (work.whole && repeat.unrolled.empty() && repeat.count.is_integer() &&
+        repeat.count.integer_value() > 1)
+      repeat.unrolled = {{repeat.count.integer_value(), {}}};
     for (UnrolledPiece& piece : repeat.unrolled) round_for_readers(piece.machine);
   }
 

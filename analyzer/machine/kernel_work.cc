@@ -511,6 +511,23 @@ class Placement {
     return number;
   }
 
+  // The blocks that are executed as often as the home of the machine block, as ptxas joins them where short branches become
+  // predicates, and what part of its instructions each of them has.
+  std::map<std::uint32_t, double> parts_of(std::uint32_t m) const {
+    const std::uint32_t home = homes_[m].block;
+    std::map<std::uint32_t, double> parts;
+    double all = 0;
+    for (const auto& [block, votes] : votes_of(m).all) {
+      if (loop_of(block) != loop_of(home) || slow_[block]) continue;
+      const bool as_often = block == home || (cfg_.dominates(block, home) && post_dominates(home, block)) ||
+                            (cfg_.dominates(home, block) && post_dominates(block, home));
+      if (as_often) all += parts[block] = votes;
+    }
+    if (all == 0) return {{home, 1.0}};
+    for (auto& [block, part] : parts) part /= all;
+    return parts;
+  }
+
   void attribute(std::uint32_t m, KernelWork& work) {
     const Home& home = homes_[m];
     if (home.unused) return;
@@ -525,7 +542,8 @@ class Placement {
     }
     if (!is_main(region, loop)) return;
     const double share = home.share / mains(region, loop);
-    of_block_[home.block].add(work_in(m), share);
+    const MachineWork all = work_in(m);
+    for (const auto& [block, part] : parts_of(m)) of_block_[block].add(all, share * part);
     note_origins(m, home.block, share, work);
     note_spills(m, home.block, share, work);
   }
@@ -581,6 +599,7 @@ class Placement {
   }
 
   void find_pieces(std::uint32_t loop, KernelWork& work) {
+    work.loops[loop].whole = matched_[loop] == 0;
     if (matched_[loop] == 0) return;
     MachineWork iteration;  // as the items of the body have it
     for (const std::uint32_t b : cfg_.loops[loop].blocks)

@@ -32,6 +32,7 @@ struct LineWork {
 struct LoopWork {
   MachineWork entry;                  // each time that the loop is reached
   std::vector<UnrolledPiece> pieces;  // see Repeat::unrolled
+  bool whole = false;                 // the machine code has no such loop: its iterations follow each other
 };
 // An access to local memory of a value that does not fit the registers of a thread.
 struct Spill {

@@ -275,6 +275,7 @@ void BlockItems::append_memory_access(std::uint32_t i, std::uint32_t loop, const
   if (detail) {
     detail->near = !access.address && !is_atomic(access) && computed_address(i);
     detail->floating = is_floating_atomic(i);
+    detail->read_only = ptx::has_part(function_.instructions[i].opcode, "nc");
   }
   Item item{std::move(access), notes_.source_lines(i), notes_.ptx_lines(i)};
   item.detail = std::move(detail);

@@ -167,10 +167,37 @@ class Rises {
       return found->second;
     };
     if (place.access != none) return at(place.access);
-    // The first instruction of a run may have become part of another.
-    for (const auto i : item.detail->made_of)
-      if (const auto found = at(i)) return found;
-    return std::nullopt;
+    // An instruction of a run may have become part of another.
+    const auto users = users_of_loads(item);
+    std::optional<std::uint32_t> first;
+    for (const auto i : users.empty() ? item.detail->made_of : users) {
+      const auto found = at(i);
+      if (!found || (first && *first <= *found)) continue;
+      first = found;
+      if (users.empty()) break;
+    }
+    return first;
+  }
+
+  // The instructions of a run that use what it waits for.
+  std::vector<std::uint32_t> users_of_loads(const Item& item) const {
+    std::vector<std::uint32_t> users, loaded;
+    const auto add = [&](std::uint32_t i) {
+      loaded.insert(loaded.end(), uses_.writes(i).begin(), uses_.writes(i).end());
+    };
+    for (const int load : item.detail->needs)
+      if (const auto by = instruction_of_load_[static_cast<std::size_t>(load) - 1]; by != none) add(by);
+    if (loaded.empty()) return users;
+    for (const auto i : item.detail->made_of) {
+      const auto reads = uses_.reads(i);
+      if (std::none_of(reads.begin(), reads.end(), [&](const auto reg) {
+            return std::find(loaded.begin(), loaded.end(), reg) != loaded.end();
+          }))
+        continue;
+      users.push_back(i);
+      add(i);
+    }
+    return users;
   }
 
   void look_at(std::uint32_t i, Place& place) const {

@@ -28,6 +28,9 @@ struct ChipAccess {
   std::optional<double> ways = {};
   // Where data decide the address, for each thread another: the bytes that they choose from.
   std::optional<std::int64_t> scattered = {};
+  // Of a constant, where the machine code keeps its index: in the instruction; in a register that all threads of a warp share
+  // (ULDC); in one of each thread (LDC). Only programs that schedule_loads() has changed say so. Not in the file.
+  enum class Index : std::uint8_t { none, shared, own } index = Index::none;
   friend bool operator==(const ChipAccess&, const ChipAccess&) = default;
 };
 inline constexpr std::array<std::string_view, 3> kChipAccessKinds = {"load", "store", "atomic"};
@@ -53,6 +56,8 @@ struct ItemDetail {
   bool floating = false;  // of an atomic, also on the chip: it is one of floating-point numbers
   // Of a run: ptxas makes a branch of one of its instructions, such as a division: no load rises past it.
   bool splits = false;
+  // Of a load: nothing that the kernel stores changes what it loads (ld.global.nc), so that it rises past stores, too.
+  bool read_only = false;
   // The PTX instructions that it stands for, as indices, in the order of execution. Only while `analyze` makes the
   // program: a finished one has none.
   std::vector<std::uint32_t> made_of = {};
@@ -60,7 +65,7 @@ struct ItemDetail {
   std::shared_ptr<const AccessProfile> profile = {};
   bool empty() const {
     return needs.empty() && rises == 0 && !chain && on_chip.empty() && !barrier && !near && !floating &&
-           !splits;
+           !splits && !read_only;
   }
   friend bool operator==(const ItemDetail&, const ItemDetail&) = default;
 };

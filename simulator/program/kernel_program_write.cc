@@ -229,6 +229,7 @@ class YamlWriter {
     if (detail.near) begin("near"), put("true"), end();
     if (detail.floating) begin("floating"), put("true"), end();
     if (detail.splits) begin("splits"), put("true"), end();
+    if (detail.read_only) begin("read_only"), put("true"), end();
   }
 
   static const InstructionClasses* classes_of(const Item& item) {
@@ -373,6 +374,7 @@ void add_detail(const ItemDetail& detail, Json& json) {
   if (detail.near) json["near"] = true;
   if (detail.floating) json["floating"] = true;
   if (detail.splits) json["splits"] = true;
+  if (detail.read_only) json["read_only"] = true;
 }
 
 Json to_json_value(const Item& item) {

@@ -19,7 +19,7 @@ using Replacement = std::map<std::string, Expression, std::less<>>;
 
 // What ptxas 13 and NVVM do for sm_90, by the loops of tests/development.
 constexpr std::int64_t kMostUnrolled = 16;       // iterations of the source, by both together
-constexpr std::int64_t kMostInstructions = 60;   // of a body that ptxas unrolls, in PTX and of the machine
+constexpr std::int64_t kMostInstructions = 60;   // of a body that ptxas unrolls
 constexpr std::int64_t kSmallInstructions = 12;  // of a body that both unroll
 constexpr std::int64_t kShortBranch = 12;        // instructions that become predicated
 constexpr std::int64_t kMostScheduled = 1000;    // instructions of a block whose loads ptxas lets rise
@@ -34,6 +34,11 @@ const MemoryAccess* global_access(const Item& item, MemoryAccess::Kind kind) {
 
 bool is_load(const Item& item) {
   return global_access(item, MemoryAccess::Kind::load) != nullptr;
+}
+
+bool is_plain_store(const Item& item) {
+  const MemoryAccess* store = global_access(item, MemoryAccess::Kind::store);
+  return store != nullptr && !is_atomic(*store) && !is_asynchronous_copy(*store);
 }
 
 // Whether loads stay behind it.
@@ -102,8 +107,36 @@ class LoadScheduler {
       when->then_items = scheduled(when->then_items);
       when->else_items = scheduled(when->else_items);
     } else if (auto* inner = std::get_if<Repeat>(&to.back().what)) {
+      enter(*inner);
       inner->body = scheduled(inner->body);
+      loops_around_.pop_back();
     }
+  }
+
+  // Whether no branch is left of the loop in the machine code.
+  static bool is_whole(const Repeat& repeat) {
+    return repeat.count.is_integer() && !repeat.unrolled.empty() &&
+           repeat.unrolled.front().iterations >= repeat.count.integer_value();
+  }
+
+  void enter(const Repeat& repeat) {
+    const bool straight = !repeat.per_thread && !repeat.spread &&
+                          std::none_of(repeat.body.begin(), repeat.body.end(), [](const Item& item) {
+                            return is_nested(item) || item.threads || !item.shares.empty();
+                          });
+    loops_around_.push_back({is_whole(repeat) ? std::string() : repeat.counter, straight});
+  }
+
+  // ptxas shares registers between threads where it sees no branch that may part them.
+  ChipAccess::Index index_of(const ChipAccess& access) const {
+    if (access.space != ChipAccess::Space::constant || !access.address || loops_around_.empty())
+      return ChipAccess::Index::none;
+    const auto names = access.address->names();
+    const bool counted = std::any_of(loops_around_.begin(), loops_around_.end(), [&](const LoopAround& loop) {
+      return std::find(names.begin(), names.end(), loop.counter) != names.end();
+    });
+    if (!counted) return ChipAccess::Index::none;
+    return loops_around_.back().straight ? ChipAccess::Index::shared : ChipAccess::Index::own;
   }
 
   // A copy of the item, of which loads are counted, and details are to be renumbered.
@@ -113,6 +146,7 @@ class LoadScheduler {
     if (is_load(item)) emitted_[++original_loads_].push_back({place, ++loads_});
     if (item.detail) {
       auto detail = std::make_shared<ItemDetail>(*item.detail);
+      for (ChipAccess& access : detail->on_chip) access.index = index_of(access);
       pending_.emplace_back(detail, place);
       copy.detail = std::move(detail);
     }
@@ -137,9 +171,10 @@ class LoadScheduler {
     if (!repeat.unrolled.empty()) {
       times = repeat.unrolled.front().iterations;
       if (times * instructions > kMostScheduled) return 1;
+    } else if (machine > 0) {
+      return 1;  // the estimate says that ptxas leaves it as it is
     } else if (const auto already = divided_by(repeat.count, Operator::divide);
-               already && *already > 1 && *already < kMostUnrolled && instructions <= kMostInstructions &&
-               machine <= kMostInstructions) {
+               already && *already > 1 && *already < kMostUnrolled && instructions <= kMostInstructions) {
       times = kMostUnrolled / *already;
     } else if (divided_by(repeat.count, Operator::ceil_div) && instructions <= kSmallInstructions) {
       times = kMostUnrolled;
@@ -159,6 +194,7 @@ class LoadScheduler {
     };
     const auto counter = [&] { return Expression::name(repeat.counter); };
     const int loop = ++loops_, first_load = original_loads_;
+    enter(repeat);
     Item main = copied(item, {});
     auto& pieces = std::get<Repeat>(main.what);
     pieces.count = with(Operator::divide, repeat.count);
@@ -205,6 +241,7 @@ class LoadScheduler {
     for (const Item& one : repeat.body)
       left.body.push_back(substituted(copied(one, {loop, static_cast<int>(times), 0}), behind));
     to.push_back(std::move(rest));
+    loops_around_.pop_back();
   }
 
   static Item substituted(Item item, const Replacement& replacement) {
@@ -227,28 +264,54 @@ class LoadScheduler {
     return !std::get<MemoryAccess>(load.what).address && !(load.detail && load.detail->near);
   }
 
+  // A load stays where it is with 0.
   static void raise(Item& item, std::int64_t by) {
     if (item.detail) {
       const_cast<ItemDetail&>(*item.detail).rises = by;
-      return;
+    } else if (by > 0) {
+      auto detail = std::make_shared<ItemDetail>();
+      detail->rises = by;
+      item.detail = std::move(detail);
     }
-    auto detail = std::make_shared<ItemDetail>();
-    detail->rises = by;
-    item.detail = std::move(detail);
   }
 
-  // Of a loop's body that stores nothing: loads that need none of the body rise to its begin.
-  void raise_all(Items& body) const {
-    if (std::any_of(body.begin(), body.end(), holds_loads)) return;
-    std::int64_t before = 0;
-    bool waited = false;  // for a load, by what may compute an address of it
-    for (Item& item : body) {
+  // Of an unrolled body: loads that need none of it rise to its begin, or to behind the last branch of ptxas' before them.
+  // Those that the body's stores may change stay behind the item that they stand behind now.
+  static void raise_all(Items& body) {
+    const bool stores = std::any_of(body.begin(), body.end(), is_plain_store);
+    if (std::any_of(body.begin(), body.end(),
+                    [](const Item& item) { return holds_loads(item) && !is_plain_store(item); }))
+      return;
+    std::vector<std::size_t> was, order;  // the items behind what rises, as they were and now
+    std::vector<bool> at_begin(body.size());
+    std::size_t begin = 0;  // in `order`: behind the loads that have risen to the begin
+    bool waited = false;    // for a load, by what may compute an address of it
+    const auto insert = [](std::vector<std::size_t>& into, std::size_t place, std::size_t item) {
+      into.insert(into.begin() + static_cast<std::ptrdiff_t>(place), item);
+    };
+    for (std::size_t i = 0; i < body.size(); ++i) {
+      Item& item = body[i];
+      const auto rises = item.detail ? static_cast<std::size_t>(item.detail->rises) : 0;
+      const std::size_t place = was.size() - std::min(rises, was.size());
       const bool needs = item.detail && !item.detail->needs.empty();
-      if (item.detail && item.detail->splits) before = -1;
-      if (is_load(item) && !needs && !(waited && has_unknown_address(item)))
-        raise(item, before);
-      else
-        ++before;
+      at_begin[i] = is_load(item) && !needs && !(waited && has_unknown_address(item)) &&
+                    (!stores || (item.detail && item.detail->read_only));
+      std::size_t at = begin;
+      if (at_begin[i]) {
+        ++begin;
+      } else {
+        std::size_t before = place;
+        while (before > 0 && at_begin[was[before - 1]]) --before;
+        if (before > 0)
+          at = static_cast<std::size_t>(std::find(order.begin(), order.end(), was[before - 1]) -
+                                        order.begin()) +
+               1;
+        at = std::max(at, begin);
+      }
+      raise(item, static_cast<std::int64_t>(order.size() - at));
+      insert(was, place, i);
+      insert(order, at, i);
+      if (item.detail && item.detail->splits) begin = order.size();
       waited = waited || needs;
     }
   }
@@ -288,6 +351,11 @@ class LoadScheduler {
   }
 
   int original_loads_ = 0, loads_ = 0, loops_ = 0;
+  struct LoopAround {
+    std::string counter;    // empty: it has none, or the machine code has no such loop
+    bool straight = false;  // all threads execute all of each iteration
+  };
+  std::vector<LoopAround> loops_around_;
   std::map<int, std::vector<Emitted>> emitted_;  // by the number in the original program
   std::map<int, std::pair<int, int>>
       first_loads_;            // of a loop: the loads after the first number, to the second

@@ -99,6 +99,12 @@ constexpr double kL1Queue = 32;
 // result and of the cache (data/hardware/h100_memory_rates.csv).
 constexpr double kConstantMissLatency = 70, kConstantMissCycles = 27, kConstantBytes = 2 * 1024;
 constexpr std::int64_t kConstantLineBytes = 64;  // of that cache (Jia et al. 2018, table 3.1)
+// Where the index of a constant is in a register that all threads share (ULDC), each partition has few lines of its own. It
+// waits for others one after the other, and longer where more warps than lines take them from each other
+// (data/hardware/h100_constant_indices.csv).
+constexpr std::size_t kIndexedConstantLines = 5;
+constexpr double kIndexedConstantCycles = 50, kPartitionConstantLines = 4, kLostConstantCycles = 65;
+constexpr std::int64_t kUniformConstantBytes = 8;
 // Of an addition of floating-point numbers in shared memory, which is a loop: cycles of L1, cycles until the next round,
 // and rounds that fail for each that others have won (data/development: `group_by_few`).
 constexpr double kExchangeCycles = 4.6, kExchangeLatency = 76, kExchangeRetries = 1.4;
@@ -118,7 +124,8 @@ std::size_t sort_addresses(const LaneValues& addresses, std::uint32_t threads, L
   return count;
 }
 
-// The lines of constants that an SM has, or has asked for: those that were used last.
+// The lines of constants that an SM or a partition has, or has asked for: those that were used last.
+template <std::size_t lines>
 class ConstantCache {
  public:
   struct Line {
@@ -135,8 +142,10 @@ class ConstantCache {
   }
 
  private:
-  std::array<Line, static_cast<std::size_t>(kConstantBytes) / kConstantLineBytes> lines_;
+  std::array<Line, lines> lines_;
 };
+
+using SmConstants = ConstantCache<static_cast<std::size_t>(kConstantBytes) / kConstantLineBytes>;
 
 class SmRunner {
  public:
@@ -322,7 +331,10 @@ class SmRunner {
     std::array<double, kPipes> pipes{};  // when each is free
     double imad = 0;                     // likewise the half of the FMA pipe that makes integer products
     double ports = 0;                    // likewise the ports of the register file
-    std::priority_queue<Ready> ready;    // from a time on
+    ConstantCache<kIndexedConstantLines> constants;
+    double constants_free = 0;                 // when it asks for the next line of them
+    int warps = 0;                             // that have begun and not ended
+    std::priority_queue<Ready> ready;          // from a time on
     std::priority_queue<Able> able, accesses;  // now: accesses while L1's queue has room
     // When the next one issues; accesses do from `open` on. False: none will. This is asked for each item that is simulated,
     // and an std::optional would go through memory.
@@ -520,6 +532,7 @@ class SmRunner {
       warp.warp_number = w;
       warp.issued = time;
       warp.partition = static_cast<std::size_t>(started_++) % partitions_.size();
+      ++partitions_[warp.partition].warps;
       warp.first_thread = next_block_ * threads_per_block_ + w * static_cast<std::int64_t>(kLanes);
       warp.loads.assign(most_loads_, Completion{});
       warp.all_loads = warp.copies = Completion{};
@@ -708,6 +721,7 @@ class SmRunner {
       executing_ = load_items_[static_cast<std::size_t>(warp.last_load)];
     at.later(warp.all_loads);
     const double time = at.time;
+    --partitions_[warp.partition].warps;
     ends(at);
     const std::shared_ptr<Block> block = warp.block;
     --block->running;
@@ -982,8 +996,12 @@ class SmRunner {
     if (different < 1) return start;
     // Where data decide the address by thread, the load is an instruction; others are operands.
     if (different <= 1 && access.ways && !access.scattered) return start;
-    if (different <= 1 && !access.ways)
-      return uniform_constant(addresses[static_cast<std::size_t>(std::countr_zero(step.threads))], start);
+    if (different <= 1 && !access.ways) {
+      const std::int64_t address = addresses[static_cast<std::size_t>(std::countr_zero(step.threads))];
+      const double there = uniform_constant(address, start);
+      if (access.index == ChipAccess::Index::none) return there;
+      return indexed_constant(partitions_[warp.partition], access, address, start, there);
+    }
     if (access.scattered)
       missed = different * std::max(0.0, 1 - kConstantBytes / static_cast<double>(*access.scattered));
     const double served = std::max(start, constant_free_);
@@ -997,7 +1015,7 @@ class SmRunner {
   // the first one of a line comes from L2.
   double uniform_constant(std::int64_t address, double start) {
     const std::int64_t number = address / kConstantLineBytes;
-    ConstantCache::Line& line = constants_.find(number);
+    SmConstants::Line& line = constants_.find(number);
     if (line.number != number) {
       const double served = std::max(start, constant_free_);
       constant_free_ = served + kConstantMissCycles;
@@ -1005,6 +1023,38 @@ class SmRunner {
       line = {number, served + (first ? figures_.l2_latency : kConstantMissLatency)};
     }
     return std::max(start, line.time);
+  }
+
+  // The SM has its line at `there`. What ULDC does not load in one piece, LDC does.
+  double indexed_constant(Partition& partition, const ChipAccess& access, std::int64_t address, double start,
+                          double there) {
+    if (access.index == ChipAccess::Index::own || access.bytes > kUniformConstantBytes) {
+      const double served = std::max(start, constant_free_);
+      constant_free_ = served + figures_.constant_way_cycles * static_cast<double>(std::max<std::int64_t>(
+                                                                   access.bytes / kUniformConstantBytes, 1));
+      return std::max({there, constant_free_, served + figures_.constant_latency});
+    }
+    const std::int64_t number = address / kConstantLineBytes;
+    auto& line = partition.constants.find(number);
+    if (line.number != number) {
+      partition.constants_free = std::max(start, partition.constants_free) + kIndexedConstantCycles;
+      line = {number, partition.constants_free};
+    }
+    const double lost = lost_constants(partition.warps);
+    if (lost > 0)
+      partition.constants_free = std::max(start, partition.constants_free) + lost * kLostConstantCycles;
+    return std::max({there, line.time, lost > 0 ? partition.constants_free : start});
+  }
+
+  // The share of a partition's accesses to constants whose line other warps have taken the place of. Warps are taken to be
+  // anywhere in what the launch has used of its constants: those on one line share it.
+  double lost_constants(int warps) const {
+    if (warps <= kPartitionConstantLines) return 0;
+    const auto lines = static_cast<double>(first_constants_.size());
+    const auto all = static_cast<double>(warps);
+    const double different = lines * (1 - std::pow(1 - 1 / lines, all));
+    const double over = (different - kPartitionConstantLines) / kPartitionConstantLines;
+    return different / all * std::clamp(over, 0.0, 1.0);
   }
 
   // Returns when its result is there.
@@ -1473,7 +1523,7 @@ class SmRunner {
   bool memory_now_ = false;   // memory has the pair of sectors that was asked for last
   double memory_busy_ = 0, memory_seen_ = 0, l2_busy_ = 0, l2_seen_ = 0;
   double constant_free_ = 0, barrier_free_ = 0, block_free_ = 0;
-  ConstantCache constants_;
+  SmConstants constants_;
   std::unordered_set<std::int64_t> first_constants_;  // what the launch has asked L2 for
   SmWait last_wait_ = SmWait::blocks;
   Backlog l1_backlog_{SmWait::on_chip}, l2_backlog_{SmWait::l2};

@@ -184,6 +184,9 @@ class ReferenceSm {
     double free = 0;
     std::array<double, kPipes> pipes{};
     double imad = 0, ports = 0;
+    std::list<std::pair<std::int64_t, double>> constants;  // lines, the one that was used last first
+    double constants_free = 0;
+    int warps = 0;
   };
   struct Block {
     std::int64_t number = 0, running = 0;
@@ -244,6 +247,7 @@ class ReferenceSm {
       warp.steps = Writer(program_, values_, size_, next_block_, w, behind).steps;
       warp.block = &blocks_.back();
       warp.partition = warps_.size() % partitions_.size();
+      ++partitions_[warp.partition].warps;
       warp.place = places_++;
       if (!left_places_.empty()) {
         --places_;
@@ -327,6 +331,7 @@ class ReferenceSm {
   }
 
   void end(std::size_t index, double time) {
+    --partitions_[warps_[index].partition].warps;
     Warp& warp = warps_[index];
     time = std::max(time, warp.all_loads);
     end_ = std::max(end_, time);
@@ -705,7 +710,17 @@ class ReferenceSm {
       std::set<std::int64_t> words;
       for (const std::int64_t address : addresses) words.insert(address / 4);
       const auto different = static_cast<double>(words.size());
-      if (different <= 1) return one_constant(addresses.front() / 64, start);
+      if (different <= 1) {
+        const double there = one_constant(addresses.front() / 64, start);
+        if (access.index == ChipAccess::Index::none) return there;
+        if (access.index == ChipAccess::Index::shared && access.bytes <= 8)
+          return std::max(there,
+                          indexed_constant(partitions_[warp.partition], addresses.front() / 64, start));
+        const double turn = std::max(start, constant_free_);
+        constant_free_ = turn + static_cast<double>(std::max<std::int64_t>(access.bytes / 8, 1)) *
+                                    figures_.constant_way_cycles;
+        return std::max({there, constant_free_, turn + figures_.constant_latency});
+      }
       const double turn = std::max(start, constant_free_);
       constant_free_ = turn + different * figures_.constant_way_cycles;
       return std::max(constant_free_,
@@ -777,6 +792,28 @@ class ReferenceSm {
     constants_.push_front(found);
     if (constants_.size() > 32) constants_.pop_back();
     return std::max(start, found.second);
+  }
+
+  // A partition has five lines of those whose index is in a register. Where more than four warps are on different ones of
+  // what the launch has used, they take them from each other.
+  double indexed_constant(Partition& partition, std::int64_t line, double start) {
+    auto known = std::find_if(partition.constants.begin(), partition.constants.end(),
+                              [&](const auto& one) { return one.first == line; });
+    if (known == partition.constants.end()) {
+      partition.constants_free = std::max(start, partition.constants_free) + 50;
+      partition.constants.push_front({line, partition.constants_free});
+      if (partition.constants.size() > 5) partition.constants.pop_back();
+    } else {
+      partition.constants.splice(partition.constants.begin(), partition.constants, known);
+    }
+    const double ready = std::max(start, partition.constants.front().second);
+    if (partition.warps <= 4) return ready;
+    const auto used = static_cast<double>(constants_seen_.size());
+    const double different = used * (1 - std::pow(1 - 1 / used, static_cast<double>(partition.warps)));
+    const double lost = different / partition.warps * std::clamp((different - 4) / 4, 0.0, 1.0);
+    if (lost == 0) return ready;
+    partition.constants_free = std::max(start, partition.constants_free) + lost * 65;
+    return std::max(ready, partition.constants_free);
   }
 
   const KernelProgram& program_;

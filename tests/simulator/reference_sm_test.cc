@@ -111,6 +111,10 @@ class RandomSmProgram {
       access.space = static_cast<ChipAccess::Space>(below(3));
       access.bytes = access.space == ChipAccess::Space::local && one_in(2) ? 8 : 4;
       access.address = address(false);
+      if (access.space == ChipAccess::Space::constant) {
+        access.index = static_cast<ChipAccess::Index>(below(3));
+        if (one_in(3)) access.bytes = 16;
+      }
       made->on_chip.push_back(std::move(access));
     }
     made->barrier = calculates && all_threads && one_in(5);

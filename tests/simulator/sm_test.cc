@@ -461,6 +461,27 @@ TEST(MemoryLevels, ConstantsOfALaunchComeFromL2LineByLine) {
   EXPECT_NEAR(cycles_of("64 * i", 256) - cycles_of("0", 256), 63 * l2, 0.01 * 63 * l2);
 }
 
+// Where the index is in a register that the warp shares, a partition waits for each of its lines, and more warps than it has
+// lines take them from each other.
+TEST(MemoryLevels, WarpsAtDifferentConstantsWaitForEachOther) {
+  const auto cycles_of = [](int lines, std::int64_t threads) {
+    const std::string loop = "{repeat: " + std::to_string(8 * lines) +
+                             ", counter: i, body: [{instructions: 1, on_chip: [{load: constant, bytes: 8, "
+                             "address: 8 * i}]}]}";
+    const auto times = [&](int rounds) {
+      return levels_of({"[{repeat: " + std::to_string(rounds) + ", body: [" + loop + "]}]",
+                        {{132, 1, 1}, {threads, 1, 1}}})
+          .cycles;
+    };
+    return (times(12) - times(2)) / (10.0 * 8 * lines);  // of an access, once L2 has been asked for all
+  };
+  // One warp: 50 cycles a line that the partition does not hold, each of eight accesses.
+  EXPECT_NEAR(cycles_of(16, 32) - cycles_of(4, 32), 50 / 8.0, 1);
+  // Eight warps a partition: hardly any has what it needs. Few lines are enough for all.
+  EXPECT_GT(cycles_of(64, 1024), 5 * cycles_of(4, 1024));
+  EXPECT_LT(cycles_of(4, 1024), 1.5 * 8);
+}
+
 // Floating-point numbers are added by comparing and exchanging: threads with one address take turns, and each turn is
 // longer than an access.
 TEST(MemoryLevels, FloatingAtomicsInSharedMemoryTakeTurns) {
