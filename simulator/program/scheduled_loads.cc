@@ -102,6 +102,7 @@ class LoadScheduler {
       if (const std::int64_t times = unrolled(*repeat); times > 1)
         return append_unrolled(item, *repeat, times, to);
     }
+    if (append_predicated(item, to)) return;
     to.push_back(copied(item, {}));
     if (auto* when = std::get_if<When>(&to.back().what)) {
       when->then_items = scheduled(when->then_items);
@@ -111,6 +112,31 @@ class LoadScheduler {
       inner->body = scheduled(inner->body);
       loops_around_.pop_back();
     }
+  }
+
+  // Of a branch of some threads with short sides ptxas makes predicates.
+  bool append_predicated(const Item& item, Items& to) {
+    const auto* when = std::get_if<When>(&item.what);
+    if (when == nullptr || !when->then_threads || !item.shares.empty()) return false;
+    std::int64_t instructions = 0;
+    for (const Items* side : {&when->then_items, &when->else_items})
+      for (const Item& one : *side) {
+        if (is_nested(one) || holds_loads(one) || !one.shares.empty()) return false;
+        instructions += instructions_of(one);
+      }
+    if (instructions > kShortBranch) return false;
+    const auto append_side = [&](const Items& side, const Expression& taken) {
+      for (const Item& one : side) {
+        to.push_back(copied(one, {}));
+        Expression threads = taken;
+        for (const auto& also : {item.threads, one.threads})
+          if (also) threads = Expression::make(Operator::logical_and, {*also, threads});
+        to.back().threads = std::move(threads);
+      }
+    };
+    append_side(when->then_items, *when->then_threads);
+    append_side(when->else_items, Expression::make(Operator::logical_not, {*when->then_threads}));
+    return true;
   }
 
   // Whether no branch is left of the loop in the machine code.
@@ -321,7 +347,7 @@ class LoadScheduler {
     for (std::size_t at = 0; at < items.size(); ++at) {
       Item& item = items[at];
       if (!is_load(item) || !item.threads || !item.shares.empty()) continue;
-      if (item.detail && (!item.detail->needs.empty() || item.detail->rises > 0)) continue;
+      if (item.detail && !item.detail->needs.empty()) continue;
       std::int64_t rises = 0, run = 0;
       for (std::size_t i = at; i-- > 0;) {
         const Item& before = items[i];
@@ -333,7 +359,7 @@ class LoadScheduler {
         if (run > kShortBranch) break;
         ++rises;
       }
-      raise(item, rises);
+      raise(item, std::max(rises, item.detail ? item.detail->rises : 0));
     }
   }
 

@@ -109,9 +109,17 @@ double union_of(std::vector<Runs> runs, double grain) {
 
 // The program with its names resolved: the values that names have stand in slots.
 struct LaunchFootprint::Compiled {
+  // `if(c, a, b)` in an address, as of a neighbour beyond the border: c tells which of the two addresses it is.
+  struct Choice {
+    RangeExpression value;                      // of the address, or of c
+    std::vector<Choice> of;                     // none, or where c does not hold, and where it does
+    std::optional<RangeExpression> difference;  // of what c compares
+    Expression::Operator compares = Expression::Operator::less;
+  };
   struct Node {
     const Item* item = nullptr;
     std::optional<RangeExpression> value;  // the address, the iterations, the condition
+    std::optional<Choice> choice;          // of an address with conditions in it
     std::size_t array = 0;
     double begin = 0;                   // of the array in its allocation
     std::optional<std::int64_t> bytes;  // of the array
@@ -143,7 +151,10 @@ class FootprintCompiler {
       CompiledFootprint::Node node;
       node.item = &item;
       if (const auto* access = std::get_if<MemoryAccess>(&item.what)) {
-        if (access->address) node.value = expression(*access->address);
+        if (access->address) {
+          node.value = expression(*access->address);
+          if (first_choice(*access->address) != nullptr) node.choice = choice(*access->address, kMostChoices);
+        }
         find_array(*access, node);
       } else if (const auto* repeat = std::get_if<Repeat>(&item.what)) {
         node.value = expression(repeat->per_thread ? *repeat->per_thread : repeat->count);
@@ -173,6 +184,43 @@ class FootprintCompiler {
     if (place == places_.end()) return;
     node.begin = static_cast<double>(place->second.offset);
     node.bytes = place->second.bytes;
+  }
+
+  static constexpr std::uint64_t kMostChosen = 400;  // nodes of an address
+  static constexpr int kMostChoices = 3;             // one within the other
+
+  static const Expression* first_choice(const Expression& in) {
+    if (in.size() > kMostChosen) return nullptr;
+    if (in.op() == Expression::Operator::conditional) return &in;
+    for (const Expression& operand : in.operands())
+      if (const Expression* found = first_choice(operand)) return found;
+    return nullptr;
+  }
+
+  static Expression chosen(const Expression& in, const Expression& condition, bool holds) {
+    const auto operands = in.operands();
+    if (in.op() == Expression::Operator::conditional && operands[0] == condition)
+      return chosen(operands[holds ? 1 : 2], condition, holds);
+    if (operands.empty()) return in;
+    std::vector<Expression> parts;
+    parts.reserve(operands.size());
+    for (const Expression& operand : operands) parts.push_back(chosen(operand, condition, holds));
+    return Expression::make(in.op(), parts);
+  }
+
+  CompiledFootprint::Choice choice(const Expression& address, int most) {
+    const Expression* first = most > 0 ? first_choice(address) : nullptr;
+    CompiledFootprint::Choice choice;
+    choice.value = expression(first == nullptr ? address : first->operands()[0]);
+    if (first == nullptr) return choice;
+    const Expression condition = first->operands()[0];
+    choice.compares = condition.op();
+    if (condition.operands().size() == 2)
+      choice.difference = expression(
+          Expression::make(Expression::Operator::subtract, condition.operands()[0], condition.operands()[1]));
+    for (const bool holds : {false, true})
+      choice.of.push_back(this->choice(chosen(address, condition, holds), most - 1));
+    return choice;
   }
 
   RangeExpression expression(const Expression& of) {
@@ -225,8 +273,15 @@ class FootprintCompiler {
 
 class Collector {
  public:
-  Collector(const CompiledFootprint& program, std::int64_t first, std::int64_t count)
-      : program_(program), size_(program.size), slots_(program.slots), arrays_(program.arrays.size()) {
+  Collector(const CompiledFootprint& program, std::int64_t blocks)
+      : program_(program),
+        size_(program.size),
+        slots_(program.slots),
+        all_blocks_(blocks),
+        arrays_(program.arrays.size()) {}
+
+  // Of blocks of one plane, or of whole planes.
+  void collect(std::int64_t first, std::int64_t count) {
     counts_.fill(1);
     // Whole rows, or whole planes, where the blocks are more than part of one.
     const auto& grid = size_.grid;
@@ -252,6 +307,7 @@ class Collector {
     for (const auto& [slot, dimension] : {std::pair(CompiledFootprint::kLane, kFirstLaneDimension),
                                           std::pair(CompiledFootprint::kWarp, kFirstWarpDimension)})
       slots_[slot] = ValueRange::progression(dimension, 0, 1, counts_[dimension]);
+    walk(program_.nodes);
   }
 
   void walk(const std::vector<CompiledFootprint::Node>& nodes) {
@@ -321,23 +377,78 @@ class Collector {
     ArrayRuns& array = arrays_[node.array];
     if (node.bytes)
       array.bytes = std::max(array.bytes.value_or(0), node.begin + static_cast<double>(*node.bytes));
-    Runs runs;
     const ValueRange address = node.value ? value(node) : ValueRange::unknown();
     if (!address.known && node.item->detail && node.item->detail->profile)
       return add(access, *node.item->detail->profile, array);
     if (!address.known && is_atomic(access)) return;  // counters, which L2 holds
-    if (address.known) {
-      runs = runs_of(address, counts_, bytes);
-      runs.low += node.begin;
-      runs.high += node.begin;
-      runs.requests = sectors_asked_for(bytes);
-    } else {  // an element for each thread
-      footprint_.estimated = true;
-      runs.run = threads() * static_cast<double>(bytes);
-      if (node.bytes) runs.run = std::min(runs.run, static_cast<double>(*node.bytes));
-      runs.low = node.begin;
-      runs.high = node.begin + runs.run;
+    std::vector<std::pair<ValueRange, double>> chosen;
+    if (node.choice && choose(*node.choice, 1, chosen)) {
+      for (const auto& [one, share] : chosen) add(node, access, one, bytes, share);
+      return;
     }
+    if (address.known) return add(node, access, address, bytes, 1);
+    // An element for each thread.
+    footprint_.estimated = true;
+    Runs runs;
+    runs.run = threads() * static_cast<double>(bytes);
+    if (node.bytes) runs.run = std::min(runs.run, static_cast<double>(*node.bytes));
+    runs.low = node.begin;
+    runs.high = node.begin + runs.run;
+    add(access, std::move(runs), array);
+  }
+
+  // The addresses of so many of the threads.
+  void add(const CompiledFootprint::Node& node, const MemoryAccess& access, const ValueRange& address,
+           std::int64_t bytes, double share) {
+    Runs runs = runs_of(address, counts_, bytes);
+    runs.low += node.begin;
+    runs.high += node.begin;
+    runs.requests = share * sectors_asked_for(bytes);
+    add(access, std::move(runs), arrays_[node.array]);
+  }
+
+  // The addresses of a choice, and the share of the threads that have each. False: they are not known.
+  bool choose(const CompiledFootprint::Choice& choice, double share,
+              std::vector<std::pair<ValueRange, double>>& into) const {
+    const ValueRange value = choice.value.evaluate(slots_.data(), counts_);
+    if (choice.of.empty()) {
+      into.emplace_back(value, share);
+      return value.known;
+    }
+    if (value.known && value.is_decided()) return choose(choice.of[value.holds() ? 1 : 0], share, into);
+    const auto held = share_of(choice);
+    return choose(choice.of[0], held ? share * (1 - *held) : share, into) &&
+           choose(choice.of[1], held ? share * *held : share, into);
+  }
+
+  // Of the threads for which it holds, as if what it compares had each difference as often.
+  std::optional<double> share_of(const CompiledFootprint::Choice& choice) const {
+    if (!choice.difference) return std::nullopt;
+    const ValueRange range = choice.difference->evaluate(slots_.data(), counts_);
+    if (!range.known) return std::nullopt;
+    const auto low = static_cast<double>(range.low), high = static_cast<double>(range.high);
+    const double all = high - low + 1;
+    const auto share = [&](double values) { return std::clamp(values, 1.0, std::max(all - 1, 1.0)) / all; };
+    using enum Expression::Operator;
+    switch (choice.compares) {
+      case less:
+        return share(-low);
+      case less_equal:
+        return share(1 - low);
+      case greater:
+        return share(high);
+      case greater_equal:
+        return share(high + 1);
+      case equal:
+        return share(1);
+      case not_equal:
+        return share(all - 1);
+      default:
+        return std::nullopt;
+    }
+  }
+
+  static void add(const MemoryAccess& access, Runs runs, ArrayRuns& array) {
     const bool both = is_atomic(access);
     if (both) array.atomic.push_back(runs);
     const bool copy = is_asynchronous_copy(access);
@@ -364,7 +475,7 @@ class Collector {
   void add(const MemoryAccess& access, const AccessProfile& profile, ArrayRuns& array) {
     if (!array.profiles.insert(&profile).second) return;
     const TouchedMemory touched =
-        touched_by(profile, blocks(), static_cast<double>(size_.threads_per_block()));
+        touched_by(profile, static_cast<double>(all_blocks_), static_cast<double>(size_.threads_per_block()));
     const auto add_to = [&](TouchedMemory& memory) {
       memory.sectors += touched.sectors;
       memory.pieces += touched.pieces;
@@ -385,6 +496,7 @@ class Collector {
   const CompiledFootprint& program_;
   const LaunchSize& size_;
   std::vector<ValueRange> slots_;
+  std::int64_t all_blocks_ = 1;
   DimensionCounts counts_{};
   std::size_t open_ = 0;
   std::vector<ArrayRuns> arrays_;  // by CompiledFootprint::arrays
@@ -403,8 +515,16 @@ LaunchFootprint::LaunchFootprint(const KernelProgram& program, const Bindings& v
 LaunchFootprint::~LaunchFootprint() = default;
 
 Footprint LaunchFootprint::of_blocks(std::int64_t first, std::int64_t count) const {
-  Collector collector(*compiled_, first, std::max<std::int64_t>(count, 1));
-  collector.walk(compiled_->nodes);
+  count = std::max<std::int64_t>(count, 1);
+  Collector collector(*compiled_, count);
+  const std::int64_t plane = compiled_->size.grid[0] * compiled_->size.grid[1], end = first + count;
+  while (first < end) {
+    const std::int64_t next = first % plane == 0 && end - first >= plane
+                                  ? end - (end - first) % plane
+                                  : std::min(end, (first / plane + 1) * plane);
+    collector.collect(first, next - first);
+    first = next;
+  }
   return collector.finish();
 }
 

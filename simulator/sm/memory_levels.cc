@@ -613,10 +613,12 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
     const std::int64_t together = grid[2] > 1 ? grid[0] * grid[1] : grid[0];
     const std::int64_t middle = (blocks - at_once) / 2 / together * together;
     const double apart = static_cast<double>(at_once) * footprint.of_blocks(blocks / 2, 1).read_bytes;
-    const double once =
-        static_cast<double>(active_sms) * ratio(footprint.of_blocks(middle, at_once).read_bytes, apart);
+    const Footprint those = footprint.of_blocks(middle, at_once);
+    const double once = static_cast<double>(active_sms) * ratio(those.read_bytes, apart);
     reread = once * counts.reread_bytes;
-    if (!run.complete && once * run.counts.first_bytes > l2_keeps) passes = once * counts.first_bytes;
+    // Where the blocks that run at once leave room in L2, MemoryTraffic knows what later ones find there.
+    if (!run.complete && once * run.counts.first_bytes > l2_keeps && those.all_bytes > l2_keeps)
+      passes = once * counts.first_bytes;
   }
   const double asked =
       (1 - stays) * std::min(std::max({traffic.read + reread, random, again, passes}), most_read);
