@@ -986,10 +986,10 @@ class SmRunner {
     } else {
       if (!chip_addresses(warp, step, index, access, addresses)) return start;
       for (unsigned rest = step.threads; rest != 0; ++different) {
-        const std::int64_t word = addresses[static_cast<std::size_t>(std::countr_zero(rest))] / 4;
+        const std::int64_t address = addresses[static_cast<std::size_t>(std::countr_zero(rest))];
         for (unsigned others = rest; others != 0; others &= others - 1) {
           const int lane = std::countr_zero(others);
-          if (addresses[static_cast<std::size_t>(lane)] / 4 == word) rest &= ~(1U << lane);
+          if (addresses[static_cast<std::size_t>(lane)] == address) rest &= ~(1U << lane);
         }
       }
     }

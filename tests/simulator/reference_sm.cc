@@ -707,9 +707,7 @@ class ReferenceSm {
     const ChipAccess& access = step.item->detail->on_chip[index];
     const std::vector<std::int64_t>& addresses = step.on_chip[index];
     if (access.space == ChipAccess::Space::constant) {
-      std::set<std::int64_t> words;
-      for (const std::int64_t address : addresses) words.insert(address / 4);
-      const auto different = static_cast<double>(words.size());
+      const auto different = static_cast<double>(std::set(addresses.begin(), addresses.end()).size());
       if (different <= 1) {
         const double there = one_constant(addresses.front() / 64, start);
         if (access.index == ChipAccess::Index::none) return there;
