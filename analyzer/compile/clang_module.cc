@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <llvm/Analysis/LoopAnalysisManager.h>
 #include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/OptimizationRemarkEmitter.h>
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/Analysis/ValueTracking.h>
@@ -29,6 +30,7 @@
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
+#include <llvm/Transforms/Utils/UnrollLoop.h>
 
 #include <sys/stat.h>
 
@@ -111,7 +113,7 @@ class MayUnrollAgain : public llvm::PassInfoMixin<MayUnrollAgain> {
 // Unrolls innermost loops as nvcc 13.0 does, where the source does not say how (measured on loops of 4 to 256, and of an unknown
 // number of, iterations with 3 to 130 instructions each):
 //  - whole, a loop over an array of the thread's own, so that the array can be in registers: up to 2,560 instructions, and
-//    not from 3,072 on;
+//    not from 3,072 on; also one whose iterations are only known to be at most so many, with an exit in each;
 //  - else by 4 where the number of iterations is unknown, by what divides it and is at most 16 where it is not, or by a
 //    smaller power of two where less than 200 instructions are to come of it. nvcc does the same with loops that step by the
 //    number of threads. Those are left alone here: LLVM's code for what is left of their iterations is another. ptxas may
@@ -120,7 +122,7 @@ class MayUnrollAgain : public llvm::PassInfoMixin<MayUnrollAgain> {
 class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
  public:
   llvm::PreservedAnalyses run(llvm::Loop& loop, llvm::LoopAnalysisManager&,
-                              llvm::LoopStandardAnalysisResults& known, llvm::LPMUpdater&) {
+                              llvm::LoopStandardAnalysisResults& known, llvm::LPMUpdater& updater) {
     const unsigned iterations = known.SE.getSmallConstantTripCount(&loop);
     if (llvm::hasUnrollTransformation(&loop) != llvm::TM_Unspecified) {
       if (iterations == 0 && llvm::getBooleanLoopAttribute(&loop, "llvm.loop.unroll.enable") &&
@@ -130,6 +132,10 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
       return llvm::PreservedAnalyses::all();
     }
     const std::uint64_t size = size_of(loop);
+    if (iterations == 0 && unroll_to_most(loop, size, known)) {
+      updater.markLoopAsDeleted(loop, "");
+      return llvm::PreservedAnalyses::none();
+    }
     if (iterations >= 2 && iterations * size <= kMostWhole && chooses_element(loop))
       llvm::addStringMetadataToLoop(&loop, "llvm.loop.unroll.full", 1);
     else if (const unsigned count = partial(loop, iterations, size, known.SE); count > 1)
@@ -154,6 +160,20 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
         context, {text("llvm.loop.unroll.followup_unrolled"), disabled, node(kMayUnrollAgain)});
     llvm::addStringMetadataToLoop(&loop, "llvm.loop.unroll.count", count);
     loop.setLoopID(llvm::makePostTransformationMetadata(context, loop.getLoopID(), {}, {behind, after}));
+  }
+
+  // Of a loop over a private array whose number of iterations has a bound: whether it is no more.
+  static bool unroll_to_most(llvm::Loop& loop, std::uint64_t size, llvm::LoopStandardAnalysisResults& known) {
+    const unsigned most = known.SE.getSmallConstantMaxTripCount(&loop);
+    if (most < 2 || most * size > kMostWhole || !loop.isInnermost() || !chooses_element(loop)) return false;
+    if (!loop.isLoopSimplifyForm() || !loop.isLCSSAForm(known.DT) || !loop.isSafeToClone()) return false;
+    llvm::UnrollLoopOptions options{};
+    options.Count = most;
+    options.Force = true;
+    options.ForgetAllSCEV = true;
+    llvm::OptimizationRemarkEmitter remarks(loop.getHeader()->getParent());
+    return llvm::UnrollLoop(&loop, options, &known.LI, &known.SE, &known.DT, &known.AC, &known.TTI, &remarks,
+                            true) == llvm::LoopUnrollResult::FullyUnrolled;
   }
 
   static std::uint64_t size_of(const llvm::Loop& loop) {
