@@ -136,7 +136,7 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
       updater.markLoopAsDeleted(loop, "");
       return llvm::PreservedAnalyses::none();
     }
-    if (iterations >= 2 && iterations * size <= kMostWhole && chooses_element(loop))
+    if (iterations >= 2 && iterations * size <= kMostWhole && chooses_element(loop, known.SE))
       llvm::addStringMetadataToLoop(&loop, "llvm.loop.unroll.full", 1);
     else if (const unsigned count = partial(loop, iterations, size, known.SE); count > 1)
       unroll(loop, count);
@@ -165,7 +165,8 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
   // Of a loop over a private array whose number of iterations has a bound: whether it is no more.
   static bool unroll_to_most(llvm::Loop& loop, std::uint64_t size, llvm::LoopStandardAnalysisResults& known) {
     const unsigned most = known.SE.getSmallConstantMaxTripCount(&loop);
-    if (most < 2 || most * size > kMostWhole || !loop.isInnermost() || !chooses_element(loop)) return false;
+    if (most < 2 || most * size > kMostWhole || !loop.isInnermost() || !chooses_element(loop, known.SE))
+      return false;
     if (!loop.isLoopSimplifyForm() || !loop.isLCSSAForm(known.DT) || !loop.isSafeToClone()) return false;
     llvm::UnrollLoopOptions options{};
     options.Count = most;
@@ -207,11 +208,12 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
   }
 
   // Whether an iteration accesses another element of a private array than the one before it.
-  static bool chooses_element(const llvm::Loop& loop) {
+  static bool chooses_element(const llvm::Loop& loop, llvm::ScalarEvolution& scalars) {
     for (const llvm::BasicBlock* block : loop.blocks())
       for (const llvm::Instruction& one : *block) {
         const llvm::Value* address = llvm::getLoadStorePointerOperand(&one);
         if (address != nullptr && !loop.isLoopInvariant(address) &&
+            !scalars.isLoopInvariant(scalars.getSCEV(const_cast<llvm::Value*>(address)), &loop) &&
             llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(address)))
           return true;
       }
