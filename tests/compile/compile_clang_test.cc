@@ -500,6 +500,30 @@ TEST(CompileClang, LoopsAreUnrolledAsNvccUnrollsThem) {
   }
 }
 
+// ptxas may unroll once more what the source does not speak of, but not what is left of the iterations. With a pragma,
+// neither (nvcc 13.0).
+TEST(CompileClang, LoopsMayBeUnrolledAgainWithoutAPragma) {
+  const auto compiled = [](const std::string& pragma) {
+    const Result<Source> result =
+        compile_cuda("k.cu",
+                     "__global__ void k(const float* a, float* o, int n, int m) { float s = 0;\n" + pragma +
+                         "\nfor (int k = 0; k < n; ++k) s += a[k * m];\no[0] = s; }",
+                     {});
+    EXPECT_TRUE(result) << text_of(result);
+    return result ? result->ptx : std::string();
+  };
+  const std::string plain = compiled("");
+  EXPECT_EQ(count_of(plain, "ld.global"), 4 + 1);
+  EXPECT_EQ(count_of(plain, ".pragma \"nounroll\""), 1);
+  EXPECT_LT(plain.rfind("nounroll"), plain.rfind("ld.global"));
+  EXPECT_GT(plain.rfind("nounroll"), plain.rfind("ld.global", plain.rfind("ld.global") - 1));
+  for (const std::string pragma : {"#pragma unroll 4", "#pragma unroll"}) {
+    const std::string ptx = compiled(pragma);
+    EXPECT_EQ(count_of(ptx, "ld.global"), 4 + 1) << pragma;
+    EXPECT_EQ(count_of(ptx, ".pragma \"nounroll\""), 2) << pragma;
+  }
+}
+
 // A private array is in registers where the loops over it are unrolled.
 TEST(CompileClang, LoopsOverPrivateArraysAreUnrolledWhole) {
   for (const auto& [size, local] : {std::pair("64", false), std::pair("256", true)}) {
@@ -509,6 +533,22 @@ TEST(CompileClang, LoopsOverPrivateArraysAreUnrolledWhole) {
                                "for (int t = 0; t < m; ++t) for (int k = 0; k < n; ++k) {\n"
                                "s = (s ^ m) + 3; s = (s ^ m) + 5; s = (s ^ m) + 7; r[k] += s; s ^= r[k]; }\n"
                                "for (int k = 0; k < n; ++k) s += r[k];\no[0] = s; }";
+    const Result<Source> result = compile_cuda("k.cu", source, {});
+    ASSERT_TRUE(result) << text_of(result);
+    EXPECT_EQ(contains(result->ptx, "st.local"), local) << size;
+  }
+}
+
+// Also where a loop has no more iterations than the array has elements, as one within another has: each iteration has its
+// own exit.
+TEST(CompileClang, LoopsOverPartOfAPrivateArrayAreUnrolledToTheMostIterations) {
+  for (const auto& [size, local] : {std::pair("24", false), std::pair("400", true)}) {
+    const std::string source = std::string("constexpr int n = ") + size +
+                               ";\n__global__ void k(const float* a, float* o, float x) { float r[n + 1];\n"
+                               "for (int k = 0; k <= n; ++k) r[k] = a[k];\n"
+                               "for (int t = n - 1; t >= 0; --t)\n"
+                               "for (int k = 0; k <= t; ++k) r[k] = x * r[k] + r[k + 1];\n"
+                               "o[0] = r[0]; }";
     const Result<Source> result = compile_cuda("k.cu", source, {});
     ASSERT_TRUE(result) << text_of(result);
     EXPECT_EQ(contains(result->ptx, "st.local"), local) << size;

@@ -84,6 +84,19 @@ TEST(ScheduledLoads, StayBehindStoresAndBarriers) {
   EXPECT_EQ(scheduled(loop("n", twice, load + ", " + calc(", needs: [1], barrier: true"))), "n[L1 c(1)]");
 }
 
+// What nothing writes does not stay behind: others stay where they were.
+TEST(ScheduledLoads, PassStoresThatCannotChangeThem) {
+  const std::string store =
+      "{store: {access: coalesced, bytes: 4, sectors: 4, address: 4 * threadIdx.x, array: b}}";
+  const std::string read_only = load.substr(0, load.size() - 1) + ", read_only: true}";
+  const std::string twice = ", unrolled: [{iterations: 2}]";
+  EXPECT_EQ(scheduled(loop("n", twice, read_only + ", " + calc(", needs: [1]") + ", " + store)),
+            "n / 2[c L1+1 c(1) S L2+3 c(2) S] n % 2[L3 c(3) S]");
+  EXPECT_EQ(
+      scheduled(loop("n", twice, load + ", " + read_only + ", " + calc(", needs: [1, 2]") + ", " + store)),
+      "n / 2[c L1 L2+2 c(1,2) S L3 L4+5 c(3,4) S] n % 2[L5 L6 c(5,6) S]");
+}
+
 // A division is a branch to ptxas: loads of the next iteration stay behind it.
 TEST(ScheduledLoads, StayBehindDivisions) {
   EXPECT_EQ(
@@ -115,6 +128,42 @@ TEST(ScheduledLoads, RisePastShortBranches) {
   schedule_loads(program);
   int loads = 0;
   EXPECT_EQ(shown(program.program, loads), "c L1+1 c(1) c L2+3 c(2) c L3+5 c(3)");
+}
+
+// Both sides of a short branch of some threads.
+TEST(ScheduledLoads, OfBranchesThatBecomePredicatesRise) {
+  const auto when = [](const std::string& threads, int load_number, int instructions) {
+    return fmt::format(
+        "  - {{when: 0, then_threads: \"{}\", then: [{{instructions: 1}}], else: [{{instructions: {}}}, {}, "
+        "{{instructions: 1, needs: [{}]}}]}}\n",
+        threads, instructions, load, load_number);
+  };
+  EXPECT_EQ(scheduled(when("threadIdx.x < 1", 1, 3) + when("threadIdx.x < 2", 2, 3)),
+            "c c L1+2 c(1) c c L2+5 c(2)");
+  KernelProgram program = program_of("program:\n" + when("threadIdx.x < 1", 1, 30));
+  schedule_loads(program);
+  EXPECT_TRUE(std::holds_alternative<When>(program.program.front().what));
+}
+
+// The machine code has the address of a constant in the instruction only where the loop around it is gone.
+TEST(ScheduledLoads, SayWhereTheIndicesOfConstantsAre) {
+  const auto index_in = [](const std::string& more, const std::string& body) {
+    KernelProgram program = program_of("program:\n" + loop("8", more, body));
+    schedule_loads(program);
+    const auto* repeat = std::get_if<Repeat>(&program.program.front().what);
+    const auto& inner = repeat != nullptr ? repeat->body : program.program;
+    for (const Item& item : inner)
+      if (item.detail && !item.detail->on_chip.empty()) return item.detail->on_chip.front().index;
+    return ChipAccess::Index::none;
+  };
+  const auto constant = [](const std::string& address) {
+    return "{instructions: 1, on_chip: [{load: constant, bytes: 4, address: \"" + address + "\"}]}";
+  };
+  EXPECT_EQ(index_in("", constant("4 * i")), ChipAccess::Index::shared);
+  EXPECT_EQ(index_in("", constant("64")), ChipAccess::Index::none);
+  EXPECT_EQ(index_in(", unrolled: [{iterations: 8}]", constant("4 * i")), ChipAccess::Index::none);
+  EXPECT_EQ(index_in("", constant("4 * i") + ", {instructions: 1, threads: threadIdx.x < 3}"),
+            ChipAccess::Index::own);
 }
 
 // What warps execute and access stays the same.

@@ -588,6 +588,35 @@ TEST(LaunchFootprint, OfIndicesThatWrapAroundIsNoMoreThanThreadsAskFor) {
   EXPECT_EQ(footprint.of_blocks(400 * 8, 4 * 8).read_bytes, 4 * 4096);
 }
 
+// A neighbour beyond the border is elsewhere, for the threads there alone.
+TEST(LaunchFootprint, OfConditionalAddressesIsThatOfBoth) {
+  const std::string place = "1024 * (blockIdx.y * 8 + threadIdx.y) + 32 * blockIdx.x + threadIdx.x";
+  const KernelProgram program = program_of(
+      "program: [{load: {access: coalesced, bytes: 4, sectors: 4, array: a, address: \"4 * if(blockIdx.y * 8 "
+      "+ "
+      "threadIdx.y == 0, " +
+      place + " + 1024 * 1023, " + place + " - 1024)\"}}]");
+  const LaunchFootprint footprint(program, {}, {{32, 128, 1}, {32, 8, 1}});
+  const double row = 1024 * 4;
+  EXPECT_EQ(footprint.of_blocks(64 * 32, 4 * 32).read_bytes, 32 * row);
+  // The first rows and the last one, of which each thread asks for a piece.
+  EXPECT_LT(footprint.of_blocks(0, 4 * 32).read_bytes, (32 + 1 + 16) * row);
+  EXPECT_GT(footprint.of_blocks(0, 4 * 32).read_bytes, 32 * row);
+}
+
+// Blocks that end one plane and begin another are part of both.
+TEST(LaunchFootprint, OfPartsOfPlanesIsNotThatOfWholeOnes) {
+  const KernelProgram program = program_of(
+      "program: [{load: {access: coalesced, bytes: 4, sectors: 4, array: a, address: 4 * (threadIdx.x + 128 "
+      "* "
+      "(blockIdx.x + 8 * (blockIdx.y + 64 * blockIdx.z)))}}]");
+  const LaunchFootprint footprint(program, {}, {{8, 64, 16}, {128, 1, 1}});
+  const std::int64_t plane = 8 * 64;
+  EXPECT_EQ(footprint.of_blocks(5 * plane - 16, 32).read_bytes, 32 * 512);
+  EXPECT_EQ(footprint.of_blocks(5 * plane - 16, 2 * plane + 32).read_bytes, (2 * plane + 32) * 512);
+  EXPECT_EQ(footprint.of_blocks(0, 16 * plane).read_bytes, 16 * plane * 512);
+}
+
 TEST(LaunchFootprint, OfStridesIsInPiecesOf64Bytes) {
   EXPECT_EQ(footprint("[{load: {access: strided, bytes: 4, array: a, address: 256 * threadIdx.x}}]",
                       {{1, 1, 1}, {128, 1, 1}}),
