@@ -4,7 +4,8 @@
 // Each basic block of the machine code has a home: the block of the PTX that is executed as often. What
 // cannot leave its place tells it: stores, loads, barriers, branches, by the PTX line that ptxas notes. Other
 // instructions say little: ptxas moves them out of loops, before branches and behind them. So the work of a
-// machine block is the work of its home, whatever lines it was made of.
+// machine block is the work of its home, whatever lines it was made of; where ptxas joined several blocks that are
+// executed as often as each other, each has the part that its lines have.
 //
 //   PTX                  machine code                       work
 //   entry                entry, hoisted from the loop       entry: 12
