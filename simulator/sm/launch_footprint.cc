@@ -394,7 +394,7 @@ class Collector {
     if (node.bytes) runs.run = std::min(runs.run, static_cast<double>(*node.bytes));
     runs.low = node.begin;
     runs.high = node.begin + runs.run;
-    add(access, std::move(runs), array);
+    add(access, runs, array);
   }
 
   // The addresses of so many of the threads.
@@ -404,7 +404,7 @@ class Collector {
     runs.low += node.begin;
     runs.high += node.begin;
     runs.requests = share * sectors_asked_for(bytes);
-    add(access, std::move(runs), arrays_[node.array]);
+    add(access, runs, arrays_[node.array]);
   }
 
   // The addresses of a choice, and the share of the threads that have each. False: they are not known.
@@ -448,7 +448,7 @@ class Collector {
     }
   }
 
-  static void add(const MemoryAccess& access, Runs runs, ArrayRuns& array) {
+  static void add(const MemoryAccess& access, const Runs& runs, ArrayRuns& array) {
     const bool both = is_atomic(access);
     if (both) array.atomic.push_back(runs);
     const bool copy = is_asynchronous_copy(access);
