@@ -600,7 +600,7 @@ class Placement {
 
   void find_pieces(std::uint32_t loop, KernelWork& work) {
     work.loops[loop].whole = matched_[loop] == 0;
-    if (matched_[loop] == 0) return;
+    if (work.loops[loop].whole) return;
     MachineWork iteration;  // as the items of the body have it
     for (const std::uint32_t b : cfg_.loops[loop].blocks)
       if (loop_of(b) == loop && is_always(b, loop) && of_block_.contains(b)) iteration.add(of_block_[b]);

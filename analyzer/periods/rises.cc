@@ -55,6 +55,7 @@ class Rises {
     bool stops_loads = false;  // all but those of memory that nothing writes
     bool stops_all = false;    // a barrier
     bool splits = false;       // it is more than one basic block to ptxas
+    bool read_only = false;    // of a load: ItemDetail::read_only
     int number = 0;            // of a load
     int depth = 0;             // of a load: how many loads must complete one after the other before it
     std::vector<int> sources;  // of a load: the loads that its address needs
@@ -151,6 +152,7 @@ class Rises {
       if (roles_[i].kind == InstructionRole::Kind::calculation)
         place.is_slow = place.is_slow || latency_of(flow_, uses_, i) > slow_latency;
     }
+    place.read_only = item.detail->read_only;
     place.is_run = std::holds_alternative<Instructions>(item.what);
     if (item.detail->barrier) place.stops_all = true;
     place.machine_place = machine_place_of(item, place);
@@ -350,11 +352,7 @@ class Rises {
     if (load.machine_place && before.is_run) return true;  // of which nothing is left
     if (before.stretch != load.stretch) return false;
     if (before.loads) return before.depth > load.depth;
-    return !before.stops_loads || is_read_only(load.access) || are_apart(load.access, before.access);
-  }
-
-  bool is_read_only(std::uint32_t load) const {
-    return ptx::has_part(flow_.code.function().instructions[load].opcode, "nc");
+    return !before.stops_loads || load.read_only || are_apart(load.access, before.access);
   }
 
   // Whether both addresses are the same register with offsets that keep them apart. The register may have another value

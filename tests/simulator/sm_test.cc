@@ -592,9 +592,8 @@ TEST(LaunchFootprint, OfIndicesThatWrapAroundIsNoMoreThanThreadsAskFor) {
 TEST(LaunchFootprint, OfConditionalAddressesIsThatOfBoth) {
   const std::string place = "1024 * (blockIdx.y * 8 + threadIdx.y) + 32 * blockIdx.x + threadIdx.x";
   const KernelProgram program = program_of(
-      "program: [{load: {access: coalesced, bytes: 4, sectors: 4, array: a, address: \"4 * if(blockIdx.y * 8 "
-      "+ "
-      "threadIdx.y == 0, " +
+      "program: [{load: {access: coalesced, bytes: 4, sectors: 4, array: a, address: \"4 * if("
+      "blockIdx.y * 8 + threadIdx.y == 0, " +
       place + " + 1024 * 1023, " + place + " - 1024)\"}}]");
   const LaunchFootprint footprint(program, {}, {{32, 128, 1}, {32, 8, 1}});
   const double row = 1024 * 4;
@@ -607,9 +606,8 @@ TEST(LaunchFootprint, OfConditionalAddressesIsThatOfBoth) {
 // Blocks that end one plane and begin another are part of both.
 TEST(LaunchFootprint, OfPartsOfPlanesIsNotThatOfWholeOnes) {
   const KernelProgram program = program_of(
-      "program: [{load: {access: coalesced, bytes: 4, sectors: 4, array: a, address: 4 * (threadIdx.x + 128 "
-      "* "
-      "(blockIdx.x + 8 * (blockIdx.y + 64 * blockIdx.z)))}}]");
+      "program: [{load: {access: coalesced, bytes: 4, sectors: 4, array: a, address: "
+      "4 * (threadIdx.x + 128 * (blockIdx.x + 8 * (blockIdx.y + 64 * blockIdx.z)))}}]");
   const LaunchFootprint footprint(program, {}, {{8, 64, 16}, {128, 1, 1}});
   const std::int64_t plane = 8 * 64;
   EXPECT_EQ(footprint.of_blocks(5 * plane - 16, 32).read_bytes, 32 * 512);
