@@ -276,9 +276,9 @@ class RunsOfLaunch {
   void add_options(const SmOptions& options, LaunchSignature& signature) const {
     for (const double figure :
          {options.from_memory, options.reads_at_l2, options.to_memory, options.atomic_sms, options.active_sms,
-          options.begin, options.random_bytes_at_l2, options.bytes_at_l2, options.mixed,
-          figures_.memory_sector_cycles, figures_.l2_sector_cycles, figures_.block_start_cycles,
-          static_cast<double>(figures_.l1_bytes)})
+          options.begin, options.random_bytes_at_l2, options.bytes_at_l2, options.written_back_bytes,
+          options.mixed, figures_.memory_sector_cycles, figures_.l2_sector_cycles,
+          figures_.block_start_cycles, static_cast<double>(figures_.l1_bytes)})
       signature.add(std::bit_cast<std::uint64_t>(figure));
     for (const std::int64_t number :
          {options.active_blocks, options.sms, std::int64_t{options.atomics_shared},
@@ -510,6 +510,7 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   options.random_bytes_at_l2 = kL2Random / kL2InUse * l2;
   const double l2_keeps = kL2Gone / kL2InUse * l2;
   if (whole.all_bytes > l2_keeps) options.bytes_at_l2 = l2_keeps / static_cast<double>(active_sms);
+  options.written_back_bytes = l2 / static_cast<double>(active_sms);
   options.places = &launch.places;
   options.code_in_cache = caches == CacheState::warm;
   // As many as have blocks, but for addresses that only some blocks share.
@@ -605,7 +606,7 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   const double random = static_cast<double>(kMemoryBytes * active_sms) * counts.random_load_sectors;
   // What L2 has no more is read again, of several SMs once. At a distance that the simulation did not reach, it is that where it saw
   // more than L2 holds: then what SMs ask for is read as often as they do.
-  double passes = 0, reread = 0;
+  double passes = 0, reread = 0, rewritten = 0;
   if (levels.unknown_share + levels.profiled_share < kFewUnknown && whole.all_bytes > l2_keeps) {
     const std::int64_t at_once = std::min(blocks, sms * active_blocks);
     // From where a row or a plane of blocks begins, in the middle: indices wrap around at the ends of the grid.
@@ -616,6 +617,7 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
     const Footprint those = footprint.of_blocks(middle, at_once);
     const double once = static_cast<double>(active_sms) * ratio(those.read_bytes, apart);
     reread = once * counts.reread_bytes;
+    rewritten = static_cast<double>(kSectorBytes * active_sms) * counts.rewritten_sectors;
     // Where the blocks that run at once leave room in L2, MemoryTraffic knows what later ones find there.
     if (!run.complete && once * run.counts.first_bytes > l2_keeps && those.all_bytes > l2_keeps)
       passes = once * counts.first_bytes;
@@ -624,7 +626,7 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
       (1 - stays) * std::min(std::max({traffic.read + reread, random, again, passes}), most_read);
   const double random_stores = static_cast<double>(kSectorBytes * active_sms) * counts.random_store_sectors;
   const double stored_again = static_cast<double>(kMemoryBytes * active_sms) * counts.again_store_pieces;
-  const double written = std::min(std::max({traffic.written, random_stores, stored_again}),
+  const double written = std::min(std::max({traffic.written + rewritten, random_stores, stored_again}),
                                   static_cast<double>(kSectorBytes) * (levels.l2_writes + levels.l2_atomics));
   // What L2 still holds when the launch ends is not written back.
   const double flow = asked + written;

@@ -1,75 +1,82 @@
 #include "simulator/sm/sector_cache.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 namespace warptime {
 
-SectorCache::SectorCache(std::size_t lines) : most_(std::max<std::size_t>(lines, 1)) {
-  slots_.assign(std::bit_ceil(2 * most_ + 2), 0);
-  lines_.reserve(most_ + 1);
-  lines_.emplace_back();
+namespace {
+
+constexpr std::size_t kWays = 8;  // of a set
+
+// The finalizer of SplitMix64 (Steele, Lea, Flood 2014, "Fast splittable pseudorandom number generators").
+std::uint64_t mixed(std::uint64_t value) {
+  value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9U;
+  value = (value ^ value >> 27) * 0x94d049bb133111ebU;
+  return value ^ value >> 31;
 }
 
-std::size_t SectorCache::slot_of(std::int64_t address) const {
-  const std::size_t mask = slots_.size() - 1;
-  std::size_t slot = (static_cast<std::uint64_t>(address) * 0x9e3779b97f4a7c15U >> 20) & mask;
-  while (slots_[slot] != 0 && lines_[slots_[slot]].address != address) slot = (slot + 1) & mask;
-  return slot;
+}  // namespace
+
+SectorCache::SectorCache(std::size_t lines, std::size_t places) : most_(std::max<std::size_t>(lines, 1)) {
+  places = std::max(places, most_);
+  ways_ = std::min(places, kWays);
+  sets_ = places / ways_;
+  places = ways_ * sets_;
+  addresses_.resize(places);
+  used_.resize(places);
+  lines_.resize(places);
+  if (most_ < places) links_.assign(places + 1, {places, places});
 }
 
-void SectorCache::unlink(std::uint32_t index) {
-  Line& line = lines_[index];
-  lines_[line.newer].older = line.older;
-  lines_[line.older].newer = line.newer;
+std::size_t SectorCache::first_place_of(std::int64_t address) const {
+  const auto line = static_cast<std::uint64_t>(address);
+  return (line + mixed(line / sets_)) % sets_ * ways_;
 }
 
-void SectorCache::make_newest(std::uint32_t index) {
-  Line& line = lines_[index];
-  line.newer = 0;
-  line.older = lines_[0].older;  // the newest so far
-  lines_[line.older].newer = index;
-  lines_[0].older = index;
+void SectorCache::unlink(std::size_t place) {
+  links_[links_[place].newer].older = links_[place].older;
+  links_[links_[place].older].newer = links_[place].newer;
 }
 
-// Moves those behind it that would no longer be found (Knuth, The Art of Computer Programming 3, 6.4, algorithm R).
-void SectorCache::remove_slot(std::size_t slot) {
-  const std::size_t mask = slots_.size() - 1;
-  slots_[slot] = 0;
-  for (std::size_t next = (slot + 1) & mask; slots_[next] != 0; next = (next + 1) & mask) {
-    const std::uint32_t index = slots_[next];
-    slots_[next] = 0;
-    slots_[slot_of(lines_[index].address)] = index;
-  }
+// It is the newest.
+void SectorCache::use(std::size_t place) {
+  const bool linked = used_[place] != 0;
+  used_[place] = ++uses_;
+  if (links_.empty()) return;
+  const std::size_t ends = lines_.size();
+  if (linked) unlink(place);
+  links_[place] = {ends, links_[ends].older};  // `older` of the ends: the newest
+  links_[links_[place].older].newer = place;
+  links_[ends].older = place;
 }
 
 SectorCache::Line* SectorCache::find(std::int64_t address) {
-  const std::uint32_t index = slots_[slot_of(address)];
-  if (index == 0) return nullptr;
-  if (lines_[0].older != index) {
-    unlink(index);
-    make_newest(index);
-  }
-  return &lines_[index];
+  const std::size_t first = first_place_of(address);
+  for (std::size_t place = first; place < first + ways_; ++place)
+    if (addresses_[place] == address && used_[place] != 0) {
+      use(place);
+      return &lines_[place];
+    }
+  return nullptr;
 }
 
 SectorCache::Line& SectorCache::find_or_add(std::int64_t address) {
   if (Line* line = find(address)) return *line;
-  std::uint32_t index = 0;
-  if (lines_.size() <= most_) {
-    index = static_cast<std::uint32_t>(lines_.size());
-    lines_.emplace_back();
-  } else {
-    index = lines_[0].newer;  // the oldest
-    remove_slot(slot_of(lines_[index].address));
-    unlink(index);
-    lines_[index] = {};
+  const auto first = used_.begin() + static_cast<std::ptrdiff_t>(first_place_of(address));
+  const auto oldest = std::min_element(first, first + static_cast<std::ptrdiff_t>(ways_));
+  const auto place = static_cast<std::size_t>(oldest - used_.begin());
+  if (*oldest == 0 && !links_.empty() && ++count_ > most_) {
+    const std::size_t leaves = links_[lines_.size()].newer;  // of the ends: the oldest
+    unlink(leaves);
+    used_[leaves] = 0;
+    --count_;
   }
-  lines_[index].address = address;
-  slots_[slot_of(address)] = index;
-  make_newest(index);
-  return lines_[index];
+  use(place);
+  addresses_[place] = address;
+  lines_[place] = {};
+  lines_[place].address = address;
+  return lines_[place];
 }
 
 SectorMap::Slot& SectorMap::slot_of(std::int64_t line) {

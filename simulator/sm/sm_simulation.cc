@@ -47,10 +47,13 @@ constexpr std::int64_t kOpenLines = 28;
 // A warp's store follows another at once that is able so few cycles later. Where stores are held up at L1's queue more often in a
 // row, others go between them.
 constexpr double kStoreBehindStore = 4;
-constexpr int kPatientStores = 6;
+constexpr int kPatientStores = 6, kPatientLoads = 6;
 // Cycles that a request waits for those of other SMs, by the share of the bandwidth that is in use, u: u / (1 - u) times the first of
 // these at the memory and the last at L2; at the memory also u times the second where it writes as much as it reads. The use is
 // averaged over kUseSpan cycles (data/hardware/h100_loaded_latency.csv).
+constexpr std::uint8_t kStoredAtL2 = 1 << 4;  // of SectorMap::Line::sectors
+// How much more of a line that L2 has makes room, by the part of what it keeps that came in between (h100_row_strides.csv).
+constexpr double kUsedAgain = 2;
 constexpr double kMemoryCrowd = 78, kMixedCrowd = 370, kL2Crowd = 27, kUseSpan = 8000, kMostUsed = 0.95;
 // While this SM asks for less than its share, others take more, and it takes more later: cycles of the share of the memory's and of
 // L2's bandwidth that it can have left over. SMs begin in step, and drift apart: no more than this part of the time so far.
@@ -154,7 +157,8 @@ class SmRunner {
         common_(launch),
         figures_(figures),
         options_(options),
-        l1_(static_cast<std::size_t>(std::max<std::int64_t>(figures.l1_bytes / kLineBytes, 4))),
+        l1_(static_cast<std::size_t>(std::max<std::int64_t>(figures.l1_bytes / kLineBytes, 4)),
+            static_cast<std::size_t>(figures.unified_l1_bytes / kLineBytes)),
         partitions_(static_cast<std::size_t>(std::max(figures.partitions, 1))) {
     const LaunchSize& size = launch.size();
     warps_per_block_ = size.warps_per_block();
@@ -251,9 +255,15 @@ class SmRunner {
     bool at_l1 = false;             // accesses L1 or shared memory
     std::int64_t first_thread = 0;  // of the launch
     std::uint64_t random = 0;
-    std::uint64_t age = 0;   // grows with each warp that starts
-    bool stores = false;     // its next item is a store
-    int held_up = 0;         // how many items in a row waited for room in L1's queue
+    std::uint64_t age = 0;      // grows with each warp that starts
+    bool stores = false;        // its next item is a store
+    bool loads_memory = false;  // its next item is a load of device memory
+    int held_up = 0;            // how many items in a row waited for room in L1's queue
+    int loads_held_up = 0;      // how many loads in a row did
+    std::uint64_t turn = 0;     // of those that yield, the one with the least goes first
+    bool goes_on = false;       // keeps its turn
+    double unhindered =
+        0;  // when its next item could begin, but for other warps since it last waited for a result
     std::int64_t wave = 0;   // how many blocks its SM had started before its block
     std::int64_t local = 0;  // the first line of its local memory
     std::size_t place = 0;   // among the SM's warps
@@ -406,10 +416,12 @@ class SmRunner {
       if (next == nullptr) return kNoWarp;
       for (; !next->ready.empty() && next->ready.top().time <= earliest; next->ready.pop()) {
         const Ready& ready = next->ready.top();
-        const Warp& warp = *warps_[ready.warp];
-        const bool yields = warp.stores && warp.held_up > kPatientStores;
+        Warp& warp = *warps_[ready.warp];
+        if (!warp.goes_on) warp.turn = ++order_;
+        const bool yields = (warp.stores && warp.held_up > kPatientStores) ||
+                            (warp.loads_memory && warp.loads_held_up > kPatientLoads);
         (warp.at_l1 ? next->accesses : next->able)
-            .push({yields ? kYielding - ++order_ : kYielding + warp.age, ready.time, ready.warp});
+            .push({yields ? kYielding - warp.turn : kYielding + warp.age, ready.time, ready.warp});
       }
       std::priority_queue<Able>* from = &next->able;
       if (open <= earliest && !next->accesses.empty() &&
@@ -422,6 +434,7 @@ class SmRunner {
       const bool full = from == &next->accesses && open > std::max(next->free, first.time);
       Warp& chosen = *warps_[first.warp];
       chosen.held_up = full ? chosen.held_up + 1 : 0;
+      if (chosen.loads_memory) chosen.loads_held_up = full ? chosen.loads_held_up + 1 : 0;
       last_wait_ = full                       ? l1_backlog_.because()
                    : next->free >= first.time ? SmWait::issue
                                               : warps_[first.warp]->waits_for;
@@ -526,7 +539,8 @@ class SmRunner {
       warp.age = static_cast<std::uint64_t>(started_);
       warp.place = index;
       warp.stores = false;
-      warp.held_up = 0;
+      warp.held_up = warp.loads_held_up = 0;
+      warp.unhindered = time;
       drawn_.restart(index);
       warp.block_number = next_block_;
       warp.warp_number = w;
@@ -542,6 +556,7 @@ class SmRunner {
       if (w == 0 && waits_for_place) warp.last = place.item, warp.pipe = place.pipe;
       wait(index, {time + static_cast<double>(w) * figures_.warp_start_cycles,
                    w == 0 && waits_for_place ? place.free.because : SmWait::blocks});
+      warp.goes_on = false;
     }
     next_block_ += options_.sms;
   }
@@ -568,6 +583,7 @@ class SmRunner {
     const Item& item = *warp.step.node->item;
     warp.waits_load = 0;
     const auto needs = [&](const Completion& result, int load) {
+      warp.unhindered = std::max(warp.unhindered, result.time);
       if (!(result.time > until.time)) return;
       until = result;
       warp.waits_load = load;
@@ -586,8 +602,11 @@ class SmRunner {
     Partition& partition = partitions_[warp.partition];
     const auto* access = std::get_if<MemoryAccess>(&item.what);
     const bool stores = warp.at_l1 && access != nullptr && access->kind == MemoryAccess::Kind::store;
-    if (std::exchange(warp.stores, stores) && stores && until.time < partition.free + kStoreBehindStore)
-      until.time = std::min(until.time, partition.free);
+    const bool at_once = until.time < partition.free + kStoreBehindStore;
+    const bool stored = std::exchange(warp.stores, stores);
+    warp.loads_memory = warp.at_l1 && access != nullptr && access->kind == MemoryAccess::Kind::load;
+    warp.goes_on = at_once && !(stored && stores);
+    if (stored && stores && at_once) until.time = std::min(until.time, partition.free);
     warp.ready = until.time;
     partition.ready.push({until.time, order_++, index});
   }
@@ -657,6 +676,7 @@ class SmRunner {
     if (detail != nullptr && !step.skipped)
       for (std::size_t i = 0; i < detail->on_chip.size(); ++i)
         done.later({chip_access(warp, step, i, detail->on_chip[i], start), SmWait::on_chip});
+    warp.unhindered += done.time - start;
     done.later({l1_free_ - kQueue, l1_backlog_.because()});
     ends(done);
     if (options_.listener != nullptr) tell_executed(warp, step, start, start + slots);
@@ -712,7 +732,10 @@ class SmRunner {
     if (block.at_barrier.empty() || static_cast<std::int64_t>(block.at_barrier.size()) < block.running)
       return;
     const std::vector<std::size_t> warps = std::exchange(block.at_barrier, {});
-    for (const std::size_t warp : warps) wait(warp, {block.barrier_time, SmWait::barrier});
+    for (const std::size_t warp : warps) {
+      warps_[warp]->unhindered = block.barrier_time;
+      wait(warp, {block.barrier_time, SmWait::barrier});
+    }
     block.barrier_time = 0;
   }
 
@@ -1221,7 +1244,7 @@ class SmRunner {
     if (line.stored != 0 || line.loaded != 0) run_.counts.store_hits += count;
     // What a line waits for when it is stored to does not stay, nor what it has.
     for (unsigned rest = line.loaded; rest != 0; rest &= rest - 1)
-      if (line.ready[std::countr_zero(rest)] > time) line.loaded = 0;
+      if (line.ready[std::countr_zero(rest)] > warp.unhindered) line.loaded = 0;
     if (kind.fills) {  // the next load finds them
       for (unsigned rest = sectors & ~line.loaded; rest != 0; rest &= rest - 1)
         line.ready[std::countr_zero(rest)] = time;
@@ -1246,11 +1269,22 @@ class SmRunner {
     }
     run_.counts.merged_sectors += merged;
     const int written = count - merged;
-    if (kind.partial_at_memory) run_.counts.partial_store_sectors += written;
+    // What L2 has whole needs no rest.
+    double partial = kind.partial_at_memory ? written : 0;
+    if (written > 0) {
+      SectorMap::Line& at_l2 = read_[to.line];
+      const bool stored = (at_l2.sectors & kStoredAtL2) != 0;
+      const bool back = passed_ - at_l2.seen > options_.written_back_bytes;
+      use_at_l2(at_l2);
+      if (stored && back && options_.bytes_at_l2 > 0) run_.counts.rewritten_sectors += written;
+      partial *= static_cast<double>(sectors_in(sectors & ~at_l2.sectors)) / count;
+      at_l2.sectors |= kStoredAtL2;
+    }
+    run_.counts.partial_store_sectors += partial;
     const double there = to_l2(time, turns * kWriteSectors).time;
     // Memory reads a sector that was written in part, with its neighbour, and takes both back.
-    at_memory(there, written * options_.to_memory *
-                         (kind.partial_at_memory && options_.to_memory > kKept ? kReadModifyWrite : 1));
+    at_memory(there, options_.to_memory *
+                         (written + (options_.to_memory > kKept ? partial * (kReadModifyWrite - 1) : 0)));
   }
 
   // What waits in a line, when one more store comes to it at that time: nothing any more, or what this store meets.
@@ -1309,6 +1343,23 @@ class SmRunner {
     return figures_.sm_way + figures_.slice_way * slice_distance(array, line - first);
   }
 
+  // L2 keeps whole lines, in the order in which they were used last: it has one no more if as much as it holds has come since
+  // then. Returns whether it had the line before, and lost it.
+  bool use_at_l2(SectorMap::Line& line) {
+    if (options_.bytes_at_l2 <= 0) return false;
+    const double since = passed_ - line.seen;
+    const std::uint8_t had = line.sectors;
+    if (!drawn_now_ && since > options_.bytes_at_l2) {
+      run_.counts.reread_bytes += 2 * kSectorBytes * (((had & 3) != 0) + ((had & 12) != 0));
+      line.sectors = 0;
+    }
+    // One that it has counts as more the longer it was not used.
+    passed_ += options_.from_memory * kLineBytes *
+               (line.sectors == 0 ? 1 : std::clamp(kUsedAgain * since / options_.bytes_at_l2, 0.0, 1.0));
+    line.seen = static_cast<float>(passed_);
+    return had != 0 && line.sectors == 0;
+  }
+
   // When a sector is there that L1 does not have.
   Completion read_from_l2(std::int64_t address, int sector, double time, bool stored, double turns) {
     Completion there = from_l2(time, options_.reads_at_l2 * turns);
@@ -1322,18 +1373,12 @@ class SmRunner {
     };
     SectorMap::Line& line = read_[address];
     std::uint8_t& read = line.sectors;
-    // L2 has it no more, if as much as it holds has come since then.
-    if (options_.bytes_at_l2 > 0 && !drawn_now_ && passed_ - line.seen > options_.bytes_at_l2) {
-      run_.counts.reread_bytes += 2 * kSectorBytes * (((read & 3) != 0) + ((read & 12) != 0));
-      read = 0;
-    }
-    line.seen = static_cast<float>(passed_);
+    use_at_l2(line);
     const auto bit = static_cast<std::uint8_t>(1 << sector);
     if ((read & bit) != 0) return after(latency);
     const bool first_of_pair = (read & (3 << (sector & 2))) == 0;
     if (first_of_pair) {
       run_.counts.first_bytes += 2 * kSectorBytes;
-      passed_ += 2 * kSectorBytes * options_.from_memory;
     }
     read |= bit;
     if (first_of_pair) {
@@ -1596,6 +1641,7 @@ void SmCounts::add(const SmCounts& other, double times) {
   partial_store_sectors += times * other.partial_store_sectors;
   first_bytes += times * other.first_bytes;
   reread_bytes += times * other.reread_bytes;
+  rewritten_sectors += times * other.rewritten_sectors;
 }
 
 std::int64_t unified_l1_bytes(ComputeCapability of) {
@@ -1685,8 +1731,9 @@ int sm_partitions(ComputeCapability of) {
 SmFigures sm_figures(const Gpu& gpu, const Occupancy& occupancy, std::int64_t threads_per_block,
                      std::int64_t active_sms) {
   SmFigures figures;
-  figures.l1_bytes = unified_l1_bytes(gpu.compute_capability) -
-                     shared_configuration(gpu.compute_capability, occupancy, threads_per_block);
+  figures.unified_l1_bytes = unified_l1_bytes(gpu.compute_capability);
+  figures.l1_bytes =
+      figures.unified_l1_bytes - shared_configuration(gpu.compute_capability, occupancy, threads_per_block);
   // Where the GPU's file has no timing figures: those of an H100.
   const TimingFigures& timing = gpu.timing;
   figures.l1_latency = timing.l1_indexed_latency_cycles.value_or(40);

@@ -18,7 +18,8 @@ namespace warptime {
 
 struct SmFigures {
   int partitions = 4;
-  std::int64_t l1_bytes = 0;  // beside the shared memory
+  std::int64_t l1_bytes = 0;          // beside the shared memory
+  std::int64_t unified_l1_bytes = 0;  // with it; 0: l1_bytes
   // Cycles from the issue of a load to its use: where L1 has it, L2, memory, and where a thread has just stored it.
   double shared_latency = 0;  // of a load from shared memory without conflicts
   double l1_latency = 0, l2_latency = 0, memory_latency = 0, stored_latency = 0;
@@ -88,6 +89,8 @@ struct SmOptions {
   double random_bytes_at_l2 = 0;
   // The bytes that L2 can read for this SM until it has no more of what the SM read before; 0: all of the launch stays there.
   double bytes_at_l2 = 0;
+  // The same, after which L2 has written a line back that was stored to.
+  double written_back_bytes = 0;
   double reads_at_l2 = 1;  // the share of the reads that reaches L2: those of neighbours are joined
   double mixed = 0;        // writes of memory for a read, or the other way round, whichever is less
   double to_memory = 0;    // the share of the sectors that are stored that memory must take
@@ -121,7 +124,8 @@ struct SmCounts {
   double again_load_pieces = 0, again_store_pieces = 0;
   // That this SM has not read before, in the pieces of 64 bytes that memory gives.
   double first_bytes = 0;
-  double reread_bytes = 0;  // of these, what it had read before, and L2 has no more
+  double reread_bytes = 0;       // of these, what it had read before, and L2 has no more
+  double rewritten_sectors = 0;  // that it had stored to before, and L2 has written back since
   void add(const SmCounts& other, double times);
 };
 

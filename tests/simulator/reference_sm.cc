@@ -199,9 +199,14 @@ class ReferenceSm {
     Block* block = nullptr;
     bool ready = false;  // it waits for its turn from `since` on
     double since = 0;
-    bool at_l1 = false;      // what comes next accesses L1 or shared memory
-    bool stores = false;     // it is a store
-    int held_up = 0;         // items in a row that L1's queue had no room for
+    bool at_l1 = false;                    // what comes next accesses L1 or shared memory
+    bool stores = false;                   // it is a store
+    bool loads_memory = false;             // it is a load of device memory
+    int held_up = 0;                       // items in a row that L1's queue had no room for
+    int loads_held_up = 0;                 // loads in a row
+    std::pair<double, std::int64_t> turn;  // among those that yield
+    double unhindered =
+        0;  // when it could have begun, if no other warp had been in the way since it waited for a result
     std::int64_t waits = 0;  // how many times any warp had waited by then
     std::map<int, double> loads;
     double all_loads = 0;
@@ -220,7 +225,7 @@ class ReferenceSm {
       if (has_dependences(item)) details_ = true;
       if (item.machine && item.machine->cycles > 0) cycles_known_ = true;
       if (const auto* access = std::get_if<MemoryAccess>(&item.what)) {
-        arrays_.try_emplace(access->array, static_cast<std::int64_t>(arrays_.size() + 1) << 40);
+        arrays_.try_emplace(access->array, static_cast<std::int64_t>(arrays_.size() + 1) << 43);
       }
       if (const auto* repeat = std::get_if<Repeat>(&item.what)) look_for_details(repeat->body);
       if (const auto* when = std::get_if<When>(&item.what)) {
@@ -254,8 +259,10 @@ class ReferenceSm {
         warp.place = left_places_.back();
         left_places_.pop_back();
       }
+      warp.unhindered = start;
       warps_.push_back(std::move(warp));
       wait(warps_.size() - 1, start + static_cast<double>(w) * figures_.warp_start_cycles);
+      warps_.back().turn = {warps_.back().since, warps_.back().waits};
     }
     next_block_ += options_.sms;
   }
@@ -266,11 +273,14 @@ class ReferenceSm {
     return warp.at_l1 ? std::max(time, l1_free_ - 32) : time;
   }
 
-  // Of warps that could issue: the youngest, or, where all have stores that were held up often, the one that waits the longest.
+  // Of warps that could issue: the youngest, or, where all have accesses that were held up often, the one that waits the
+  // longest. A load that follows at once, or a store behind a load, has the turn of what it follows.
   static bool goes_before(const Warp& younger, const Warp& older) {
-    const auto yields = [](const Warp& warp) { return warp.stores && warp.held_up > 6; };
+    const auto yields = [](const Warp& warp) {
+      return (warp.stores && warp.held_up > 6) || (warp.loads_memory && warp.loads_held_up > 6);
+    };
     if (!yields(younger)) return true;
-    return yields(older) && std::pair(younger.since, younger.waits) < std::pair(older.since, older.waits);
+    return yields(older) && younger.turn < older.turn;
   }
 
   // The partition that can issue first does; of several, those behind the one that issued last, in order.
@@ -298,6 +308,7 @@ class ReferenceSm {
     warp.ready = false;
     const bool full = warp.at_l1 && l1_free_ - 32 > std::max(partitions_[warp.partition].free, warp.since);
     warp.held_up = full ? warp.held_up + 1 : 0;
+    if (warp.loads_memory) warp.loads_held_up = full ? warp.loads_held_up + 1 : 0;
     execute(*next);
     return true;
   }
@@ -306,20 +317,26 @@ class ReferenceSm {
     Warp& warp = warps_[index];
     if (warp.at == warp.steps.size()) return end(index, until);
     const Step& step = warp.steps[warp.at];
+    double results = 0;
     if (!details_) {
-      if (step.load == 0) until = std::max(until, warp.all_loads);
+      if (step.load == 0) results = warp.all_loads;
     } else if (step.item->detail) {
-      for (const int load : step.item->detail->needs) until = std::max(until, warp.loads[load]);
+      for (const int load : step.item->detail->needs) results = std::max(results, warp.loads[load]);
     }
+    until = std::max(until, results);
+    warp.unhindered = std::max(warp.unhindered, results);
     warp.ready = true;
     warp.at_l1 = !step.lanes.empty() && accesses_l1(*step.item);
     const auto* access = std::get_if<MemoryAccess>(&step.item->what);
     const bool stored = warp.stores;
     warp.stores = warp.at_l1 && access != nullptr && access->kind == MemoryAccess::Kind::store;
     const double free = partitions_[warp.partition].free;
-    if (stored && warp.stores && until < free + 4) until = std::min(until, free);
+    warp.loads_memory = warp.at_l1 && access != nullptr && access->kind == MemoryAccess::Kind::load;
+    const bool follows = until < free + 4;
+    if (stored && warp.stores && follows) until = std::min(until, free);
     warp.since = until;
     warp.waits = ++waits_;
+    if (!follows || (stored && warp.stores)) warp.turn = {warp.since, warp.waits};
   }
 
   static bool accesses_l1(const Item& item) {
@@ -395,6 +412,7 @@ class ReferenceSm {
     if (detail != nullptr && !skipped)
       for (std::size_t i = 0; i < detail->on_chip.size(); ++i)
         done = std::max(done, access_chip(warps_[index], step, i, start));
+    warps_[index].unhindered += done - start;
     done = std::max(done, l1_free_ - kLongestQueue);
     end_ = std::max(end_, done);
     if (detail == nullptr || !detail->barrier) return wait(index, done);
@@ -410,7 +428,10 @@ class ReferenceSm {
     const std::vector<std::size_t> warps = block.waiting;
     const double at = block.opens;
     block.waiting.clear();
-    for (const std::size_t warp : warps) wait(warp, at);
+    for (const std::size_t warp : warps) {
+      warps_[warp].unhindered = at;
+      wait(warp, at);
+    }
     block.opens = 0;
   }
 
@@ -522,10 +543,29 @@ class ReferenceSm {
       l1_.splice(l1_.begin(), l1_, known);
     } else {
       l1_.push_front({address, 0, 0, {}, {}, -1, 0, 0, 0});
-      if (static_cast<std::int64_t>(l1_.size()) > std::max<std::int64_t>(figures_.l1_bytes / 128, 4))
+      const std::int64_t most = std::max<std::int64_t>(figures_.l1_bytes / 128, 4);
+      const std::int64_t places = std::max(most, figures_.unified_l1_bytes / 128);
+      std::int64_t others = 0;
+      for (const Line& line : l1_) others += set_of(line.address, places) == set_of(address, places);
+      if (others > std::min<std::int64_t>(places, 8))
+        l1_.erase(std::prev(std::find_if(l1_.rbegin(), l1_.rend(), [&](const Line& line) {
+                              return set_of(line.address, places) == set_of(address, places);
+                            }).base()));
+      else if (static_cast<std::int64_t>(l1_.size()) > most)
         l1_.pop_back();
     }
     return l1_.front();
+  }
+
+  // Eight lines each; no two of as many side by side as there are sets are in one.
+  static std::uint64_t set_of(std::int64_t address, std::int64_t lines) {
+    const auto number = static_cast<std::uint64_t>(address);
+    const auto sets = static_cast<std::uint64_t>(std::max<std::int64_t>(lines / 8, 1));
+    std::uint64_t hash = number / sets;
+    hash = (hash ^ hash >> 30) * 0xbf58476d1ce4e5b9U;
+    hash = (hash ^ hash >> 27) * 0x94d049bb133111ebU;
+    hash = hash ^ hash >> 31;
+    return (number + hash) % sets;
   }
 
   double do_load(std::int64_t address, unsigned sectors, double time, double behind, double cycles) {
@@ -585,19 +625,31 @@ class ReferenceSm {
     return 78 * used / (1 - used) + 370 * options_.mixed * used;
   }
 
-  double read(std::int64_t address, int sector, double time, bool stored, double weight) {
-    const double turn = turn_at_l2(time, options_.reads_at_l2 * weight);
-    l2_stores_free_ += options_.reads_at_l2 * weight * figures_.l2_sector_cycles;
-    // Whether L2 has the line no more.
+  // L2 loses a line when as much as it keeps has come since it was used.
+  void use_line_of_l2(std::int64_t address) {
+    if (options_.bytes_at_l2 == 0) return;
     float& seen_at = seen_at_[address];
-    if (options_.bytes_at_l2 > 0 && passed_ - seen_at > options_.bytes_at_l2)
+    const double since = passed_ - seen_at;
+    if (since > options_.bytes_at_l2) {
       for (const int pair : {0, 2}) {
         const auto had = seen_.erase({address, pair}) + seen_.erase({address, pair + 1});
         run_.counts.reread_bytes += had > 0 ? 64 : 0;
       }
+      at_l2_.erase(address);
+      stored_lines_.erase(address);
+    }
+    const bool there = !at_l2_.insert(address).second;
+    passed_ +=
+        128 * options_.from_memory * (there ? std::clamp(2 * since / options_.bytes_at_l2, 0.0, 1.0) : 1);
     seen_at = static_cast<float>(passed_);
+  }
+
+  double read(std::int64_t address, int sector, double time, bool stored, double weight) {
+    const double turn = turn_at_l2(time, options_.reads_at_l2 * weight);
+    l2_stores_free_ += options_.reads_at_l2 * weight * figures_.l2_sector_cycles;
+    use_line_of_l2(address);
     const auto& [array, line] =
-        first_read_.try_emplace(address >> 33, static_cast<std::int64_t>(first_read_.size()), address)
+        first_read_.try_emplace(address >> 36, static_cast<std::int64_t>(first_read_.size()), address)
             .first->second;
     const double way = figures_.sm_way + figures_.slice_way * slice_distance(array, address - line);
     if (seen_.contains({address, sector}))
@@ -606,7 +658,6 @@ class ReferenceSm {
     seen_.insert({address, sector});
     if (first) {
       run_.counts.first_bytes += 64;
-      passed_ += 64 * options_.from_memory;
       owed_ += options_.from_memory;
       memory_has_it_ = owed_ >= 1;
       if (memory_has_it_) owed_ -= 1;
@@ -650,16 +701,28 @@ class ReferenceSm {
     }
     bool waits = false;
     for (std::size_t sector = 0; sector < 4; ++sector)
-      if ((line.loaded >> sector & 1) != 0 && line.ready[sector] > time) waits = true;
+      if ((line.loaded >> sector & 1) != 0 && line.ready[sector] > warp.unhindered) waits = true;
     if (waits) line.loaded = 0;
     for (std::size_t sector = 0; sector < 4; ++sector)
       if (whole && (sectors >> sector & 1) != 0 && (line.loaded >> sector & 1) == 0)
         line.ready[sector] = time;
     if (whole) line.loaded |= sectors;
     line.stored |= sectors;
-    if (in_part) run_.counts.partial_store_sectors += leave;
+    double rest = in_part ? leave : 0;  // of which memory needs the rest
+    if (leave > 0) {
+      const bool before = stored_lines_.contains(address);
+      if (before && options_.bytes_at_l2 > 0 && passed_ - seen_at_[address] > options_.written_back_bytes)
+        run_.counts.rewritten_sectors += leave;
+      use_line_of_l2(address);
+      stored_lines_.insert(address);
+      double whole_at_l2 = 0;
+      for (int sector = 0; sector < 4; ++sector)
+        whole_at_l2 += (sectors >> sector & 1) != 0 && seen_.contains({address, sector}) ? 1 : 0;
+      rest *= 1 - whole_at_l2 / std::popcount(sectors);
+    }
+    run_.counts.partial_store_sectors += rest;
     const double turn = stores_at_l2(time, turns * 1.9);
-    turn_at_memory(turn, leave * options_.to_memory * (in_part && options_.to_memory > 0.5 ? 4 : 1));
+    turn_at_memory(turn, options_.to_memory * (leave + (options_.to_memory > 0.5 ? rest * 3 : 0)));
   }
 
   // The turns that each sector takes: one, but for those at one address.
@@ -842,7 +905,8 @@ class ReferenceSm {
   std::set<std::int64_t> constants_seen_;
   double l1_free_ = 0, l2_free_ = 0, l2_stores_free_ = 0, memory_free_ = 0, owed_ = 0;
   double busy_ = 0, busy_since_ = 0, l2_busy_ = 0, l2_busy_since_ = 0;
-  double passed_ = 0;  // bytes that L2 has read from memory
+  double passed_ = 0;  // bytes of lines that L2 has made room for
+  std::set<std::int64_t> at_l2_, stored_lines_;
   std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>>
       first_read_;                         // by array: its number, and the line
   std::map<std::int64_t, float> seen_at_;  // by line, passed_ when it was read

@@ -22,7 +22,7 @@ namespace {
 using test::program_of;
 
 TEST(SectorCache, KeepsTheLinesThatWereUsedLast) {
-  constexpr std::size_t lines = 13;
+  constexpr std::size_t lines = 7;  // one set
   SectorCache cache(lines);
   std::list<std::int64_t> newest_first;
   std::mt19937 random(1);
@@ -43,6 +43,35 @@ TEST(SectorCache, KeepsTheLinesThatWereUsedLast) {
     newest_first.push_front(address);
     if (newest_first.size() > lines) newest_first.pop_back();
   }
+}
+
+// As many lines as it holds, side by side, and far apart, over and over: the share that is found again.
+double kept_of(std::int64_t count, std::int64_t apart) {
+  constexpr std::size_t lines = 2048;
+  SectorCache cache(lines);
+  int found = 0;
+  constexpr int rounds = 8;
+  for (int round = 0; round <= rounds; ++round)
+    for (std::int64_t i = 0; i < count; ++i) {
+      found += round > 0 && cache.find(i * apart) != nullptr ? 1 : 0;
+      cache.find_or_add(i * apart);
+    }
+  return found / static_cast<double>(count * rounds);
+}
+
+TEST(SectorCache, LosesLinesLongBeforeItIsFull) {
+  EXPECT_EQ(kept_of(1024, 1), 1);  // side by side
+  for (const std::int64_t apart : {3, 8, 33, 128, 1000}) {
+    EXPECT_GT(kept_of(512, apart), 0.9) << apart;
+    EXPECT_LT(kept_of(2048, apart), 0.7) << apart;
+    EXPECT_EQ(kept_of(40'000, apart), 0) << apart;
+  }
+}
+
+TEST(SectorCache, HoldsNoMoreLinesThanItHasRoomFor) {
+  SectorCache cache(100, 2048);
+  for (std::int64_t line = 0; line < 300; ++line) cache.find_or_add(line);
+  for (std::int64_t line = 0; line < 300; ++line) EXPECT_EQ(cache.find(line) != nullptr, line >= 200) << line;
 }
 
 TEST(SectorMap, KeepsAllLines) {
