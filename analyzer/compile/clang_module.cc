@@ -110,6 +110,31 @@ class MayUnrollAgain : public llvm::PassInfoMixin<MayUnrollAgain> {
   }
 };
 
+// The branch at the end of a loop goes back to its beginning where its condition holds. NVPTX cannot turn a branch round once
+// blocks have their places, and writes a second branch behind one that leaves the loop.
+class BranchBack : public llvm::PassInfoMixin<BranchBack> {
+ public:
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+    bool changed = false;
+    for (llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder())
+      if (llvm::BasicBlock* latch = loop->getLoopLatch())
+        changed = turn_round(llvm::dyn_cast<llvm::BranchInst>(latch->getTerminator()), *loop) || changed;
+    return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
+  }
+
+ private:
+  static bool turn_round(llvm::BranchInst* branch, const llvm::Loop& loop) {
+    if (branch == nullptr || !branch->isConditional() || branch->getSuccessor(1) != loop.getHeader() ||
+        loop.contains(branch->getSuccessor(0)))
+      return false;
+    auto* compare = llvm::dyn_cast<llvm::CmpInst>(branch->getCondition());
+    if (compare == nullptr || !compare->hasOneUse()) return false;
+    compare->setPredicate(compare->getInversePredicate());
+    branch->swapSuccessors();
+    return true;
+  }
+};
+
 // Unrolls innermost loops as nvcc 13.0 does, where the source does not say how (measured on loops of 4 to 256, and of an unknown
 // number of, iterations with 3 to 130 instructions each):
 //  - whole, a loop over an array of the thread's own, so that the array can be in registers: up to 2,560 instructions, and
@@ -333,6 +358,7 @@ void add_passes(clang::CodeGenOptions& options, bool rolled, const SourceFacts& 
         [](llvm::LoopPassManager& passes, llvm::OptimizationLevel) { passes.addPass(UnrollLikeNvcc()); });
     builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
       passes.addPass(llvm::createModuleToFunctionPassAdaptor(MayUnrollAgain()));
+      passes.addPass(llvm::createModuleToFunctionPassAdaptor(BranchBack()));
     });
   });
 }
