@@ -66,7 +66,7 @@ class ArrayFinder {
   // Of the instruction's result: what is added to an address is one.
   Address made_by(const ptx::Instruction& ins) {
     const auto word = ptx::first_word(ins.opcode);
-    if (word != "mov" && word != "cvta" && word != "add" && word != "mad" && word != "sub")
+    if (word != "mov" && word != "cvta" && word != "cvt" && word != "add" && word != "mad" && word != "sub")
       return Address::none;
     Address made = Address::none;
     bool constant = true;

@@ -98,7 +98,8 @@ class SlotPromoter {
   std::optional<Place> place_made_by(const ptx::Instruction& ins) const {
     if (ins.guard != no_index || ins.operand_count < 2) return std::nullopt;
     const auto word = ptx::first_word(ins.opcode);
-    if (word == "mov" || word == "cvta" || moves_slot(operands_, ins)) return place_of(operand(ins, 1));
+    if (word == "mov" || word == "cvta" || word == "cvt" || moves_slot(operands_, ins))
+      return place_of(operand(ins, 1));
     if (word != "add" || ins.operand_count != 3 || operand(ins, 2).kind != Kind::integer) return std::nullopt;
     auto place = place_of(operand(ins, 1));
     if (place) place->offset += operand(ins, 2).value;

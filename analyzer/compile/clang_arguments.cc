@@ -54,6 +54,7 @@ std::vector<std::string> driver_arguments(const ClangRequest& request, int parts
       "-O3",
       "-std=gnu++17",
       "-ffp-contract=fast",
+      "-fcuda-short-ptr",
       "-Wno-c++11-narrowing",  // nvcc takes both
       "-Wno-register",
       "-Wno-reserved-user-defined-literal",
@@ -161,6 +162,7 @@ Diagnostics make_invocation(clang::CompilerInvocation& invocation, const ClangRe
   };
   if (std::none_of(llvm_arguments.begin(), llvm_arguments.end(), sets_it))
     llvm_arguments.push_back(fmt::format("-{}={}", kUnrollThreshold, kMostUnrolled));
+  llvm_arguments.emplace_back("-nvptx-short-ptr");
   return apply_llvm_arguments(llvm_arguments);
 }
 

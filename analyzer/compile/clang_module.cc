@@ -556,6 +556,19 @@ std::string renumber_calls(llvm::StringRef ptx) {
   return result + ptx.str();
 }
 
+// LLVM 19 forgets to set the generic address of a function's local memory, %SP, where addresses of shared memory have 32 bits.
+std::string set_stack_pointers(llvm::StringRef ptx) {
+  constexpr llvm::StringLiteral depot = "%SPL, __local_depot", set = "cvta.local.u64 \t%SP, %SPL;";
+  std::string result;
+  for (std::size_t at = ptx.find(depot); at != llvm::StringRef::npos; at = ptx.find(depot)) {
+    const std::size_t end = std::min(ptx.find('\n', at), ptx.size() - 1) + 1;
+    result += ptx.take_front(end);
+    ptx = ptx.drop_front(end);
+    if (!ptx.ltrim().starts_with(set)) result += fmt::format("\t{}\n", std::string_view(set));
+  }
+  return result + ptx.str();
+}
+
 // Functions carry the target that they were made for.
 void retarget(llvm::Module& module, const std::string& target, const std::string& features) {
   for (llvm::Function& function : module) {
@@ -733,7 +746,7 @@ std::string make_ptx(const OptimisedModule& module, const std::string& target, D
   llvm::clearAnnotationCache(parsed->get());
   Diagnostics warnings;
   collector.drain(errors, warnings);
-  return renumber_calls(ptx.str());
+  return set_stack_pointers(renumber_calls(ptx.str()));
 }
 
 }  // namespace warptime::compiling
