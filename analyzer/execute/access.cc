@@ -235,7 +235,7 @@ std::byte* resolve(Warp& warp, const DecodedInstruction& op, std::uint32_t lane,
       return data;
     }
     case Space::constant:
-      return global(warp, op, lane, address, bytes, access, space);
+      return global(warp, op, lane, constant_address(*warp.machine->map, address), bytes, access, space);
     case Space::shared:
       warp.shared_lanes |= 1u << lane;
       return shared(warp, op, lane, address, bytes, access);

@@ -217,6 +217,12 @@ inline const AddressMap& address_map(bool wide) {
   return wide ? wide_map : narrow_map;
 }
 
+// Of a constant whose address may be without the upper half: code with 64-bit addresses can have 32-bit ones in constant memory.
+inline std::uint64_t constant_address(const AddressMap& map, std::uint64_t address) {
+  constexpr std::uint64_t narrow = std::uint64_t{1} << 32;
+  return map.global >= narrow && address < narrow ? map.global + address : address;
+}
+
 // Parameter space: the kernel's parameters from 0, those of calls from here.
 constexpr std::uint64_t call_parameters = 0x100000;
 

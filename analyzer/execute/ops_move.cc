@@ -150,6 +150,12 @@ void convert_address(Warp& warp, const DecodedInstruction& op, std::uint32_t mas
   each(mask, [&](std::uint32_t i) { d[i] = (a[i] + offset) & keep; });
 }
 
+void convert_constant_address(Warp& warp, const DecodedInstruction& op, std::uint32_t mask) {
+  const auto* a = warp.at(op.a);
+  auto* d = warp.out(op.d);
+  each(mask, [&](std::uint32_t i) { d[i] = constant_address(*warp.machine->map, a[i]); });
+}
+
 std::uint64_t window_of(const Words& words, const AddressMap& map) {
   if (words.has("shared") || words.has("shared::cta") || words.has("shared::cluster")) return map.shared;
   if (words.has("local")) return map.local;
@@ -165,7 +171,7 @@ bool decode_cvta(Decoder& decoder, const Words& words, DecodedInstruction& op) {
   if (!decoder.frame_address(op, decoder.operand(1))) op.a = decoder.source(1, type);
   const auto window = window_of(words, address_map(decoder.program().wide));
   op.immediate += words.has("to") ? 0 - window : window;
-  op.run = &convert_address;
+  op.run = words.has("const") && !words.has("to") ? &convert_constant_address : &convert_address;
   return true;
 }
 
