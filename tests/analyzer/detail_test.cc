@@ -175,9 +175,9 @@ TEST(OnChip, CountersOfLoops) {
 })",
                                 "k");
   // What is before the exit in the middle of the first loop is at its end, and once before it.
-  EXPECT_EQ(on_chip_of(program), (Texts{"store shared 4: 4 * threadIdx.x", "barrier",
-                                        "store shared 4: 4 * threadIdx.x + 128 * i + 128",
-                                        "load shared 4: 4 * i"}));
+  EXPECT_EQ(on_chip_of(program),
+            (Texts{"store shared 4: 4 * threadIdx.x", "barrier",
+                   "store shared 4: 4 * threadIdx.x + 128 * i + 128", "load shared 4: 4 * i"}));
 }
 
 TEST(OnChip, LocalMemoryAndWhatDataDecide) {
