@@ -524,6 +524,46 @@ TEST(CompileClang, LoopsMayBeUnrolledAgainWithoutAPragma) {
   }
 }
 
+std::string ptx_of(const std::string& source) {
+  const Result<Source> result = compile_cuda("k.cu", source, {});
+  EXPECT_TRUE(result) << text_of(result);
+  return result ? result->ptx : std::string();
+}
+
+TEST(CompileClang, LoopsGoBackWhereTheirConditionHolds) {
+  const auto ptx = ptx_of(R"(__global__ void gram(const float* rows, float* gram, int p, int n, int each) {
+  const int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;
+  const int first = blockIdx.z * each, end = min(first + each, n);
+  if (i >= p || j >= p) return;
+  float sum = 0;
+  for (int r = first; r < end; ++r) sum += rows[r * p + i] * rows[r * p + j];
+  atomicAdd(gram + i * p + j, sum);
+})");
+  EXPECT_EQ(count_of(ptx, "bra.uni"), 0) << ptx;
+}
+
+// LLVM 19 leaves %SP without a value where local memory has 32-bit addresses.
+TEST(CompileClang, AddressesOnTheChipHave32Bits) {
+  const auto ptx = ptx_of(R"(__constant__ float factors[64];
+__global__ void k(const int* at, float* out) {
+  __shared__ float line[64];
+  float own[24];
+  for (int i = 0; i < 24; ++i) own[i] = i;
+  for (int i = 0; i < 64; ++i) own[at[i] % 24] += 1;
+  line[threadIdx.x] = own[at[64] % 24];
+  __syncthreads();
+  out[threadIdx.x] = line[at[threadIdx.x] & 63] * factors[at[threadIdx.x] & 63];
+})");
+  EXPECT_EQ(count_of(ptx, "cvta.local.u64 \t%SP, %SPL;"), 1) << ptx;
+  EXPECT_NE(ptx.find("ld.shared.f32 \t%f"), std::string::npos);
+  for (const std::string space : {"ld.shared.f32", "ld.const.f32"}) {
+    const auto load = ptx.find(space);
+    ASSERT_NE(load, std::string::npos) << space;
+    EXPECT_EQ(ptx.substr(ptx.find('[', load), 3), "[%r") << space;
+    EXPECT_NE(ptx[ptx.find('[', load) + 3], 'd') << space;
+  }
+}
+
 // A private array is in registers where the loops over it are unrolled.
 TEST(CompileClang, LoopsOverPrivateArraysAreUnrolledWhole) {
   for (const auto& [size, local] : {std::pair("64", false), std::pair("256", true)}) {
