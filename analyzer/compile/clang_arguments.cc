@@ -54,7 +54,7 @@ std::vector<std::string> driver_arguments(const ClangRequest& request, int parts
       "-O3",
       "-std=gnu++17",
       "-ffp-contract=fast",
-      "-fcuda-short-ptr",
+      "-fcuda-short-ptr",      // as nvcc: addresses of shared memory have 32 bits
       "-Wno-c++11-narrowing",  // nvcc takes both
       "-Wno-register",
       "-Wno-reserved-user-defined-literal",
@@ -162,7 +162,7 @@ Diagnostics make_invocation(clang::CompilerInvocation& invocation, const ClangRe
   };
   if (std::none_of(llvm_arguments.begin(), llvm_arguments.end(), sets_it))
     llvm_arguments.push_back(fmt::format("-{}={}", kUnrollThreshold, kMostUnrolled));
-  llvm_arguments.emplace_back("-nvptx-short-ptr");
+  llvm_arguments.emplace_back("-nvptx-short-ptr");  // clang passes it on only with libdevice
   return apply_llvm_arguments(llvm_arguments);
 }
 

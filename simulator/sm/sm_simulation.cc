@@ -44,17 +44,18 @@ constexpr double kWriteSectors = 1.9, kPartialWrite = 1.7, kLonePartialWrite = 2
 // by L2, and so many for those of other warps; as long as no more lines wait (the same measurement, and data/development).
 constexpr double kStoreWait = 40, kOthersMeet = 20;
 constexpr std::int64_t kOpenLines = 28;
-// A warp's store follows another at once that is able so few cycles later. Where stores are held up at L1's queue more often in a
-// row, others go between them.
-constexpr double kStoreBehindStore = 4;
+// A warp's access follows another at once that is able so few cycles later. Where stores, or loads, are held up at L1's queue more
+// often in a row, those of other warps go first that came before them.
+constexpr double kAtOnce = 4;
 constexpr int kPatientStores = 6, kPatientLoads = 6;
 // Cycles that a request waits for those of other SMs, by the share of the bandwidth that is in use, u: u / (1 - u) times the first of
 // these at the memory and the last at L2; at the memory also u times the second where it writes as much as it reads. The use is
 // averaged over kUseSpan cycles (data/hardware/h100_loaded_latency.csv).
-constexpr std::uint8_t kStoredAtL2 = 1 << 4;  // of SectorMap::Line::sectors
-// How much more of a line that L2 has makes room, by the part of what it keeps that came in between (h100_row_strides.csv).
-constexpr double kUsedAgain = 2;
 constexpr double kMemoryCrowd = 78, kMixedCrowd = 370, kL2Crowd = 27, kUseSpan = 8000, kMostUsed = 0.95;
+// How much more of a line that L2 has makes room, by the part of what it keeps that came in between
+// (data/hardware/h100_row_strides.csv); and a bit of SectorMap::Line::sectors: that it was stored to.
+constexpr double kUsedAgain = 2;
+constexpr std::uint8_t kStoredAtL2 = 1 << 4;
 // While this SM asks for less than its share, others take more, and it takes more later: cycles of the share of the memory's and of
 // L2's bandwidth that it can have left over. SMs begin in step, and drift apart: no more than this part of the time so far.
 constexpr double kMemoryLeft = 2000, kL2Left = 1000, kDrift = 1.0 / 8;
@@ -262,8 +263,8 @@ class SmRunner {
     int loads_held_up = 0;      // how many loads in a row did
     std::uint64_t turn = 0;     // of those that yield, the one with the least goes first
     bool goes_on = false;       // keeps its turn
-    double unhindered =
-        0;  // when its next item could begin, but for other warps since it last waited for a result
+    // When its next item could begin, if no other warp had been in its way since it last waited for a result.
+    double unhindered = 0;
     std::int64_t wave = 0;   // how many blocks its SM had started before its block
     std::int64_t local = 0;  // the first line of its local memory
     std::size_t place = 0;   // among the SM's warps
@@ -602,7 +603,7 @@ class SmRunner {
     Partition& partition = partitions_[warp.partition];
     const auto* access = std::get_if<MemoryAccess>(&item.what);
     const bool stores = warp.at_l1 && access != nullptr && access->kind == MemoryAccess::Kind::store;
-    const bool at_once = until.time < partition.free + kStoreBehindStore;
+    const bool at_once = until.time < partition.free + kAtOnce;
     const bool stored = std::exchange(warp.stores, stores);
     warp.loads_memory = warp.at_l1 && access != nullptr && access->kind == MemoryAccess::Kind::load;
     warp.goes_on = at_once && !(stored && stores);
@@ -1271,7 +1272,7 @@ class SmRunner {
     const int written = count - merged;
     // What L2 has whole needs no rest.
     double partial = kind.partial_at_memory ? written : 0;
-    if (written > 0) {
+    if (written > 0 && (partial > 0 || options_.bytes_at_l2 > 0)) {
       SectorMap::Line& at_l2 = read_[to.line];
       const bool stored = (at_l2.sectors & kStoredAtL2) != 0;
       const bool back = passed_ - at_l2.seen > options_.written_back_bytes;
@@ -1344,20 +1345,18 @@ class SmRunner {
   }
 
   // L2 keeps whole lines, in the order in which they were used last: it has one no more if as much as it holds has come since
-  // then. Returns whether it had the line before, and lost it.
-  bool use_at_l2(SectorMap::Line& line) {
-    if (options_.bytes_at_l2 <= 0) return false;
+  // then.
+  void use_at_l2(SectorMap::Line& line) {
+    if (options_.bytes_at_l2 <= 0) return;
     const double since = passed_ - line.seen;
-    const std::uint8_t had = line.sectors;
     if (!drawn_now_ && since > options_.bytes_at_l2) {
-      run_.counts.reread_bytes += 2 * kSectorBytes * (((had & 3) != 0) + ((had & 12) != 0));
+      run_.counts.reread_bytes += 2 * kSectorBytes * (((line.sectors & 3) != 0) + ((line.sectors & 12) != 0));
       line.sectors = 0;
     }
     // One that it has counts as more the longer it was not used.
     passed_ += options_.from_memory * kLineBytes *
                (line.sectors == 0 ? 1 : std::clamp(kUsedAgain * since / options_.bytes_at_l2, 0.0, 1.0));
     line.seen = static_cast<float>(passed_);
-    return had != 0 && line.sectors == 0;
   }
 
   // When a sector is there that L1 does not have.
@@ -1377,11 +1376,9 @@ class SmRunner {
     const auto bit = static_cast<std::uint8_t>(1 << sector);
     if ((read & bit) != 0) return after(latency);
     const bool first_of_pair = (read & (3 << (sector & 2))) == 0;
-    if (first_of_pair) {
-      run_.counts.first_bytes += 2 * kSectorBytes;
-    }
     read |= bit;
     if (first_of_pair) {
+      run_.counts.first_bytes += 2 * kSectorBytes;
       memory_debt_ += options_.from_memory;
       memory_now_ = memory_debt_ >= 1;
       if (memory_now_) memory_debt_ -= 1;

@@ -8,7 +8,6 @@
 //   nvcc -O3 -std=c++17 -arch=sm_90 tests/hardware/row_strides.cu -o row_strides && ./row_strides
 #include <cstdio>
 #include <cstdlib>
-#include <utility>
 
 namespace {
 
@@ -78,33 +77,35 @@ char* memory[2];
 float* result;
 cudaEvent_t before, after;
 
-template <Mode kMode, int kUnrolled>
-void run(long row, int warps) {
+// A launch of so many warps on each SM, unless the rows do not fit.
+template <class Launch>
+void run(const char* mode, int unrolled, long row, int warps, int steps, const Launch& launch) {
   const int threads = warps < 4 ? warps * 32 : 128, blocks = kSms * warps * 32 / threads;
-  const int steps = 64, passes = kMode == kTwice ? 4 : 1;
   if (static_cast<long>(blocks) * threads * row > kBytes) return;
   check(cudaEventRecord(before));
-  sweep<kMode, kUnrolled><<<blocks, threads>>>(reinterpret_cast<float*>(memory[0]), reinterpret_cast<float*>(memory[1]),
-                                               row / 4, steps, passes, result);
+  launch(blocks, threads, reinterpret_cast<float*>(memory[0]), reinterpret_cast<float*>(memory[1]));
   check(cudaEventRecord(after));
   check(cudaDeviceSynchronize());
   float ms = 0;
   check(cudaEventElapsedTime(&ms, before, after));
-  std::printf("%s,%d,%ld,%d,%d,%.2f\n", kNames[kMode], kUnrolled, row, warps, steps * passes, ms * 1000);
+  std::printf("%s,%d,%ld,%d,%d,%.2f\n", mode, unrolled, row, warps, steps, ms * 1000);
+}
+
+constexpr int kSteps = 64;
+
+template <Mode kMode, int kUnrolled>
+void run(long row, int warps) {
+  const int passes = kMode == kTwice ? 4 : 1;
+  run(kNames[kMode], kUnrolled, row, warps, kSteps * passes, [&](int blocks, int threads, float* p, float* q) {
+    sweep<kMode, kUnrolled><<<blocks, threads>>>(p, q, row / 4, kSteps, passes, result);
+  });
 }
 
 template <bool kSecond, int kAhead>
 void run_ahead(long row, int warps) {
-  const int threads = warps < 4 ? warps * 32 : 128, blocks = kSms * warps * 32 / threads, steps = 64;
-  if (static_cast<long>(blocks) * threads * row > kBytes) return;
-  check(cudaEventRecord(before));
-  sweep_ahead<kSecond, kAhead><<<blocks, threads>>>(reinterpret_cast<float*>(memory[0]),
-                                                    reinterpret_cast<float*>(memory[1]), row / 4, steps, result);
-  check(cudaEventRecord(after));
-  check(cudaDeviceSynchronize());
-  float ms = 0;
-  check(cudaEventElapsedTime(&ms, before, after));
-  std::printf("%s,%d,%ld,%d,%d,%.2f\n", kSecond ? "ahead_two" : "ahead", kAhead, row, warps, steps, ms * 1000);
+  run(kSecond ? "ahead_two" : "ahead", kAhead, row, warps, kSteps, [&](int blocks, int threads, float* p, float* q) {
+    sweep_ahead<kSecond, kAhead><<<blocks, threads>>>(p, q, row / 4, kSteps, result);
+  });
 }
 
 }  // namespace
