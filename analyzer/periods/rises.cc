@@ -56,6 +56,8 @@ class Rises {
     bool stops_all = false;    // a barrier
     bool splits = false;       // it is more than one basic block to ptxas
     bool read_only = false;    // of a load: ItemDetail::read_only
+    bool stuck = false;        // of a load: it cannot pass the last store before it
+    bool waits = false;        // for such a load
     int number = 0;            // of a load
     int depth = 0;             // of a load: how many loads must complete one after the other before it
     std::vector<int> sources;  // of a load: the loads that its address needs
@@ -290,12 +292,13 @@ class Rises {
 
   // ---- moving
 
-  void raise(Items& items, const std::vector<Place>& places) {
+  void raise(Items& items, std::vector<Place>& places) {
+    note_waits(items, places);
     std::vector<std::uint32_t> order;
     for (std::uint32_t i = 0; i < items.size(); ++i) {
       std::size_t at = order.size();
       if (places[i].loads && !places[i].stops_all && (places[i].stretch != none || places[i].machine_place))
-        while (at > 0 && order.size() - at < most_passed && passes(places[i], places[order[at - 1]])) --at;
+        at = passed_until(places, i, order);
       if (at < order.size()) at = behind_idle(items, places, i, order, at);
       if (const auto rises = order.size() - at; rises > 0) {
         auto detail = *items[i].detail;
@@ -306,6 +309,22 @@ class Rises {
       }
       order.insert(order.begin() + static_cast<std::ptrdiff_t>(at), i);
     }
+  }
+
+  // How far up a load may go. Where other loads must wait for each of the stores that it passes, it does so for one of them:
+  // ptxas keeps no more registers for it.
+  std::size_t passed_until(const std::vector<Place>& places, std::uint32_t load,
+                           const std::vector<std::uint32_t>& order) const {
+    bool passed_store = false;
+    std::size_t at = order.size();
+    while (at > 0 && order.size() - at < most_passed) {
+      const Place& before = places[order[at - 1]];
+      if (!passes(places[load], before)) break;
+      if (passed_store && before.waits && !places[load].read_only && !places[load].machine_place) break;
+      passed_store = passed_store || before.stops_loads;
+      --at;
+    }
+    return at;
   }
 
   // The first place from `at` on where the load gains by being: before something that waits or takes long, and not before
@@ -346,12 +365,29 @@ class Rises {
     return at;
   }
 
+  // Which loads cannot pass the last store before them, and what waits for those.
+  void note_waits(const Items& items, std::vector<Place>& places) const {
+    std::vector<int> behind_stores;
+    std::uint32_t store = none;
+    for (std::uint32_t i = 0; i < items.size(); ++i) {
+      Place& place = places[i];
+      place.stuck = place.loads && store != none && !passes(place, places[store]);
+      if (place.stuck) behind_stores.push_back(place.number);
+      if (place.stops_loads) store = i;
+      if (!items[i].detail || behind_stores.empty()) continue;
+      const auto& needs = items[i].detail->needs;
+      place.waits = std::any_of(needs.begin(), needs.end(), [&](const int load) {
+        return std::find(behind_stores.begin(), behind_stores.end(), load) != behind_stores.end();
+      });
+    }
+  }
+
   bool passes(const Place& load, const Place& before) const {
     if (before.stops_all) return false;
     if (load.machine_place && before.machine_place) return *load.machine_place < *before.machine_place;
     if (load.machine_place && before.is_run) return true;  // of which nothing is left
     if (before.stretch != load.stretch) return false;
-    if (before.loads) return before.depth > load.depth;
+    if (before.loads) return before.depth > load.depth || (before.stuck && !load.stuck);
     return !before.stops_loads || load.read_only || are_apart(load.access, before.access);
   }
 

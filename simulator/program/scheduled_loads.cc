@@ -48,6 +48,23 @@ bool holds_loads(const Item& item) {
          (access != nullptr && (access->kind == MemoryAccess::Kind::store || is_atomic(*access)));
 }
 
+// Whether both go to the same array, always the same number of bytes from each other, and do not meet.
+bool are_apart(const MemoryAccess& a, const MemoryAccess& b) {
+  if (!a.address || !b.address || a.array != b.array || !a.bytes || !b.bytes) return false;
+  std::optional<double> distance;
+  for (const std::int64_t first : {1'009, 4'999}) {
+    Bindings values;
+    std::int64_t value = first;
+    for (const Expression* address : {&*a.address, &*b.address})
+      for (const std::string& name : address->names())
+        if (values.try_emplace(name, value).second) value += first / 7;
+    const auto at = evaluate_number(*a.address, values), other = evaluate_number(*b.address, values);
+    if (!at || !other || (distance && *distance != *at - *other)) return false;
+    distance = *at - *other;
+  }
+  return *distance >= static_cast<double>(*b.bytes) || -*distance >= static_cast<double>(*a.bytes);
+}
+
 std::int64_t instructions_of(const Item& item) {
   const auto* run = std::get_if<Instructions>(&item.what);
   if (run == nullptr) return 1;
@@ -183,12 +200,14 @@ class LoadScheduler {
     std::int64_t instructions = 0;
     std::int64_t loads = 0, words = 0;
     double machine = 0;
+    const bool stores = std::any_of(repeat.body.begin(), repeat.body.end(), is_plain_store);
     for (const Item& item : repeat.body) {
       if (item.machine) machine += item.machine->total();
       if (is_nested(item) || (item.detail && item.detail->barrier)) return 1;
       if (const MemoryAccess* load = global_access(item, MemoryAccess::Kind::load)) {
         ++loads;
-        words += std::max<std::int64_t>(load->bytes.value_or(4) / 4, 1);
+        if (!stores || (item.detail && item.detail->read_only))  // others stay with their iteration
+          words += std::max<std::int64_t>(load->bytes.value_or(4) / 4, 1);
       }
       instructions += instructions_of(item);
     }
@@ -206,7 +225,7 @@ class LoadScheduler {
       times = kMostUnrolled;
     }
     return std::min<std::int64_t>(
-        std::min(times, std::max<std::int64_t>(kMostInFlight / words, 1)),
+        std::min(times, std::max<std::int64_t>(kMostInFlight / std::max<std::int64_t>(words, 1), 1)),
         static_cast<std::int64_t>(kMostItems / std::max<std::size_t>(repeat.body.size(), 1)));
   }
 
@@ -318,7 +337,7 @@ class LoadScheduler {
     for (std::size_t i = 0; i < body.size(); ++i) {
       Item& item = body[i];
       const auto rises = item.detail ? static_cast<std::size_t>(item.detail->rises) : 0;
-      const std::size_t place = was.size() - std::min(rises, was.size());
+      std::size_t place = was.size() - std::min(rises, was.size());
       const bool needs = item.detail && !item.detail->needs.empty();
       at_begin[i] = is_load(item) && !needs && !(waited && has_unknown_address(item)) &&
                     (!stores || (item.detail && item.detail->read_only));
@@ -333,6 +352,10 @@ class LoadScheduler {
                                         order.begin()) +
                1;
         at = std::max(at, begin);
+        if (const auto store = before_store(body, order, at, begin, i); store && !needs) {
+          at = *store;
+          place = static_cast<std::size_t>(std::find(was.begin(), was.end(), order[at]) - was.begin());
+        }
       }
       raise(item, static_cast<std::int64_t>(order.size() - at));
       insert(was, place, i);
@@ -340,6 +363,23 @@ class LoadScheduler {
       if (item.detail && item.detail->splits) begin = order.size();
       waited = waited || needs;
     }
+  }
+
+  // Where the store stands, of the iteration before, that a load at `at` may pass: nothing may be between them that waits.
+  static std::optional<std::size_t> before_store(const Items& body, const std::vector<std::size_t>& order,
+                                                 std::size_t at, std::size_t begin, std::size_t load) {
+    for (std::size_t before = at; before > begin; --before) {
+      const Item& item = body[order[before - 1]];
+      if (is_plain_store(item)) {
+        if (!is_load(body[load]) ||
+            !are_apart(std::get<MemoryAccess>(body[load].what), std::get<MemoryAccess>(item.what)))
+          return std::nullopt;
+        return before - 1;
+      }
+      if (!std::holds_alternative<Instructions>(item.what) || (item.detail && !item.detail->needs.empty()))
+        return std::nullopt;
+    }
+    return std::nullopt;
   }
 
   // A load behind a short branch of its own rises past what is before it, as far as it may.

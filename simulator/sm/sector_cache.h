@@ -23,6 +23,7 @@ class SectorCache {
     std::uint8_t stored = 0;               // sectors that a store finds
     double ready[4] = {0, 0, 0, 0};        // when each loaded sector is there
     double waiting[4] = {0, 0, 0, 0};      // bytes of each sector that were stored, and wait for others
+    double filled[4] = {0, 0, 0, 0};       // bytes of each sector that were stored since L1 has the line
     std::int64_t storer = -1;              // who stored to it last, …
     std::int64_t opened = 0;               // … when so many lines had been stored to, …
     double leaves = 0, leaves_others = 0;  // … and until when its own stores meet those, and those of others
@@ -59,6 +60,10 @@ class SectorMap {
   struct Line {
     float seen = 0;            // whatever the caller counts
     std::uint8_t sectors = 0;  // a bit each
+    std::uint8_t fresh = 0;    // those that memory gave and nothing has changed since, and of …
+    std::uint8_t changed = 0;  // … these those that one store has
+    // Bytes of each sector that were stored, no more than it has.
+    std::uint8_t filled[4] = {0, 0, 0, 0};
   };
   // Valid until the next call.
   Line& operator[](std::int64_t line);

@@ -56,6 +56,10 @@ constexpr double kMemoryCrowd = 78, kMixedCrowd = 370, kL2Crowd = 27, kUseSpan =
 // (data/hardware/h100_row_strides.csv); and a bit of SectorMap::Line::sectors: that it was stored to.
 constexpr double kUsedAgain = 2;
 constexpr std::uint8_t kStoredAtL2 = 1 << 4;
+// Rows that threads change in place, each its own, lines apart: so many sectors of the memory's bandwidth are lost for each that
+// is changed, with so many rows under way, and fewer with more (data/hardware/h100_stored_rows.csv).
+constexpr std::int64_t kRowLines = 2;
+constexpr double kInPlace = 82, kInPlaceRows = 4'096;
 // While this SM asks for less than its share, others take more, and it takes more later: cycles of the share of the memory's and of
 // L2's bandwidth that it can have left over. SMs begin in step, and drift apart: no more than this part of the time so far.
 constexpr double kMemoryLeft = 2000, kL2Left = 1000, kDrift = 1.0 / 8;
@@ -790,7 +794,8 @@ class SmRunner {
     const std::int64_t together = stores_together_[static_cast<std::size_t>(step.node->access)];
     const bool in_part = 2 * bytes_of_all * together < sectors_of_all * kSectorBytes;
     const StoreKind stored{static_cast<double>(bytes_of_all) / static_cast<double>(sectors_of_all),
-                           fills_sectors, in_part};
+                           fills_sectors, in_part,
+                           !fills_sectors && !unknown && are_rows(lines, step.threads)};
     Completion done{start, SmWait::on_chip};
     const bool loads = access.kind == MemoryAccess::Kind::load && !atomic;
     const double cycles_of_line = loads || is_asynchronous_copy(access)
@@ -829,6 +834,14 @@ class SmRunner {
       if (done.time > warp.all_loads.time) warp.last_load = step.node->load;
       warp.all_loads.later(done);
     }
+  }
+
+  // Whether each thread goes to a line of its own, with others between.
+  static bool are_rows(std::span<const LineSectors> lines, std::uint32_t threads) {
+    if (lines.size() < 2 || lines.size() < static_cast<std::size_t>(std::popcount(threads))) return false;
+    for (std::size_t i = 1; i < lines.size(); ++i)
+      if (std::abs(lines[i].line - lines[i - 1].line) < kRowLines) return false;
+    return true;
   }
 
   // Sectors whose addresses are not known, or drawn with a profile.
@@ -1191,9 +1204,11 @@ class SmRunner {
   Completion from_l2(double time, double sectors) {
     Completion begin{time, SmWait::latency};
     begin.later({memory_free_ - kQueue, SmWait::memory});
+    begin.later({written_back_, SmWait::memory});
     begin.later({l2_free_, l2_backlog_.because()});
     if (time >= l2_free_) l2_backlog_.clear();
-    l2_backlog_.stall(memory_free_ - kQueue - std::max(time, l2_free_), SmWait::memory);
+    l2_backlog_.stall(std::max(memory_free_ - kQueue, written_back_) - std::max(time, l2_free_),
+                      SmWait::memory);
     const double held = sectors * figures_.l2_sector_cycles;
     l2_backlog_.serve(held);
     l2_busy_ = l2_busy_ * std::exp(-std::max(0.0, time - l2_seen_) / kUseSpan) + held;
@@ -1233,6 +1248,7 @@ class SmRunner {
   struct StoreKind {
     double bytes;
     bool fills, partial_at_memory;
+    bool of_rows;  // each thread goes to a row of its own
   };
 
   // A store to part of a sector waits for others that fill more of it, each time as long; L2 sees them as one.
@@ -1246,11 +1262,7 @@ class SmRunner {
     // What a line waits for when it is stored to does not stay, nor what it has.
     for (unsigned rest = line.loaded; rest != 0; rest &= rest - 1)
       if (line.ready[std::countr_zero(rest)] > warp.unhindered) line.loaded = 0;
-    if (kind.fills) {  // the next load finds them
-      for (unsigned rest = sectors & ~line.loaded; rest != 0; rest &= rest - 1)
-        line.ready[std::countr_zero(rest)] = time;
-      line.loaded |= sectors;
-    }
+    fill(line, sectors, kind.bytes, time);
     line.stored |= sectors;
     meet(line, warp, time);
     constexpr double half = kSectorBytes / 2.0;
@@ -1272,20 +1284,63 @@ class SmRunner {
     const int written = count - merged;
     // What L2 has whole needs no rest.
     double partial = kind.partial_at_memory ? written : 0;
-    if (written > 0 && (partial > 0 || options_.bytes_at_l2 > 0)) {
+    double in_place = 0;
+    if (written > 0 && (partial > 0 || options_.bytes_at_l2 > 0 || options_.from_memory > 0)) {
       SectorMap::Line& at_l2 = read_[to.line];
       const bool stored = (at_l2.sectors & kStoredAtL2) != 0;
       const bool back = passed_ - at_l2.seen > options_.written_back_bytes;
       use_at_l2(at_l2);
       if (stored && back && options_.bytes_at_l2 > 0) run_.counts.rewritten_sectors += written;
-      partial *= static_cast<double>(sectors_in(sectors & ~at_l2.sectors)) / count;
+      int needs_rest = 0;
+      for (unsigned rest = sectors; rest != 0; rest &= rest - 1)
+        needs_rest += is_whole(at_l2, std::countr_zero(rest)) ? 0 : 1;
+      partial *= static_cast<double>(needs_rest) / count;
       at_l2.sectors |= kStoredAtL2;
+      fill(at_l2, sectors, kind.bytes);
+      if (kind.of_rows && options_.from_memory > kKept) in_place = changed_in_place(at_l2, sectors);
     }
     run_.counts.partial_store_sectors += partial;
     const double there = to_l2(time, turns * kWriteSectors).time;
     // Memory reads a sector that was written in part, with its neighbour, and takes both back.
     at_memory(there, options_.to_memory *
                          (written + (options_.to_memory > kKept ? partial * (kReadModifyWrite - 1) : 0)));
+    if (in_place > 0)
+      written_back_ = std::max(written_back_, there) + in_place * figures_.memory_sector_cycles;
+  }
+
+  // The next load finds what stores have filled.
+  static void fill(SectorCache::Line& line, std::uint8_t sectors, double bytes, double time) {
+    for (unsigned rest = sectors & ~line.loaded; rest != 0; rest &= rest - 1) {
+      const int sector = std::countr_zero(rest);
+      line.filled[sector] += bytes;
+      if (line.filled[sector] < kSectorBytes) continue;
+      line.ready[sector] = time;
+      line.loaded |= static_cast<std::uint8_t>(1 << sector);
+    }
+  }
+
+  // The same at L2: memory is not asked for what stores have filled.
+  static void fill(SectorMap::Line& line, std::uint8_t sectors, double bytes) {
+    for (unsigned rest = sectors; rest != 0; rest &= rest - 1) {
+      std::uint8_t& filled = line.filled[std::countr_zero(rest)];
+      filled = static_cast<std::uint8_t>(std::min<double>(filled + bytes, kSectorBytes));
+    }
+  }
+  static bool is_whole(const SectorMap::Line& line, int sector) {
+    return (line.sectors >> sector & 1) != 0 || line.filled[sector] == kSectorBytes;
+  }
+
+  // Sectors of the memory's bandwidth that are lost where the second store comes to what memory gave: L2 seems to write such a
+  // sector back at once, and what comes to it meanwhile waits.
+  double changed_in_place(SectorMap::Line& line, std::uint8_t sectors) const {
+    const auto again = static_cast<std::uint8_t>(sectors & line.changed);
+    line.changed = static_cast<std::uint8_t>((line.changed | (sectors & line.fresh)) & ~again);
+    line.fresh = static_cast<std::uint8_t>(line.fresh & ~sectors);
+    if (again == 0) return 0;
+    int warps = 0;
+    for (const Partition& partition : partitions_) warps += partition.warps;
+    const double rows = static_cast<double>(warps) * kLanes * options_.active_sms;
+    return sectors_in(again) * kInPlace * std::cbrt(kInPlaceRows / rows);
   }
 
   // What waits in a line, when one more store comes to it at that time: nothing any more, or what this store meets.
@@ -1351,7 +1406,8 @@ class SmRunner {
     const double since = passed_ - line.seen;
     if (!drawn_now_ && since > options_.bytes_at_l2) {
       run_.counts.reread_bytes += 2 * kSectorBytes * (((line.sectors & 3) != 0) + ((line.sectors & 12) != 0));
-      line.sectors = 0;
+      line.sectors = line.fresh = line.changed = 0;
+      std::fill(std::begin(line.filled), std::end(line.filled), std::uint8_t{0});
     }
     // One that it has counts as more the longer it was not used.
     passed_ += options_.from_memory * kLineBytes *
@@ -1374,7 +1430,7 @@ class SmRunner {
     std::uint8_t& read = line.sectors;
     use_at_l2(line);
     const auto bit = static_cast<std::uint8_t>(1 << sector);
-    if ((read & bit) != 0) return after(latency);
+    if (is_whole(line, sector)) return after(latency);
     const bool first_of_pair = (read & (3 << (sector & 2))) == 0;
     read |= bit;
     if (first_of_pair) {
@@ -1384,6 +1440,7 @@ class SmRunner {
       if (memory_now_) memory_debt_ -= 1;
     }
     if (!memory_now_) return after(figures_.l2_latency + distance + l2_crowd());
+    line.fresh |= bit;
     const double crowd = at_memory(there.time, first_of_pair ? random_ > 0 ? 2 * kRandomSector : 2 : 0);
     there.later({memory_free_, SmWait::memory});
     return after(figures_.memory_latency + distance + crowd);
@@ -1571,6 +1628,7 @@ class SmRunner {
   Backlog l1_backlog_{SmWait::on_chip}, l2_backlog_{SmWait::l2};
   std::array<double, kSmWaits> half_waits_{};
   double l1_free_ = 0, l2_free_ = 0, l2_write_free_ = 0, memory_free_ = 0, memory_debt_ = 0;
+  double written_back_ = 0;  // when memory has what was changed in place
   std::vector<std::unique_ptr<Warp>> warps_;
   std::vector<std::size_t> free_;
   std::uint64_t order_ = 0;

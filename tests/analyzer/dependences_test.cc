@@ -145,6 +145,25 @@ TEST(Rises, NotPastAStoreUnlessNothingWritesWhatIsLoaded) {
             "3; load; 1 needs 1; store chain 3.5; load rises 2; 1 needs 2; store");
 }
 
+// In place: a load passes the store before it, but no more of them, where another load must wait for each.
+TEST(Rises, PastOneStoreWhereOthersWaitForEach) {
+  EXPECT_EQ(
+      items_of("ld.global.f32 %f1, [%d1];\n"
+               "ld.global.f32 %f2, [%d2];\n"
+               "fma.rn.f32 %f3, %f1, %f2, %f2;\n"
+               "st.global.f32 [%d1], %f3;\n"
+               "ld.global.f32 %f4, [%d2+4];\n"
+               "ld.global.f32 %f5, [%d1+4];\n"
+               "fma.rn.f32 %f6, %f4, %f5, %f3;\n"
+               "st.global.f32 [%d1+4], %f6;\n"
+               "ld.global.f32 %f7, [%d2+8];\n"
+               "ld.global.f32 %f8, [%d1+8];\n"
+               "fma.rn.f32 %f9, %f7, %f8, %f6;\n"
+               "st.global.f32 [%d1+8], %f9;\n"),
+      "3; load; load; 1 needs 1 2; store chain 3.5; load; load rises 3; 1 needs 3 4; store chain 2.5; load; "
+      "load rises 2; 1 needs 5 6; store chain 3.5");
+}
+
 // An index and what it leads to: both indices are loaded first.
 TEST(Rises, LoadsThatWaitForOthersStayBehindThoseThatDoNot) {
   EXPECT_EQ(items_of("ld.global.u32 %r2, [%d1];\n"

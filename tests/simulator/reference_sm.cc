@@ -214,7 +214,7 @@ class ReferenceSm {
   struct Line {
     std::int64_t address = 0;
     unsigned loaded = 0, stored = 0;
-    std::array<double, 4> ready{}, waiting{};
+    std::array<double, 4> ready{}, waiting{}, filled{};
     std::ptrdiff_t storer = -1;  // the place in warps_ of the warp that stored last
     std::int64_t number = 0;     // of opened lines by then; 0: never
     double own_until = 0, others_until = 0;
@@ -471,7 +471,8 @@ class ReferenceSm {
           }
       } else if (access.kind == MemoryAccess::Kind::store) {
         do_store(warp, line, bits, turn, of_threads / sectors,
-                 stored_in_part(step, access, of_threads, sectors));
+                 stored_in_part(step, access, of_threads, sectors),
+                 of_threads < 32 * sectors && lines.size() == step.addresses.size() && are_rows(lines));
       } else {
         passed_over_ += each;
         done = std::max(done, do_load(line, bits, turn, before, each));
@@ -482,6 +483,13 @@ class ReferenceSm {
       warp.loads[step.load] = done;
       warp.all_loads = std::max(warp.all_loads, done);
     }
+  }
+
+  // More than one line, each 256 bytes from the next at least.
+  static bool are_rows(const std::map<std::int64_t, unsigned>& lines) {
+    for (auto at = lines.begin(); at != lines.end(); ++at)
+      if (const auto next = std::next(at); next != lines.end() && next->first - at->first < 2) return false;
+    return lines.size() > 1;
   }
 
   // Less than half of the sectors' bytes, with the other stores of its list to the same array.
@@ -542,7 +550,7 @@ class ReferenceSm {
     if (known != l1_.end()) {
       l1_.splice(l1_.begin(), l1_, known);
     } else {
-      l1_.push_front({address, 0, 0, {}, {}, -1, 0, 0, 0});
+      l1_.push_front({address, 0, 0, {}, {}, {}, -1, 0, 0, 0});
       const std::int64_t most = std::max<std::int64_t>(figures_.l1_bytes / 128, 4);
       const std::int64_t places = std::max(most, figures_.unified_l1_bytes / 128);
       std::int64_t others = 0;
@@ -593,7 +601,7 @@ class ReferenceSm {
   }
 
   double turn_at_l2(double time, double sectors) {
-    const double turn = std::max({time, l2_free_, memory_free_ - kLongestQueue});
+    const double turn = std::max({time, l2_free_, memory_free_ - kLongestQueue, written_back_});
     const double cycles = sectors * figures_.l2_sector_cycles;
     l2_busy_ = l2_busy_ * std::exp(-std::max(0.0, time - l2_busy_since_) / kSpan) + cycles;
     l2_busy_since_ = std::max(l2_busy_since_, time);
@@ -637,6 +645,11 @@ class ReferenceSm {
       }
       at_l2_.erase(address);
       stored_lines_.erase(address);
+      for (int sector = 0; sector < 4; ++sector) {
+        filled_.erase({address, sector});
+        of_memory_.erase({address, sector});
+        changed_.erase({address, sector});
+      }
     }
     const bool there = !at_l2_.insert(address).second;
     passed_ +=
@@ -652,7 +665,7 @@ class ReferenceSm {
         first_read_.try_emplace(address >> 36, static_cast<std::int64_t>(first_read_.size()), address)
             .first->second;
     const double way = figures_.sm_way + figures_.slice_way * slice_distance(array, address - line);
-    if (seen_.contains({address, sector}))
+    if (is_whole_at_l2(address, sector))
       return turn + ((stored ? figures_.stored_latency : figures_.l2_latency) + way + l2_crowd());
     const bool first = !seen_.contains({address, sector ^ 1});
     seen_.insert({address, sector});
@@ -663,12 +676,33 @@ class ReferenceSm {
       if (memory_has_it_) owed_ -= 1;
     }
     if (!memory_has_it_) return turn + (figures_.l2_latency + way + l2_crowd());
+    of_memory_.insert({address, sector});
     const double crowd = turn_at_memory(turn, first ? 2 : 0);
     return std::max(turn, memory_free_) + (figures_.memory_latency + way + crowd);
   }
 
+  bool is_whole_at_l2(std::int64_t address, int sector) const {
+    const auto found = filled_.find({address, sector});
+    return seen_.contains({address, sector}) || (found != filled_.end() && found->second == 32);
+  }
+
+  // Sectors of the memory's bandwidth that are lost where the second store comes to what memory gave.
+  double lost_in_place(std::int64_t address, unsigned sectors) {
+    double lost = 0;
+    double threads = 0;
+    for (const auto& partition : partitions_) threads += 32.0 * partition.warps;
+    for (int sector = 0; sector < 4; ++sector) {
+      if ((sectors >> sector & 1) == 0) continue;
+      if (changed_.erase({address, sector}) > 0)
+        lost += 82 * std::cbrt(4096 / (threads * options_.active_sms));
+      else if (of_memory_.erase({address, sector}) > 0)
+        changed_.insert({address, sector});
+    }
+    return lost;
+  }
+
   void do_store(const Warp& warp, std::int64_t address, unsigned sectors, double time, double bytes,
-                bool in_part) {
+                bool in_part, bool rows) {
     Line& line = line_of_l1(address);
     const std::ptrdiff_t storer = &warp - warps_.data();
     const bool hit = line.loaded != 0 || line.stored != 0;
@@ -703,13 +737,17 @@ class ReferenceSm {
     for (std::size_t sector = 0; sector < 4; ++sector)
       if ((line.loaded >> sector & 1) != 0 && line.ready[sector] > warp.unhindered) waits = true;
     if (waits) line.loaded = 0;
-    for (std::size_t sector = 0; sector < 4; ++sector)
-      if (whole && (sectors >> sector & 1) != 0 && (line.loaded >> sector & 1) == 0)
-        line.ready[sector] = time;
-    if (whole) line.loaded |= sectors;
+    for (std::size_t sector = 0; sector < 4; ++sector) {
+      if ((sectors >> sector & 1) == 0 || (line.loaded >> sector & 1) != 0) continue;
+      line.filled[sector] += bytes;
+      if (line.filled[sector] < 32) continue;
+      line.ready[sector] = time;
+      line.loaded |= 1U << sector;
+    }
     line.stored |= sectors;
+    double lost = 0;
     double rest = in_part ? leave : 0;  // of which memory needs the rest
-    if (leave > 0) {
+    if (leave > 0 && (rest > 0 || options_.bytes_at_l2 > 0 || options_.from_memory > 0)) {
       const bool before = stored_lines_.contains(address);
       if (before && options_.bytes_at_l2 > 0 && passed_ - seen_at_[address] > options_.written_back_bytes)
         run_.counts.rewritten_sectors += leave;
@@ -717,12 +755,17 @@ class ReferenceSm {
       stored_lines_.insert(address);
       double whole_at_l2 = 0;
       for (int sector = 0; sector < 4; ++sector)
-        whole_at_l2 += (sectors >> sector & 1) != 0 && seen_.contains({address, sector}) ? 1 : 0;
+        whole_at_l2 += (sectors >> sector & 1) != 0 && is_whole_at_l2(address, sector) ? 1 : 0;
       rest *= 1 - whole_at_l2 / std::popcount(sectors);
+      for (int sector = 0; sector < 4; ++sector)
+        if ((sectors >> sector & 1) != 0)
+          filled_[{address, sector}] = std::min(32, static_cast<int>(filled_[{address, sector}] + bytes));
+      if (rows && options_.from_memory > 0.5) lost = lost_in_place(address, sectors);
     }
     run_.counts.partial_store_sectors += rest;
     const double turn = stores_at_l2(time, turns * 1.9);
     turn_at_memory(turn, options_.to_memory * (leave + (options_.to_memory > 0.5 ? rest * 3 : 0)));
+    if (lost > 0) written_back_ = std::max(written_back_, turn) + lost * figures_.memory_sector_cycles;
   }
 
   // The turns that each sector takes: one, but for those at one address.
@@ -890,9 +933,11 @@ class ReferenceSm {
   std::vector<Warp> warps_;
   std::list<Line> l1_;  // the one that was used last is first
   std::set<std::pair<std::int64_t, int>> seen_;
-  std::map<std::int64_t, std::set<std::int64_t>> atomics_;  // the blocks that accessed a line
-  std::map<std::int64_t, double> slices_;                   // of four lines
-  std::map<std::int64_t, double> atomic_sectors_;           // when the atomics of a sector are done
+  std::set<std::pair<std::int64_t, int>> of_memory_, changed_;  // not stored to since; stored to once since
+  std::map<std::pair<std::int64_t, int>, int> filled_;          // bytes that were stored
+  std::map<std::int64_t, std::set<std::int64_t>> atomics_;      // the blocks that accessed a line
+  std::map<std::int64_t, double> slices_;                       // of four lines
+  std::map<std::int64_t, double> atomic_sectors_;               // when the atomics of a sector are done
   std::int64_t next_block_ = 0;
   std::vector<double> free_places_;
   std::vector<std::size_t> left_places_;
@@ -903,7 +948,7 @@ class ReferenceSm {
   double now_ = 0, end_ = 0, next_start_ = 0, barrier_free_ = 0, constant_free_ = 0;
   std::list<std::pair<std::int64_t, double>> constants_;  // lines, and from when they are there
   std::set<std::int64_t> constants_seen_;
-  double l1_free_ = 0, l2_free_ = 0, l2_stores_free_ = 0, memory_free_ = 0, owed_ = 0;
+  double l1_free_ = 0, l2_free_ = 0, l2_stores_free_ = 0, memory_free_ = 0, owed_ = 0, written_back_ = 0;
   double busy_ = 0, busy_since_ = 0, l2_busy_ = 0, l2_busy_since_ = 0;
   double passed_ = 0;  // bytes of lines that L2 has made room for
   std::set<std::int64_t> at_l2_, stored_lines_;

@@ -47,12 +47,12 @@ class RandomSmProgram {
 
   // Of the thread, the block and counters; of all blocks some the same.
   Expression address(bool global) {
-    constexpr std::array<std::int64_t, 6> strides = {0, 4, 4, 8, 36, 128};
+    constexpr std::array<std::int64_t, 7> strides = {0, 4, 4, 8, 36, 128, 288};
     Expression thread = Expression::name("threadIdx.x");
     if (one_in(6))
       thread = Expression::make(Expression::Operator::modulo, {times(7, std::move(thread)), Expression(13)});
     Expression made =
-        sum(times(strides[static_cast<std::size_t>(below(6))], std::move(thread)), Expression(4 * below(20)));
+        sum(times(strides[static_cast<std::size_t>(below(7))], std::move(thread)), Expression(4 * below(20)));
     if (global && !one_in(3))
       made = sum(std::move(made), times(256 * below(3), Expression::name("blockIdx.x")));
     if (open_ > 0 && !one_in(3)) made = sum(std::move(made), times(32 * below(6), counter()));

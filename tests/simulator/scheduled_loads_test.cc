@@ -97,6 +97,21 @@ TEST(ScheduledLoads, PassStoresThatCannotChangeThem) {
       "n / 2[c L1 L2+2 c(1,2) S L3 L4+5 c(3,4) S] n % 2[L5 L6 c(5,6) S]");
 }
 
+// A load of the next iteration passes the last store of this one, if it goes to other words of the same array.
+TEST(ScheduledLoads, PassTheStoreOfTheIterationBefore) {
+  const auto of = [](const std::string& address, const std::string& array) {
+    const std::string store =
+        "{store: {access: coalesced, bytes: 4, sectors: 4, address: " + address + ", array: " + array + "}}";
+    return scheduled(
+        loop("n", ", unrolled: [{iterations: 2}]", load + ", " + calc(", needs: [1]") + ", " + store));
+  };
+  const std::string same = "4 * threadIdx.x + 128 * i";
+  EXPECT_EQ(of(same, "a"), "n / 2[c L1 c(1) S L2+1 c(2) S] n % 2[L3 c(3) S]");
+  EXPECT_EQ(of(same, "b"), "n / 2[c L1 c(1) S L2 c(2) S] n % 2[L3 c(3) S]");
+  EXPECT_EQ(of(same + " + 128", "a"), "n / 2[c L1 c(1) S L2 c(2) S] n % 2[L3 c(3) S]");
+  EXPECT_EQ(of("4 * threadIdx.x * i", "a"), "n / 2[c L1 c(1) S L2 c(2) S] n % 2[L3 c(3) S]");
+}
+
 // A division is a branch to ptxas: loads of the next iteration stay behind it.
 TEST(ScheduledLoads, StayBehindDivisions) {
   EXPECT_EQ(
