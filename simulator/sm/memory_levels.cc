@@ -643,8 +643,10 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   const double from_memory = ratio(asked, first);
   options.from_memory = rounded(from_memory);
   const double taken = caches == CacheState::warm ? (1 - stays) * written : levels.memory_written_bytes;
-  options.to_memory =
-      rounded_along(ratio(taken, static_cast<double>(kSectorBytes) * levels.l2_writes), from_memory);
+  options.to_memory = rounded_along(
+      ratio(taken, static_cast<double>(kSectorBytes) *
+                       (levels.l2_writes + static_cast<double>(active_sms) * counts.atomic_first_sectors)),
+      from_memory);
   const double mixed =
       std::min(levels.memory_read_bytes, taken) / std::max(std::max(levels.memory_read_bytes, taken), 1.0);
   constexpr double turning_steps = 32;

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <optional>
 #include <queue>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -74,7 +75,11 @@ constexpr int kReadModifyWrite =
     4;  // sectors of memory for one that was written in part: a pair is read and written
 constexpr double kKept =
     0.5;  // of stored sectors that memory takes: where it is less, L2 puts parts together
-constexpr int kAtomicSectors = 3;  // that L2 could send in the time that it takes for a sector's atomics
+// Sectors that L2 could send in the time that it takes for the atomics of a warp in one sector, whose results nothing uses, or
+// which go back; and for each further thread in the sector (data/hardware/h100_atomic_rates.csv).
+constexpr double kReductionSectors = 2.45, kAtomicSectors = 3.65, kThreadAtSector = 0.17;
+// How much longer memory takes to give and take what atomics change than to copy as much.
+constexpr double kChangedAtMemory = 1.3;
 // Atomics on an H100: those of a warp that access different words of a sector are one turn of the slice of L2 that has
 // it, those at one address one each. Sectors of one slice take turns of this part of a sector's own, in floating point of
 // which a turn is longer. Lines that are neighbours share a slice.
@@ -506,6 +511,8 @@ class SmRunner {
         load_items_[static_cast<std::size_t>(node.load)] = node.item;
       }
       if (has_dependences(*node.item)) detailed_ = true;
+      if (node.item->detail)
+        for (const int needed : node.item->detail->needs) needed_.insert(needed);
       if (node.item->machine) code_bytes_ += node.item->machine->total() * kInstructionBytes;
       if (node.item->machine && node.item->machine->cycles > 0) cycles_known_ = true;
       most_loads_ = std::max(most_loads_, static_cast<std::size_t>(node.load) + 1);
@@ -788,6 +795,13 @@ class SmRunner {
     if (unknown) run_.accesses += static_cast<std::int64_t>(lines.size()) / kDrawnLines;
     std::int64_t sectors_of_all = 0;
     for (const LineSectors& line : lines) sectors_of_all += sectors_in(line.sectors);
+    if (atomic) {
+      const auto each =
+          static_cast<double>(std::popcount(step.threads)) / static_cast<double>(sectors_of_all);
+      const bool goes_back = step.node->load > 0 && (!detailed_ || needed_.contains(step.node->load));
+      sectors_of_atomic_ = (goes_back ? kAtomicSectors : kReductionSectors) +
+                           (profile != nullptr ? 0 : kThreadAtSector * std::max(each - 1, 0.0));
+    }
     count_pattern(access, unknown ? sectors_of_pattern(access, step.threads) : sectors_of_all);
     const std::int64_t bytes_of_all = std::popcount(step.threads) * access.bytes.value_or(4);
     const bool fills_sectors = bytes_of_all >= sectors_of_all * kSectorBytes;
@@ -949,6 +963,7 @@ class SmRunner {
     if (known.block >= 0 && known.block != warp.block->number) known.shared = true;
     known.block = warp.block->number;
     Completion there = at_l2_for_atomic(line, std::popcount(line.sectors), time);
+    if (!drawn_now_) atomic_from_memory(line, there);
     const double turn =
         figures_.atomic_thread_cycles * (known.shared || options_.atomics_shared ? options_.atomic_sms : 1);
     double& slice = slices_[line.line >> kSliceShift];
@@ -966,12 +981,30 @@ class SmRunner {
 
   // When the slice has the line, which takes L2 so many turns.
   Completion at_l2_for_atomic(const LineSectors& line, int turns, double time) {
-    Completion there = from_l2(time, turns * kAtomicSectors);
+    Completion there = from_l2(time, turns * sectors_of_atomic_);
     if (atomic_memory_ > 0) {  // L2 reads a pair that it has not, and writes it back
       at_memory(there.time, atomic_memory_ * std::popcount(line.sectors) * 4 * kRandomSector);
       there.later({memory_free_, SmWait::memory});
     }
     return there;
+  }
+
+  // Sectors that nothing on this SM has asked for yet.
+  void atomic_from_memory(const LineSectors& of, Completion& there) {
+    SectorMap::Line& line = read_[of.line];
+    use_at_l2(line);
+    double given = 0, taken = 0;
+    for (unsigned rest = of.sectors; rest != 0; rest &= rest - 1) {
+      const int sector = std::countr_zero(rest);
+      if (is_whole(line, sector)) continue;
+      ++run_.counts.atomic_first_sectors;
+      ++taken;
+      if (comes_from_memory(line, sector) && memory_now_) given += 2;
+    }
+    if (taken == 0) return;
+    at_memory(there.time, kChangedAtMemory * (given + options_.to_memory * taken));
+    if (given > 0)
+      there.later({memory_free_ + figures_.memory_latency - figures_.l2_latency, SmWait::memory});
   }
 
   // When the result is back, of what is `done` after its turns.
@@ -1415,6 +1448,18 @@ class SmRunner {
     line.seen = static_cast<float>(passed_);
   }
 
+  // Whether a sector that the SM asks for the first time is the first of its pair; memory_now_: whether memory gives that.
+  bool comes_from_memory(SectorMap::Line& line, int sector) {
+    const bool first_of_pair = (line.sectors & (3 << (sector & 2))) == 0;
+    line.sectors |= static_cast<std::uint8_t>(1 << sector);
+    if (!first_of_pair) return false;
+    run_.counts.first_bytes += 2 * kSectorBytes;
+    memory_debt_ += options_.from_memory;
+    memory_now_ = memory_debt_ >= 1;
+    if (memory_now_) memory_debt_ -= 1;
+    return true;
+  }
+
   // When a sector is there that L1 does not have.
   Completion read_from_l2(std::int64_t address, int sector, double time, bool stored, double turns) {
     Completion there = from_l2(time, options_.reads_at_l2 * turns);
@@ -1427,18 +1472,10 @@ class SmRunner {
       return Completion{there.time + way, there.time - now_ > way ? turn : SmWait::latency};
     };
     SectorMap::Line& line = read_[address];
-    std::uint8_t& read = line.sectors;
     use_at_l2(line);
     const auto bit = static_cast<std::uint8_t>(1 << sector);
     if (is_whole(line, sector)) return after(latency);
-    const bool first_of_pair = (read & (3 << (sector & 2))) == 0;
-    read |= bit;
-    if (first_of_pair) {
-      run_.counts.first_bytes += 2 * kSectorBytes;
-      memory_debt_ += options_.from_memory;
-      memory_now_ = memory_debt_ >= 1;
-      if (memory_now_) memory_debt_ -= 1;
-    }
+    const bool first_of_pair = comes_from_memory(line, sector);
     if (!memory_now_) return after(figures_.l2_latency + distance + l2_crowd());
     line.fresh |= bit;
     const double crowd = at_memory(there.time, first_of_pair ? random_ > 0 ? 2 * kRandomSector : 2 : 0);
@@ -1628,7 +1665,8 @@ class SmRunner {
   Backlog l1_backlog_{SmWait::on_chip}, l2_backlog_{SmWait::l2};
   std::array<double, kSmWaits> half_waits_{};
   double l1_free_ = 0, l2_free_ = 0, l2_write_free_ = 0, memory_free_ = 0, memory_debt_ = 0;
-  double written_back_ = 0;  // when memory has what was changed in place
+  double sectors_of_atomic_ = 0;  // that L2 could send meanwhile
+  double written_back_ = 0;       // when memory has what was changed in place
   std::vector<std::unique_ptr<Warp>> warps_;
   std::vector<std::size_t> free_;
   std::uint64_t order_ = 0;
@@ -1641,6 +1679,7 @@ class SmRunner {
   std::vector<std::int64_t> stores_together_;  // by access: stores of the same list to the same array
   std::size_t most_loads_ = 1;
   bool detailed_ = false;      // items say what they need
+  std::set<int> needed_;       // the numbers of the loads that items need
   bool cycles_known_ = false;  // of a warp for its instructions: MachineWork::cycles
   SectorMap read_;             // what this SM has read, and how many bytes had passed then
   double passed_ = 0;          // bytes that L2 has read from memory for this SM
@@ -1697,6 +1736,7 @@ void SmCounts::add(const SmCounts& other, double times) {
   first_bytes += times * other.first_bytes;
   reread_bytes += times * other.reread_bytes;
   rewritten_sectors += times * other.rewritten_sectors;
+  atomic_first_sectors += times * other.atomic_first_sectors;
 }
 
 std::int64_t unified_l1_bytes(ComputeCapability of) {

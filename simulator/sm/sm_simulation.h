@@ -124,8 +124,9 @@ struct SmCounts {
   double again_load_pieces = 0, again_store_pieces = 0;
   // That this SM has not read before, in the pieces of 64 bytes that memory gives.
   double first_bytes = 0;
-  double reread_bytes = 0;       // of these, what it had read before, and L2 has no more
-  double rewritten_sectors = 0;  // that it had stored to before, and L2 has written back since
+  double reread_bytes = 0;          // of these, what it had read before, and L2 has no more
+  double atomic_first_sectors = 0;  // of atomics, that this SM has not asked for before
+  double rewritten_sectors = 0;     // that it had stored to before, and L2 has written back since
   void add(const SmCounts& other, double times);
 };
 

@@ -223,6 +223,7 @@ class ReferenceSm {
   void look_for_details(const Items& items) {
     for (const Item& item : items) {
       if (has_dependences(item)) details_ = true;
+      if (item.detail) needed_.insert(item.detail->needs.begin(), item.detail->needs.end());
       if (item.machine && item.machine->cycles > 0) cycles_known_ = true;
       if (const auto* access = std::get_if<MemoryAccess>(&item.what)) {
         arrays_.try_emplace(access->array, static_cast<std::int64_t>(arrays_.size() + 1) << 43);
@@ -461,8 +462,8 @@ class ReferenceSm {
       const double turn = turn_at_l1(start, each);
       const bool floating = step.item->detail && step.item->detail->floating;
       if (is_atomic(access)) {
-        done =
-            std::max(done, do_atomic(*warp.block, line, bits, turns_of(step, access, line), floating, turn));
+        done = std::max(done, do_atomic(*warp.block, line, bits, turns_of(step, access, line), floating, turn,
+                                        sectors_of_atomic(step, sectors)));
       } else if (is_asynchronous_copy(access)) {
         for (int sector = 0; sector < 4; ++sector)
           if ((bits >> sector & 1) != 0) {
@@ -657,6 +658,18 @@ class ReferenceSm {
     seen_at = static_cast<float>(passed_);
   }
 
+  // Whether it is the first of its pair.
+  bool sees_first(std::int64_t address, int sector) {
+    const bool first = !seen_.contains({address, sector ^ 1});
+    seen_.insert({address, sector});
+    if (!first) return false;
+    run_.counts.first_bytes += 64;
+    owed_ += options_.from_memory;
+    memory_has_it_ = owed_ >= 1;
+    if (memory_has_it_) owed_ -= 1;
+    return true;
+  }
+
   double read(std::int64_t address, int sector, double time, bool stored, double weight) {
     const double turn = turn_at_l2(time, options_.reads_at_l2 * weight);
     l2_stores_free_ += options_.reads_at_l2 * weight * figures_.l2_sector_cycles;
@@ -667,14 +680,7 @@ class ReferenceSm {
     const double way = figures_.sm_way + figures_.slice_way * slice_distance(array, address - line);
     if (is_whole_at_l2(address, sector))
       return turn + ((stored ? figures_.stored_latency : figures_.l2_latency) + way + l2_crowd());
-    const bool first = !seen_.contains({address, sector ^ 1});
-    seen_.insert({address, sector});
-    if (first) {
-      run_.counts.first_bytes += 64;
-      owed_ += options_.from_memory;
-      memory_has_it_ = owed_ >= 1;
-      if (memory_has_it_) owed_ -= 1;
-    }
+    const bool first = sees_first(address, sector);
     if (!memory_has_it_) return turn + (figures_.l2_latency + way + l2_crowd());
     of_memory_.insert({address, sector});
     const double crowd = turn_at_memory(turn, first ? 2 : 0);
@@ -785,12 +791,34 @@ class ReferenceSm {
     return turns;
   }
 
+  // That L2 could send in the time that it takes for one of them.
+  double sectors_of_atomic(const Step& step, double sectors) const {
+    const bool goes_back = step.load > 0 && (!details_ || needed_.contains(step.load));
+    return (goes_back ? 3.65 : 2.45) +
+           0.17 * std::max(static_cast<double>(step.addresses.size()) / sectors - 1, 0.0);
+  }
+
+  // When L2 has the line.
+  double atomic_from_memory(std::int64_t address, unsigned sectors, double sent) {
+    use_line_of_l2(address);
+    double given = 0, taken = 0;
+    for (int sector = 0; sector < 4; ++sector) {
+      if ((sectors >> sector & 1) == 0 || is_whole_at_l2(address, sector)) continue;
+      run_.counts.atomic_first_sectors += 1;
+      taken += 1;
+      if (sees_first(address, sector) && memory_has_it_) given += 2;
+    }
+    if (taken == 0) return sent;
+    turn_at_memory(sent, 1.3 * (given + options_.to_memory * taken));
+    return given > 0 ? std::max(sent, memory_free_ + figures_.memory_latency - figures_.l2_latency) : sent;
+  }
+
   double do_atomic(const Block& block, std::int64_t address, unsigned sectors,
-                   const std::map<std::int64_t, int>& turns, bool floating, double time) {
+                   const std::map<std::int64_t, int>& turns, bool floating, double time, double each) {
     const int count = std::popcount(sectors);
     std::set<std::int64_t>& blocks = atomics_[address];
     blocks.insert(block.number);
-    const double sent = turn_at_l2(time, 3 * count);
+    const double sent = atomic_from_memory(address, sectors, turn_at_l2(time, each * count));
     const double one = figures_.atomic_thread_cycles *
                        (blocks.size() > 1 || options_.atomics_shared ? options_.atomic_sms : 1);
     double ready = 0;
@@ -933,6 +961,7 @@ class ReferenceSm {
   std::vector<Warp> warps_;
   std::list<Line> l1_;  // the one that was used last is first
   std::set<std::pair<std::int64_t, int>> seen_;
+  std::set<int> needed_;                                        // the numbers of the loads that items need
   std::set<std::pair<std::int64_t, int>> of_memory_, changed_;  // not stored to since; stored to once since
   std::map<std::pair<std::int64_t, int>, int> filled_;          // bytes that were stored
   std::map<std::int64_t, std::set<std::int64_t>> atomics_;      // the blocks that accessed a line

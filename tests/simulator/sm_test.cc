@@ -288,6 +288,25 @@ TEST(MemoryLevels, StoresFillSectorsWordByWord) {
   EXPECT_EQ(many.memory_read_bytes, 0);
 }
 
+// data/hardware/h100_atomic_rates.csv, in us: additions to elements 32 bytes apart, whose results nothing uses or something does, of
+// an array that L2 has and of one that memory has.
+TEST(MemoryLevels, AdditionsTakeL2AndMemoryTheirTime) {
+  const auto us = [](const std::string& needs, std::int64_t elements) {
+    return levels_of({fmt::format("[{{repeat: 16, counter: i, body: [{{load: {{access: strided, bytes: 4, "
+                                  "array: a, address: 32 * "
+                                  "((256 * blockIdx.x + threadIdx.x + 270336 * i) % {}), note: atomic}}}}, "
+                                  "{{instructions: 3{}}}]}}]",
+                                  elements, needs),
+                      {{1056, 1, 1}, {256, 1, 1}}},
+                     CacheState::warm)
+               .cycles /
+           gpu().clock_mhz;
+  };
+  EXPECT_NEAR(us(", needs: [2]", 1 << 19), 44, 5);
+  EXPECT_NEAR(us(", needs: [1]", 1 << 19), 66, 7);
+  EXPECT_NEAR(us(", needs: [1]", 1 << 25), 123, 12);
+}
+
 // data/hardware/h100_stored_rows.csv: 132 SMs with four warps each, 120 us where memory has the rows, and 40 where L2 has.
 TEST(MemoryLevels, RowsThatMemoryHasAreSlowToChangeInPlace) {
   const auto cycles = [](const std::string& to, CacheState caches) {
