@@ -61,6 +61,8 @@ constexpr std::uint8_t kStoredAtL2 = 1 << 4;
 // is changed, with so many rows under way, and fewer with more (data/hardware/h100_stored_rows.csv).
 constexpr std::int64_t kRowLines = 2;
 constexpr double kInPlace = 82, kInPlaceRows = 4'096;
+// For which L1 is held by each line of a store to parts of sectors, of which no two are in one line (there, `store`).
+constexpr double kLoneStoreCycles = 1.8;
 // While this SM asks for less than its share, others take more, and it takes more later: cycles of the share of the memory's and of
 // L2's bandwidth that it can have left over. SMs begin in step, and drift apart: no more than this part of the time so far.
 constexpr double kMemoryLeft = 2000, kL2Left = 1000, kDrift = 1.0 / 8;
@@ -815,6 +817,8 @@ class SmRunner {
     const double cycles_of_line = loads || is_asynchronous_copy(access)
                                       ? load_cycles(warp, step, access, lines, sectors_of_all, unknown) /
                                             static_cast<double>(lines.size())
+                                  : !atomic && !fills_sectors && lines.size() == static_cast<std::size_t>(sectors_of_all)
+                                      ? kLoneStoreCycles
                                       : 1;
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const LineSectors& line = lines[i];
