@@ -509,7 +509,19 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   options.from_memory = rounded(1 - stays, counting_steps);
   options.random_bytes_at_l2 = kL2Random / kL2InUse * l2;
   const double l2_keeps = kL2Gone / kL2InUse * l2;
-  if (whole.all_bytes > l2_keeps) options.bytes_at_l2 = l2_keeps / static_cast<double>(active_sms);
+  // The blocks that run at once, from where a row or a plane of blocks begins, in the middle: indices wrap around at the ends of
+  // the grid. How often they read the same.
+  const std::int64_t at_once = std::min(blocks, sms * active_blocks);
+  Footprint those;
+  double alike = 1;
+  if (whole.all_bytes > l2_keeps) {
+    const auto& grid = launch.size.grid;
+    const std::int64_t together = grid[2] > 1 ? grid[0] * grid[1] : grid[0];
+    those = footprint.of_blocks((blocks - at_once) / 2 / together * together, at_once);
+    const double apart = static_cast<double>(at_once) * footprint.of_blocks(blocks / 2, 1).read_bytes;
+    if (those.read_bytes > 0) alike = std::max(apart / those.read_bytes, 1.0);
+    options.bytes_at_l2 = alike * l2_keeps / static_cast<double>(active_sms);
+  }
   options.written_back_bytes = l2 / static_cast<double>(active_sms);
   options.places = &launch.places;
   options.code_in_cache = caches == CacheState::warm;
@@ -608,14 +620,7 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   // more than L2 holds: then what SMs ask for is read as often as they do.
   double passes = 0, reread = 0, rewritten = 0;
   if (levels.unknown_share + levels.profiled_share < kFewUnknown && whole.all_bytes > l2_keeps) {
-    const std::int64_t at_once = std::min(blocks, sms * active_blocks);
-    // From where a row or a plane of blocks begins, in the middle: indices wrap around at the ends of the grid.
-    const auto& grid = launch.size.grid;
-    const std::int64_t together = grid[2] > 1 ? grid[0] * grid[1] : grid[0];
-    const std::int64_t middle = (blocks - at_once) / 2 / together * together;
-    const double apart = static_cast<double>(at_once) * footprint.of_blocks(blocks / 2, 1).read_bytes;
-    const Footprint those = footprint.of_blocks(middle, at_once);
-    const double once = static_cast<double>(active_sms) * ratio(those.read_bytes, apart);
+    const double once = static_cast<double>(active_sms) / alike;
     reread = once * counts.reread_bytes;
     rewritten = static_cast<double>(kSectorBytes * active_sms) * counts.rewritten_sectors;
     // Where the blocks that run at once leave room in L2, MemoryTraffic knows what later ones find there.
