@@ -29,7 +29,9 @@ Result<KernelParameter> parameter_of(const execute::ParameterInfo& info, const K
   const bool whole = info.type == "u8" || info.type == "s8" || info.type == "u16" || info.type == "s16" ||
                      info.type == "u32" || info.type == "s32" || info.type == "u64" || info.type == "s64" ||
                      info.type == "b8" || info.type == "b16" || info.type == "b32" || info.type == "b64";
-  const bool scalar = info.bytes == 1 || info.bytes == 2 || info.bytes == 4 || info.bytes == 8;
+  const bool structure = info.type == "b8" && info.bytes != 1;
+  const bool scalar =
+      !structure && (info.bytes == 1 || info.bytes == 2 || info.bytes == 4 || info.bytes == 8);
   if (argument != nullptr && (argument->type.find('*') != std::string::npos)) {
     parameter.kind = Kind::pointer;
   } else if (info.type == "f32" || info.type == "f64" ||

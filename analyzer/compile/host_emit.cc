@@ -1,7 +1,12 @@
 // Launches, as steps of the program.
+#include <clang/AST/ASTContext.h>
 #include <clang/AST/ExprCXX.h>
+#include <clang/AST/RecordLayout.h>
 #include <clang/Basic/SourceManager.h>
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
 
 #include "analyzer/compile/clang_signatures.h"
 #include "analyzer/compile/host_interpreter.h"
@@ -12,6 +17,13 @@ namespace {
 
 using Kind = HostValue::Kind;
 constexpr std::size_t most_steps = 20'000;
+
+// Nothing: what it is was not found.
+const HostValue* member_of(const HostValue& whole, const HostPlace::Part& part) {
+  static const HostValue zero = HostValue::of(0);
+  const auto found = whole.members.find(part);
+  return found != whole.members.end() ? found->second.get() : whole.whole ? &zero : nullptr;
+}
 
 }  // namespace
 
@@ -112,6 +124,54 @@ std::optional<Expression> HostInterpreter::array_of(const HostValue& pointer) {
                 pointer.expression);
 }
 
+// Of a structure its fields, by the names that the kernel program gives to parts of a parameter.
+void HostInterpreter::pass_argument(const PartOfArgument& part, clang::QualType type, const HostValue& value,
+                                    HostLaunch& launch) {
+  const std::string name = part.offset == 0 ? part.name : fmt::format("{}_{}", part.name, part.offset);
+  if (type->isPointerType()) {
+    if (const auto array = array_of(value))
+      launch.arrays.emplace_back(name, *array);
+    else if (const auto number = expression_of_value(value); number && *number == Expression(0))
+      launch.arguments.emplace_back(name, *number);  // null
+  } else if (type->isIntegralOrEnumerationType()) {
+    // A value without a name is data that nobody could give.
+    const auto expression = expression_of_value(value);
+    if (expression && symbols_.is_readable(*expression)) launch.arguments.emplace_back(name, *expression);
+  } else if (const auto* record = type->getAsRecordDecl()) {
+    if (value.is(Kind::record)) pass_fields(part, *record, value, launch);
+  } else if (const clang::ConstantArrayType* array = context_.getAsConstantArrayType(type)) {
+    constexpr std::int64_t most_elements = 256;
+    const std::int64_t bytes = context_.getTypeSizeInChars(array->getElementType()).getQuantity();
+    const auto elements = static_cast<std::int64_t>(array->getSize().getLimitedValue());
+    for (std::int64_t i = 0; i < std::min(elements, most_elements) && value.is(Kind::array); ++i)
+      if (const HostValue* element = member_of(value, {nullptr, i}))
+        pass_argument({part.name, part.offset + i * bytes}, array->getElementType(), *element, launch);
+  } else if (const auto number = number_of(value)) {
+    constexpr double largest_whole = 1e15;
+    const bool whole = std::abs(*number) < largest_whole &&
+                       *number == static_cast<double>(static_cast<std::int64_t>(*number));
+    launch.arguments.emplace_back(
+        name, whole ? Expression(static_cast<std::int64_t>(*number)) : Expression::decimal(*number));
+  }
+}
+
+void HostInterpreter::pass_fields(const PartOfArgument& part, const clang::RecordDecl& record,
+                                  const HostValue& value, HostLaunch& launch) {
+  if (record.isInvalidDecl() || !record.isCompleteDefinition() || record.isDependentContext()) return;
+  const clang::ASTRecordLayout& layout = context_.getASTRecordLayout(&record);
+  if (const auto* with_bases = llvm::dyn_cast<clang::CXXRecordDecl>(&record))
+    for (const clang::CXXBaseSpecifier& base : with_bases->bases())
+      if (const auto* of = base.getType()->getAsCXXRecordDecl(); of != nullptr && !base.isVirtual())
+        pass_fields({part.name, part.offset + layout.getBaseClassOffset(of).getQuantity()}, *of, value,
+                    launch);
+  for (const clang::FieldDecl* field : record.fields()) {
+    const HostValue* member = field->isBitField() ? nullptr : member_of(value, {field, 0});
+    if (member == nullptr) continue;
+    const auto offset = static_cast<std::int64_t>(layout.getFieldOffset(field->getFieldIndex()) / 8);
+    pass_argument({part.name, part.offset + offset}, field->getType(), *member, launch);
+  }
+}
+
 void HostInterpreter::emit_launch(const clang::FunctionDecl* kernel, const HostValue& grid,
                                   const HostValue& block, const HostValue& shared,
                                   const std::vector<HostValue>& arguments, const clang::Expr* site) {
@@ -129,24 +189,7 @@ void HostInterpreter::emit_launch(const clang::FunctionDecl* kernel, const HostV
     const clang::ParmVarDecl* parameter = definition->getParamDecl(i);
     const std::string name =
         parameter->getNameAsString().empty() ? fmt::format("arg{}", i) : parameter->getNameAsString();
-    const HostValue value = converted(arguments[i], parameter->getType());
-    if (parameter->getType()->isPointerType()) {
-      if (const auto array = array_of(value))
-        launch.arrays.emplace_back(name, *array);
-      else if (const auto number = expression_of_value(value); number && *number == Expression(0))
-        launch.arguments.emplace_back(name, *number);  // null
-    } else if (parameter->getType()->isIntegralOrEnumerationType()) {
-      // A value without a name is data that nobody could give.
-      const auto expression = expression_of_value(value);
-      if (expression && symbols_.is_readable(*expression)) launch.arguments.emplace_back(name, *expression);
-
-    } else if (const auto number = number_of(value)) {
-      constexpr double largest_whole = 1e15;
-      const bool whole = *number == static_cast<double>(static_cast<std::int64_t>(*number)) &&
-                         *number<largest_whole&& * number> - largest_whole;
-      launch.arguments.emplace_back(
-          name, whole ? Expression(static_cast<std::int64_t>(*number)) : Expression::decimal(*number));
-    }
+    pass_argument({name, 0}, parameter->getType(), converted(arguments[i], parameter->getType()), launch);
   }
   HostStep step;
   step.launch = std::move(launch);

@@ -173,6 +173,15 @@ class HostInterpreter {
                    const HostValue& shared, const std::vector<HostValue>& arguments, const clang::Expr* site);
   Dimensions dimensions_of(const HostValue& value, const char* what, const clang::Expr* site);
   std::optional<Expression> array_of(const HostValue& pointer);
+  // Of a kernel's parameter: what begins at this byte.
+  struct PartOfArgument {
+    std::string name;
+    std::int64_t offset = 0;
+  };
+  void pass_argument(const PartOfArgument& part, clang::QualType type, const HostValue& value,
+                     HostLaunch& launch);
+  void pass_fields(const PartOfArgument& part, const clang::RecordDecl& record, const HostValue& value,
+                   HostLaunch& launch);
   void emit(HostStep step, const clang::Expr* site);
   template <class Work>
   std::vector<HostStep> collect(Work work) {

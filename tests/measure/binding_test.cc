@@ -29,6 +29,7 @@ const std::map<std::string, std::string> kFiles = {
      "  if (x < n && y < n && y < rows) { tile[place] = in[y * n + x]; out[x * n + y] = tile[place]; }\n"
      "}\n"},
     {"struct.cu", "struct Pair { int a, b, c; };\n__global__ void pair(Pair p, int *x) { *x = p.a; }\n"},
+    {"two.cu", "struct Two { int a, b; };\n__global__ void two(Two p, int *x) { *x = p.a + p.b; }\n"},
     {"program.yaml", "program: [calc: 3]\n"}};
 
 struct Made {
@@ -160,6 +161,8 @@ TEST(Binding, SaysWhatIsMissingOrWrong) {
       {head + "launches: [{kernel: scale.cu, entry: scala, threads: N}]\n", "did you mean `scale`?"},
       {head + "launches: [{kernel: struct.cu, threads: N}]\n",
        "the argument `p` of _Z4pair4PairPi is Pair (12 bytes)"},
+      {head + "launches: [{kernel: two.cu, threads: N, arguments: {p: 1, p_4: 2}}]\n",
+       "the argument `p` of _Z4two4TwoPi is Two (8 bytes)"},
       {head + arrays +
            "launches:\n  - {kernel: scale.cu, entry: scale, blocks: N, threads_per_block: 2048, arguments: "
            "{" +
