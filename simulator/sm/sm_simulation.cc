@@ -814,12 +814,13 @@ class SmRunner {
                            !fills_sectors && !unknown && are_rows(lines, step.threads)};
     Completion done{start, SmWait::on_chip};
     const bool loads = access.kind == MemoryAccess::Kind::load && !atomic;
-    const double cycles_of_line = loads || is_asynchronous_copy(access)
-                                      ? load_cycles(warp, step, access, lines, sectors_of_all, unknown) /
-                                            static_cast<double>(lines.size())
-                                  : !atomic && !fills_sectors && lines.size() == static_cast<std::size_t>(sectors_of_all)
-                                      ? kLoneStoreCycles
-                                      : 1;
+    const double cycles_of_line =
+        loads || is_asynchronous_copy(access)
+            ? load_cycles(warp, step, access, lines, sectors_of_all, unknown) /
+                  static_cast<double>(lines.size())
+        : !atomic && !fills_sectors && lines.size() == static_cast<std::size_t>(sectors_of_all)
+            ? kLoneStoreCycles
+            : 1;
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const LineSectors& line = lines[i];
       const double looked_up = look_up(start, cycles_of_line);

@@ -162,7 +162,7 @@ TEST(Binding, SaysWhatIsMissingOrWrong) {
       {head + "launches: [{kernel: struct.cu, threads: N}]\n",
        "the argument `p` of _Z4pair4PairPi is Pair (12 bytes)"},
       {head + "launches: [{kernel: two.cu, threads: N, arguments: {p: 1, p_4: 2}}]\n",
-       "the argument `p` of _Z4two4TwoPi is Two (8 bytes)"},
+       "the argument `p` of _Z3two3TwoPi is Two (8 bytes)"},
       {head + arrays +
            "launches:\n  - {kernel: scale.cu, entry: scale, blocks: N, threads_per_block: 2048, arguments: "
            "{" +

@@ -457,8 +457,9 @@ class ReferenceSm {
     const bool loads = access.kind == MemoryAccess::Kind::load || is_asynchronous_copy(access);
     const double each =
         loads && !is_atomic(access) ? l1_cycles(step, bytes, lines) / static_cast<double>(lines.size())
-        : !is_atomic(access) && of_threads < 32 * sectors && sectors == static_cast<double>(lines.size()) ? 1.8
-                                                                                                         : 1;
+        : !is_atomic(access) && of_threads < 32 * sectors && sectors == static_cast<double>(lines.size())
+            ? 1.8
+            : 1;
     double before = 0;  // cycles of L1 that lines before took
     for (const auto& [line, bits] : lines) {
       const double turn = turn_at_l1(start, each);
