@@ -74,7 +74,7 @@ ExprId LoopAnalysis::stay_condition(const Loop::Exit& exit, std::uint32_t index)
 void LoopAnalysis::heed_other_exits(std::uint32_t loop_index, TripCount& trip) {
   const auto& cfg = evaluator_.cfg();
   const auto& loop = cfg.loops[loop_index];
-  if (loop.exits.size() < 2 || trip.of_ends || trip.positive_step) return;
+  if (loop.exits.size() < 2 || trip.positive_step) return;
   auto& exprs = evaluator_.exprs();
   const auto counted = loop.exits[trip.exit].from;
   std::optional<ExprId> most;

@@ -27,7 +27,8 @@ class Stretches {
 // Writes ItemDetail::rises of loads, of items that have their instructions (ItemDetail::made_of) and needs. ptxas moves a
 // load up within straight-line code, with what computes its address: behind the last load before it that waits for no
 // more loads than it does, and not past a store, unless nothing writes what it loads (ld.global.nc) or their addresses
-// differ by a constant, nor past an atomic or a barrier. The load needs what its address needs. Where the machine code is known (`places`), its
+// differ by a constant, nor past an atomic or a barrier; past no more than one store where something waits for loads that
+// cannot pass the stores. The load needs what its address needs. Where the machine code is known (`places`), its
 // order decides, also past branches that ptxas makes predicates of. Runs of calculation are
 // cut where the straight-line code of a load begins.
 void write_rises(const analysis::KernelFlow& flow, const RegisterUses& uses,

@@ -135,6 +135,27 @@ TEST(Pipeline, ALoopEndsAtTheFirstOfItsExits) {
   }
 }
 
+// The same where arguments say how many rows, and which: the guard has no maximum over the threads, but its ends.
+TEST(Pipeline, ALoopWhoseGuardHasNoMaximumEndsAtItsCount) {
+  const std::string text = R"(extern "C" __global__ void some_rows(int n, int rows, float *a) {
+#pragma unroll 1
+  for (int k = 0; k < rows; ++k) {
+    int i = (blockIdx.x * rows + k) * 256 + threadIdx.x;
+    if (i >= n) break;
+    a[i] = 1;
+  }
+}
+)";
+  for (const auto& way : ways_to_compile()) {
+    SCOPED_TRACE(way.name);
+    const auto analysis = analyze_text(text, way.options, {.kernel = "some_rows"});
+    ASSERT_TRUE(analysis) << to_text(analysis.diagnostics());
+    const auto& program = analysis->kernels[0].program;
+    const Bindings values{{"blockDim.x", 256}, {"gridDim.x", 100}, {"n", 1 << 20}, {"rows", 5}};
+    EXPECT_EQ(count(flat(program, values), PeriodKind::store), 5) << to_yaml(program);
+  }
+}
+
 TEST(Pipeline, ALoopThatDataMayLeaveRunsToItsEndAndSaysSo) {
   const auto text = read_file("tests/analyzer/kernels/loops.cu");
   for (const auto& way : ways_to_compile()) {
