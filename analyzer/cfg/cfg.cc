@@ -162,13 +162,28 @@ class Builder {
     find_dominators_and_loops();
   }
 
+  // Labels that nothing goes to are of the debugger's tables: clang writes some around each inlined call.
+  void start_at_targets(std::vector<bool>& starts) {
+    const auto start_at = [&](std::uint32_t label) {
+      if (label >= function_.labels.size()) return;
+      if (const auto target = function_.labels[label].instruction; target < starts.size())
+        starts[target] = true;
+    };
+    for (const auto& instruction : function_.instructions)
+      for (std::uint32_t o = 0; o < instruction.operand_count; ++o)
+        if (const auto& operand = code_.operands()[instruction.first_operand + o];
+            operand.kind == ptx::Operand::Kind::label)
+          start_at(operand.symbol);
+    for (const auto& list : function_.branch_targets)
+      for (const auto label : list.labels) start_at(label);
+  }
+
   void split_blocks() {
     const auto count = static_cast<std::uint32_t>(function_.instructions.size());
     std::vector<bool> starts(count + 1, false);
     starts[0] = true;
     starts[count] = true;
-    for (const auto& label : function_.labels)
-      if (label.instruction <= count) starts[label.instruction] = true;
+    start_at_targets(starts);
     for (std::uint32_t i = 0; i < count; ++i) {
       const auto jump = code_.jump(i);
       if (jump != ptx::no_index) starts[jump] = true;
