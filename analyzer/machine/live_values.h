@@ -15,6 +15,12 @@
 
 namespace warptime::machine {
 
+// How many registers of 32 bits a value of a PTX type takes.
+inline int registers_of_type(std::string_view type) {
+  if (type == "pred") return 0;
+  return std::max(1, (ptx::type_bytes(type) + 3) / 4);
+}
+
 // Which registers of the PTX become registers of the machine, and what each instruction does to them.
 class LiveValues {
  public:
@@ -51,11 +57,6 @@ class LiveValues {
   }
 
  private:
-  static int registers_of_type(std::string_view type) {
-    if (type == "pred") return 0;
-    return std::max(1, (ptx::type_bytes(type) + 3) / 4);
-  }
-
   // Where a value is kept: in a register of each thread, in one of the warp's uniform registers, or nowhere: parameters and
   // constants are operands of the instructions that read them.
   enum class Where : std::uint8_t { of_thread, of_warp, nowhere };

@@ -153,6 +153,10 @@ std::optional<ChipAccess> OnChip::access_of(std::uint32_t i, std::uint32_t loop,
     if (!ptx::has_part(ins.opcode, "x4") || !ptx::has_part(ins.opcode, "m8n8")) return access;
   }
   access.bytes = std::max<std::int64_t>(1, access.bytes);
+  if (space == StateSpace::constant) {
+    if (!constants_) constants_.emplace(flow_.code);
+    access.own_bytes = constants_->own_bytes(i);
+  }
   const ptx::Variable* only = nullptr;  // addresses in two constant arrays are of neither
   access.address = conditions_.place_on_chip(address, loop, facts, [&](ExprId symbol) {
     const auto* variable = evaluator.variable_of(symbol);

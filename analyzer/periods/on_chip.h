@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "analyzer/periods/conditions.h"
+#include "analyzer/periods/constant_registers.h"
 #include "analyzer/periods/flow.h"
 #include "simulator/program/item_detail.h"
 
@@ -40,6 +41,7 @@ class OnChip {
   Conditions& conditions_;
   bool laid_out_ = false;
   std::unordered_map<const ptx::Variable*, std::int64_t> begins_;  // of shared and local variables
+  std::optional<ConstantRegisters> constants_;
 };
 
 }  // namespace warptime::periods

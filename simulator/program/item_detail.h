@@ -28,6 +28,9 @@ struct ChipAccess {
   std::optional<double> ways = {};
   // Where data decide the address, for each thread another: the bytes that they choose from.
   std::optional<std::int64_t> scattered = {};
+  // Of a constant: of its bytes, those that ptxas loads with an index in a register of each thread (LDC), also where all
+  // threads have the same, since what uses them has no place for a uniform register.
+  std::int64_t own_bytes = 0;
   // Of a constant, where the machine code keeps its index: in the instruction; in a register that all threads of a warp share
   // (ULDC); in one of each thread (LDC). Only programs that schedule_loads() has changed say so. Not in the file.
   enum class Index : std::uint8_t { none, shared, own } index = Index::none;

@@ -343,7 +343,7 @@ class ProgramReader {
 
   ChipAccess read_chip_access(const Node& node) {
     ChipAccess access;
-    Fields fields(reader_, node, {"load", "store", "atomic", "bytes", "address", "scattered"},
+    Fields fields(reader_, node, {"load", "store", "atomic", "bytes", "address", "scattered", "own_bytes"},
                   "an access on the chip");
     const Node* space = nullptr;
     for (std::size_t kind = 0; kind < kChipAccessKinds.size(); ++kind) {
@@ -368,6 +368,8 @@ class ProgramReader {
       access.address = reader_.expression(*address, "`address`");
     if (const Node* scattered = fields.find("scattered"))
       access.scattered = read_in_range(*scattered, "scattered", 1, std::numeric_limits<std::int64_t>::max());
+    if (const Node* own = fields.find("own_bytes"))
+      access.own_bytes = read_in_range(*own, "own_bytes", 1, access.bytes).value_or(0);
     return access;
   }
 

@@ -261,6 +261,7 @@ class YamlWriter {
       put(separator, '{', kChipAccessKinds[kind], ": ", kChipSpaces[space], ", bytes: ", access.bytes);
       if (access.address) put(", address: ", Formula{*access.address});
       if (access.scattered) put(", scattered: ", *access.scattered);
+      if (access.own_bytes != 0) put(", own_bytes: ", access.own_bytes);
       put('}');
       separator = ", ";
     }
@@ -368,6 +369,7 @@ void add_detail(const ItemDetail& detail, Json& json) {
     one["bytes"] = access.bytes;
     if (access.address) one["address"] = to_json_value(*access.address);
     if (access.scattered) one["scattered"] = *access.scattered;
+    if (access.own_bytes != 0) one["own_bytes"] = access.own_bytes;
     json["on_chip"].push_back(std::move(one));
   }
   if (detail.barrier) json["barrier"] = true;

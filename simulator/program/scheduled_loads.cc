@@ -18,6 +18,7 @@ using Operator = Expression::Operator;
 using Replacement = std::map<std::string, Expression, std::less<>>;
 
 // What ptxas 13 and NVVM do for sm_90, by the loops of tests/development.
+constexpr std::int64_t kUniformBytes = 8;        // that one ULDC loads
 constexpr std::int64_t kMostUnrolled = 16;       // iterations of the source, by both together
 constexpr std::int64_t kMostInstructions = 60;   // of a body that ptxas unrolls
 constexpr std::int64_t kSmallInstructions = 12;  // of a body that both unroll
@@ -182,6 +183,25 @@ class LoadScheduler {
     return loops_around_.back().straight ? ChipAccess::Index::shared : ChipAccess::Index::own;
   }
 
+  // Of a constant: what LDC loads, then what ULDC does, eight bytes at a time.
+  void add_pieces(const ChipAccess& access, std::vector<ChipAccess>& into) const {
+    into.push_back(access);
+    into.back().index = index_of(access);
+    if (into.back().index != ChipAccess::Index::shared) return;
+    const std::int64_t own = std::min(access.own_bytes, access.bytes);
+    if (own == 0 && access.bytes <= kUniformBytes) return;
+    into.pop_back();
+    for (std::int64_t at = 0; at < access.bytes;) {
+      ChipAccess piece = access;
+      piece.own_bytes = 0;
+      piece.index = at < own ? ChipAccess::Index::own : ChipAccess::Index::shared;
+      piece.bytes = at < own ? own : std::min(kUniformBytes, access.bytes - at);
+      if (at > 0) piece.address = Expression::make(Expression::Operator::add, *access.address, at);
+      at += piece.bytes;
+      into.push_back(std::move(piece));
+    }
+  }
+
   // A copy of the item, of which loads are counted, and details are to be renumbered.
   Item copied(const Item& item, Place place) {
     Item copy = item;
@@ -189,7 +209,8 @@ class LoadScheduler {
     if (is_load(item)) emitted_[++original_loads_].push_back({place, ++loads_});
     if (item.detail) {
       auto detail = std::make_shared<ItemDetail>(*item.detail);
-      for (ChipAccess& access : detail->on_chip) access.index = index_of(access);
+      detail->on_chip.clear();
+      for (const ChipAccess& access : item.detail->on_chip) add_pieces(access, detail->on_chip);
       pending_.emplace_back(detail, place);
       copy.detail = std::move(detail);
     }
