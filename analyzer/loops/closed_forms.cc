@@ -204,6 +204,7 @@ ExprId ClosedForms::recurrence(std::uint32_t phi, std::uint32_t loop) {
       }
     }
   }
+  if (const auto follower = follower_of_counter(*start, *next, loop)) return *follower;
   const auto node = exprs_[*next];
   if (node.op == SymbolicOp::floor_divide && node.a == self && exprs_.is_constant(node.b)) {
     const auto n = exprs_[node.b].number;
@@ -212,6 +213,22 @@ ExprId ClosedForms::recurrence(std::uint32_t phi, std::uint32_t loop) {
                                  exprs_.power_of_two(exprs_.multiply(exprs_.log2_floor(node.b), counter)));
   }
   return self;
+}
+
+// Of a register that is computed anew from the counter at the end of each iteration, as nvcc does it with `i` plus what does not
+// change: its value in the iteration before, where the first iteration's follows the same rule.
+std::optional<ExprId> ClosedForms::follower_of_counter(ExprId start, ExprId next, std::uint32_t loop) {
+  if (exprs_[next].has_phi || (exprs_[next].dependence & on_counter) == 0) return std::nullopt;
+  const auto counter = exprs_.counter(loop);
+  const auto with = [&](ExprId expr, ExprId value) {
+    return exprs_.rewrite(
+        expr, [](const SymbolicExprs::Node& node) { return (node.dependence & on_counter) != 0; },
+        [&](ExprId leaf) { return leaf == counter ? value : leaf; });
+  };
+  const auto before = with(next, exprs_.add(counter, exprs_.constant(-1)));
+  if (before == next || exprs_.subtract(with(before, exprs_.constant(0)), start) != exprs_.constant(0))
+    return std::nullopt;
+  return before;
 }
 
 // Takes `next` = ((self + a) mod m + b) mod m … apart, as loops that read an array periodically have it, unrolled or not:

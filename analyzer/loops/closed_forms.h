@@ -71,6 +71,7 @@ class ClosedForms {
   ExprId closed_form(std::uint32_t phi, std::uint32_t context);
   void resolve_start(std::uint32_t phi, std::uint32_t loop);
   ExprId recurrence(std::uint32_t phi, std::uint32_t loop);
+  std::optional<ExprId> follower_of_counter(ExprId start, ExprId next, std::uint32_t loop);
   std::optional<ExprId> periodic_index(ExprId start, ExprId next, ExprId self, std::uint32_t loop);
   std::optional<ExprId> remainder_in(ExprId expr, std::uint32_t loop);
   bool is_step(ExprId added, ExprId modulus);
