@@ -58,6 +58,7 @@ class Rises {
     bool read_only = false;    // of a load: ItemDetail::read_only
     bool stuck = false;        // of a load: it cannot pass the last store before it
     bool waits = false;        // for such a load
+    bool is_idle = false;      // a run that waits for no load
     int number = 0;            // of a load
     int depth = 0;             // of a load: how many loads must complete one after the other before it
     std::vector<int> sources;  // of a load: the loads that its address needs
@@ -156,6 +157,7 @@ class Rises {
     }
     place.read_only = item.detail->read_only;
     place.is_run = std::holds_alternative<Instructions>(item.what);
+    place.is_idle = place.is_run && item.detail->needs.empty();
     if (item.detail->barrier) place.stops_all = true;
     place.machine_place = machine_place_of(item, place);
     return place;
@@ -316,15 +318,19 @@ class Rises {
   std::size_t passed_until(const std::vector<Place>& places, std::uint32_t load,
                            const std::vector<std::uint32_t>& order) const {
     bool passed_store = false;
-    std::size_t at = order.size();
-    while (at > 0 && order.size() - at < most_passed) {
+    std::size_t passed = order.size();
+    for (std::size_t at = order.size(); at > 0 && order.size() - at < most_passed; --at) {
       const Place& before = places[order[at - 1]];
-      if (!passes(places[load], before)) break;
+      if (!passes(places[load], before)) {
+        // In the machine code what computes the address has risen, too, past what is before it.
+        if (places[load].machine_place && before.is_idle && !before.stops_all) continue;
+        break;
+      }
       if (passed_store && before.waits && !places[load].read_only && !places[load].machine_place) break;
       passed_store = passed_store || before.stops_loads;
-      --at;
+      passed = at - 1;
     }
-    return at;
+    return passed;
   }
 
   // The first place from `at` on where the load gains by being: before something that waits or takes long, and not before
