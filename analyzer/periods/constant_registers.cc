@@ -4,7 +4,6 @@
 #include <set>
 #include <vector>
 
-#include "analyzer/machine/operand_registers.h"
 #include "analyzer/ptx/opcodes.h"
 
 namespace warptime::periods {
@@ -68,14 +67,18 @@ class Finder {
       load.index = operands_[address.first_part].symbol;
     std::uint32_t registers = 0;
     const auto visit_results = [&](const auto& visit) {
-      machine::visit_registers(operands_, pieces_.size(), operands_[one.first_operand], false,
-                               [&](std::uint32_t reg, bool) { visit(reg); });
+      const Operand& result = operands_[one.first_operand];
+      if (result.kind == Operand::Kind::reg) visit(result.symbol);
+      for (std::uint32_t p = 0; p < result.part_count; ++p)
+        if (operands_[result.first_part + p].kind == Operand::Kind::reg)
+          visit(operands_[result.first_part + p].symbol);
     };
     visit_results([&](std::uint32_t) { ++registers; });
     const std::int64_t each = load.bytes / std::max<std::uint32_t>(registers, 1);
     std::int64_t at = 0;
     visit_results([&](std::uint32_t reg) {
-      pieces_[reg] = {pieces_made_ + static_cast<std::uint32_t>(at / kPieceBytes), load.index};
+      if (reg < pieces_.size())
+        pieces_[reg] = {pieces_made_ + static_cast<std::uint32_t>(at / kPieceBytes), load.index};
       at += each;
     });
     pieces_made_ += static_cast<std::uint32_t>((load.bytes + kPieceBytes - 1) / kPieceBytes);

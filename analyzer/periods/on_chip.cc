@@ -153,10 +153,6 @@ std::optional<ChipAccess> OnChip::access_of(std::uint32_t i, std::uint32_t loop,
     if (!ptx::has_part(ins.opcode, "x4") || !ptx::has_part(ins.opcode, "m8n8")) return access;
   }
   access.bytes = std::max<std::int64_t>(1, access.bytes);
-  if (space == StateSpace::constant) {
-    if (!constants_) constants_.emplace(flow_.code);
-    access.own_bytes = constants_->own_bytes(i);
-  }
   const ptx::Variable* only = nullptr;  // addresses in two constant arrays are of neither
   access.address = conditions_.place_on_chip(address, loop, facts, [&](ExprId symbol) {
     const auto* variable = evaluator.variable_of(symbol);
@@ -165,6 +161,10 @@ std::optional<ChipAccess> OnChip::access_of(std::uint32_t i, std::uint32_t loop,
     only = variable;
     return begin_of(variable, space);
   });
+  if (space == StateSpace::constant && access.address) {
+    if (!constants_) constants_.emplace(flow_.code);
+    access.own_bytes = constants_->own_bytes(i);
+  }
   constexpr auto by_thread = analysis::on_data | analysis::on_thread;
   if (!access.address && only != nullptr && (evaluator.dependence(address) & by_thread) == by_thread) {
     // Of an array of structures, one place in each.

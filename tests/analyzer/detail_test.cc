@@ -49,6 +49,7 @@ std::vector<std::string> on_chip_of(const KernelProgram& program) {
       text += " " + std::to_string(access.bytes);
       if (access.address) text += ": " + to_string(*access.address);
       if (access.scattered) text += " among " + std::to_string(*access.scattered);
+      if (access.own_bytes != 0) text += ", own " + std::to_string(access.own_bytes);
       found.push_back(text);
     }
     if (item.detail->barrier) found.push_back("barrier");
@@ -127,6 +128,32 @@ TEST(Arrays, OfBothSidesOfABranchDiffer) {
   EXPECT_EQ(
       std::count(found.begin(), found.end(), "load a") + std::count(found.begin(), found.end(), "load "),
       std::count(found.begin(), found.end(), "load b") + std::count(found.begin(), found.end(), "load "));
+}
+
+// The bytes of constants that LDC loads, since a machine instruction has one operand for a uniform register.
+TEST(OnChip, ConstantsWithoutAPlaceForAUniformRegister) {
+  const auto own = [](const std::string& uses) {
+    const auto program = detailed(
+        "__constant__ float2 pairs[64];\n__constant__ float weights[64];\n"
+        "__global__ void k(float* out, int n) {\n"
+        "  const float x = threadIdx.x;\n  float sum = 0, other = 1;\n"
+        "#pragma unroll 1\n  for (int i = 0; i < n; ++i) {\n" +
+            uses + "  }\n  out[threadIdx.x] = sum + other;\n}\n",
+        "k");
+    std::int64_t bytes = 0, all = 0;
+    for_each_item(program.program, [&](const Item& item) {
+      if (!item.detail) return;
+      for (const ChipAccess& access : item.detail->on_chip) bytes += access.own_bytes, all += access.bytes;
+    });
+    EXPECT_GT(all, 0);
+    return bytes;
+  };
+  EXPECT_EQ(own("    sum += weights[i] * x;\n"), 0);
+  EXPECT_EQ(own("    sum += pairs[i].x * x;\n    other += pairs[i].y * x;\n"), 0);
+  EXPECT_EQ(own("    sum += pairs[i].x * x + pairs[i].y;\n"), 8);  // two in one operation
+  EXPECT_EQ(own("    sum *= weights[i] + 4.0f;\n"), 4);            // an immediate has the place
+  EXPECT_EQ(own("    sum += rsqrtf(weights[i]);\n"), 4);           // MUFU has none
+  EXPECT_EQ(own("    sum += weights[i] * x;\n    other *= weights[i + 9] + 4.0f;\n"), 8);  // at one register
 }
 
 TEST(OnChip, AddressesCountFromTheBeginningOfTheMemory) {
@@ -288,6 +315,31 @@ TEST(Fragments, HaveTheSectorsOfTheirLines) {
   EXPECT_FALSE(launch->sectors_unknown);
   EXPECT_EQ(launch->total.machine[Pipe::tensor], 4);
   EXPECT_EQ(launch->total.machine.matrix, 32);  // of sm_75
+}
+
+// In the machine code the loads of all four iterations come before the first store, and what computes their addresses does.
+TEST(Rises, LoadsPassWhatComputesTheirAddressInTheMachineCode) {
+  auto options = with_detail();
+  options.machine = AnalyzeOptions::Machine::assembled;
+  const auto analysis = analyze_text(
+      R"(__global__ void k(const float* __restrict__ in, float* __restrict__ out, int width, int rows) {
+  float sum = 0;
+#pragma unroll 4
+  for (int y = 0; y < rows; ++y) {
+    out[y * width + threadIdx.x] = sum;
+    sum += in[min(y + 9, rows - 1) * width + threadIdx.x];
+  }
+})",
+      {}, options);
+  if (!analysis) GTEST_SKIP() << "ptxas is not here";
+  std::int64_t rises = 0;
+  bool assembled = false;
+  for_each_item(program_of(*analysis, "k").program, [&](const Item& item) {
+    if (item.detail) rises = std::max(rises, item.detail->rises);
+    assembled = assembled || (item.machine && item.machine->cycles > 0);
+  });
+  if (!assembled) GTEST_SKIP() << "ptxas is not here";
+  EXPECT_GE(rises, 6);  // the last load passes three stores, and what lies between
 }
 
 // The machine code's tensor instructions hold the pipe as the PTX says, which is written over several lines.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "simulator/program/walk.h"
 #include "tests/analyzer/test_program.h"
 
 namespace warptime {
@@ -154,6 +155,55 @@ TEST(Pipeline, ALoopWhoseGuardHasNoMaximumEndsAtItsCount) {
     const Bindings values{{"blockDim.x", 256}, {"gridDim.x", 100}, {"n", 1 << 20}, {"rows", 5}};
     EXPECT_EQ(count(flat(program, values), PeriodKind::store), 5) << to_yaml(program);
   }
+}
+
+// nvcc has the row of the next iteration computed from the counter at the end of each.
+TEST(Pipeline, ARowThatEachIterationComputesFromTheCounterHasAnAddress) {
+  const std::string text = R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry rows(.param .u64 rows_param_0, .param .u32 rows_param_1)
+{
+.reg .pred %p<3>;
+.reg .b32 %r<12>;
+.reg .b64 %d<5>;
+ld.param.u64 %d1, [rows_param_0];
+ld.param.u32 %r1, [rows_param_1];
+mov.u32 %r2, %tid.y;
+mov.u32 %r3, %ctaid.y;
+shl.b32 %r4, %r3, 5;
+add.s32 %r5, %r2, %r4;
+$again:
+mad.lo.s32 %r6, %r5, %r1, START;
+mul.wide.s32 %d2, %r6, 4;
+add.s64 %d3, %d1, %d2;
+st.global.u32 [%d3], %r2;
+add.s32 %r7, %r2, 8;
+add.s32 %r5, %r7, %r4;
+setp.lt.s32 %p1, %r2, 24;
+mov.u32 %r2, %r7;
+@%p1 bra $again;
+ret;
+}
+)";
+  const auto with = [&](const std::string& start) {
+    std::string body = text;
+    return body.replace(body.find("START"), 5, start);
+  };
+  const auto address = [&](const std::string& ptx) {
+    std::optional<Expression> found;
+    const auto analysis = analyze(ptx_source("rows.ptx", ptx), {.kernel = "rows"});
+    EXPECT_TRUE(analysis) << to_text(analysis.diagnostics());
+    if (!analysis) return found;
+    for_each_access(analysis->kernels[0].program.program,
+                    [&](const MemoryAccess& access) { found = access.address; });
+    return found;
+  };
+  EXPECT_TRUE(address(with("%r4")));
+  // The first row follows another rule.
+  std::string other = with("%r4");
+  other.replace(other.find("add.s32 %r5, %r2, %r4;"), 22, "add.s32 %r5, %r2, %r1;");
+  EXPECT_FALSE(address(other));
 }
 
 TEST(Pipeline, ALoopThatDataMayLeaveRunsToItsEndAndSaysSo) {
