@@ -38,6 +38,12 @@ std::optional<ExprId> ExitSolver::count(ExprId stay) {
         per_thread_ = of_a;
       return b ? exprs_.minimum(*a, *b) : *a;
     }
+    case SymbolicOp::logical_not: {  // of "leaves at a or at b"
+      const auto of = exprs_[node.a];
+      if (of.op != SymbolicOp::logical_or) return std::nullopt;
+      const auto a = exprs_.logical_not(of.a);
+      return count(exprs_.logical_and(a, exprs_.logical_not(of.b)));
+    }
     case SymbolicOp::constant:
       if (node.number == 0) return exprs_.constant(1);
       return std::nullopt;

@@ -100,6 +100,18 @@ bool is_quotient(const SymbolicExprs& exprs, ExprId atom) {
   return node.op == SymbolicOp::floor_divide && exprs.is_constant(node.b) && exprs[node.b].number > 0;
 }
 
+// of - other, where that is a number.
+bool constant_difference(const SymbolicExprs& exprs, ExprId of, ExprId other, std::int64_t& difference) {
+  if (of == other) return difference = 0, true;
+  std::vector<Term> own, theirs;
+  const auto number = exprs.linear_terms(of, own), from = exprs.linear_terms(other, theirs);
+  const auto same = [](const Term& a, const Term& b) {
+    return a.atom == b.atom && a.coefficient == b.coefficient;
+  };
+  return std::equal(own.begin(), own.end(), theirs.begin(), theirs.end(), same) &&
+         !__builtin_sub_overflow(number, from, &difference);
+}
+
 // The chain's own value may be a sum whose terms stand among the others: a whole multiple of it is the first
 // link.
 void take_multiple(const SymbolicExprs& exprs, Chain& chain, std::vector<Term>& others, std::int64_t& rest) {
@@ -177,8 +189,15 @@ std::vector<ValueRanges::Known> ValueRanges::pieces(ExprId sum, int depth) {
     if (of == 0) break;
     Chain chain{of, {}};
     std::erase_if(terms, [&](const Term& term) {
-      if (!is_quotient(v, term.atom) || v[term.atom].a != of) return false;
-      chain.links.push_back({v[v[term.atom].b].number, term.coefficient});
+      std::int64_t apart = 0, moved = 0;
+      if (!is_quotient(v, term.atom) || !constant_difference(v, of, v[term.atom].a, apart)) return false;
+      // x / 32 is (x + 32) / 32 - 1.
+      const auto divisor = v[v[term.atom].b].number;
+      if (apart % divisor != 0 || __builtin_mul_overflow(term.coefficient, apart / divisor, &moved) ||
+          __builtin_sub_overflow(rest, moved, &moved))
+        return false;
+      rest = moved;
+      chain.links.push_back({divisor, term.coefficient});
       return true;
     });
     std::sort(chain.links.begin(), chain.links.end(),
