@@ -10,6 +10,7 @@
 #include <clang/Lex/PPCallbacks.h>
 #include <clang/Lex/Preprocessor.h>
 #include <fmt/format.h>
+#include <llvm/Analysis/AssumptionCache.h>
 #include <llvm/Analysis/LoopAnalysisManager.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/OptimizationRemarkEmitter.h>
@@ -22,13 +23,20 @@
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/DiagnosticPrinter.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Passes/PassBuilder.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/InstSimplifyPass.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
+#include <llvm/Transforms/Utils/LoopSimplify.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 #include <llvm/Transforms/Utils/UnrollLoop.h>
 
@@ -97,6 +105,43 @@ class KeepKernelsOnly : public llvm::PassInfoMixin<KeepKernelsOnly> {
 // Of a loop that was unrolled though the source does not ask for it.
 constexpr llvm::StringLiteral kMayUnrollAgain = "warptime.may_unroll_again";
 
+// Of what is left of the iterations of such a loop, where another loop is around it.
+constexpr llvm::StringLiteral kUnrollWhole = "warptime.unroll_whole";
+
+// Unrolls what is left of the iterations of a loop inside another: no more than three copies, with an exit behind each.
+class UnrollRemainders : public llvm::PassInfoMixin<UnrollRemainders> {
+ public:
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+    auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
+    auto& dominators = analyses.getResult<llvm::DominatorTreeAnalysis>(function);
+    auto& scalars = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
+    auto& assumptions = analyses.getResult<llvm::AssumptionAnalysis>(function);
+    const auto& target = analyses.getResult<llvm::TargetIRAnalysis>(function);
+    llvm::OptimizationRemarkEmitter remarks(&function);
+    bool changed = false;
+    std::vector<llvm::Loop*> marked;
+    for (llvm::Loop* loop : loops.getLoopsInPreorder())
+      if (loop->isInnermost() && llvm::findStringMetadataForLoop(loop, kUnrollWhole)) marked.push_back(loop);
+    for (llvm::Loop* loop : marked) {
+      const unsigned most = scalars.getSmallConstantMaxTripCount(loop);
+      if (most < 2 || most > kMost || !loop->isSafeToClone()) continue;
+      llvm::simplifyLoop(loop, &dominators, &loops, &scalars, &assumptions, nullptr, false);
+      llvm::formLCSSARecursively(*loop, dominators, &loops, &scalars);
+      llvm::UnrollLoopOptions options{};
+      options.Count = most;
+      options.Force = true;
+      options.ForgetAllSCEV = true;
+      changed = llvm::UnrollLoop(loop, options, &loops, &scalars, &dominators, &assumptions, &target,
+                                 &remarks, true) != llvm::LoopUnrollResult::Unmodified ||
+                changed;
+    }
+    return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
+  }
+
+ private:
+  static constexpr unsigned kMost = 15;
+};
+
 // Lets ptxas unroll the loops that UnrollLikeNvcc has chosen: LLVM marks as done what was unrolled, and PTX would say
 // `.pragma "nounroll"`. nvcc's PTX says so of the iterations that are left over, and where the source has a pragma.
 class MayUnrollAgain : public llvm::PassInfoMixin<MayUnrollAgain> {
@@ -140,9 +185,10 @@ class BranchBack : public llvm::PassInfoMixin<BranchBack> {
 //  - whole, a loop over an array of the thread's own, so that the array can be in registers: up to 2,560 instructions, and
 //    not from 3,072 on; also one whose iterations are only known to be at most so many, with an exit in each;
 //  - else by 4 where the number of iterations is unknown, by what divides it and is at most 16 where it is not, or by a
-//    smaller power of two where less than 200 instructions are to come of it. nvcc does the same with loops that step by the
-//    number of threads. Those are left alone here: LLVM's code for what is left of their iterations is another. ptxas may
-//    unroll such a loop once more (MayUnrollAgain), but not what is left of its iterations;
+//    smaller power of two where less than 200 instructions are to come of it; not where the step is no constant, nor where it is
+//    more than one and the numbers are known not to be negative. ptxas may unroll such a loop once more (MayUnrollAgain), but
+//    not what is left of its iterations. That is a loop, or copies of an iteration where another loop is around
+//    (UnrollRemainders);
 //  - by 4, and no further, where the source asks for `#pragma unroll` and the number of iterations is unknown.
 class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
  public:
@@ -165,6 +211,8 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
       llvm::addStringMetadataToLoop(&loop, "llvm.loop.unroll.full", 1);
     else if (const unsigned count = partial(loop, iterations, size, known.SE); count > 1)
       unroll(loop, count);
+    else if (iterations == 0 && steps_unsigned(loop, known.SE))
+      keep(loop);
     return llvm::PreservedAnalyses::all();
   }
 
@@ -179,12 +227,23 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
     const auto text = [&](llvm::StringRef name) { return llvm::MDString::get(context, name); };
     const auto node = [&](llvm::StringRef name) { return llvm::MDNode::get(context, {text(name)}); };
     llvm::MDNode* const disabled = node("llvm.loop.unroll.disable");
-    llvm::MDNode* const behind =
-        llvm::MDNode::get(context, {text("llvm.loop.unroll.followup_remainder"), disabled});
+    llvm::SmallVector<llvm::Metadata*, 3> left{text("llvm.loop.unroll.followup_remainder"), disabled};
+    if (loop.getLoopDepth() > 1) left.push_back(node(kUnrollWhole));
+    llvm::MDNode* const behind = llvm::MDNode::get(context, left);
     llvm::MDNode* const after = llvm::MDNode::get(
         context, {text("llvm.loop.unroll.followup_unrolled"), disabled, node(kMayUnrollAgain)});
     llvm::addStringMetadataToLoop(&loop, "llvm.loop.unroll.count", count);
     loop.setLoopID(llvm::makePostTransformationMetadata(context, loop.getLoopID(), {}, {behind, after}));
+  }
+
+  // As it is: LLVM 19 unrolls loops of few iterations to the most that there can be.
+  static void keep(llvm::Loop& loop) {
+    llvm::LLVMContext& context = loop.getHeader()->getContext();
+    const auto node = [&](llvm::StringRef name) {
+      return llvm::MDNode::get(context, {llvm::MDString::get(context, name)});
+    };
+    loop.setLoopID(llvm::makePostTransformationMetadata(
+        context, loop.getLoopID(), {}, {node("llvm.loop.unroll.disable"), node(kMayUnrollAgain)}));
   }
 
   // Of a loop over a private array whose number of iterations has a bound: whether it is no more.
@@ -208,6 +267,19 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
     return size;
   }
 
+  // Whether its counter grows by more than one to a constant and is known not to be negative.
+  static bool steps_unsigned(const llvm::Loop& loop, llvm::ScalarEvolution& scalars) {
+    const llvm::BasicBlock* latch = loop.getLoopLatch();
+    const auto* branch =
+        latch == nullptr ? nullptr : llvm::dyn_cast<llvm::BranchInst>(latch->getTerminator());
+    if (branch == nullptr || !branch->isConditional()) return false;
+    const auto* compare = llvm::dyn_cast<llvm::ICmpInst>(branch->getCondition());
+    return compare != nullptr && compare->isUnsigned() &&
+           llvm::isa<llvm::ConstantInt>(compare->getOperand(1)) &&
+           llvm::SCEVExprContains(scalars.getBackedgeTakenCount(&loop),
+                                  [](const llvm::SCEV* part) { return llvm::isa<llvm::SCEVUDivExpr>(part); });
+  }
+
   // How many iterations become one; 1: it is left alone, or unrolled whole later.
   static unsigned partial(const llvm::Loop& loop, unsigned iterations, std::uint64_t size,
                           llvm::ScalarEvolution& scalars) {
@@ -215,8 +287,8 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
     if (!loop.isInnermost() || (iterations != 0 && iterations * size <= kMostUnrolled)) return 1;
     if (loop.getExitingBlock() == nullptr || loop.getExitingBlock() != loop.getLoopLatch()) return 1;
     const llvm::SCEV* times = scalars.getBackedgeTakenCount(&loop);
-    const auto divides = [](const llvm::SCEV* part) { return llvm::isa<llvm::SCEVUDivExpr>(part); };
-    if (llvm::isa<llvm::SCEVCouldNotCompute>(times) || llvm::SCEVExprContains(times, divides)) return 1;
+    if (llvm::isa<llvm::SCEVCouldNotCompute>(times)) return 1;
+    if (steps_unsigned(loop, scalars)) return 1;
     unsigned count = iterations == 0 ? kUnknown : kMost;
     const auto fits = [&] {
       return (size - control) * count + control < kPartial && (iterations == 0 || iterations % count == 0);
@@ -343,6 +415,124 @@ class ForgetTypes : public llvm::PassInfoMixin<ForgetTypes> {
   }
 };
 
+constexpr llvm::StringLiteral kHidden = "// warptime: hidden";
+
+// That `s` of `for (s = 1; s < n; s *= 2)` is a power of two, so that `i % (2 * s)` needs no division, is not known to nvcc, unless
+// it unrolls the loop.
+class HideDivisors : public llvm::PassInfoMixin<HideDivisors> {
+ public:
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+    const auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
+    auto& scalars = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
+    std::vector<llvm::Instruction*> divisions;
+    for (llvm::Instruction& one : llvm::instructions(function)) {
+      const unsigned code = one.getOpcode();
+      if (code != llvm::Instruction::URem && code != llvm::Instruction::SRem &&
+          code != llvm::Instruction::UDiv && code != llvm::Instruction::SDiv)
+        continue;
+      const llvm::PHINode* carried = carried_by_loop(one.getOperand(1), 0);
+      const llvm::Loop* loop = carried == nullptr ? nullptr : loops.getLoopFor(carried->getParent());
+      if (loop != nullptr && scalars.getSmallConstantTripCount(loop) == 0) divisions.push_back(&one);
+    }
+    for (llvm::Instruction* one : divisions) hide(*one);
+    return divisions.empty() ? llvm::PreservedAnalyses::all() : llvm::PreservedAnalyses::none();
+  }
+
+ private:
+  static void hide(llvm::Instruction& division) {
+    llvm::Value* divisor = division.getOperand(1);
+    llvm::Type* type = divisor->getType();
+    if (!type->isIntegerTy(32) && !type->isIntegerTy(64)) return;
+    llvm::InlineAsm* same = llvm::InlineAsm::get(llvm::FunctionType::get(type, {type}, false), kHidden,
+                                                 type->isIntegerTy(32) ? "=r,0" : "=l,0", false);
+    llvm::CallInst* call = llvm::IRBuilder<>(&division).CreateCall(same, {divisor});
+    call->setDoesNotAccessMemory();
+    call->setDoesNotThrow();
+    division.setOperand(1, call);
+  }
+
+  // What a loop carries on and a value is computed from; null: nothing.
+  static const llvm::PHINode* carried_by_loop(const llvm::Value* value, int depth) {
+    constexpr int deepest = 4;
+    if (const auto* phi = llvm::dyn_cast<llvm::PHINode>(value)) return phi;
+    const auto* one = llvm::dyn_cast<llvm::Instruction>(value);
+    if (one == nullptr || depth == deepest || !(one->isBinaryOp() || one->isCast())) return nullptr;
+    for (const llvm::Use& part : one->operands())
+      if (const llvm::PHINode* phi = carried_by_loop(part.get(), depth + 1)) return phi;
+    return nullptr;
+  }
+};
+
+// Before code is made of them.
+class ShowDivisors : public llvm::PassInfoMixin<ShowDivisors> {
+ public:
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
+    bool changed = false;
+    for (llvm::Instruction& one : llvm::make_early_inc_range(llvm::instructions(function))) {
+      auto* copy = llvm::dyn_cast<llvm::CallInst>(&one);
+      const auto* text =
+          copy == nullptr ? nullptr : llvm::dyn_cast<llvm::InlineAsm>(copy->getCalledOperand());
+      if (text == nullptr || text->getAsmString() != kHidden) continue;
+      copy->replaceAllUsesWith(copy->getArgOperand(0));
+      copy->eraseFromParent();
+      changed = true;
+    }
+    return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
+  }
+};
+
+// An address that was computed in two steps, `row + x` of `row = image + y * width`, is the sum of the steps beyond `image` for nvcc,
+// in 64 bits. Where x is counted by a loop, strength reduction makes one pointer of it in either case.
+class JoinOffsets : public llvm::PassInfoMixin<JoinOffsets> {
+ public:
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
+    bool changed = false;
+    for (llvm::Instruction& one : llvm::make_early_inc_range(llvm::instructions(function))) {
+      auto* outer = llvm::dyn_cast<llvm::GetElementPtrInst>(&one);
+      if (outer == nullptr || !has_one_index(*outer)) continue;
+      auto* inner = llvm::dyn_cast<llvm::GetElementPtrInst>(outer->getPointerOperand());
+      if (inner == nullptr || !has_one_index(*inner) ||
+          inner->getSourceElementType() != outer->getSourceElementType() ||
+          inner->getOperand(1)->getType() != outer->getOperand(1)->getType() || is_on_chip(*inner))
+        continue;
+      llvm::IRBuilder<> builder(outer);
+      llvm::Value* sum = builder.CreateAdd(outer->getOperand(1), inner->getOperand(1));
+      outer->setOperand(0, inner->getPointerOperand());
+      outer->setOperand(1, sum);
+      outer->setIsInBounds(false);
+      changed = true;
+    }
+    return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
+  }
+
+ private:
+  // Addresses of shared and local memory have 32 bits.
+  static bool is_on_chip(const llvm::Value& address) {
+    const llvm::Value* array = llvm::getUnderlyingObject(&address);
+    return llvm::isa<llvm::AllocaInst>(array) || llvm::isa<llvm::GlobalVariable>(array);
+  }
+
+  static bool has_one_index(const llvm::GetElementPtrInst& address) {
+    return address.getNumIndices() == 1 && !llvm::isa<llvm::Constant>(address.getOperand(1));
+  }
+};
+
+// nvcc does not know how large the numbers of threads and blocks may be: neither that a thread's is not negative, nor that a step
+// by the block's size is positive, without which the iterations of such a loop cannot be counted.
+class ForgetRanges : public llvm::PassInfoMixin<ForgetRanges> {
+ public:
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
+    for (llvm::Instruction& one : llvm::instructions(function)) {
+      auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&one);
+      if (call == nullptr || !call->getCalledFunction()->getName().starts_with("llvm.nvvm.read.ptx.sreg"))
+        continue;
+      call->removeRetAttr(llvm::Attribute::Range);
+      call->setMetadata(llvm::LLVMContext::MD_range, nullptr);
+    }
+    return llvm::PreservedAnalyses::none();
+  }
+};
+
 void add_passes(clang::CodeGenOptions& options, bool rolled, const SourceFacts& facts) {
   if (rolled) options.UnrollLoops = false;
   options.PassBuilderCallbacks.emplace_back([rolled, &facts](llvm::PassBuilder& builder) {
@@ -351,12 +541,28 @@ void add_passes(clang::CodeGenOptions& options, bool rolled, const SourceFacts& 
           passes.addPass(KeepKernelsOnly(facts));
           passes.addPass(llvm::createModuleToFunctionPassAdaptor(CopyElements()));
           passes.addPass(llvm::createModuleToFunctionPassAdaptor(ForgetTypes()));
-          if (rolled) passes.addPass(llvm::createModuleToFunctionPassAdaptor(DisableUnrolling()));
+          llvm::FunctionPassManager each;
+          if (rolled) {
+            each.addPass(DisableUnrolling());
+          } else {
+            each.addPass(ForgetRanges());
+            each.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+            each.addPass(HideDivisors());
+          }
+          passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(each)));
         });
     if (rolled) return;
     builder.registerLateLoopOptimizationsEPCallback(
         [](llvm::LoopPassManager& passes, llvm::OptimizationLevel) { passes.addPass(UnrollLikeNvcc()); });
     builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
+      llvm::FunctionPassManager remainders;
+      remainders.addPass(ShowDivisors());
+      remainders.addPass(UnrollRemainders());
+      remainders.addPass(JoinOffsets());
+      remainders.addPass(llvm::SimplifyCFGPass());
+      remainders.addPass(llvm::InstSimplifyPass());
+      remainders.addPass(llvm::EarlyCSEPass());
+      passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(remainders)));
       passes.addPass(llvm::createModuleToFunctionPassAdaptor(MayUnrollAgain()));
       passes.addPass(llvm::createModuleToFunctionPassAdaptor(BranchBack()));
     });

@@ -542,6 +542,59 @@ TEST(CompileClang, LoopsGoBackWhereTheirConditionHolds) {
   EXPECT_EQ(count_of(ptx, "bra.uni"), 0) << ptx;
 }
 
+// What nvcc 13.0 has in its PTX: loads of the loop, and loops that may not be unrolled again. It unrolls loops that step by a
+// constant, but not by the block's size, which it takes to be any number, nor where it knows that no number is negative; and
+// makes copies of what is left of the iterations where another loop is around.
+TEST(CompileClang, LoopsThatStepAreUnrolledAsNvccUnrollsThem) {
+  struct Case {
+    std::string loop;
+    std::size_t loads, kept;
+  };
+  for (const Case& c : std::vector<Case>{
+           {"for (int i = threadIdx.x; i < n; i += 32)", 4 + 1, 1},
+           {"for (int i = threadIdx.x % 32; i < n; i += 32)", 4 + 1, 1},
+           {"for (int i = threadIdx.x; i < 76; i += 64)", 4 + 1, 1},
+           {"for (int i = threadIdx.x; i < n; i += blockDim.x)", 1, 0},
+           {"for (int i = threadIdx.x / 8; i < 256; i += 32)", 1, 0},
+           {"for (int i = threadIdx.x % 32; i < 64; i += 32)", 1, 0},
+           {"for (int r = threadIdx.y; r < n; r += 8) for (int i = threadIdx.x; i < 76; i += 64)", 4 + 3,
+            0}}) {
+    const auto ptx = ptx_of("__global__ void k(const float* a, float* o, int n, int m) { float s = 0;\n" +
+                            c.loop + " s += a[i * m];\no[threadIdx.x] = s; }");
+    EXPECT_EQ(count_of(ptx, "ld.global"), c.loads) << c.loop << ptx;
+    EXPECT_EQ(count_of(ptx, ".pragma \"nounroll\""), c.kept) << c.loop;
+  }
+}
+
+// nvcc 13.0 adds the numbers of the row and in it; but not for shared memory, and not where a loop counts them.
+TEST(CompileClang, AddressesInTwoStepsAreSumsOf64Bits) {
+  const auto sums = [](const std::string& array, const std::string& at) {
+    const auto ptx = ptx_of(
+        "__global__ void k(const float* a, float* o, int n, int m) {\n__shared__ float tile[1024];\n"
+        "tile[threadIdx.x] = a[threadIdx.x];\n__syncthreads();\nconst float* row = " +
+        array + " + blockIdx.x * n;\nfloat s = 0;\n#pragma unroll 1\nfor (int i = 0; i < m; ++i) s += row[" +
+        at + "];\no[threadIdx.x] = s; }");
+    const auto loop = ptx.find("nounroll");
+    EXPECT_NE(loop, std::string::npos) << ptx;
+    return count_of(ptx.substr(loop, ptx.find("bra", loop) - loop), "shl.b64");
+  };
+  EXPECT_EQ(sums("a", "min(max(i - 3, 0), n)"), 1);
+  EXPECT_EQ(sums("a", "i"), 0);
+  EXPECT_EQ(sums("tile", "min(max(i - 3, 0), n)"), 0);
+}
+
+// nvcc 13.0 divides, unless it unrolls the loop whole.
+TEST(CompileClang, PowersOfTwoThatALoopDoublesAreDivisors) {
+  const auto divisions = [](const std::string& bound) {
+    const auto ptx =
+        ptx_of("__global__ void k(int* o, int n) { int s = 0;\nfor (int d = 1; d < " + bound +
+               "; d *= 2) if (threadIdx.x % (2 * d) == 0) s += o[s + d];\no[threadIdx.x] = s; }");
+    return count_of(ptx, "rem.u32") + count_of(ptx, "rem.s32") + count_of(ptx, "asm");
+  };
+  EXPECT_EQ(divisions("n"), 1);
+  EXPECT_EQ(divisions("8"), 0);
+}
+
 // LLVM 19 leaves %SP without a value where local memory has 32-bit addresses.
 TEST(CompileClang, AddressesOnTheChipHave32Bits) {
   const auto ptx = ptx_of(R"(__constant__ float factors[64];
