@@ -185,10 +185,11 @@ class BranchBack : public llvm::PassInfoMixin<BranchBack> {
 //  - whole, a loop over an array of the thread's own, so that the array can be in registers: up to 2,560 instructions, and
 //    not from 3,072 on; also one whose iterations are only known to be at most so many, with an exit in each;
 //  - else by 4 where the number of iterations is unknown, by what divides it and is at most 16 where it is not, or by a
-//    smaller power of two where less than 200 instructions are to come of it; not where the step is no constant, nor where it is
-//    more than one and the numbers are known not to be negative. ptxas may unroll such a loop once more (MayUnrollAgain), but
-//    not what is left of its iterations. That is a loop, or copies of an iteration where another loop is around
-//    (UnrollRemainders);
+//    smaller power of two where less than 200 instructions are to come of it; not where the step is the block's size, nor where
+//    it is more than one, to a constant, and the numbers are known not to be negative. (Where the step is another number that is
+//    no constant, nvcc does; here the loop is left alone, since LLVM 19 counts its iterations in a longer way.) ptxas may unroll
+//    such a loop once more (MayUnrollAgain), but not what is left of its iterations. That is a loop, or copies of an iteration
+//    where another loop is around (UnrollRemainders);
 //  - by 4, and no further, where the source asks for `#pragma unroll` and the number of iterations is unknown.
 class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
  public:
@@ -289,6 +290,11 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
     const llvm::SCEV* times = scalars.getBackedgeTakenCount(&loop);
     if (llvm::isa<llvm::SCEVCouldNotCompute>(times)) return 1;
     if (steps_unsigned(loop, scalars)) return 1;
+    const auto by_variable = [](const llvm::SCEV* part) {
+      const auto* quotient = llvm::dyn_cast<llvm::SCEVUDivExpr>(part);
+      return quotient != nullptr && !llvm::isa<llvm::SCEVConstant>(quotient->getRHS());
+    };
+    if (llvm::SCEVExprContains(times, by_variable)) return 1;
     unsigned count = iterations == 0 ? kUnknown : kMost;
     const auto fits = [&] {
       return (size - control) * count + control < kPartial && (iterations == 0 || iterations % count == 0);
