@@ -108,6 +108,20 @@ constexpr llvm::StringLiteral kMayUnrollAgain = "warptime.may_unroll_again";
 // Of what is left of the iterations of such a loop, where another loop is around it.
 constexpr llvm::StringLiteral kUnrollWhole = "warptime.unroll_whole";
 
+// All of a loop that has no more than `most` iterations, with an exit in each.
+llvm::LoopUnrollResult unroll_with_exits(llvm::Loop& loop, unsigned most, llvm::LoopInfo& loops,
+                                         llvm::ScalarEvolution& scalars, llvm::DominatorTree& dominators,
+                                         llvm::AssumptionCache& assumptions,
+                                         const llvm::TargetTransformInfo& target) {
+  llvm::UnrollLoopOptions options{};
+  options.Count = most;
+  options.Force = true;
+  options.ForgetAllSCEV = true;
+  llvm::OptimizationRemarkEmitter remarks(loop.getHeader()->getParent());
+  return llvm::UnrollLoop(&loop, options, &loops, &scalars, &dominators, &assumptions, &target, &remarks,
+                          true);
+}
+
 // Unrolls what is left of the iterations of a loop inside another: no more than three copies, with an exit behind each.
 class UnrollRemainders : public llvm::PassInfoMixin<UnrollRemainders> {
  public:
@@ -117,7 +131,6 @@ class UnrollRemainders : public llvm::PassInfoMixin<UnrollRemainders> {
     auto& scalars = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
     auto& assumptions = analyses.getResult<llvm::AssumptionAnalysis>(function);
     const auto& target = analyses.getResult<llvm::TargetIRAnalysis>(function);
-    llvm::OptimizationRemarkEmitter remarks(&function);
     bool changed = false;
     std::vector<llvm::Loop*> marked;
     for (llvm::Loop* loop : loops.getLoopsInPreorder())
@@ -127,19 +140,14 @@ class UnrollRemainders : public llvm::PassInfoMixin<UnrollRemainders> {
       if (most < 2 || most > kMost || !loop->isSafeToClone()) continue;
       llvm::simplifyLoop(loop, &dominators, &loops, &scalars, &assumptions, nullptr, false);
       llvm::formLCSSARecursively(*loop, dominators, &loops, &scalars);
-      llvm::UnrollLoopOptions options{};
-      options.Count = most;
-      options.Force = true;
-      options.ForgetAllSCEV = true;
-      changed = llvm::UnrollLoop(loop, options, &loops, &scalars, &dominators, &assumptions, &target,
-                                 &remarks, true) != llvm::LoopUnrollResult::Unmodified ||
-                changed;
+      unroll_with_exits(*loop, most, loops, scalars, dominators, assumptions, target);
+      changed = true;
     }
     return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
   }
 
  private:
-  static constexpr unsigned kMost = 15;
+  static constexpr unsigned kMost = 3;
 };
 
 // Lets ptxas unroll the loops that UnrollLikeNvcc has chosen: LLVM marks as done what was unrolled, and PTX would say
@@ -222,17 +230,20 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
   static constexpr std::uint64_t kPartial = 200;       // of others that are unrolled in part: less
   static constexpr unsigned kUnknown = 4, kMost = 16;  // iterations
 
+  static llvm::MDNode* mark(llvm::LLVMContext& context, llvm::StringRef name) {
+    return llvm::MDNode::get(context, {llvm::MDString::get(context, name)});
+  }
+
   // By `count`. What is left of the iterations stays as it is; the loop itself is marked for MayUnrollAgain.
   static void unroll(llvm::Loop& loop, unsigned count) {
     llvm::LLVMContext& context = loop.getHeader()->getContext();
     const auto text = [&](llvm::StringRef name) { return llvm::MDString::get(context, name); };
-    const auto node = [&](llvm::StringRef name) { return llvm::MDNode::get(context, {text(name)}); };
-    llvm::MDNode* const disabled = node("llvm.loop.unroll.disable");
+    llvm::MDNode* const disabled = mark(context, "llvm.loop.unroll.disable");
     llvm::SmallVector<llvm::Metadata*, 3> left{text("llvm.loop.unroll.followup_remainder"), disabled};
-    if (loop.getLoopDepth() > 1) left.push_back(node(kUnrollWhole));
+    if (loop.getLoopDepth() > 1) left.push_back(mark(context, kUnrollWhole));
     llvm::MDNode* const behind = llvm::MDNode::get(context, left);
     llvm::MDNode* const after = llvm::MDNode::get(
-        context, {text("llvm.loop.unroll.followup_unrolled"), disabled, node(kMayUnrollAgain)});
+        context, {text("llvm.loop.unroll.followup_unrolled"), disabled, mark(context, kMayUnrollAgain)});
     llvm::addStringMetadataToLoop(&loop, "llvm.loop.unroll.count", count);
     loop.setLoopID(llvm::makePostTransformationMetadata(context, loop.getLoopID(), {}, {behind, after}));
   }
@@ -240,11 +251,9 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
   // As it is: LLVM 19 unrolls loops of few iterations to the most that there can be.
   static void keep(llvm::Loop& loop) {
     llvm::LLVMContext& context = loop.getHeader()->getContext();
-    const auto node = [&](llvm::StringRef name) {
-      return llvm::MDNode::get(context, {llvm::MDString::get(context, name)});
-    };
     loop.setLoopID(llvm::makePostTransformationMetadata(
-        context, loop.getLoopID(), {}, {node("llvm.loop.unroll.disable"), node(kMayUnrollAgain)}));
+        context, loop.getLoopID(), {},
+        {mark(context, "llvm.loop.unroll.disable"), mark(context, kMayUnrollAgain)}));
   }
 
   // Of a loop over a private array whose number of iterations has a bound: whether it is no more.
@@ -253,13 +262,8 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
     if (most < 2 || most * size > kMostWhole || !loop.isInnermost() || !chooses_element(loop, known.SE))
       return false;
     if (!loop.isLoopSimplifyForm() || !loop.isLCSSAForm(known.DT) || !loop.isSafeToClone()) return false;
-    llvm::UnrollLoopOptions options{};
-    options.Count = most;
-    options.Force = true;
-    options.ForgetAllSCEV = true;
-    llvm::OptimizationRemarkEmitter remarks(loop.getHeader()->getParent());
-    return llvm::UnrollLoop(&loop, options, &known.LI, &known.SE, &known.DT, &known.AC, &known.TTI, &remarks,
-                            true) == llvm::LoopUnrollResult::FullyUnrolled;
+    return unroll_with_exits(loop, most, known.LI, known.SE, known.DT, known.AC, known.TTI) ==
+           llvm::LoopUnrollResult::FullyUnrolled;
   }
 
   static std::uint64_t size_of(const llvm::Loop& loop) {
@@ -561,16 +565,16 @@ void add_passes(clang::CodeGenOptions& options, bool rolled, const SourceFacts& 
     builder.registerLateLoopOptimizationsEPCallback(
         [](llvm::LoopPassManager& passes, llvm::OptimizationLevel) { passes.addPass(UnrollLikeNvcc()); });
     builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
-      llvm::FunctionPassManager remainders;
-      remainders.addPass(ShowDivisors());
-      remainders.addPass(UnrollRemainders());
-      remainders.addPass(JoinOffsets());
-      remainders.addPass(llvm::SimplifyCFGPass());
-      remainders.addPass(llvm::InstSimplifyPass());
-      remainders.addPass(llvm::EarlyCSEPass());
-      passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(remainders)));
-      passes.addPass(llvm::createModuleToFunctionPassAdaptor(MayUnrollAgain()));
-      passes.addPass(llvm::createModuleToFunctionPassAdaptor(BranchBack()));
+      llvm::FunctionPassManager each;
+      each.addPass(ShowDivisors());
+      each.addPass(UnrollRemainders());
+      each.addPass(JoinOffsets());
+      each.addPass(llvm::SimplifyCFGPass());
+      each.addPass(llvm::InstSimplifyPass());
+      each.addPass(llvm::EarlyCSEPass());
+      each.addPass(MayUnrollAgain());
+      each.addPass(BranchBack());
+      passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(each)));
     });
   });
 }

@@ -171,10 +171,11 @@ ExprId SymbolicExprs::rewrite_part(ExprId id, Rewriting& rewriting, int depth) {
     case SymbolicOp::bit_xor: {
       const auto a = again(node.a), b = again(node.b);
       // What has no bit in common is a sum, once that is known of what stands for a register now.
-      ValueRanges ranges(*this);
-      const bool apart =
-          node.op != SymbolicOp::bit_and && (ranges.possible_bits(a) & ranges.possible_bits(b)) == 0;
-      result = apart ? add(a, b) : bits(node.op, a, b);
+      const auto apart = [&] {
+        ValueRanges ranges(*this);
+        return (ranges.possible_bits(a) & ranges.possible_bits(b)) == 0;
+      };
+      result = node.op != SymbolicOp::bit_and && apart() ? add(a, b) : bits(node.op, a, b);
       break;
     }
   }

@@ -1,4 +1,4 @@
-// Layers of a language model over n tokens: norms, positions, attention, activations, quantised weights and
+// Layers of a transformer network over n tokens: norms, positions, attention, activations, quantised weights and
 // the choice of tokens.
 #include <cuda_fp16.h>
 
