@@ -125,8 +125,52 @@ bool may_declare_bounded_shared(llvm::StringRef text) {
   return false;
 }
 
+// The word that ends at `end`; empty: there is none.
+llvm::StringRef word_before(llvm::StringRef text, std::size_t end) {
+  std::size_t begin = end;
+  while (begin > 0 && is_word(text[begin - 1])) --begin;
+  return text.slice(begin, end);
+}
+
+// nvcc takes `__shared__ alignas(16) float tile[32];`, clang wants `alignas(16)` before CUDA's words, which are attributes to
+// it. They change places, so that all lengths stay.
+void move_alignments(llvm::MutableArrayRef<char> text) {
+  constexpr std::string_view kAlignas = "alignas";
+  const llvm::StringRef all(text.data(), text.size());
+  std::size_t next = 0;
+  for (std::size_t at = all.find(kAlignas); at != llvm::StringRef::npos; at = all.find(kAlignas, next)) {
+    next = at + kAlignas.size();
+    if (at > 0 && is_word(all[at - 1])) continue;
+    const llvm::StringRef rest = all.substr(next).ltrim();
+    if (!rest.starts_with("(")) continue;
+    auto end = static_cast<std::size_t>(rest.data() - all.data());
+    int open = 0;
+    for (; end < all.size(); ++end) {
+      open += all[end] == '(' ? 1 : all[end] == ')' ? -1 : 0;
+      if (open == 0 || all[end] == ';' || all[end] == '{') break;
+    }
+    if (end == all.size() || all[end] != ')') continue;
+    std::size_t begin = at;
+    for (;;) {
+      const std::size_t word_end = all.take_front(begin).rtrim().size();
+      const llvm::StringRef word = word_before(all, word_end);
+      if (word != "__shared__" && word != "__device__" && word != "__constant__" && word != "__managed__")
+        break;
+      begin = word_end - word.size();
+    }
+    std::rotate(text.begin() + begin, text.begin() + at, text.begin() + end + 1);
+    next = end;
+  }
+}
+
+bool may_align_late(llvm::StringRef text) {
+  return text.contains("alignas") && (text.contains("__shared__") || text.contains("__device__") ||
+                                      text.contains("__constant__") || text.contains("__managed__"));
+}
+
 bool needs_changes(llvm::StringRef text) {
-  return may_name_registers(text) || has_spaced_launch(text) || may_declare_bounded_shared(text);
+  return may_name_registers(text) || has_spaced_launch(text) || may_declare_bounded_shared(text) ||
+         may_align_late(text);
 }
 
 // What nvcc takes and clang does not, and what can be written otherwise in as many characters.
@@ -134,6 +178,7 @@ void adapt_to_clang(llvm::MutableArrayRef<char> text) {
   const llvm::StringRef before(text.data(), text.size());
   if (may_name_registers(before)) escape_registers(text);
   if (has_spaced_launch(before)) close_up_launches(text);
+  if (may_align_late(before)) move_alignments(text);
   if (may_declare_bounded_shared(before)) make_bounded_shared_static(text);
 }
 

@@ -117,22 +117,30 @@ std::vector<LaunchPlace> PlaceListener::second_half() const {
   return half;
 }
 
-void PlaceListener::take_second_half(const PlaceListener& other) {
-  other_half_ = other.second_half();
+namespace {
+
+void add(const std::vector<LaunchPlace>& places, double times, std::vector<LaunchPlace>& to) {
+  for (const LaunchPlace& place : places) {
+    const auto same =
+        std::find_if(to.begin(), to.end(), [&](const LaunchPlace& one) { return one.where == place.where; });
+    if (same != to.end()) {
+      same->add(place, times);
+    } else {
+      to.push_back(place);
+      to.back().add(place, times - 1);
+    }
+  }
+}
+
+}  // namespace
+
+void PlaceListener::add_later(const PlaceListener& other, bool whole, double times) {
+  add(whole ? other.places_ : other.second_half(), times, *other_half_);
 }
 
 std::vector<LaunchPlace> PlaceListener::places(double more) const {
   std::vector<LaunchPlace> all = places_;
-  for (const LaunchPlace& place : other_half_ ? *other_half_ : second_half()) {
-    const auto same = std::find_if(all.begin(), all.end(),
-                                   [&](const LaunchPlace& one) { return one.where == place.where; });
-    if (same != all.end()) {
-      same->add(place, more);
-    } else {
-      all.push_back(place);
-      all.back().add(place, more - 1);
-    }
-  }
+  add(other_half_ ? *other_half_ : second_half(), more, all);
   return all;
 }
 

@@ -56,8 +56,9 @@ class PlaceListener : public SmListener {
   void shared_access(int ways, int least) override;
   void half() override { at_half_ = places_; }
 
-  // Lets `other` say what the second half is.
-  void take_second_half(const PlaceListener& other);
+  // Lets others say what the second half is: the second half of each, or all of it, so many times.
+  void forget_second_half() { other_half_.emplace(); }
+  void add_later(const PlaceListener& other, bool whole, double times);
   // In the order of first execution; `more` times the second half is added.
   std::vector<LaunchPlace> places(double more) const;
 

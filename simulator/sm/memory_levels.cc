@@ -117,19 +117,17 @@ double second_halves(const SmRun& run, double instructions) {
   return std::max(0.0, instructions - run.counts.instructions) / run.second_half.instructions;
 }
 
-// Where all blocks run at once, and little of what they do is simulated, what is left goes on as in the middle of their work: what
-// loops have brought to L1 grows, or shrinks, until then.
-constexpr double kMiddle = 0.5, kMuchLeft = 4;
-
-bool has_much_left(const SmRun& run, double instructions) {
-  return !run.complete && instructions > kMuchLeft * run.counts.instructions;
+double ratio(double part, double whole) {
+  return whole > 0 ? std::clamp(part / whole, 0.0, 1.0) : 0;
 }
 
-void take_second_half(SmRun& run, const SmRun& middle) {
-  if (middle.complete || !(middle.second_half.instructions > 0)) return;
-  run.second_half = middle.second_half;
-  run.second_half_cycles = middle.second_half_cycles;
-  run.second_half_waits = middle.second_half_waits;
+// Adds to the second half of `run` that of a run that was begun later, so many times, or all of it where it was not cut.
+void add_later(SmRun& run, const SmRun& later, double times) {
+  const bool whole = later.complete;
+  run.second_half.add(whole ? later.counts : later.second_half, times);
+  run.second_half_cycles += times * (whole ? later.cycles : later.second_half_cycles);
+  for (std::size_t i = 0; i < kSmWaits; ++i)
+    run.second_half_waits[i] += times * (whole ? later.waits[i] : later.second_half_waits[i]);
 }
 
 // Of an SM's whole part in the launch.
@@ -281,7 +279,7 @@ class RunsOfLaunch {
           figures_.block_start_cycles, static_cast<double>(figures_.l1_bytes)})
       signature.add(std::bit_cast<std::uint64_t>(figure));
     for (const std::int64_t number :
-         {options.active_blocks, options.sms, std::int64_t{options.atomics_shared},
+         {options.active_blocks, options.sms, options.most_accesses, std::int64_t{options.atomics_shared},
           std::int64_t{options.in_the_middle}, std::int64_t{options.code_in_cache}})
       signature.add(static_cast<std::uint64_t>(number));
   }
@@ -292,6 +290,35 @@ class RunsOfLaunch {
   LaunchSignature common_;
   std::vector<std::pair<std::int64_t, LaunchSignature>> beginnings_;  // by SM
 };
+
+// Where all blocks run at once and the simulation of their SM is cut, what is left need not go on as before: another loop may
+// follow, and what loops have brought to L1 grows, or shrinks. So some parts of what is left are simulated, each for some
+// time, and stand for as much of it each.
+void simulate_rest(RunsOfLaunch& runs, SmOptions options, double instructions, SmRun& run,
+                   PlaceListener* heard) {
+  constexpr double parts = 3, least = 0.05, steps = 64;
+  constexpr std::int64_t part_of_accesses = 3;
+  const double seen = ratio(run.counts.instructions, instructions), left = 1 - seen;
+  if (run.complete || left < least || !(run.second_half.instructions > 0)) return;
+  options.most_accesses /= part_of_accesses;
+  const double length = seen / static_cast<double>(part_of_accesses);  // of their work, about
+  run.second_half = {};
+  run.second_half_cycles = 0;
+  run.second_half_waits = {};
+  if (heard != nullptr) heard->forget_second_half();
+  for (double part = 0; part < parts; ++part) {
+    const double middle = seen + left * (part + 0.5) / parts;
+    options.begin = rounded(std::clamp(middle - 0.75 * length, 0.0, std::max(1 - length, 0.0)), steps);
+    PlaceListener later;
+    options.listener = heard != nullptr ? &later : nullptr;
+    const SmRun more = runs.run(options);
+    const double simulated = (more.complete ? more.counts : more.second_half).instructions;
+    if (!(simulated > 0)) continue;
+    const double times = left * instructions / parts / simulated;
+    add_later(run, more, times);
+    if (heard != nullptr) heard->add_later(later, more.complete, times);
+  }
+}
 
 // What reaches L2 of the reads of all SMs, as a share: those of neighbours are joined as far as the SMs keep
 // step. They do in the first wave of blocks; later blocks start wherever there is room, so that neighbours
@@ -315,10 +342,6 @@ double share_of_reads(RunsOfLaunch& runs, const LaunchTrace& trace, const SmOpti
   const double waves =
       std::max(1.0, static_cast<double>(blocks) / static_cast<double>(options.sms * options.active_blocks));
   return 1 - joined * (in_step + later * (waves - 1)) / waves;
-}
-
-double ratio(double part, double whole) {
-  return whole > 0 ? std::clamp(part / whole, 0.0, 1.0) : 0;
 }
 
 std::int64_t number_of(const std::array<std::int64_t, 3>& block, const std::array<std::int64_t, 3>& grid) {
@@ -562,15 +585,8 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
       run = runs.run(options);
     }
   }
-  PlaceListener counted_middle, waited_middle;
   const bool one_wave = blocks <= sms * active_blocks;
-  if (one_wave && has_much_left(run, of_each_sm)) {
-    options.begin = kMiddle;
-    if (places != nullptr) options.listener = &counted_middle;
-    take_second_half(run, runs.run(options));
-    if (places != nullptr) counted.take_second_half(counted_middle);
-    options.begin = 0;
-  }
+  if (one_wave) simulate_rest(runs, options, of_each_sm, run, places != nullptr ? &counted : nullptr);
   options.listener = nullptr;
   const double joined_reads = share_of_reads(runs, *trace, options, gpu, footprint);
 
@@ -663,12 +679,7 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   const bool differ = one_wave && launch.warps->groups.size() > 1;
   const double instructions =
       std::max(counts.instructions, differ && !timed.complete ? instructions_of_sm(launch, options.sm) : 0);
-  if (one_wave && has_much_left(timed, instructions)) {
-    options.begin = kMiddle;
-    options.listener = places != nullptr ? &waited_middle : nullptr;
-    take_second_half(timed, runs.run(options));
-    if (places != nullptr) waited.take_second_half(waited_middle);
-  }
+  if (one_wave) simulate_rest(runs, options, instructions, timed, places != nullptr ? &waited : nullptr);
   const double more = second_halves(timed, instructions);
   levels.cycles = timed.cycles + more * timed.second_half_cycles;
   for (std::size_t i = 0; i < kSmWaits; ++i)

@@ -278,10 +278,15 @@ TEST(CompileClang, KernelsThatAKernelLaunchesAreElidedThere) {
 TEST(CompileClang, WhatNvccSpellsOtherwiseIsTaken) {
   const Result<Source> result = compile_data("other_spellings.cu");
   ASSERT_TRUE(result) << text_of(result);
-  ASSERT_EQ(result->kernels.size(), 2u);
-  EXPECT_EQ(result->kernels[1].name, "scale<3>");
+  ASSERT_EQ(result->kernels.size(), 3u);
+  EXPECT_EQ(result->kernels[2].name, "scale<3>");
   EXPECT_TRUE(result->warnings.empty()) << to_text(result->warnings);
   EXPECT_TRUE(contains(result->ptx, "tile[1024]")) << result->ptx;
+  for (const std::string variable :
+       {".global .align 64 .b8 table[16]", ".const .align 64 .b8 _ZL7factors[16]",
+        ".align 32 .b8 _ZZ7alignedPfE4tile[144]", ".align 32 .f32 _ZZ7alignedPfE5other",
+        ".align 16 .b8 _ZZ7alignedPfE4four[16]"})
+    EXPECT_TRUE(contains(result->ptx, variable)) << variable << result->ptx;
 }
 
 TEST(CompileClang, TheDeviceLibrariesComeAlong) {

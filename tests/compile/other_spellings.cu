@@ -20,6 +20,24 @@ __global__ void kernel(float* f) {
   f[threadIdx.x] = added<float>(squared<Squares>(tile[threadIdx.x & 7][threadIdx.y]), zero<float>());
 }
 
+struct alignas(16) Four {
+  float x[4];
+};
+__device__ alignas(64) float table[4];
+__constant__
+    alignas(alignof(Four) * (2 + 2)) const float factors[4] = {1, 2, 3, 4};
+
+__global__ void aligned(float* f) {
+  __shared__ alignas(32) float tile[36], other;
+  extern __shared__ __align__(128) unsigned char bytes[];
+  __shared__ alignas(Four) char four[16];
+  tile[threadIdx.x] = table[threadIdx.x & 3] * factors[threadIdx.x & 3];
+  other = f[1];
+  bytes[threadIdx.x] = four[threadIdx.x & 15];
+  __syncthreads();
+  f[threadIdx.x] = tile[threadIdx.x ^ 1] + other + bytes[threadIdx.x ^ 1] + four[threadIdx.x & 7];
+}
+
 template <int N> __global__ void scale(float* f) { f[threadIdx.x] *= N; }
 
 void launch(float* f) {
