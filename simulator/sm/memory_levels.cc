@@ -244,7 +244,8 @@ class RunsOfLaunch {
   }
 
   std::int64_t blocks_of(const SmOptions& options) const {
-    return std::max<std::int64_t>((trace_.blocks() - options.sm + options.sms - 1) / options.sms, 0);
+    const std::int64_t all = (trace_.blocks() - options.sm + options.sms - 1) / options.sms;
+    return std::max<std::int64_t>(options.most_blocks > 0 ? std::min(all, options.most_blocks) : all, 0);
   }
 
   // With what an SM's first blocks do.
@@ -279,8 +280,9 @@ class RunsOfLaunch {
           figures_.block_start_cycles, static_cast<double>(figures_.l1_bytes)})
       signature.add(std::bit_cast<std::uint64_t>(figure));
     for (const std::int64_t number :
-         {options.active_blocks, options.sms, options.most_accesses, std::int64_t{options.atomics_shared},
-          std::int64_t{options.in_the_middle}, std::int64_t{options.code_in_cache}})
+         {options.active_blocks, options.sms, options.most_blocks, options.most_accesses,
+          std::int64_t{options.atomics_shared}, std::int64_t{options.in_the_middle},
+          std::int64_t{options.code_in_cache}})
       signature.add(static_cast<std::uint64_t>(number));
   }
 
@@ -362,12 +364,20 @@ std::int64_t busy_sm(const LaunchOnGpu& launch, bool of_atomics) {
   return number_of(most->block, launch.size.grid) % std::max(launch.gpu->sms, 1);
 }
 
-// What the warps of an SM's blocks execute, of blocks that all run at the same time.
-double instructions_of_sm(const LaunchOnGpu& launch, std::int64_t sm) {
-  const WarpProgram warps(*launch.program);
+// An SM that is simulated for the time.
+struct TimedSm {
+  std::int64_t sm = 0;
+  std::int64_t most_blocks = 0;  // 0: all that it has
+  double instructions = 0;       // of their warps; 0: as many as those of each SM on average
+};
+
+// What the warps of an SM's first blocks execute.
+double instructions_of_sm(const LaunchOnGpu& launch, const WarpProgram& warps, std::int64_t sm,
+                          std::int64_t most_blocks) {
   const auto& grid = launch.size.grid;
+  const std::int64_t sms = std::max(launch.gpu->sms, 1);
   double instructions = 0;
-  for (std::int64_t b = sm; b < launch.size.blocks(); b += std::max(launch.gpu->sms, 1)) {
+  for (std::int64_t i = 0, b = sm; i < most_blocks && b < launch.size.blocks(); ++i, b += sms) {
     WarpOptions options;
     options.block = {b % grid[0], b / grid[0] % grid[1], b / grid[0] / grid[1]};
     const auto found = warps.launch(launch.values, launch.size, launch.shares, options);
@@ -377,23 +387,79 @@ double instructions_of_sm(const LaunchOnGpu& launch, std::int64_t sm) {
   return instructions;
 }
 
-// The SM whose blocks end last, of blocks that all run at the same time: that with the block whose warps execute most.
-// Blocks of several waves start where others have ended, which evens their lengths out: any SM is like the others.
-std::int64_t slowest_sm(const LaunchOnGpu& launch, std::int64_t at_once) {
-  const std::int64_t sms = std::max(launch.gpu->sms, 1);
-  if (launch.size.blocks() > at_once) return 0;
-  constexpr double clearly = 1.02;
-  const auto instructions = [](const WarpGroup& group) { return group.each.instructions; };
+// Some SMs, of those that have no block less than others, with what the warps of their first blocks execute.
+std::vector<TimedSm> some_sms(const LaunchOnGpu& launch, const WarpProgram& warps, std::int64_t most_blocks) {
+  constexpr std::int64_t most = 16;
+  const std::int64_t all = std::max(launch.gpu->sms, 1), blocks = launch.size.blocks();
+  const std::int64_t sms = most_blocks * all < blocks || blocks % all == 0 ? all : blocks % all;
+  const std::int64_t looked_at = std::min(most, sms);
+  std::vector<TimedSm> some = {{0, most_blocks, instructions_of_sm(launch, warps, 0, most_blocks)}};
+  for (std::int64_t i = 0; i < looked_at; ++i) {
+    const std::int64_t sm = (2 * i + 1) * sms / (2 * looked_at);
+    some.push_back({sm, most_blocks, instructions_of_sm(launch, warps, sm, most_blocks)});
+  }
+  return some;
+}
+
+constexpr double kClearly = 1.02;
+
+// Of the warps, those that execute clearly more or less than most do.
+double share_of_other_warps(const LaunchOnGpu& launch) {
+  double all = 0, other = 0;
+  for (const WarpGroup& group : launch.warps->groups) {
+    const double most = launch.warps->groups.front().each.instructions, own = group.each.instructions;
+    all += group.warps;
+    if (std::max(own, most) > kClearly * std::min(own, most)) other += group.warps;
+  }
+  return ratio(other, all);
+}
+
+// Whether it matters in a launch of several waves which blocks an SM has.
+bool blocks_differ(const LaunchOnGpu& launch) {
+  constexpr double few = 0.02;
+  return share_of_other_warps(launch) > few;
+}
+
+// The SMs of which the slowest counts. Of blocks that all run at the same time: that with the block whose warps execute most,
+// and that whose blocks execute most together, as far as some SMs show. Of several waves, later blocks start where others have
+// ended, which evens out what SMs execute: one whose first blocks execute as much as others do on average, and that whose first
+// blocks execute more than SMs do in the whole launch.
+std::vector<TimedSm> timed_sms(const LaunchOnGpu& launch, std::int64_t active_blocks) {
+  const std::int64_t sms = std::max(launch.gpu->sms, 1), blocks = launch.size.blocks();
   const auto& groups = launch.warps->groups;
-  const WarpGroup* most = nullptr;
+  const bool one_wave = blocks <= active_blocks * sms;
+  const WarpProgram warps(*launch.program);
+  if (one_wave ? share_of_other_warps(launch) == 0 : !blocks_differ(launch))
+    return {{0, 0, one_wave ? instructions_of_sm(launch, warps, 0, blocks) : 0}};
+  const auto less = [](const TimedSm& a, const TimedSm& b) { return a.instructions < b.instructions; };
+  if (!one_wave) {
+    const double mean = launch.warps->total.instructions / static_cast<double>(blocks);
+    const std::vector<TimedSm> first = some_sms(launch, warps, active_blocks);
+    const auto off = [&](const TimedSm& one) {
+      return std::abs(one.instructions - mean * static_cast<double>(active_blocks));
+    };
+    const TimedSm even = *std::min_element(
+        first.begin(), first.end(), [&](const TimedSm& a, const TimedSm& b) { return off(a) < off(b); });
+    const TimedSm busiest = *std::max_element(first.begin(), first.end(), less);
+    const double of_sm = mean * std::ceil(static_cast<double>(blocks) / static_cast<double>(sms));
+    if (busiest.instructions <= kClearly * of_sm) return {{even.sm}};
+    return {{even.sm}, busiest};
+  }
+  const auto instructions = [](const WarpGroup& group) { return group.each.instructions; };
+  const auto most = std::max_element(
+      groups.begin(), groups.end(),
+      [&](const WarpGroup& a, const WarpGroup& b) { return instructions(a) < instructions(b); });
+  TimedSm longest{number_of(most->block, launch.size.grid) % sms};
   const auto of_first = std::find_if(groups.begin(), groups.end(), [](const WarpGroup& group) {
     return group.block == std::array<std::int64_t, 3>{};
   });
-  for (const WarpGroup& group : groups)
-    if (most == nullptr || instructions(group) > instructions(*most)) most = &group;
-  if (most == nullptr) return 0;
-  if (of_first != groups.end() && instructions(*most) <= clearly * instructions(*of_first)) return 0;
-  return number_of(most->block, launch.size.grid) % sms;
+  if (of_first != groups.end() && instructions(*most) <= kClearly * instructions(*of_first)) longest.sm = 0;
+  longest.instructions = instructions_of_sm(launch, warps, longest.sm, blocks);
+  if (blocks <= sms) return {longest};
+  const std::vector<TimedSm> whole = some_sms(launch, warps, blocks);
+  const TimedSm busiest = *std::max_element(whole.begin(), whole.end(), less);
+  if (busiest.instructions <= kClearly * longest.instructions) return {longest};
+  return {longest, {busiest.sm, 0, busiest.instructions}};
 }
 
 // Of what the launch accesses, what L2 still has from the same launch before.
@@ -659,7 +725,6 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
 
   // Once more for the time, now that it is known what memory gives and takes.
   options.reads_at_l2 = rounded(joined_reads);
-  options.sm = slowest_sm(launch, sms * active_blocks);
   const double first = static_cast<double>(active_sms) * counts.first_bytes;
   const double from_memory = ratio(asked, first);
   options.from_memory = rounded(from_memory);
@@ -673,13 +738,36 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   constexpr double turning_steps = 32;
   options.mixed = rounded(mixed, turning_steps);
   runs.figures().memory_sector_cycles *= 1 + kTurns * rounded(mixed, turning_steps);
-  options.listener = places != nullptr ? &waited : listener;
-  SmRun timed = options.listener == listener && listener != nullptr ? runs.heard(options) : runs.run(options);
-  // Where blocks differ, the SM that is simulated has more to do than others.
-  const bool differ = one_wave && launch.warps->groups.size() > 1;
-  const double instructions =
-      std::max(counts.instructions, differ && !timed.complete ? instructions_of_sm(launch, options.sm) : 0);
-  if (one_wave) simulate_rest(runs, options, instructions, timed, places != nullptr ? &waited : nullptr);
+  const std::vector<TimedSm> simulated = timed_sms(launch, active_blocks);
+  options.shuffled = !one_wave && blocks_differ(launch);
+  SmRun timed;
+  TimedSm slowest;
+  double instructions = 0;
+  for (const TimedSm& one : simulated) {
+    options.sm = one.sm;
+    options.most_blocks = one.most_blocks;
+    PlaceListener heard;
+    const bool listened = listener != nullptr && simulated.size() == 1;
+    options.listener = places != nullptr ? &heard : listened ? listener : nullptr;
+    SmRun of_sm = listened ? runs.heard(options) : runs.run(options);
+    const double executed = std::max(counts.instructions, one.instructions);
+    if (one_wave || one.most_blocks > 0)
+      simulate_rest(runs, options, executed, of_sm, places != nullptr ? &heard : nullptr);
+    const auto cycles = [](const SmRun& run_of, double all) {
+      return run_of.cycles + second_halves(run_of, all) * run_of.second_half_cycles;
+    };
+    if (instructions > 0 && cycles(of_sm, executed) <= cycles(timed, instructions)) continue;
+    timed = std::move(of_sm);
+    instructions = executed;
+    waited = std::move(heard);
+    slowest = one;
+  }
+  if (listener != nullptr && simulated.size() > 1) {
+    options.sm = slowest.sm;
+    options.most_blocks = slowest.most_blocks;
+    options.listener = listener;
+    runs.heard(options);
+  }
   const double more = second_halves(timed, instructions);
   levels.cycles = timed.cycles + more * timed.second_half_cycles;
   for (std::size_t i = 0; i < kSmWaits; ++i)

@@ -375,6 +375,9 @@ class SmRunner {
 
   void simulate() {
     next_block_ = options_.sm;
+    end_block_ = launch_.blocks();
+    if (options_.most_blocks > 0)
+      end_block_ = std::min(end_block_, options_.sm + options_.most_blocks * options_.sms);
     places_for_blocks_.assign(static_cast<std::size_t>(options_.active_blocks), BlockPlace{});
     for (std::size_t warp = next_warp(); warp != kNoWarp; warp = next_warp()) {
       ++steps_;
@@ -524,13 +527,13 @@ class SmRunner {
   }
 
   void start_block(const BlockPlace& place) {
-    if (next_block_ >= launch_.blocks()) return;
+    if (next_block_ >= end_block_) return;
     const bool waits_for_place = place.free.time > block_free_;
     const double time = std::max(place.free.time, block_free_);
     block_free_ = time + std::max(figures_.block_start_cycles,
                                   static_cast<double>(warps_per_block_) * figures_.warp_start_cycles);
     auto block = std::make_shared<Block>();
-    block->number = next_block_;
+    block->number = number_of_next();
     block->running = warps_per_block_;
     for (std::int64_t w = 0; w < warps_per_block_; ++w) {
       std::size_t index = warps_.size();
@@ -541,13 +544,12 @@ class SmRunner {
         warps_.emplace_back();
       }
       if (warps_[index] == nullptr)
-        warps_[index] = std::make_unique<Warp>(common_, next_block_, w);
+        warps_[index] = std::make_unique<Warp>(common_, block->number, w);
       else
-        warps_[index]->trace.restart(next_block_, w);
+        warps_[index]->trace.restart(block->number, w);
       Warp& warp = *warps_[index];
       if (started_ < options_.active_blocks * warps_per_block_) begin(warp.trace);
-      if (w == 0 && next_block_ + options_.sms >= launch_.blocks())
-        warp.trace.begin_with_share(longest_share());
+      if (w == 0 && next_block_ + options_.sms >= end_block_) warp.trace.begin_with_share(longest_share());
       warp.block = block;
       warp.wave = next_block_ / options_.sms;
       warp.age = static_cast<std::uint64_t>(started_);
@@ -556,23 +558,33 @@ class SmRunner {
       warp.held_up = warp.loads_held_up = 0;
       warp.unhindered = time;
       drawn_.restart(index);
-      warp.block_number = next_block_;
+      warp.block_number = block->number;
       warp.warp_number = w;
       warp.issued = time;
       warp.partition = static_cast<std::size_t>(started_++) % partitions_.size();
       ++partitions_[warp.partition].warps;
-      warp.first_thread = next_block_ * threads_per_block_ + w * static_cast<std::int64_t>(kLanes);
+      warp.first_thread = block->number * threads_per_block_ + w * static_cast<std::int64_t>(kLanes);
       warp.loads.assign(most_loads_, Completion{});
       warp.all_loads = warp.copies = Completion{};
       // The next block's warps take the places of those that have ended.
       warp.local = (std::int64_t{1} << 60) + static_cast<std::int64_t>(index) * kLocalLines;
-      warp.random = static_cast<std::uint64_t>(next_block_ * warps_per_block_ + w) * 0x9e3779b97f4a7c15U + 1;
+      warp.random =
+          static_cast<std::uint64_t>(block->number * warps_per_block_ + w) * 0x9e3779b97f4a7c15U + 1;
       if (w == 0 && waits_for_place) warp.last = place.item, warp.pipe = place.pipe;
       wait(index, {time + static_cast<double>(w) * figures_.warp_start_cycles,
                    w == 0 && waits_for_place ? place.free.because : SmWait::blocks});
       warp.goes_on = false;
     }
     next_block_ += options_.sms;
+  }
+
+  std::int64_t number_of_next() const {
+    if (!options_.shuffled || next_block_ < options_.active_blocks * options_.sms) return next_block_;
+    const std::int64_t first = next_block_ - options_.sm;
+    std::uint64_t state = (static_cast<std::uint64_t>(next_block_) + 1) * 0x9e3779b97f4a7c15U;
+    RandomNumbers random(state);
+    const auto other = first + static_cast<std::int64_t>(random.share() * static_cast<double>(options_.sms));
+    return other < launch_.blocks() ? other : next_block_;
   }
 
   // Of a warp of the first blocks.
@@ -764,7 +776,7 @@ class SmRunner {
     --block->running;
     free_.push_back(index);
     if (block->running == 0) {
-      drains_ = next_block_ >= launch_.blocks();
+      drains_ = next_block_ >= end_block_;
       at.time += kPlaceIsFree;
       places_for_blocks_.push_back({at, executing_, executing_pipe_});
       return;
@@ -1678,7 +1690,8 @@ class SmRunner {
   std::int64_t opened_ = 0;    // lines that were stored to, but for those that wait for more
   double l1_passed_over_ = 0;  // cycles of L1 for loads, or in which L2 held it up
   std::size_t turn_ = 0;       // the partition that is first where several could issue
-  std::int64_t warps_per_block_ = 1, threads_per_block_ = 1, threads_ = 1, next_block_ = 0, started_ = 0;
+  std::int64_t warps_per_block_ = 1, threads_per_block_ = 1, threads_ = 1, next_block_ = 0, end_block_ = 0,
+               started_ = 0;
   std::unordered_map<std::string, std::int64_t> places_;
   std::vector<Region> regions_;                // by access
   std::vector<std::int64_t> stores_together_;  // by access: stores of the same list to the same array

@@ -75,9 +75,12 @@ SmFigures sm_figures(const Gpu& gpu, const Occupancy& occupancy, std::int64_t th
 class SmListener;
 
 struct SmOptions {
-  std::int64_t active_blocks = 1;       // at once
-  std::int64_t sms = 1;                 // of the GPU: block b runs on SM b % sms
-  std::int64_t sm = 0;                  // this one
+  std::int64_t active_blocks = 1;  // at once
+  std::int64_t sms = 1;            // of the GPU: block b runs on SM b % sms
+  std::int64_t sm = 0;             // this one
+  std::int64_t most_blocks = 0;    // that this one has; 0: all those
+  // Blocks of later waves, which start where others end, are any of their wave.
+  bool shuffled = false;
   bool keep_reads = false;              // for SmRun::reads
   const ArrayPlaces* places = nullptr;  // none: each array is an allocation of its own
   // The share of the sectors that miss L1 and that nobody on this SM has asked for before, which memory must give.
