@@ -47,6 +47,7 @@
 #include <utility>
 
 #include "analyzer/compile/clang_arguments.h"
+#include "analyzer/compile/clang_casts.h"
 #include "analyzer/compile/clang_diagnostics.h"
 #include "analyzer/compile/clang_host_code.h"
 #include "analyzer/compile/clang_sources.h"
@@ -160,6 +161,48 @@ class MayUnrollAgain : public llvm::PassInfoMixin<MayUnrollAgain> {
         loop->setLoopID(llvm::makePostTransformationMetadata(
             function.getContext(), loop->getLoopID(), {"llvm.loop.unroll.disable", kMayUnrollAgain}, {}));
     return llvm::PreservedAnalyses::all();
+  }
+};
+
+// Fragments of matrices in shared memory: LLVM 19 leaves the pointers of wmma.load and wmma.store generic, which ptxas loads
+// another way; nvcc says .shared.
+struct SharedFragments : llvm::PassInfoMixin<SharedFragments> {
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
+    std::vector<llvm::IntrinsicInst*> accesses;
+    for (llvm::Instruction& one : llvm::instructions(function))
+      if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&one); call != nullptr && is_access(*call))
+        accesses.push_back(call);
+    if (accesses.empty()) return llvm::PreservedAnalyses::all();
+    for (llvm::IntrinsicInst* call : accesses) {
+      llvm::IRBuilder<> builder(call);
+      llvm::Value* address = in_own_space(call->getArgOperand(0), builder);
+      if (address == nullptr) continue;
+      call->setArgOperand(0, address);
+      call->setCalledFunction(llvm::Intrinsic::getDeclaration(function.getParent(), call->getIntrinsicID(),
+                                                              {address->getType()}));
+    }
+    return llvm::PreservedAnalyses::none();
+  }
+
+ private:
+  // The generic address as that of the memory that it is in; null: it is not seen to be in one.
+  static llvm::Value* in_own_space(llvm::Value* address, llvm::IRBuilder<>& builder) {
+    if (auto* cast = llvm::dyn_cast<llvm::AddrSpaceCastOperator>(address)) return cast->getPointerOperand();
+    auto* offset = llvm::dyn_cast<llvm::GEPOperator>(address);
+    llvm::Value* base = offset == nullptr ? nullptr : in_own_space(offset->getPointerOperand(), builder);
+    if (base == nullptr) return nullptr;
+    const std::vector<llvm::Value*> indices(offset->idx_begin(), offset->idx_end());
+    return builder.CreateGEP(offset->getSourceElementType(), base, indices, "", offset->isInBounds());
+  }
+
+  static bool is_access(const llvm::IntrinsicInst& call) {
+    const llvm::StringRef name = call.getCalledFunction()->getName();
+    // nvcc leaves these generic as well.
+    for (const llvm::StringRef generic : {".m16n16k8.", ".m8n8k4.", ".bf16"})
+      if (name.contains(generic)) return false;
+    return name.starts_with("llvm.nvvm.wmma.") && (name.contains(".load.") || name.contains(".store.")) &&
+           call.arg_size() > 0 && call.getArgOperand(0)->getType()->isPointerTy() &&
+           call.getArgOperand(0)->getType()->getPointerAddressSpace() == 0;
   }
 };
 
@@ -574,6 +617,7 @@ void add_passes(clang::CodeGenOptions& options, bool rolled, const SourceFacts& 
       each.addPass(llvm::EarlyCSEPass());
       each.addPass(MayUnrollAgain());
       each.addPass(BranchBack());
+      each.addPass(SharedFragments());
       passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(each)));
     });
   });
@@ -658,6 +702,7 @@ class OptimiseAction : public clang::EmitLLVMOnlyAction {
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
                                                         llvm::StringRef file) override {
     std::vector<std::unique_ptr<clang::ASTConsumer>> consumers = findings_.consumers();
+    consumers.push_back(make_cast_truster());
     consumers.push_back(EmitLLVMOnlyAction::CreateASTConsumer(compiler, file));
     if (!consumers.back()) return nullptr;
     return std::make_unique<clang::MultiplexConsumer>(std::move(consumers));

@@ -126,9 +126,9 @@ void BlockItems::append_block(std::uint32_t b, std::uint32_t loop, const Facts& 
     if (const auto line = notes_.source_line(i); line > 0) lines.add(line);
     ptx.add(static_cast<int>(function_.instructions[i].line));
     if (options_.detail) {
-      auto access = on_chip_.access_of(i, loop, facts);
-      out_.roles[i].on_chip = access.has_value();
-      if (access) on_chip.push_back(std::move(*access));
+      std::vector<ChipAccess> accesses = on_chip_.accesses_of(i, loop, facts);
+      out_.roles[i].on_chip = !accesses.empty();
+      std::move(accesses.begin(), accesses.end(), std::back_inserter(on_chip));
       floating = floating || is_floating_atomic(i);
       barrier = waits_for_block(function_.instructions[i].opcode);
       if (barrier) end_run();

@@ -18,4 +18,9 @@ struct FragmentAccess {
 std::optional<FragmentAccess> fragment_access(analysis::Evaluator& evaluator, std::uint32_t instruction,
                                               std::uint32_t operand);
 
+// The same of a fragment in shared memory, which ptxas loads with ldmatrix where it can: each thread has the address of a row of
+// 16 bytes of one of four matrices.
+std::optional<FragmentAccess> shared_fragment_access(analysis::Evaluator& evaluator,
+                                                     std::uint32_t instruction, std::uint32_t operand);
+
 }  // namespace warptime::periods

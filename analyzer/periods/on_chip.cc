@@ -7,6 +7,7 @@
 
 #include "analyzer/cfg/stack_slots.h"
 #include "analyzer/periods/classify.h"
+#include "analyzer/periods/fragments.h"
 #include "analyzer/periods/resources.h"
 #include "analyzer/ptx/matrix_operation.h"
 #include "analyzer/ptx/opcodes.h"
@@ -130,27 +131,44 @@ std::int64_t distance_that_data_choose(analysis::Evaluator& evaluator, ExprId ad
 
 }  // namespace
 
-std::optional<ChipAccess> OnChip::access_of(std::uint32_t i, std::uint32_t loop,
+std::vector<ChipAccess> OnChip::accesses_of(std::uint32_t i, std::uint32_t loop,
                                             const analysis::Facts& facts) {
   auto& evaluator = flow_.evaluator;
   const auto& ins = evaluator.function().instructions[i];
   if (ins.info == nullptr || analysis::moves_slot(evaluator.operands(), ins) ||
       flow_.code.register_array_access(i) != nullptr)
-    return std::nullopt;
+    return {};
   const auto kind = kind_of_access(ins.info->category);
-  if (!kind) return std::nullopt;
+  if (!kind) return {};
   const auto operand = address_operand(evaluator.operands(), ins, ins.info->category);
   const auto address = evaluator.address(i, operand);
   auto space = ptx::space_of(ins);
   if (space == StateSpace::generic || space == StateSpace::none)
     space = evaluator.space_of_address(address).value_or(StateSpace::global);
   const auto on_chip = chip_space(space);
-  if (!on_chip) return std::nullopt;
+  if (!on_chip) return {};
   ChipAccess access{*kind, *on_chip, ptx::access_bytes(ins), std::nullopt};
+  // ptxas loads with ldmatrix only what the PTX says to be shared.
+  std::optional<FragmentAccess> fragment;
+  if (ptx::space_of(ins) == StateSpace::shared)
+    fragment = shared_fragment_access(evaluator, i, operand);
+  else if (on_chip == ChipAccess::Space::shared)
+    fragment = fragment_access(evaluator, i, operand);
+  if (fragment) {
+    access.bytes = fragment->bytes;
+    std::vector<ChipAccess> accesses;
+    for (const ExprId of_request : fragment->addresses) {
+      access.address = conditions_.place_on_chip(of_request, loop, facts, [&](ExprId symbol) {
+        return begin_of(evaluator.variable_of(symbol), space);
+      });
+      accesses.push_back(access);
+    }
+    return accesses;
+  }
   if (ins.info->is(ptx::moved_by_warp)) {
     access.bytes = bytes_moved_by_warp(ins.opcode);
     // Each thread has the address of a row of 16 bytes.
-    if (!ptx::has_part(ins.opcode, "x4") || !ptx::has_part(ins.opcode, "m8n8")) return access;
+    if (!ptx::has_part(ins.opcode, "x4") || !ptx::has_part(ins.opcode, "m8n8")) return {access};
   }
   access.bytes = std::max<std::int64_t>(1, access.bytes);
   const ptx::Variable* only = nullptr;  // addresses in two constant arrays are of neither
@@ -171,7 +189,7 @@ std::optional<ChipAccess> OnChip::access_of(std::uint32_t i, std::uint32_t loop,
     const std::int64_t apart = std::max(distance_that_data_choose(evaluator, address), access.bytes);
     access.scattered = std::max<std::int64_t>(bytes_chosen_from(*only) / apart, 1) * access.bytes;
   }
-  return access;
+  return {access};
 }
 
 }  // namespace warptime::periods

@@ -26,11 +26,11 @@ class OnChip {
   // Both must outlive it.
   OnChip(analysis::KernelFlow& flow, Conditions& conditions) : flow_(flow), conditions_(conditions) {}
 
-  // The access that instruction `i` makes in `loop`; nothing where it makes none, or where it moves a
-  // promoted stack slot. Its address is absent where data decide it, and for what a warp moves together
-  // (ldmatrix, wmma.load). The access stands without its guard: compilers branch around accesses of some
-  // threads, so that the item's `threads` says which make it.
-  std::optional<ChipAccess> access_of(std::uint32_t i, std::uint32_t loop, const analysis::Facts& facts);
+  // The accesses that instruction `i` makes in `loop`: none where it moves a promoted stack slot, several of
+  // what a warp moves together (wmma.load). Addresses are absent where data decide them. Accesses stand
+  // without their guard: compilers branch around accesses of some threads, so that the item's `threads` says
+  // which make them.
+  std::vector<ChipAccess> accesses_of(std::uint32_t i, std::uint32_t loop, const analysis::Facts& facts);
 
  private:
   static std::int64_t bytes_chosen_from(const ptx::Variable& variable);
