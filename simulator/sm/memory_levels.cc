@@ -298,8 +298,8 @@ class RunsOfLaunch {
 // time, and stand for as much of it each.
 void simulate_rest(RunsOfLaunch& runs, SmOptions options, double instructions, SmRun& run,
                    PlaceListener* heard) {
-  constexpr double parts = 3, least = 0.05, steps = 64;
-  constexpr std::int64_t part_of_accesses = 3;
+  constexpr double parts = 6, least = 0.05, steps = 64;
+  constexpr std::int64_t part_of_accesses = 6;
   const double seen = ratio(run.counts.instructions, instructions), left = 1 - seen;
   if (run.complete || left < least || !(run.second_half.instructions > 0)) return;
   options.most_accesses /= part_of_accesses;

@@ -317,6 +317,49 @@ TEST(Fragments, HaveTheSectorsOfTheirLines) {
   EXPECT_EQ(launch->total.machine.matrix, 32);  // of sm_75
 }
 
+// From shared memory they come by ldmatrix: each thread has the address of a row of 16 bytes. Rows of 96 bytes lie in the same
+// banks four rows further, rows of 80 bytes in none.
+TEST(Fragments, HaveConflictsInSharedMemory) {
+  const auto ways_of = [](const std::string& pitch) {
+    const auto program = detailed(
+        "#include <mma.h>\nusing namespace nvcuda;\n"
+        "__global__ void k(const half* in, float* out) {\n"
+        "  __shared__ alignas(32) half tile[64 * 64];\n"
+        "  for (int i = threadIdx.x; i < 64 * 64; i += 32) tile[i] = in[i];\n"
+        "  __syncthreads();\n"
+        "  wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> a;\n"
+        "  wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::row_major> b;\n"
+        "  wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;\n"
+        "  wmma::fill_fragment(sum, 0.0f);\n"
+        "  wmma::load_matrix_sync(a, tile, " +
+            pitch + ");\n  wmma::load_matrix_sync(b, tile + 16, " + pitch +
+            ");\n  wmma::mma_sync(sum, a, b, sum);\n"
+            "  wmma::store_matrix_sync(out, sum, 16, wmma::mem_row_major);\n}",
+        "k");
+    int loads = 0;
+    std::set<std::int64_t> rows;
+    for_each_item(program.program, [&](const Item& item) {
+      if (!item.detail) return;
+      for (const ChipAccess& access : item.detail->on_chip) {
+        if (access.kind != ChipAccess::Kind::load || access.bytes != 16) continue;
+        ++loads;
+        ASSERT_TRUE(access.address);
+        // The banks of 16 bytes in which the first eight threads have their rows.
+        for (std::int64_t lane = 0; lane < 8; ++lane) {
+          const auto place = evaluate_count(*access.address, {{"laneid", lane}, {"threadIdx.x", lane}});
+          ASSERT_TRUE(place) << to_text(place.diagnostics());
+          rows.insert(*place / 16 % 8);
+        }
+      }
+    });
+    EXPECT_EQ(loads, 2);
+    return 8 / static_cast<int>(std::max<std::size_t>(rows.size(), 1));
+  };
+  EXPECT_EQ(ways_of("48"), 2);
+  EXPECT_EQ(ways_of("40"), 1);
+  EXPECT_EQ(ways_of("64"), 4);  // the second fragment is two pieces further
+}
+
 // In the machine code the loads of all four iterations come before the first store, and what computes their addresses does.
 TEST(Rises, LoadsPassWhatComputesTheirAddressInTheMachineCode) {
   auto options = with_detail();

@@ -289,6 +289,53 @@ TEST(CompileClang, WhatNvccSpellsOtherwiseIsTaken) {
     EXPECT_TRUE(contains(result->ptx, variable)) << variable << result->ptx;
 }
 
+// As nvcc 13.0 does, also where clang sees an array of less alignment.
+TEST(CompileClang, CastsToTypesOfGreaterAlignmentAreTrusted) {
+  for (const std::string copy :
+       {"*reinterpret_cast<float4*>(&tile[r][8 * s]) = *reinterpret_cast<const float4*>(&in[r * n + 4 * s]);",
+        "((float4*)tile[r])[s] = ((const float4*)(in + r * n))[s];",
+        "reinterpret_cast<float4&>(tile[r][4 * s]) = reinterpret_cast<const float4&>(in[r * n + 4 * s]);",
+        "auto store = [&](float4 x) { *(float4*)&tile[r][4 * s] = x; }; store(*(const float4*)&in[4 * "
+        "n]);"}) {
+    const Result<Source> result =
+        compile_cuda("k.cu",
+                     "template <class T> __global__ void k(const T* in, T* out, int n) {\n"
+                     "  __shared__ T tile[8][40];\n  int r = threadIdx.x / 4, s = threadIdx.x % 4;\n" +
+                         copy +
+                         "\n  __syncthreads();\n  out[threadIdx.x] = tile[s][r];\n}\n"
+                         "template __global__ void k<float>(const float*, float*, int);",
+                     for_target("sm_80"));
+    ASSERT_TRUE(result) << text_of(result);
+    EXPECT_TRUE(contains(result->ptx, "st.shared.v4.f32")) << copy << result->ptx;
+    EXPECT_TRUE(contains(result->ptx, ".v4.f32 \t{")) << copy << result->ptx;
+    EXPECT_FALSE(contains(result->ptx, "st.shared.f32")) << copy << result->ptx;
+  }
+}
+
+// f16 and bytes, as with nvcc 13.0; it leaves bf16, tf32 and double generic.
+TEST(CompileClang, FragmentsInSharedMemoryAreShared) {
+  const auto loads_of = [](const std::string& type, const std::string& product, const std::string& shape) {
+    const Result<Source> result = compile_cuda(
+        "k.cu",
+        "#include <mma.h>\nusing namespace nvcuda;\n__global__ void k(" + type +
+            "* out, int at) {\n"
+            "  __shared__ alignas(32) " +
+            type +
+            " tile[1024];\n  tile[threadIdx.x] = out[threadIdx.x];\n"
+            "  wmma::fragment<wmma::matrix_a, " +
+            shape + ", " + product +
+            ", wmma::row_major> a;\n"
+            "  __syncthreads();\n  wmma::load_matrix_sync(a, tile + 32 * (threadIdx.x / 32) + at, 16);\n"
+            "  out[threadIdx.x] = a.x[0];\n}",
+        for_target("sm_80"));
+    EXPECT_TRUE(result) << text_of(result);
+    return result ? result->ptx : std::string();
+  };
+  EXPECT_TRUE(contains(loads_of("half", "half", "16, 16, 16"), "m16n16k16.shared.f16"));
+  EXPECT_TRUE(contains(loads_of("signed char", "signed char", "16, 16, 16"), "m16n16k16.shared.s8"));
+  EXPECT_TRUE(contains(loads_of("float", "wmma::precision::tf32", "16, 16, 8"), "m16n16k8.tf32"));
+}
+
 TEST(CompileClang, TheDeviceLibrariesComeAlong) {
   for (const std::string target : {"sm_60", "sm_75", "sm_80", "sm_90"}) {
     const Result<Source> result = compile_data("device_libraries.cu", for_target(target));

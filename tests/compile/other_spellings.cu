@@ -33,6 +33,7 @@ __global__ void aligned(float* f) {
   __shared__ alignas(Four) char four[16];
   tile[threadIdx.x] = table[threadIdx.x & 3] * factors[threadIdx.x & 3];
   other = f[1];
+  four[threadIdx.x & 15] = f[2];
   bytes[threadIdx.x] = four[threadIdx.x & 15];
   __syncthreads();
   f[threadIdx.x] = tile[threadIdx.x ^ 1] + other + bytes[threadIdx.x ^ 1] + four[threadIdx.x & 7];

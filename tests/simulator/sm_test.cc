@@ -604,6 +604,39 @@ TEST(MemoryLevels, OfOneWaveAreThoseOfTheSlowestSm) {
   EXPECT_NEAR(differing("300 - 3 * blockIdx.x"), longest, 0.15 * longest);
 }
 
+// Two loops, one after the other, more of which is executed than is simulated: the launch takes what each takes alone.
+TEST(MemoryLevels, OfOneWaveAreThoseOfAllItsParts) {
+  const std::string quick =
+      "{repeat: 20000, body: [{instructions: 8, machine: {fma: 8}},"
+      " {load: {access: coalesced, bytes: 4, array: a, address: 4 * threadIdx.x}, machine: {lsu: 1}}]}";
+  const std::string slow =
+      "{repeat: 20000, counter: i, body: [{load: {access: coalesced, bytes: 4, array: b,"
+      " address: 4 * threadIdx.x + 128 * i}, machine: {lsu: 1}},"
+      " {instructions: 8, machine: {fma: 8}, needs: [LOAD]}]}";
+  const auto slow_after = [&](const std::string& load) {
+    return std::string(slow).replace(slow.find("LOAD"), 4, load);
+  };
+  const auto cycles_of = [](const std::string& items) {
+    return levels_of({"[" + items + "]", {{132, 1, 1}, {64, 1, 1}}}, CacheState::warm).cycles;
+  };
+  const double first = cycles_of(quick), second = cycles_of(slow_after("1"));
+  EXPECT_GT(second, 3 * first);
+  EXPECT_NEAR(cycles_of(quick + ", " + slow_after("2")), first + second, 0.1 * second);
+}
+
+// 1,024 blocks at once, of which those that work most come after each other: 132 blocks further is 4 further in a row of 128,
+// so that some SMs have those alone.
+TEST(MemoryLevels, OfBlocksThatDifferAreThoseOfTheSmWithMostOfTheWork) {
+  const auto cycles_of = [](const std::string& iterations) {
+    return levels_of({"[{repeat: 256, per_thread: \"" + iterations +
+                          "\", body: [{instructions: 32, machine: {fma: 32}}]}]",
+                      {{128, 8, 1}, {256, 1, 1}}})
+        .cycles;
+  };
+  EXPECT_GT(cycles_of("2 * blockIdx.x"), 1.6 * cycles_of("127"));
+  EXPECT_LT(cycles_of("2 * blockIdx.x"), 2.1 * cycles_of("127"));
+}
+
 TEST(ArrayPlaces, AreWhatTheLaunchsArgumentsPointTo) {
   const auto plan = read_plan(
       "name: p\nparameters: [n]\narrays: {x: n, y: {elements: 2 * n, type: f64}}\n"
