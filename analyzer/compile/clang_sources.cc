@@ -136,6 +136,9 @@ llvm::StringRef word_before(llvm::StringRef text, std::size_t end) {
 // it. They change places, so that all lengths stay.
 void move_alignments(llvm::MutableArrayRef<char> text) {
   constexpr std::string_view kAlignas = "alignas";
+  constexpr std::size_t longest =
+      1000;  // and so many words before it: a text without end is not looked at again and again
+  constexpr int most_words = 8;
   const llvm::StringRef all(text.data(), text.size());
   std::size_t next = 0;
   for (std::size_t at = all.find(kAlignas); at != llvm::StringRef::npos; at = all.find(kAlignas, next)) {
@@ -144,14 +147,15 @@ void move_alignments(llvm::MutableArrayRef<char> text) {
     const llvm::StringRef rest = all.substr(next).ltrim();
     if (!rest.starts_with("(")) continue;
     auto end = static_cast<std::size_t>(rest.data() - all.data());
+    const std::size_t last = std::min(all.size(), end + longest);
     int open = 0;
-    for (; end < all.size(); ++end) {
+    for (; end < last; ++end) {
       open += all[end] == '(' ? 1 : all[end] == ')' ? -1 : 0;
       if (open == 0 || all[end] == ';' || all[end] == '{') break;
     }
-    if (end == all.size() || all[end] != ')') continue;
+    if (end == last || all[end] != ')') continue;
     std::size_t begin = at;
-    for (;;) {
+    for (int words = 0; words < most_words; ++words) {
       const std::size_t word_end = all.take_front(begin).rtrim().size();
       const llvm::StringRef word = word_before(all, word_end);
       if (word != "__shared__" && word != "__device__" && word != "__constant__" && word != "__managed__")

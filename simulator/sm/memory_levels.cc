@@ -368,7 +368,7 @@ std::int64_t busy_sm(const LaunchOnGpu& launch, bool of_atomics) {
 struct TimedSm {
   std::int64_t sm = 0;
   std::int64_t most_blocks = 0;  // 0: all that it has
-  double instructions = 0;       // of their warps; 0: as many as those of each SM on average
+  double instructions = 0;       // of their warps; 0: not asked for
 };
 
 // What the warps of an SM's first blocks execute.
@@ -429,8 +429,7 @@ std::vector<TimedSm> timed_sms(const LaunchOnGpu& launch, std::int64_t active_bl
   const auto& groups = launch.warps->groups;
   const bool one_wave = blocks <= active_blocks * sms;
   const WarpProgram warps(*launch.program);
-  if (one_wave ? share_of_other_warps(launch) == 0 : !blocks_differ(launch))
-    return {{0, 0, one_wave ? instructions_of_sm(launch, warps, 0, blocks) : 0}};
+  if (one_wave ? share_of_other_warps(launch) == 0 : !blocks_differ(launch)) return {{}};
   const auto less = [](const TimedSm& a, const TimedSm& b) { return a.instructions < b.instructions; };
   if (!one_wave) {
     const double mean = launch.warps->total.instructions / static_cast<double>(blocks);
@@ -750,7 +749,10 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
     const bool listened = listener != nullptr && simulated.size() == 1;
     options.listener = places != nullptr ? &heard : listened ? listener : nullptr;
     SmRun of_sm = listened ? runs.heard(options) : runs.run(options);
-    const double executed = std::max(counts.instructions, one.instructions);
+    double executed = std::max(counts.instructions, one.instructions);
+    if (one_wave && one.instructions == 0 && !of_sm.complete)
+      executed = std::max(
+          executed, instructions_of_sm(launch, WarpProgram(*launch.program), one.sm, launch.size.blocks()));
     if (one_wave || one.most_blocks > 0)
       simulate_rest(runs, options, executed, of_sm, places != nullptr ? &heard : nullptr);
     const auto cycles = [](const SmRun& run_of, double all) {
