@@ -136,8 +136,8 @@ llvm::StringRef word_before(llvm::StringRef text, std::size_t end) {
 // it. They change places, so that all lengths stay.
 void move_alignments(llvm::MutableArrayRef<char> text) {
   constexpr std::string_view kAlignas = "alignas";
-  constexpr std::size_t longest =
-      1000;  // and so many words before it: a text without end is not looked at again and again
+  // Of what stands in the parentheses, and of the words before: no text makes this slow.
+  constexpr std::size_t longest = 1000;
   constexpr int most_words = 8;
   const llvm::StringRef all(text.data(), text.size());
   std::size_t next = 0;

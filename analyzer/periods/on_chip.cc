@@ -9,7 +9,6 @@
 #include "analyzer/periods/classify.h"
 #include "analyzer/periods/fragments.h"
 #include "analyzer/periods/resources.h"
-#include "analyzer/ptx/matrix_operation.h"
 #include "analyzer/ptx/opcodes.h"
 
 namespace warptime::periods {
@@ -51,9 +50,6 @@ std::optional<ChipAccess::Space> chip_space(StateSpace space) {
 std::int64_t bytes_moved_by_warp(std::string_view opcode) {
   if (ptx::has_part(opcode, "x1")) return 4;
   if (ptx::has_part(opcode, "x2")) return 8;
-  if (const auto operation = ptx::matrix_operation(opcode))
-    if (const auto requests = ptx::fragment_requests(*operation))
-      return static_cast<std::int64_t>(requests->requests()) * requests->bytes;
   return 16;
 }
 
@@ -149,12 +145,9 @@ std::vector<ChipAccess> OnChip::accesses_of(std::uint32_t i, std::uint32_t loop,
   if (!on_chip) return {};
   ChipAccess access{*kind, *on_chip, ptx::access_bytes(ins), std::nullopt};
   // ptxas loads with ldmatrix only what the PTX says to be shared.
-  std::optional<FragmentAccess> fragment;
-  if (ptx::space_of(ins) == StateSpace::shared)
-    fragment = shared_fragment_access(evaluator, i, operand);
-  else if (on_chip == ChipAccess::Space::shared)
-    fragment = fragment_access(evaluator, i, operand);
-  if (fragment) {
+  if (const auto fragment = ptx::space_of(ins) == StateSpace::shared
+                                ? shared_fragment_access(evaluator, i, operand)
+                                : fragment_access(evaluator, i, operand)) {
     access.bytes = fragment->bytes;
     std::vector<ChipAccess> accesses;
     for (const ExprId of_request : fragment->addresses) {

@@ -282,7 +282,7 @@ class RunsOfLaunch {
     for (const std::int64_t number :
          {options.active_blocks, options.sms, options.most_blocks, options.most_accesses,
           std::int64_t{options.atomics_shared}, std::int64_t{options.in_the_middle},
-          std::int64_t{options.code_in_cache}})
+          std::int64_t{options.code_in_cache}, std::int64_t{options.shuffled}})
       signature.add(static_cast<std::uint64_t>(number));
   }
 
@@ -298,25 +298,25 @@ class RunsOfLaunch {
 // time, and stand for as much of it each.
 void simulate_rest(RunsOfLaunch& runs, SmOptions options, double instructions, SmRun& run,
                    PlaceListener* heard) {
-  constexpr double parts = 6, least = 0.05, steps = 64;
-  constexpr std::int64_t part_of_accesses = 6;
+  constexpr std::int64_t parts = 6;  // of what is left, and of the accesses that may be simulated
+  constexpr double least = 0.05, steps = 64;
   const double seen = ratio(run.counts.instructions, instructions), left = 1 - seen;
   if (run.complete || left < least || !(run.second_half.instructions > 0)) return;
-  options.most_accesses /= part_of_accesses;
-  const double length = seen / static_cast<double>(part_of_accesses);  // of their work, about
+  options.most_accesses /= parts;
+  const double length = seen / parts, each = left / parts;  // of their work, about; of what a part stands for
   run.second_half = {};
   run.second_half_cycles = 0;
   run.second_half_waits = {};
   if (heard != nullptr) heard->forget_second_half();
-  for (double part = 0; part < parts; ++part) {
-    const double middle = seen + left * (part + 0.5) / parts;
+  for (std::int64_t part = 0; part < parts; ++part) {
+    const double middle = seen + each * (static_cast<double>(part) + 0.5);
     options.begin = rounded(std::clamp(middle - 0.75 * length, 0.0, std::max(1 - length, 0.0)), steps);
     PlaceListener later;
     options.listener = heard != nullptr ? &later : nullptr;
     const SmRun more = runs.run(options);
     const double simulated = (more.complete ? more.counts : more.second_half).instructions;
     if (!(simulated > 0)) continue;
-    const double times = left * instructions / parts / simulated;
+    const double times = each * instructions / simulated;
     add_later(run, more, times);
     if (heard != nullptr) heard->add_later(later, more.complete, times);
   }
@@ -428,8 +428,8 @@ std::vector<TimedSm> timed_sms(const LaunchOnGpu& launch, std::int64_t active_bl
   const std::int64_t sms = std::max(launch.gpu->sms, 1), blocks = launch.size.blocks();
   const auto& groups = launch.warps->groups;
   const bool one_wave = blocks <= active_blocks * sms;
-  const WarpProgram warps(*launch.program);
   if (one_wave ? share_of_other_warps(launch) == 0 : !blocks_differ(launch)) return {{}};
+  const WarpProgram warps(*launch.program);
   const auto less = [](const TimedSm& a, const TimedSm& b) { return a.instructions < b.instructions; };
   if (!one_wave) {
     const double mean = launch.warps->total.instructions / static_cast<double>(blocks);
