@@ -455,6 +455,37 @@ class CopyElements : public llvm::PassInfoMixin<CopyElements> {
   }
 };
 
+// LLVM makes a memset of the zeros of a float4, and of that two stores of eight bytes. nvcc has one of four elements.
+class SetElements : public llvm::PassInfoMixin<SetElements> {
+ public:
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
+    std::vector<llvm::MemSetInst*> sets;
+    for (llvm::Instruction& one : llvm::instructions(function))
+      if (auto* set = llvm::dyn_cast<llvm::MemSetInst>(&one)) sets.push_back(set);
+    bool changed = false;
+    for (llvm::MemSetInst* set : sets) changed |= by_vectors(*set);
+    return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
+  }
+
+ private:
+  static constexpr std::uint64_t kMostBytes = 128, kBytes = 16;
+
+  static bool by_vectors(llvm::MemSetInst& set) {
+    const auto* length = llvm::dyn_cast<llvm::ConstantInt>(set.getLength());
+    const auto* value = llvm::dyn_cast<llvm::ConstantInt>(set.getValue());
+    if (length == nullptr || value == nullptr || !value->isZero() || set.isVolatile()) return false;
+    const std::uint64_t bytes = length->getZExtValue();
+    if (bytes > kMostBytes || bytes % kBytes != 0 || set.getDestAlign().valueOrOne() < kBytes) return false;
+    llvm::IRBuilder<> builder(&set);
+    auto* zeros = llvm::Constant::getNullValue(llvm::FixedVectorType::get(builder.getInt32Ty(), 4));
+    for (std::uint64_t at = 0; at < bytes; at += kBytes)
+      builder.CreateAlignedStore(
+          zeros, builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), set.getDest(), at), llvm::Align(kBytes));
+    set.eraseFromParent();
+    return true;
+  }
+};
+
 // Accesses of different types may meet for nvcc, so that it keeps a store of a `double` in a loop that reads `float`s, and
 // loads again what lies beside it. CopyElements still needs the types.
 class ForgetTypes : public llvm::PassInfoMixin<ForgetTypes> {
@@ -618,6 +649,7 @@ void add_passes(clang::CodeGenOptions& options, bool rolled, const SourceFacts& 
       each.addPass(MayUnrollAgain());
       each.addPass(BranchBack());
       each.addPass(SharedFragments());
+      each.addPass(SetElements());
       passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(each)));
     });
   });

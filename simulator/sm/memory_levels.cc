@@ -274,7 +274,7 @@ class RunsOfLaunch {
 
   void add_options(const SmOptions& options, LaunchSignature& signature) const {
     for (const double figure :
-         {options.from_memory, options.reads_at_l2, options.to_memory, options.atomic_sms, options.active_sms,
+         {options.from_memory, options.new_at_l2, options.reads_at_l2, options.to_memory, options.atomic_sms, options.active_sms,
           options.begin, options.random_bytes_at_l2, options.bytes_at_l2, options.written_back_bytes,
           options.mixed, figures_.memory_sector_cycles, figures_.l2_sector_cycles,
           figures_.block_start_cycles, static_cast<double>(figures_.l1_bytes)})
@@ -594,7 +594,7 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   options.sms = sms;
   options.sm = active_sms / 3;           // not the one with the first block, which often has a border
   constexpr double counting_steps = 16;  // what is counted hardly depends on when it happens
-  options.from_memory = rounded(1 - stays, counting_steps);
+  options.new_at_l2 = options.from_memory = rounded(1 - stays, counting_steps);
   options.random_bytes_at_l2 = kL2Random / kL2InUse * l2;
   const double l2_keeps = kL2Gone / kL2InUse * l2;
   // The blocks that run at once, from where a row or a plane of blocks begins, in the middle: indices wrap around at the ends of
@@ -720,7 +720,7 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   levels.memory_written_bytes = std::max(0.0, written - held);
   // The rest of a sector that was stored in part is read before it is written back.
   levels.memory_read_bytes =
-      asked + levels.memory_written_bytes * ratio(counts.partial_store_sectors, counts.store_sectors);
+      asked + levels.memory_written_bytes * std::clamp(ratio(counts.partial_store_sectors, counts.first_store_sectors), 0.0, 1.0);
 
   // Once more for the time, now that it is known what memory gives and takes.
   options.reads_at_l2 = rounded(joined_reads);

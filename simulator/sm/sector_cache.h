@@ -59,9 +59,12 @@ class SectorMap {
 
   struct Line {
     float seen = 0;            // whatever the caller counts
+    float first_part = 0;      // when the first of `parts` was stored
+    float parts_seen = 0;      // whatever the caller counts of them
     std::uint8_t sectors = 0;  // a bit each
     std::uint8_t fresh = 0;    // those that memory gave and nothing has changed since, and of …
-    std::uint8_t changed = 0;  // … these those that one store has
+    std::uint8_t changed = 0;  // … these those that a store has
+    std::uint8_t parts = 0;    // those that one store has written a part of
     // Bytes of each sector that were stored, no more than it has.
     std::uint8_t filled[4] = {0, 0, 0, 0};
   };

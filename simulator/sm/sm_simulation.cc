@@ -55,12 +55,17 @@ constexpr int kPatientStores = 6, kPatientLoads = 6;
 constexpr double kMemoryCrowd = 78, kMixedCrowd = 370, kL2Crowd = 27, kUseSpan = 8000, kMostUsed = 0.95;
 // How much more of a line that L2 has makes room, by the part of what it keeps that came in between
 // (data/hardware/h100_row_strides.csv); and a bit of SectorMap::Line::sectors: that it was stored to.
-constexpr double kUsedAgain = 2;
+constexpr double kUsedAgain = 1.3;
 constexpr std::uint8_t kStoredAtL2 = 1 << 4;
 // Rows that threads change in place, each its own, lines apart: so many sectors of the memory's bandwidth are lost for each that
 // is changed, with so many rows under way, and fewer with more (data/hardware/h100_stored_rows.csv).
 constexpr std::int64_t kRowLines = 2;
 constexpr double kInPlace = 82, kInPlaceRows = 4'096;
+// A sector that L2 has not, and one store has written a part of: what it takes longer for the second, in turns of a store; none so
+// few cycles later (data/hardware/h100_row_copies.csv).
+constexpr double kSecondPart = 4.3, kTogetherAtL2 = 1000;
+// Of the bytes that L2 has not written back yet, the part for such sectors: each further one takes the place of any of them.
+constexpr double kPartsAtL2 = 0.21;
 // For which L1 is held by each line of a store to parts of sectors, of which no two are in one line (there, `store`).
 constexpr double kLoneStoreCycles = 1.8;
 // While this SM asks for less than its share, others take more, and it takes more later: cycles of the share of the memory's and of
@@ -819,11 +824,12 @@ class SmRunner {
     count_pattern(access, unknown ? sectors_of_pattern(access, step.threads) : sectors_of_all);
     const std::int64_t bytes_of_all = std::popcount(step.threads) * access.bytes.value_or(4);
     const bool fills_sectors = bytes_of_all >= sectors_of_all * kSectorBytes;
+    const bool rows = !unknown && !atomic && are_rows(lines, step.threads);
+    apart_at_memory_ = rows || random_ > 0 ? kRandomSector : 1;
     const std::int64_t together = stores_together_[static_cast<std::size_t>(step.node->access)];
-    const bool in_part = 2 * bytes_of_all * together < sectors_of_all * kSectorBytes;
+    const bool in_part = (rows ? 1 : 2) * bytes_of_all * together < sectors_of_all * kSectorBytes;
     const StoreKind stored{static_cast<double>(bytes_of_all) / static_cast<double>(sectors_of_all),
-                           fills_sectors, in_part,
-                           !fills_sectors && !unknown && are_rows(lines, step.threads)};
+                           fills_sectors, in_part, rows};
     Completion done{start, SmWait::on_chip};
     const bool loads = access.kind == MemoryAccess::Kind::load && !atomic;
     const double cycles_of_line =
@@ -1315,47 +1321,92 @@ class SmRunner {
     fill(line, sectors, kind.bytes, time);
     line.stored |= sectors;
     meet(line, warp, time);
-    constexpr double half = kSectorBytes / 2.0;
     int merged = 0;
     double turns = 0;
     for (unsigned rest = sectors; rest != 0; rest &= rest - 1) {
       const int sector = std::countr_zero(rest);
-      const double of_part = (sectors >> (sector ^ 1) & 1) != 0 ? kPartialWrite : kLonePartialWrite;
+      const bool lone = (sectors >> (sector ^ 1) & 1) == 0;
+      // Bytes from which on it takes no longer than a whole sector.
+      const double enough = lone && kind.of_rows ? kSectorBytes : kSectorBytes / 2.0;
+      const double of_part = lone ? kLonePartialWrite : kPartialWrite;
       double& waiting = line.waiting[sector];
       const double before = std::exchange(waiting, waiting + kind.bytes);
       if (kind.fills || before == 0) {
-        turns += kind.bytes < half ? of_part : 1;
+        turns += kind.bytes < enough ? of_part : 1;
       } else {
         ++merged;
-        if (before < half && waiting >= half) turns -= of_part - 1;
+        if (before < enough && waiting >= enough) turns -= of_part - 1;
       }
     }
     run_.counts.merged_sectors += merged;
     const int written = count - merged;
-    // What L2 has whole needs no rest.
-    double partial = kind.partial_at_memory ? written : 0;
-    double in_place = 0;
-    if (written > 0 && (partial > 0 || options_.bytes_at_l2 > 0 || options_.from_memory > 0)) {
+    double rest = 0;
+    if (written > 0 && (kind.partial_at_memory || options_.bytes_at_l2 > 0 || options_.new_at_l2 > 0)) {
       SectorMap::Line& at_l2 = read_[to.line];
       const bool stored = (at_l2.sectors & kStoredAtL2) != 0;
       const bool back = passed_ - at_l2.seen > options_.written_back_bytes;
       use_at_l2(at_l2);
       if (stored && back && options_.bytes_at_l2 > 0) run_.counts.rewritten_sectors += written;
-      int needs_rest = 0;
-      for (unsigned rest = sectors; rest != 0; rest &= rest - 1)
-        needs_rest += is_whole(at_l2, std::countr_zero(rest)) ? 0 : 1;
-      partial *= static_cast<double>(needs_rest) / count;
       at_l2.sectors |= kStoredAtL2;
-      fill(at_l2, sectors, kind.bytes);
-      if (kind.of_rows && options_.from_memory > kKept) in_place = changed_in_place(at_l2, sectors);
+      if (kind.of_rows && !kind.fills && options_.new_at_l2 > kKept) turns += second_parts(at_l2, sectors, time);
+      rest = needs_rest(at_l2, sectors, kind) * written / count;
+      if (kind.of_rows && !kind.fills && options_.from_memory > kKept) change(at_l2, sectors);
     }
-    run_.counts.partial_store_sectors += partial;
     const double there = to_l2(time, turns * kWriteSectors).time;
-    // Memory reads a sector that was written in part, with its neighbour, and takes both back.
-    at_memory(there, options_.to_memory *
-                         (written + (options_.to_memory > kKept ? partial * (kReadModifyWrite - 1) : 0)));
-    if (in_place > 0)
-      written_back_ = std::max(written_back_, there) + in_place * figures_.memory_sector_cycles;
+    // Memory reads a sector that was written in part, with its neighbour, and takes both back. Those in rows lie apart there; of
+    // others, L2 puts parts together where memory takes few.
+    const double apart = kind.of_rows ? kRandomSector : 1;
+    if (!kind.of_rows && options_.to_memory <= kKept) rest = 0;
+    at_memory(there, apart * options_.to_memory * (written + rest * (kReadModifyWrite - 1)));
+  }
+
+  // Sectors that are stored to now, of which memory must give the rest: of those that are not whole, as many as are left so.
+  double needs_rest(SectorMap::Line& line, std::uint8_t sectors, const StoreKind& kind) {
+    SmCounts& counts = run_.counts;
+    int in_part = 0;
+    for (unsigned of = sectors; of != 0; of &= of - 1) {
+      const int sector = std::countr_zero(of);
+      std::uint8_t& filled = line.filled[sector];
+      const bool whole = is_whole(line, sector), first = filled == 0;
+      filled = static_cast<std::uint8_t>(std::min<double>(filled + kind.bytes, kSectorBytes));
+      if (first) ++counts.first_store_sectors;
+      if (whole || !kind.partial_at_memory) continue;
+      ++in_part;
+      if (first)
+        ++counts.partial_store_sectors;
+      else if (filled == kSectorBytes)
+        --counts.partial_store_sectors;
+    }
+    return in_part * std::clamp(counts.partial_store_sectors / std::max(counts.first_store_sectors, 1.0), 0.0, 1.0);
+  }
+
+  // L2's turns more for sectors that it had a part of.
+  double second_parts(SectorMap::Line& line, std::uint8_t sectors, double time) {
+    double turns = 0;
+    const double gone = 1 - std::exp((line.parts_seen - parts_) / (kPartsAtL2 * options_.written_back_bytes));
+    for (unsigned rest = sectors; rest != 0; rest &= rest - 1) {
+      const int sector = std::countr_zero(rest);
+      const auto bit = static_cast<std::uint8_t>(1 << sector);
+      if ((line.sectors & bit) != 0) continue;
+      const bool first = line.filled[sector] == 0;
+      if ((line.parts & bit) != 0) {
+        line.parts = static_cast<std::uint8_t>(line.parts & ~bit);
+        if (time - line.first_part > kTogetherAtL2) turns += kSecondPart;
+      }
+      if (!first) parts_gone_ += gone;
+      if (!first && parts_gone_ < 1) continue;
+      if (!first) {
+        parts_gone_ -= 1;
+        line.filled[sector] = kSectorBytes;
+        ++run_.counts.rewritten_sectors;
+        ++run_.counts.first_store_sectors;
+      }
+      parts_ += kSectorBytes;
+      line.parts |= bit;
+      line.first_part = static_cast<float>(time);
+    }
+    line.parts_seen = static_cast<float>(parts_);
+    return turns;
   }
 
   // The next load finds what stores have filled.
@@ -1369,28 +1420,26 @@ class SmRunner {
     }
   }
 
-  // The same at L2: memory is not asked for what stores have filled.
-  static void fill(SectorMap::Line& line, std::uint8_t sectors, double bytes) {
-    for (unsigned rest = sectors; rest != 0; rest &= rest - 1) {
-      std::uint8_t& filled = line.filled[std::countr_zero(rest)];
-      filled = static_cast<std::uint8_t>(std::min<double>(filled + bytes, kSectorBytes));
-    }
-  }
+  // L2 has it: memory was asked for it, or stores have filled it.
   static bool is_whole(const SectorMap::Line& line, int sector) {
     return (line.sectors >> sector & 1) != 0 || line.filled[sector] == kSectorBytes;
   }
 
-  // Sectors of the memory's bandwidth that are lost where the second store comes to what memory gave: L2 seems to write such a
-  // sector back at once, and what comes to it meanwhile waits.
-  double changed_in_place(SectorMap::Line& line, std::uint8_t sectors) const {
-    const auto again = static_cast<std::uint8_t>(sectors & line.changed);
-    line.changed = static_cast<std::uint8_t>((line.changed | (sectors & line.fresh)) & ~again);
+  // A store to what memory gave.
+  static void change(SectorMap::Line& line, std::uint8_t sectors) {
+    line.changed |= static_cast<std::uint8_t>(sectors & line.fresh);
     line.fresh = static_cast<std::uint8_t>(line.fresh & ~sectors);
-    if (again == 0) return 0;
+  }
+
+  // L2 seems to write a sector back that is read again after one store, and what comes to it meanwhile waits.
+  void read_changed(SectorMap::Line& line, std::uint8_t sector, double time) {
+    if ((line.changed & sector) == 0) return;
+    line.changed = static_cast<std::uint8_t>(line.changed & ~sector);
     int warps = 0;
     for (const Partition& partition : partitions_) warps += partition.warps;
     const double rows = static_cast<double>(warps) * kLanes * options_.active_sms;
-    return sectors_in(again) * kInPlace * std::cbrt(kInPlaceRows / rows);
+    written_back_ = std::max(written_back_, time) +
+                    kInPlace * std::cbrt(kInPlaceRows / rows) * figures_.memory_sector_cycles;
   }
 
   // What waits in a line, when one more store comes to it at that time: nothing any more, or what this store meets.
@@ -1456,7 +1505,7 @@ class SmRunner {
     const double since = passed_ - line.seen;
     if (!drawn_now_ && since > options_.bytes_at_l2) {
       run_.counts.reread_bytes += 2 * kSectorBytes * (((line.sectors & 3) != 0) + ((line.sectors & 12) != 0));
-      line.sectors = line.fresh = line.changed = 0;
+      line.sectors = line.fresh = line.changed = line.parts = 0;
       std::fill(std::begin(line.filled), std::end(line.filled), std::uint8_t{0});
     }
     // One that it has counts as more the longer it was not used.
@@ -1491,11 +1540,14 @@ class SmRunner {
     SectorMap::Line& line = read_[address];
     use_at_l2(line);
     const auto bit = static_cast<std::uint8_t>(1 << sector);
-    if (is_whole(line, sector)) return after(latency);
+    if (is_whole(line, sector)) {
+      read_changed(line, bit, there.time);
+      return after(latency);
+    }
     const bool first_of_pair = comes_from_memory(line, sector);
     if (!memory_now_) return after(figures_.l2_latency + distance + l2_crowd());
     line.fresh |= bit;
-    const double crowd = at_memory(there.time, first_of_pair ? random_ > 0 ? 2 * kRandomSector : 2 : 0);
+    const double crowd = at_memory(there.time, first_of_pair ? 2 * apart_at_memory_ : 0);
     there.later({memory_free_, SmWait::memory});
     return after(figures_.memory_latency + distance + crowd);
   }
@@ -1671,6 +1723,7 @@ class SmRunner {
   double fetch_free_ = 0, fetched_bytes_ = 0;
   std::unordered_map<std::int64_t, std::vector<LineSectors>> gathered_;  // lately, of each array
   double random_ = 0;         // the share of what is accessed at random that L2 has not
+  double apart_at_memory_ = 1;  // what memory takes for a sector of the access
   double atomic_memory_ = 0;  // pieces of 64 bytes of memory for a sector of an atomic with a profile
   bool drawn_now_ = false;    // the addresses of what is executed are not known
   bool memory_now_ = false;   // memory has the pair of sectors that was asked for last
@@ -1700,6 +1753,7 @@ class SmRunner {
   std::set<int> needed_;       // the numbers of the loads that items need
   bool cycles_known_ = false;  // of a warp for its instructions: MachineWork::cycles
   SectorMap read_;             // what this SM has read, and how many bytes had passed then
+  double parts_ = 0, parts_gone_ = 0;  // bytes of sectors of which L2 got a part; those that it has written back
   double passed_ = 0;          // bytes that L2 has read from memory for this SM
   std::unordered_map<std::int64_t, std::int64_t> first_lines_;  // by place, for signatures
   // By place: which array L2 was asked for, in the order of first reads, and for which line first; and the last one.
@@ -1751,6 +1805,7 @@ void SmCounts::add(const SmCounts& other, double times) {
   random_load_sectors += times * other.random_load_sectors;
   random_store_sectors += times * other.random_store_sectors;
   partial_store_sectors += times * other.partial_store_sectors;
+  first_store_sectors += times * other.first_store_sectors;
   first_bytes += times * other.first_bytes;
   reread_bytes += times * other.reread_bytes;
   rewritten_sectors += times * other.rewritten_sectors;

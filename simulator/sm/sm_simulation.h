@@ -85,6 +85,7 @@ struct SmOptions {
   const ArrayPlaces* places = nullptr;  // none: each array is an allocation of its own
   // The share of the sectors that miss L1 and that nobody on this SM has asked for before, which memory must give.
   double from_memory = 1;
+  double new_at_l2 = 1;         // the share of what the launch accesses that L2 has not when it begins
   bool atomics_shared = false;  // blocks share lines of atomics, also those of which this SM has only one
   double atomic_sms = 1;        // on average, that access a line whose atomics blocks share
   double active_sms = 1;        // that have blocks
@@ -121,8 +122,10 @@ struct SmCounts {
   double load_pattern_sectors = 0, store_pattern_sectors = 0, atomic_pattern_sectors = 0;
   double unknown_sectors = 0;   // of accesses whose addresses are not known
   double profiled_sectors = 0;  // of those whose addresses a profile stands for
-  // Of these: what L2 has not, since they go over more bytes than it holds; and sectors that are stored in part.
-  double random_load_sectors = 0, random_store_sectors = 0, partial_store_sectors = 0;
+  // Of these: what L2 has not, since they go over more bytes than it holds.
+  double random_load_sectors = 0, random_store_sectors = 0;
+  // Sectors that are stored to for the first time, and those that stores leave in part.
+  double first_store_sectors = 0, partial_store_sectors = 0;
   // Of accesses with a profile, the pieces that L2 had before, and has no more.
   double again_load_pieces = 0, again_store_pieces = 0;
   // That this SM has not read before, in the pieces of 64 bytes that memory gives.
