@@ -479,8 +479,9 @@ class SetElements : public llvm::PassInfoMixin<SetElements> {
     llvm::IRBuilder<> builder(&set);
     auto* zeros = llvm::Constant::getNullValue(llvm::FixedVectorType::get(builder.getInt32Ty(), 4));
     for (std::uint64_t at = 0; at < bytes; at += kBytes)
-      builder.CreateAlignedStore(
-          zeros, builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), set.getDest(), at), llvm::Align(kBytes));
+      builder.CreateAlignedStore(zeros,
+                                 builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), set.getDest(), at),
+                                 llvm::Align(kBytes));
     set.eraseFromParent();
     return true;
   }

@@ -274,9 +274,9 @@ class RunsOfLaunch {
 
   void add_options(const SmOptions& options, LaunchSignature& signature) const {
     for (const double figure :
-         {options.from_memory, options.new_at_l2, options.reads_at_l2, options.to_memory, options.atomic_sms, options.active_sms,
-          options.begin, options.random_bytes_at_l2, options.bytes_at_l2, options.written_back_bytes,
-          options.mixed, figures_.memory_sector_cycles, figures_.l2_sector_cycles,
+         {options.from_memory, options.new_at_l2, options.reads_at_l2, options.to_memory, options.atomic_sms,
+          options.active_sms, options.begin, options.random_bytes_at_l2, options.bytes_at_l2,
+          options.written_back_bytes, options.mixed, figures_.memory_sector_cycles, figures_.l2_sector_cycles,
           figures_.block_start_cycles, static_cast<double>(figures_.l1_bytes)})
       signature.add(std::bit_cast<std::uint64_t>(figure));
     for (const std::int64_t number :
@@ -720,7 +720,8 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   levels.memory_written_bytes = std::max(0.0, written - held);
   // The rest of a sector that was stored in part is read before it is written back.
   levels.memory_read_bytes =
-      asked + levels.memory_written_bytes * std::clamp(ratio(counts.partial_store_sectors, counts.first_store_sectors), 0.0, 1.0);
+      asked + levels.memory_written_bytes *
+                  std::clamp(ratio(counts.partial_store_sectors, counts.first_store_sectors), 0.0, 1.0);
 
   // Once more for the time, now that it is known what memory gives and takes.
   options.reads_at_l2 = rounded(joined_reads);

@@ -57,8 +57,9 @@ constexpr double kMemoryCrowd = 78, kMixedCrowd = 370, kL2Crowd = 27, kUseSpan =
 // (data/hardware/h100_row_strides.csv); and a bit of SectorMap::Line::sectors: that it was stored to.
 constexpr double kUsedAgain = 1.3;
 constexpr std::uint8_t kStoredAtL2 = 1 << 4;
-// Rows that threads change in place, each its own, lines apart: so many sectors of the memory's bandwidth are lost for each that
-// is changed, with so many rows under way, and fewer with more (data/hardware/h100_stored_rows.csv).
+// Rows that threads go along, each its own, are lines apart. Of a sector that memory gave, and a store changed, and which is read at L2
+// again, so many sectors of the memory's bandwidth are lost with so many rows under way, and fewer with more
+// (data/hardware/h100_stored_rows.csv).
 constexpr std::int64_t kRowLines = 2;
 constexpr double kInPlace = 82, kInPlaceRows = 4'096;
 // A sector that L2 has not, and one store has written a part of: what it takes longer for the second, in turns of a store; none so
@@ -1348,7 +1349,8 @@ class SmRunner {
       use_at_l2(at_l2);
       if (stored && back && options_.bytes_at_l2 > 0) run_.counts.rewritten_sectors += written;
       at_l2.sectors |= kStoredAtL2;
-      if (kind.of_rows && !kind.fills && options_.new_at_l2 > kKept) turns += second_parts(at_l2, sectors, time);
+      if (kind.of_rows && !kind.fills && options_.new_at_l2 > kKept)
+        turns += second_parts(at_l2, sectors, time);
       rest = needs_rest(at_l2, sectors, kind) * written / count;
       if (kind.of_rows && !kind.fills && options_.from_memory > kKept) change(at_l2, sectors);
     }
@@ -1377,7 +1379,8 @@ class SmRunner {
       else if (filled == kSectorBytes)
         --counts.partial_store_sectors;
     }
-    return in_part * std::clamp(counts.partial_store_sectors / std::max(counts.first_store_sectors, 1.0), 0.0, 1.0);
+    return in_part *
+           std::clamp(counts.partial_store_sectors / std::max(counts.first_store_sectors, 1.0), 0.0, 1.0);
   }
 
   // L2's turns more for sectors that it had a part of.
@@ -1722,11 +1725,11 @@ class SmRunner {
   std::unordered_map<const Item*, Fetched> code_;
   double fetch_free_ = 0, fetched_bytes_ = 0;
   std::unordered_map<std::int64_t, std::vector<LineSectors>> gathered_;  // lately, of each array
-  double random_ = 0;         // the share of what is accessed at random that L2 has not
+  double random_ = 0;           // the share of what is accessed at random that L2 has not
   double apart_at_memory_ = 1;  // what memory takes for a sector of the access
-  double atomic_memory_ = 0;  // pieces of 64 bytes of memory for a sector of an atomic with a profile
-  bool drawn_now_ = false;    // the addresses of what is executed are not known
-  bool memory_now_ = false;   // memory has the pair of sectors that was asked for last
+  double atomic_memory_ = 0;    // pieces of 64 bytes of memory for a sector of an atomic with a profile
+  bool drawn_now_ = false;      // the addresses of what is executed are not known
+  bool memory_now_ = false;     // memory has the pair of sectors that was asked for last
   double memory_busy_ = 0, memory_seen_ = 0, l2_busy_ = 0, l2_seen_ = 0;
   double constant_free_ = 0, barrier_free_ = 0, block_free_ = 0;
   SmConstants constants_;
@@ -1753,8 +1756,9 @@ class SmRunner {
   std::set<int> needed_;       // the numbers of the loads that items need
   bool cycles_known_ = false;  // of a warp for its instructions: MachineWork::cycles
   SectorMap read_;             // what this SM has read, and how many bytes had passed then
-  double parts_ = 0, parts_gone_ = 0;  // bytes of sectors of which L2 got a part; those that it has written back
-  double passed_ = 0;          // bytes that L2 has read from memory for this SM
+  double parts_ = 0,
+         parts_gone_ = 0;  // bytes of sectors of which L2 got a part; those that it has written back
+  double passed_ = 0;      // bytes that L2 has read from memory for this SM
   std::unordered_map<std::int64_t, std::int64_t> first_lines_;  // by place, for signatures
   // By place: which array L2 was asked for, in the order of first reads, and for which line first; and the last one.
   std::unordered_map<std::int64_t, std::pair<std::int64_t, std::int64_t>> first_read_;

@@ -461,6 +461,8 @@ class ReferenceSm {
             ? 1.8
             : 1;
     double before = 0;  // cycles of L1 that lines before took
+    const bool rows = !is_atomic(access) && lines.size() == step.addresses.size() && are_rows(lines);
+    apart_ = rows ? 1.5 : 1;
     for (const auto& [line, bits] : lines) {
       const double turn = turn_at_l1(start, each);
       const bool floating = step.item->detail && step.item->detail->floating;
@@ -475,8 +477,7 @@ class ReferenceSm {
           }
       } else if (access.kind == MemoryAccess::Kind::store) {
         do_store(warp, line, bits, turn, of_threads / sectors,
-                 stored_in_part(step, access, of_threads, sectors),
-                 of_threads < 32 * sectors && lines.size() == step.addresses.size() && are_rows(lines));
+                 stored_in_part(step, access, (rows ? 1 : 2) * of_threads, sectors), rows);
       } else {
         passed_over_ += each;
         done = std::max(done, do_load(line, bits, turn, before, each));
@@ -496,14 +497,14 @@ class ReferenceSm {
     return lines.size() > 1;
   }
 
-  // Less than half of the sectors' bytes, with the other stores of its list to the same array.
+  // Fewer bytes than the sectors have, with the other stores of its list to the same array.
   bool stored_in_part(const Step& step, const MemoryAccess& access, double bytes, double sectors) const {
     const Items* list = list_of(program_.program, step.item);
     const auto together = std::count_if(list->begin(), list->end(), [&](const Item& item) {
       const auto* other = std::get_if<MemoryAccess>(&item.what);
       return other != nullptr && other->kind == MemoryAccess::Kind::store && other->array == access.array;
     });
-    return 2 * bytes * static_cast<double>(together) < 32 * sectors;
+    return bytes * static_cast<double>(together) < 32 * sectors;
   }
 
   static const Items* list_of(const Items& items, const Item* wanted) {
@@ -653,11 +654,12 @@ class ReferenceSm {
         filled_.erase({address, sector});
         of_memory_.erase({address, sector});
         changed_.erase({address, sector});
+        begun_.erase({address, sector});
       }
     }
     const bool there = !at_l2_.insert(address).second;
     passed_ +=
-        128 * options_.from_memory * (there ? std::clamp(2 * since / options_.bytes_at_l2, 0.0, 1.0) : 1);
+        128 * options_.from_memory * (there ? std::clamp(1.3 * since / options_.bytes_at_l2, 0.0, 1.0) : 1);
     seen_at = static_cast<float>(passed_);
   }
 
@@ -681,12 +683,20 @@ class ReferenceSm {
         first_read_.try_emplace(address >> 36, static_cast<std::int64_t>(first_read_.size()), address)
             .first->second;
     const double way = figures_.sm_way + figures_.slice_way * slice_distance(array, address - line);
-    if (is_whole_at_l2(address, sector))
+    if (is_whole_at_l2(address, sector)) {
+      if (changed_.erase({address, sector}) > 0) {  // L2 writes it back first
+        double threads = 0;
+        for (const auto& partition : partitions_) threads += 32.0 * partition.warps;
+        written_back_ =
+            std::max(written_back_, turn) +
+            82 * std::cbrt(4096 / (threads * options_.active_sms)) * figures_.memory_sector_cycles;
+      }
       return turn + ((stored ? figures_.stored_latency : figures_.l2_latency) + way + l2_crowd());
+    }
     const bool first = sees_first(address, sector);
     if (!memory_has_it_) return turn + (figures_.l2_latency + way + l2_crowd());
     of_memory_.insert({address, sector});
-    const double crowd = turn_at_memory(turn, first ? 2 : 0);
+    const double crowd = turn_at_memory(turn, first ? 2 * apart_ : 0);
     return std::max(turn, memory_free_) + (figures_.memory_latency + way + crowd);
   }
 
@@ -695,19 +705,29 @@ class ReferenceSm {
     return seen_.contains({address, sector}) || (found != filled_.end() && found->second == 32);
   }
 
-  // Sectors of the memory's bandwidth that are lost where the second store comes to what memory gave.
-  double lost_in_place(std::int64_t address, unsigned sectors) {
-    double lost = 0;
-    double threads = 0;
-    for (const auto& partition : partitions_) threads += 32.0 * partition.warps;
+  // The turns of L2 beside their own that stores to a part of a sector take, which L2 had a part of, and no more.
+  double turns_for_parts(std::int64_t address, unsigned sectors, double time) {
+    double turns = 0;
+    const double since = parts_ - parts_at_[address];
     for (int sector = 0; sector < 4; ++sector) {
-      if ((sectors >> sector & 1) == 0) continue;
-      if (changed_.erase({address, sector}) > 0)
-        lost += 82 * std::cbrt(4096 / (threads * options_.active_sms));
-      else if (of_memory_.erase({address, sector}) > 0)
-        changed_.insert({address, sector});
+      const std::pair<std::int64_t, int> at{address, sector};
+      if ((sectors >> sector & 1) == 0 || seen_.contains(at)) continue;
+      const bool begins = !filled_.contains(at);
+      if (begun_.erase(at) > 0 && time - begun_at_[address] > 1000) turns += 4.3;
+      if (!begins) {
+        parts_written_ += 1 - std::exp(-since / (0.21 * options_.written_back_bytes));
+        if (parts_written_ < 1) continue;
+        parts_written_ -= 1;
+        filled_[at] = 32;
+        run_.counts.rewritten_sectors += 1;
+        run_.counts.first_store_sectors += 1;
+      }
+      parts_ += 32;
+      begun_.insert(at);
+      begun_at_[address] = static_cast<float>(time);
     }
-    return lost;
+    parts_at_[address] = static_cast<float>(parts_);
+    return turns;
   }
 
   void do_store(const Warp& warp, std::int64_t address, unsigned sectors, double time, double bytes,
@@ -733,12 +753,13 @@ class ReferenceSm {
       run_.counts.store_hits += hit ? 1 : 0;
       double& waiting = line.waiting[static_cast<std::size_t>(sector)];
       const double of_part = (sectors >> (sector ^ 1) & 1) != 0 ? 1.7 : 2.2;
+      const double enough = rows && (sectors >> (sector ^ 1) & 1) == 0 ? 32 : 16;
       if (!whole && waiting > 0) {
         run_.counts.merged_sectors += 1;
-        if (waiting < 16 && waiting + bytes >= 16) turns -= of_part - 1;
+        if (waiting < enough && waiting + bytes >= enough) turns -= of_part - 1;
       } else {
         leave += 1;
-        turns += bytes < 16 ? of_part : 1;
+        turns += bytes < enough ? of_part : 1;
       }
       waiting += bytes;
     }
@@ -754,27 +775,35 @@ class ReferenceSm {
       line.loaded |= 1U << sector;
     }
     line.stored |= sectors;
-    double lost = 0;
-    double rest = in_part ? leave : 0;  // of which memory needs the rest
-    if (leave > 0 && (rest > 0 || options_.bytes_at_l2 > 0 || options_.from_memory > 0)) {
+    double rest = 0;  // of which memory needs the rest
+    if (leave > 0 && (in_part || options_.bytes_at_l2 > 0 || options_.new_at_l2 > 0)) {
       const bool before = stored_lines_.contains(address);
       if (before && options_.bytes_at_l2 > 0 && passed_ - seen_at_[address] > options_.written_back_bytes)
         run_.counts.rewritten_sectors += leave;
       use_line_of_l2(address);
       stored_lines_.insert(address);
-      double whole_at_l2 = 0;
-      for (int sector = 0; sector < 4; ++sector)
-        whole_at_l2 += (sectors >> sector & 1) != 0 && is_whole_at_l2(address, sector) ? 1 : 0;
-      rest *= 1 - whole_at_l2 / std::popcount(sectors);
-      for (int sector = 0; sector < 4; ++sector)
-        if ((sectors >> sector & 1) != 0)
-          filled_[{address, sector}] = std::min(32, static_cast<int>(filled_[{address, sector}] + bytes));
-      if (rows && options_.from_memory > 0.5) lost = lost_in_place(address, sectors);
+      if (rows && !whole && options_.new_at_l2 > 0.5) turns += turns_for_parts(address, sectors, time);
+      for (int sector = 0; sector < 4; ++sector) {
+        if ((sectors >> sector & 1) == 0) continue;
+        const bool known = is_whole_at_l2(address, sector), begins = !filled_.contains({address, sector});
+        int& filled = filled_[{address, sector}];
+        filled = std::min(32, static_cast<int>(filled + bytes));
+        if (begins) run_.counts.first_store_sectors += 1;
+        if (known || !in_part) continue;
+        rest += 1;
+        if (begins) run_.counts.partial_store_sectors += 1;
+        if (!begins && filled == 32) run_.counts.partial_store_sectors -= 1;
+      }
+      const double stay = run_.counts.partial_store_sectors / std::max(run_.counts.first_store_sectors, 1.0);
+      rest *= std::clamp(stay, 0.0, 1.0) * leave / std::popcount(sectors);
+      if (rows && !whole && options_.from_memory > 0.5)
+        for (int sector = 0; sector < 4; ++sector)
+          if ((sectors >> sector & 1) != 0 && of_memory_.erase({address, sector}) > 0)
+            changed_.insert({address, sector});
     }
-    run_.counts.partial_store_sectors += rest;
     const double turn = stores_at_l2(time, turns * 1.9);
-    turn_at_memory(turn, options_.to_memory * (leave + (options_.to_memory > 0.5 ? rest * 3 : 0)));
-    if (lost > 0) written_back_ = std::max(written_back_, turn) + lost * figures_.memory_sector_cycles;
+    if (!rows && options_.to_memory <= 0.5) rest = 0;
+    turn_at_memory(turn, (rows ? 1.5 : 1) * options_.to_memory * (leave + rest * 3));
   }
 
   // The turns that each sector takes: one, but for those at one address.
@@ -965,7 +994,9 @@ class ReferenceSm {
   std::list<Line> l1_;  // the one that was used last is first
   std::set<std::pair<std::int64_t, int>> seen_;
   std::set<int> needed_;                                        // the numbers of the loads that items need
-  std::set<std::pair<std::int64_t, int>> of_memory_, changed_;  // not stored to since; stored to once since
+  std::set<std::pair<std::int64_t, int>> of_memory_, changed_;  // not stored to since; stored to since
+  std::set<std::pair<std::int64_t, int>> begun_;                // a store has written a part of it
+  std::map<std::int64_t, float> begun_at_, parts_at_;           // when that was, by line
   std::map<std::pair<std::int64_t, int>, int> filled_;          // bytes that were stored
   std::map<std::int64_t, std::set<std::int64_t>> atomics_;      // the blocks that accessed a line
   std::map<std::int64_t, double> slices_;                       // of four lines
@@ -982,7 +1013,9 @@ class ReferenceSm {
   std::set<std::int64_t> constants_seen_;
   double l1_free_ = 0, l2_free_ = 0, l2_stores_free_ = 0, memory_free_ = 0, owed_ = 0, written_back_ = 0;
   double busy_ = 0, busy_since_ = 0, l2_busy_ = 0, l2_busy_since_ = 0;
-  double passed_ = 0;  // bytes of lines that L2 has made room for
+  double apart_ = 1;                      // what memory takes for a sector that is alone
+  double parts_ = 0, parts_written_ = 0;  // bytes of sectors of which L2 has a part
+  double passed_ = 0;                     // bytes of lines that L2 has made room for
   std::set<std::int64_t> at_l2_, stored_lines_;
   std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>>
       first_read_;                         // by array: its number, and the line

@@ -184,6 +184,7 @@ void expect_equal(const SmCounts& fast, const SmCounts& plain) {
   EXPECT_EQ(fast.shared_load_conflicts, plain.shared_load_conflicts);
   EXPECT_EQ(fast.shared_store_conflicts, plain.shared_store_conflicts);
   EXPECT_DOUBLE_EQ(fast.partial_store_sectors, plain.partial_store_sectors);
+  EXPECT_DOUBLE_EQ(fast.first_store_sectors, plain.first_store_sectors);
   EXPECT_EQ(fast.first_bytes, plain.first_bytes);
 }
 
