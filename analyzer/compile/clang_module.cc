@@ -103,6 +103,20 @@ class KeepKernelsOnly : public llvm::PassInfoMixin<KeepKernelsOnly> {
   const SourceFacts* facts_;  // complete by the time that this runs
 };
 
+// LLVM 19 does not say of wmma's operations that they return. So a loop with them may end otherwise than by its condition, its
+// counter may wrap around, the number of its iterations is not known, and it is not unrolled. nvcc unrolls it.
+class MatrixOperationsReturn : public llvm::PassInfoMixin<MatrixOperationsReturn> {
+ public:
+  llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
+    for (llvm::Function& function : module)
+      if (function.getName().starts_with("llvm.nvvm.wmma.")) {
+        function.setWillReturn();
+        function.setDoesNotThrow();
+      }
+    return llvm::PreservedAnalyses::all();
+  }
+};
+
 // Of a loop that was unrolled though the source does not ask for it.
 constexpr llvm::StringLiteral kMayUnrollAgain = "warptime.may_unroll_again";
 
@@ -624,6 +638,7 @@ void add_passes(clang::CodeGenOptions& options, bool rolled, const SourceFacts& 
     builder.registerPipelineStartEPCallback(
         [rolled, &facts](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
           passes.addPass(KeepKernelsOnly(facts));
+          passes.addPass(MatrixOperationsReturn());
           passes.addPass(llvm::createModuleToFunctionPassAdaptor(CopyElements()));
           passes.addPass(llvm::createModuleToFunctionPassAdaptor(ForgetTypes()));
           llvm::FunctionPassManager each;
