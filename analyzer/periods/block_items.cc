@@ -86,11 +86,15 @@ void BlockItems::append_block(std::uint32_t b, std::uint32_t loop, const Facts& 
   std::vector<std::uint32_t> made_of;
   std::vector<ChipAccess> on_chip;
   bool barrier = false, floating = false;
+  std::int64_t shuffles = 0;
   std::shared_ptr<InstructionClasses> classes;
   const auto end_run = [&] {
     if (run == 0) return;
     auto detail = detail_of(std::exchange(made_of, {}), std::exchange(on_chip, {}), barrier);
-    if (detail) detail->floating = std::exchange(floating, false);
+    if (detail) {
+      detail->floating = std::exchange(floating, false);
+      detail->shuffles = std::exchange(shuffles, 0);
+    }
     add_instructions(items, run, lines, ptx, std::move(detail), std::exchange(classes, nullptr));
     lines = ptx = {};
     barrier = false;
@@ -130,6 +134,8 @@ void BlockItems::append_block(std::uint32_t b, std::uint32_t loop, const Facts& 
       out_.roles[i].on_chip = !accesses.empty();
       std::move(accesses.begin(), accesses.end(), std::back_inserter(on_chip));
       floating = floating || is_floating_atomic(i);
+      out_.roles[i].shuffle = is_shuffle(function_.instructions[i].opcode);
+      shuffles += out_.roles[i].shuffle ? 1 : 0;
       barrier = waits_for_block(function_.instructions[i].opcode);
       if (barrier) end_run();
     }

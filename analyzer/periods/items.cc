@@ -81,6 +81,7 @@ void extend_detail(Item& item, const std::shared_ptr<const ItemDetail>& more) {
   joined->made_of.insert(joined->made_of.end(), more->made_of.begin(), more->made_of.end());
   joined->on_chip.insert(joined->on_chip.end(), more->on_chip.begin(), more->on_chip.end());
   joined->barrier = joined->barrier || more->barrier;
+  joined->shuffles += more->shuffles;
   joined->floating = joined->floating || more->floating;
   joined->chain.reset();
   item.detail = std::move(joined);

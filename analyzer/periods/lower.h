@@ -24,6 +24,7 @@ struct InstructionRole {
   // Index of its address operand; none: no address that can be followed.
   std::uint32_t operand = analysis::none;
   bool on_chip = false;                                    // its item has a ChipAccess for it
+  bool shuffle = false;                                    // its item counts it in ItemDetail::shuffles
   std::optional<InstructionClass> instruction_class = {};  // if LowerOptions::classes asks for it
 };
 

@@ -55,6 +55,10 @@ std::int64_t bytes_moved_by_warp(std::string_view opcode) {
 
 }  // namespace
 
+bool is_shuffle(std::string_view opcode) {
+  return ptx::first_word(opcode) == "shfl";
+}
+
 bool waits_for_block(std::string_view opcode) {
   const auto word = ptx::first_word(opcode);
   if (word != "bar" && word != "barrier") return false;

@@ -14,6 +14,8 @@
 
 namespace warptime::periods {
 
+// Whether the threads of a warp give words to each other: shfl.
+bool is_shuffle(std::string_view opcode);
 // Whether threads wait there for others of their block or cluster: bar.sync, bar.red, barrier.cluster.wait
 // and their other spellings. A warp's own bar.warp.sync and a bar.arrive do not wait for the block.
 bool waits_for_block(std::string_view opcode);

@@ -53,6 +53,7 @@ struct ItemDetail {
   std::optional<double> chain;
   std::vector<ChipAccess> on_chip;  // in order
   bool barrier = false;             // the item ends at a barrier of the block
+  std::int64_t shuffles = 0;        // its instructions that give words to other threads of the warp (shfl)
   // Of an access without an address: nothing that is loaded decides it (it is computed in floating point, say), so that
   // threads side by side are taken to access what lies side by side.
   bool near = false;
@@ -67,8 +68,8 @@ struct ItemDetail {
   // Of a memory access: what a profile says of it (profiled_program.h). Not in the file.
   std::shared_ptr<const AccessProfile> profile = {};
   bool empty() const {
-    return needs.empty() && rises == 0 && !chain && on_chip.empty() && !barrier && !near && !floating &&
-           !splits && !read_only;
+    return needs.empty() && rises == 0 && !chain && on_chip.empty() && !barrier && shuffles == 0 && !near &&
+           !floating && !splits && !read_only;
   }
   friend bool operator==(const ItemDetail&, const ItemDetail&) = default;
 };

@@ -251,9 +251,9 @@ class ProgramReader {
           fmt::format("an item must be one thing, not `{}` and `{}`", kind, kinds[1]->key.text),
           "begin a new item with `-`");
     }
-    std::vector<std::string> known = {kind,      "lines",    "ptx",    "threads",  "predicated", "shares",
-                                      "machine", "needs",    "rises",  "chain",    "on_chip",    "barrier",
-                                      "near",    "floating", "splits", "read_only"};
+    std::vector<std::string> known = {kind,      "lines",    "ptx",    "threads",   "predicated", "shares",
+                                      "machine", "needs",    "rises",  "chain",     "on_chip",    "barrier",
+                                      "near",    "floating", "splits", "read_only", "shuffles"};
     if (kind == "repeat") known.insert(known.end(), {"counter", "per_thread", "unrolled", "body"});
     if (kind == "when") known.insert(known.end(), {"then_threads", "then", "else"});
     if (kind == "instructions") known.emplace_back("classes");
@@ -329,6 +329,8 @@ class ProgramReader {
                       "on_chip: [{load: shared, bytes: 4, address: 4 * threadIdx.x}]");
       for (const Node& access : accesses->items) detail.on_chip.push_back(read_chip_access(access));
     }
+    if (const Node* shuffles = fields.find("shuffles"))
+      detail.shuffles = read_count(*shuffles, "`shuffles`").value_or(0);
     for (const auto& [name, value] :
          {std::pair{"barrier", &detail.barrier}, std::pair{"near", &detail.near},
           std::pair{"floating", &detail.floating}, std::pair{"splits", &detail.splits},

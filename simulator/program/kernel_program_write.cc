@@ -225,6 +225,7 @@ class YamlWriter {
     if (detail.rises != 0) begin("rises"), put(detail.rises), end();
     if (detail.chain) begin("chain"), put(*detail.chain), end();
     if (!detail.on_chip.empty()) begin("on_chip"), on_chip(detail.on_chip), end();
+    if (detail.shuffles != 0) begin("shuffles"), put(detail.shuffles), end();
     if (detail.barrier) begin("barrier"), put("true"), end();
     if (detail.near) begin("near"), put("true"), end();
     if (detail.floating) begin("floating"), put("true"), end();
@@ -372,6 +373,7 @@ void add_detail(const ItemDetail& detail, Json& json) {
     if (access.own_bytes != 0) one["own_bytes"] = access.own_bytes;
     json["on_chip"].push_back(std::move(one));
   }
+  if (detail.shuffles != 0) json["shuffles"] = detail.shuffles;
   if (detail.barrier) json["barrier"] = true;
   if (detail.near) json["near"] = true;
   if (detail.floating) json["floating"] = true;

@@ -708,6 +708,13 @@ class SmRunner {
     if (detail != nullptr && !step.skipped)
       for (std::size_t i = 0; i < detail->on_chip.size(); ++i)
         done.later({chip_access(warp, step, i, detail->on_chip[i], start), SmWait::on_chip});
+    if (detail != nullptr && detail->shuffles > 0 &&
+        !step.skipped) {  // L1 moves the words, those of a warp in a cycle
+      const auto cycles = static_cast<double>(detail->shuffles);
+      l1_free_ = std::max(start, l1_free_) + cycles;
+      l1_backlog_.serve(cycles);
+      done.later({l1_free_, SmWait::on_chip});
+    }
     warp.unhindered += done.time - start;
     done.later({l1_free_ - kQueue, l1_backlog_.because()});
     ends(done);

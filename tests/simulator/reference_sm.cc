@@ -413,6 +413,8 @@ class ReferenceSm {
     if (detail != nullptr && !skipped)
       for (std::size_t i = 0; i < detail->on_chip.size(); ++i)
         done = std::max(done, access_chip(warps_[index], step, i, start));
+    if (detail != nullptr && detail->shuffles != 0 && !skipped)
+      done = std::max(done, l1_free_ = std::max(start, l1_free_) + static_cast<double>(detail->shuffles));
     warps_[index].unhindered += done - start;
     done = std::max(done, l1_free_ - kLongestQueue);
     end_ = std::max(end_, done);

@@ -129,6 +129,7 @@ class RandomSmProgram {
       }
       made->on_chip.push_back(std::move(access));
     }
+    if (calculates && one_in(4)) made->shuffles = below(9);
     made->barrier = calculates && all_threads && one_in(5);
     return made;
   }
