@@ -59,6 +59,20 @@ std::vector<std::string> on_chip_of(const KernelProgram& program) {
 
 using Texts = std::vector<std::string>;
 
+TEST(Shuffles, AreCounted) {
+  const auto program = detailed(
+      R"(__global__ void k(const float* in, float* out) {
+  float sum = in[threadIdx.x];
+  for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(~0u, sum, d);
+  if (threadIdx.x % 32 == 0) out[blockIdx.x] = sum + __shfl_down_sync(1, sum, 1);
+})",
+      "k");
+  std::int64_t shuffles = 0;
+  for_each_item(program.program,
+                [&](const Item& item) { shuffles += item.detail ? item.detail->shuffles : 0; });
+  EXPECT_EQ(shuffles, 6);
+}
+
 TEST(Arrays, AreNamedByTheirArguments) {
   const auto program = detailed(
       R"(struct Grid { int n; const float* in; float* out; };

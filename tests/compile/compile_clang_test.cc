@@ -508,6 +508,50 @@ TEST(CompileClang, StructuresAreCopiedElementByElement) {
   }
 }
 
+// nvcc 13.0 has stores of four elements; not for doubles, which are aligned as one.
+TEST(CompileClang, ZerosOfFourElementsAreOneStore) {
+  for (const auto& [body, stores] :
+       {std::pair("p[threadIdx.x] = make_float4(0, 0, 0, 0);", 1),
+        std::pair("for (int k = 0; k < 4; ++k) p[4 * threadIdx.x + k] = make_float4(0, 0, 0, 0);", 4),
+        std::pair("__shared__ float4 t[64]; t[threadIdx.x] = make_float4(0, 0, 0, 0); __syncthreads(); "
+                  "p[threadIdx.x].x = "
+                  "t[63 - threadIdx.x].y;",
+                  1)}) {
+    const Result<Source> result =
+        compile_cuda("k.cu", "__global__ void k(float4* p) { " + std::string(body) + " }", {});
+    ASSERT_TRUE(result) << text_of(result);
+    EXPECT_EQ(count_of(result->ptx, ".v4."), stores) << result->ptx;
+    EXPECT_EQ(count_of(result->ptx, ".u64 \t["), 0) << result->ptx;
+  }
+  const Result<Source> doubles = compile_cuda("k.cu",
+                                              "struct S { double a[2]; };\n__global__ void k(S* p) { "
+                                              "p[threadIdx.x].a[0] = p[threadIdx.x].a[1] = 0; }",
+                                              {});
+  ASSERT_TRUE(doubles) << text_of(doubles);
+  EXPECT_EQ(count_of(doubles->ptx, "st.global.u64"), 2) << doubles->ptx;
+}
+
+// As nvcc 13.0 does: four, and one for what is left.
+TEST(CompileClang, LoopsOfMatrixProductsAreUnrolled) {
+  const Result<Source> result = compile_cuda("k.cu", R"(#include <mma.h>
+using namespace nvcuda;
+__global__ void k(const half* a, const half* b, float* c, int n) {
+  wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> x;
+  wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::row_major> y;
+  wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
+  wmma::fill_fragment(sum, 0.0f);
+  for (int i = 0; i < n; i += 16) {
+    wmma::load_matrix_sync(x, a + i, n);
+    wmma::load_matrix_sync(y, b + i * n, n);
+    wmma::mma_sync(sum, x, y, sum);
+  }
+  wmma::store_matrix_sync(c, sum, n, wmma::mem_row_major);
+})",
+                                             for_target("sm_80"));
+  ASSERT_TRUE(result) << text_of(result);
+  EXPECT_EQ(count_of(result->ptx, "wmma.mma"), 5) << result->ptx;
+}
+
 // nvcc 13.0 has the store in the loop and its remainder, since a `double` may be what a `float` is read from; but for pointers
 // that are `__restrict__`.
 TEST(CompileClang, TypesTellNothingAboutMemory) {

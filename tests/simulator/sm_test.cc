@@ -324,6 +324,37 @@ TEST(MemoryLevels, RowsThatMemoryHasAreSlowToChangeInPlace) {
   EXPECT_LT(apart, in_place / 2);
 }
 
+// data/hardware/h100_row_copies.csv, rows of 544 bytes: 528 blocks of 64 threads take 82 us in place and 90 to another array. Of 2,112
+// blocks L2 writes sectors back that it has a part of: 123 MB instead of 69.
+TEST(MemoryLevels, RowsAreCopiedAsMeasured) {
+  const auto levels = [](const std::string& to, std::int64_t blocks) {
+    const std::string at = "544 * (64 * blockIdx.x + threadIdx.x) + 4 * i";
+    return levels_of(
+        {"[{repeat: 128, counter: i, body: [{load: {access: strided, bytes: 4, array: a, address: " + at +
+             "}}, {instructions: 4, needs: [1]}, {store: {access: strided, bytes: 4, array: " + to +
+             ", address: " + at + "}}]}]",
+         {{blocks, 1, 1}, {64, 1, 1}}},
+        CacheState::cold);
+  };
+  EXPECT_NEAR(levels("a", 528).cycles / gpu().clock_mhz, 82, 12);
+  EXPECT_NEAR(levels("b", 528).cycles / gpu().clock_mhz, 90, 12);
+  const MemoryLevels copied = levels("b", 2'112);
+  EXPECT_NEAR(copied.memory_written_bytes / 1e6, 123, 25);
+  EXPECT_NEAR(copied.memory_read_bytes / 1e6, 142, 25);
+}
+
+// `warptime measure --device`: an SM moves the words of one shuffle a cycle.
+TEST(SmSimulation, ShufflesTakeACycleEach) {
+  const auto cycles = [](const std::string& shuffles) {
+    return levels_of(
+               {"[{repeat: 64, counter: i, body: [{instructions: 20, machine: {lsu: 20}" + shuffles + "}]}]",
+                {{132, 1, 1}, {1024, 1, 1}}},
+               CacheState::warm)
+        .cycles;
+  };
+  EXPECT_NEAR(cycles(", shuffles: 20") - cycles(""), 64 * 32 * (20 - 5), 64 * 32);
+}
+
 TEST(MemoryLevels, StridesTakeL1AsLongAsTheirBanks) {
   // data/hardware/h100_l1_strides.csv: cycles of a load by the words between the elements of threads.
   for (const auto& [stride, cycles] :
