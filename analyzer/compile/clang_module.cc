@@ -385,17 +385,23 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
   }
 };
 
+// `replace` is given each of these instructions, which it may erase, and returns whether it has.
+template <class Kind>
+llvm::PreservedAnalyses replace_each(llvm::Function& function, bool (*replace)(Kind&)) {
+  std::vector<Kind*> found;
+  for (llvm::Instruction& one : llvm::instructions(function))
+    if (auto* of_kind = llvm::dyn_cast<Kind>(&one)) found.push_back(of_kind);
+  bool changed = false;
+  for (Kind* one : found) changed |= replace(*one);
+  return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
+}
+
 // What clang copies as bytes is copied element by element, as nvcc does: LLVM makes one access of four elements then that
 // are aligned (`ld.global.v4.f32` of a float4), and two of the eight bytes each that a copy of 16 bytes is otherwise.
 class CopyElements : public llvm::PassInfoMixin<CopyElements> {
  public:
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
-    std::vector<llvm::MemCpyInst*> copies;
-    for (llvm::Instruction& one : llvm::instructions(function))
-      if (auto* copy = llvm::dyn_cast<llvm::MemCpyInst>(&one)) copies.push_back(copy);
-    bool changed = false;
-    for (llvm::MemCpyInst* copy : copies) changed |= by_elements(*copy);
-    return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
+    return replace_each<llvm::MemCpyInst>(function, by_elements);
   }
 
  private:
@@ -473,12 +479,7 @@ class CopyElements : public llvm::PassInfoMixin<CopyElements> {
 class SetElements : public llvm::PassInfoMixin<SetElements> {
  public:
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
-    std::vector<llvm::MemSetInst*> sets;
-    for (llvm::Instruction& one : llvm::instructions(function))
-      if (auto* set = llvm::dyn_cast<llvm::MemSetInst>(&one)) sets.push_back(set);
-    bool changed = false;
-    for (llvm::MemSetInst* set : sets) changed |= by_vectors(*set);
-    return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
+    return replace_each<llvm::MemSetInst>(function, by_vectors);
   }
 
  private:

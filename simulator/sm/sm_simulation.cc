@@ -1348,6 +1348,7 @@ class SmRunner {
     }
     run_.counts.merged_sectors += merged;
     const int written = count - merged;
+    const bool parts_of_rows = kind.of_rows && !kind.fills;
     double rest = 0;
     if (written > 0 && (kind.partial_at_memory || options_.bytes_at_l2 > 0 || options_.new_at_l2 > 0)) {
       SectorMap::Line& at_l2 = read_[to.line];
@@ -1356,10 +1357,9 @@ class SmRunner {
       use_at_l2(at_l2);
       if (stored && back && options_.bytes_at_l2 > 0) run_.counts.rewritten_sectors += written;
       at_l2.sectors |= kStoredAtL2;
-      if (kind.of_rows && !kind.fills && options_.new_at_l2 > kKept)
-        turns += second_parts(at_l2, sectors, time);
+      if (parts_of_rows && options_.new_at_l2 > kKept) turns += second_parts(at_l2, sectors, time);
       rest = needs_rest(at_l2, sectors, kind) * written / count;
-      if (kind.of_rows && !kind.fills && options_.from_memory > kKept) change(at_l2, sectors);
+      if (parts_of_rows && options_.from_memory > kKept) change(at_l2, sectors);
     }
     const double there = to_l2(time, turns * kWriteSectors).time;
     // Memory reads a sector that was written in part, with its neighbour, and takes both back. Those in rows lie apart there; of
@@ -1403,9 +1403,9 @@ class SmRunner {
         line.parts = static_cast<std::uint8_t>(line.parts & ~bit);
         if (time - line.first_part > kTogetherAtL2) turns += kSecondPart;
       }
-      if (!first) parts_gone_ += gone;
-      if (!first && parts_gone_ < 1) continue;
       if (!first) {
+        parts_gone_ += gone;
+        if (parts_gone_ < 1) continue;
         parts_gone_ -= 1;
         line.filled[sector] = kSectorBytes;
         ++run_.counts.rewritten_sectors;
@@ -1763,9 +1763,9 @@ class SmRunner {
   std::set<int> needed_;       // the numbers of the loads that items need
   bool cycles_known_ = false;  // of a warp for its instructions: MachineWork::cycles
   SectorMap read_;             // what this SM has read, and how many bytes had passed then
-  double parts_ = 0,
-         parts_gone_ = 0;  // bytes of sectors of which L2 got a part; those that it has written back
-  double passed_ = 0;      // bytes that L2 has read from memory for this SM
+  double parts_ = 0;           // bytes of sectors of which L2 got a part
+  double parts_gone_ = 0;      // sectors of these that it has written back, less than one
+  double passed_ = 0;          // bytes that L2 has read from memory for this SM
   std::unordered_map<std::int64_t, std::int64_t> first_lines_;  // by place, for signatures
   // By place: which array L2 was asked for, in the order of first reads, and for which line first; and the last one.
   std::unordered_map<std::int64_t, std::pair<std::int64_t, std::int64_t>> first_read_;
