@@ -199,7 +199,6 @@ class LaunchTraceMaker {
                                                             : of_both;
       part.push_back(std::move(term));
     }
-    node.address_known = true;
     node.of_lanes = expression(sum_of(of_lanes));
     node.of_block = expression(sum_of(of_block));
     node.of_shared = expression(sum_of(of_shared));
@@ -207,6 +206,8 @@ class LaunchTraceMaker {
     node.of_both.keep_parts(kFirstCounterSlot);
     node.has_block = !of_block.empty();
     node.has_both = !of_both.empty();
+    node.known = trace_.known_++;
+    if (node.has_block || node.has_both) node.own = trace_.own_++;
   }
 
   LaneExpression count(const Expression& expression, const Item& item) {
@@ -302,13 +303,13 @@ std::span<const LineSectors> LinePattern::lines(const LaneValues& addresses, std
 TraceOfBlocks::TraceOfBlocks(const LaunchTrace& launch)
     : launch_(&launch),
       warps_(static_cast<std::size_t>(launch.size_.warps_per_block())),
-      patterns_(static_cast<std::size_t>(launch.accesses_)) {}
+      patterns_(static_cast<std::size_t>(launch.known_)) {}
 
 TraceOfBlocks::OfWarp& TraceOfBlocks::of(std::int64_t number) {
   OfWarp& warp = warps_[static_cast<std::size_t>(number)];
   if (warp.made) return warp;
   warp.made = true;
-  warp.known.resize(static_cast<std::size_t>(launch_->accesses_));
+  warp.known.resize(static_cast<std::size_t>(launch_->known_));
   const auto& block = launch_->size_.block;
   const std::int64_t threads = launch_->size_.threads_per_block();
   std::int64_t thread = number * static_cast<std::int64_t>(kLanes);
@@ -336,7 +337,7 @@ void WarpTrace::restart(std::int64_t block, std::int64_t warp) {
   slots_.shared[kBlockSlot + 1] = block / size.grid[0] % size.grid[1];
   slots_.shared[kBlockSlot + 2] = block / (size.grid[0] * size.grid[1]);
   slots_.shared[kWarpSlotOfTrace] = warp;
-  known_.resize(static_cast<std::size_t>(launch_->accesses_));
+  known_.resize(static_cast<std::size_t>(launch_->own_));
   for (KnownLines& known : known_) known.made = known.kept.made = false;
   holding_.assign(static_cast<std::size_t>(launch_->conditions_), {});
   trips_.clear();
@@ -517,8 +518,8 @@ std::int64_t WarpTrace::instructions(const Step& step) const {
 }
 
 KnownLines& WarpTrace::known_of(const TraceNode& node) {
-  const auto index = static_cast<std::size_t>(node.access);
-  KnownLines& known = node.has_block ? known_[index] : of_warp_->known[index];
+  KnownLines& known = node.has_block ? known_[static_cast<std::size_t>(node.own)]
+                                     : of_warp_->known[static_cast<std::size_t>(node.known)];
   if (known.made) return known;
   node.of_lanes.values(slots_, known.of_threads);
   if (node.has_block) {
@@ -533,19 +534,19 @@ KnownLines& WarpTrace::known_of(const TraceNode& node) {
 
 LaneValues WarpTrace::of_threads_and_counters(const TraceNode& node, const KnownLines& known) {
   LaneValues addresses;
-  node.of_both.values(slots_, known_[static_cast<std::size_t>(node.access)].kept, addresses);
+  node.of_both.values(slots_, known_[static_cast<std::size_t>(node.own)].kept, addresses);
   for (std::size_t i = 0; i < kLanes; ++i) addresses[i] += known.of_threads[i];
   return addresses;
 }
 
 std::span<const LineSectors> WarpTrace::lines(const Step& step) {
   const TraceNode& node = *step.node;
-  if (!node.address_known) return {};
+  if (node.known < 0) return {};
   KnownLines& known = known_of(node);
   const std::int64_t bytes =
       std::max<std::int64_t>(1, std::get<MemoryAccess>(node.item->what).bytes.value_or(4));
   const std::int64_t offset = node.of_shared.shared_value(slots_);
-  LinePattern& pattern = common_->patterns_[static_cast<std::size_t>(node.access)];
+  LinePattern& pattern = common_->patterns_[static_cast<std::size_t>(node.known)];
   const auto move = [this](std::span<const LineSectors> lines, std::int64_t by) {
     moved_.assign(lines.begin(), lines.end());
     for (LineSectors& line : moved_) line.line += by;

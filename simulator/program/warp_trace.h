@@ -29,12 +29,13 @@ struct TraceNode {
   const Item* item = nullptr;
   int load = 0;     // a load's number, from 1, as ItemDetail::needs has it
   int access = -1;  // numbers loads and stores, from 0
+  int known = -1;   // likewise those whose address is known, …
+  int own = -1;     // … and of these, those that each warp has lines of its own for: blocks differ, or counters
   std::optional<LaneExpression> threads, then_threads, per_thread;
   int condition = -1;    // numbers different `threads`, from 0
   LaneExpression count;  // of instructions, of iterations; a `when`'s condition
   // An address is the sum of these: what depends on the threads alone, on them and the block, what threads share, and
   // the rest: on threads and counters.
-  bool address_known = false;
   LaneExpression of_lanes, of_block, of_shared, of_both;
   bool has_block = false, has_both = false;
   std::vector<std::optional<LaneExpression>> on_chip;  // the addresses of ItemDetail::on_chip
@@ -63,7 +64,7 @@ class LaunchTrace {
   friend class LaunchTraceMaker;
   LaunchSize size_;
   std::vector<TraceNode> nodes_;
-  int accesses_ = 0, conditions_ = 0;
+  int accesses_ = 0, known_ = 0, own_ = 0, conditions_ = 0;
   std::size_t slots_ = 0;
 };
 
@@ -109,13 +110,13 @@ class TraceOfBlocks {
     bool made = false;
     std::array<LaneValues, 4> own{};  // LaneSlots::own
     std::uint32_t active = 0;
-    std::vector<KnownLines> known;  // by access
+    std::vector<KnownLines> known;  // by TraceNode::known
   };
   OfWarp& of(std::int64_t warp);
 
   const LaunchTrace* launch_;
   std::vector<OfWarp> warps_;
-  std::vector<LinePattern> patterns_;  // by access
+  std::vector<LinePattern> patterns_;  // by TraceNode::known
 };
 
 // Goes through the items of one warp: those that are calculation or an access; repeats and conditions are followed.
@@ -181,7 +182,7 @@ class WarpTrace {
   LaneSlots slots_;
   std::vector<Frame> frames_;
   std::vector<LaneValues> trips_;
-  std::vector<KnownLines> known_;  // by access, where blocks differ
+  std::vector<KnownLines> known_;  // by TraceNode::own
   std::vector<Holding> holding_;   // by condition
   std::uint64_t changes_ = 1;      // of counters, so far
   std::vector<LineSectors> moved_;
