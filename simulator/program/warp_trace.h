@@ -30,7 +30,7 @@ struct TraceNode {
   int load = 0;     // a load's number, from 1, as ItemDetail::needs has it
   int access = -1;  // numbers loads and stores, from 0
   int known = -1;   // likewise those whose address is known, …
-  int own = -1;     // … and of these, those that each warp has lines of its own for: blocks differ, or counters
+  int own = -1;  // … and of these, those that each warp has lines of its own for: blocks differ, or counters
   std::optional<LaneExpression> threads, then_threads, per_thread;
   int condition = -1;    // numbers different `threads`, from 0
   LaneExpression count;  // of instructions, of iterations; a `when`'s condition
