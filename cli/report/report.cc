@@ -230,7 +230,13 @@ std::string first_of(const Diagnostics& diagnostics) {
 Json explanations_of(const ReportMethod& method, const Focus& focus, const ReportLimits& limits,
                      unsigned threads, Json& missing) {
   PredictionOptions options = method.options;
-  options.claim_best_launch = limits.block_rows_of_whole_launches > 0 || !takes_whole_launches(options);
+  if (takes_whole_launches(options)) {
+    std::uint64_t rows = focus.gpus.size();
+    for (const NamedValues& parameter : focus.parameters) rows *= parameter.values.size();
+    options.claim_best_launch = rows <= limits.quicker_blocks_of_whole_launches;
+    if (!options.claim_best_launch)
+      missing.push_back(fmt::format("{}: whether other blocks are quicker, of so many rows", method.name));
+  }
   const auto explained =
       explain_all(*method.plan, focus.gpus, focus.parameters, options, method.loader->as_function(), threads);
   if (!explained) {
@@ -471,6 +477,7 @@ ReportLimits report_limits(std::size_t methods) {
   ReportLimits limits;
   if (methods <= few) return limits;
   limits.block_rows_of_whole_launches = 0;
+  limits.quicker_blocks_of_whole_launches = 0;
   limits.explanations = 12;
   limits.timelines = 2;
   limits.timeline_items = 400;

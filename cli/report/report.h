@@ -44,8 +44,10 @@ struct Report {
 struct ReportLimits {
   std::uint64_t rows = 100'000;     // of predictions, all methods together: more are an error
   std::size_t block_rows = 20'000;  // of predictions with other blocks, of one method, …
-  // … by a model that takes whole launches, which takes longer; 0: none, nor does what explains look for quicker blocks
-  std::size_t block_rows_of_whole_launches = 240;
+  // … by a model that takes whole launches, which takes longer; 0: none
+  std::size_t block_rows_of_whole_launches = 96;
+  // What explains looks for quicker blocks with such a model where so many rows are explained, or fewer.
+  std::size_t quicker_blocks_of_whole_launches = 12;
   std::size_t explanations = 48;       // of one method
   std::size_t timelines = 12;          // of one method
   std::size_t timeline_items = 600;    // executed by the warps of one timeline
