@@ -9,6 +9,7 @@
 #include "simulator/base/did_you_mean.h"
 #include "simulator/predict/array_places.h"
 #include "simulator/program/profiled_program.h"
+#include "simulator/program/typical_shares.h"
 #include "simulator/program/yaml_reader.h"
 
 namespace warptime {
@@ -200,10 +201,11 @@ class Preparation {
     const auto loops = early_loops(*loaded->program);
     for (const auto& [at, loop] : loops) early_names_.insert(loop.name);
     // A program is copied only where something may change.
-    if (profile != nullptr || (!loops.empty() && (whole || !options_.assumed.empty()))) {
+    if (profile != nullptr || (!loops.empty() && (whole || !options_.assumed.empty())) ||
+        (whole && !typical_shares(*loaded->program).empty())) {
       ProfiledProgram profiled =
           with_profile(loaded->program, profile != nullptr ? *profile : KernelProfile(), options_.assumed,
-                       whole ? EarlyExits::typical : EarlyExits::at_the_end);
+                       whole ? Unsaid::typical : Unsaid::most);
       loaded->program = std::move(profiled.program);
       prepared.shares = std::move(profiled.shares);
       for (std::string& note : profiled.notes) add_note(fmt::format("{}: {}", launch.entry, note));

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "simulator/program/typical_shares.h"
 #include "simulator/program/walk.h"
 
 namespace warptime {
@@ -44,10 +45,13 @@ bool asks_for_iterations(const Repeat& repeat) {
 class ProfileApplier {
  public:
   ProfileApplier(KernelProgram& program, const KernelProfile& profile,
-                 const std::map<std::string, double, std::less<>>& given, EarlyExits exits)
-      : program_(program), profile_(profile), given_(given), exits_(exits), early_(early_loops(program)) {}
+                 const std::map<std::string, double, std::less<>>& given, Unsaid unsaid)
+      : program_(program), profile_(profile), given_(given), unsaid_(unsaid), early_(early_loops(program)) {}
 
-  void apply() { apply(program_.program); }
+  void apply() {
+    apply(program_.program);
+    if (unsaid_ == Unsaid::typical) apply_typical_shares();
+  }
   bool changed() const { return changed_; }
   Shares take_shares() { return std::move(shares_); }
   std::vector<std::string> take_notes() { return std::move(notes_); }
@@ -64,6 +68,18 @@ class ProfileApplier {
                                  first_line(items[i + 1]) == first_line(repeat->body.front());
         apply_iterations(item, last_beside);
       }
+    }
+  }
+
+  void apply_typical_shares() {
+    const auto typical = typical_shares(program_);
+    for (Parameter& parameter : program_.parameters) {
+      const auto found = typical.find(parameter.name);
+      if (found == typical.end() || profile_.shares.contains(parameter.name) ||
+          given_.contains(parameter.name))
+        continue;
+      parameter.share = found->second;
+      changed_ = true;
     }
   }
 
@@ -122,7 +138,7 @@ class ProfileApplier {
       } else if (found != profile_.iterations.end()) {
         leave_after(repeat, loop, found->second.mean, last_beside);
         set_spread(repeat, found->second, loop.exits.empty() && last_beside ? -1 : 0);
-      } else if (exits_ == EarlyExits::typical && loop.data) {
+      } else if (unsaid_ == Unsaid::typical && loop.data) {
         leave_as_typical(repeat, loop, last_beside);
       }
       return;
@@ -246,7 +262,7 @@ class ProfileApplier {
   KernelProgram& program_;
   const KernelProfile& profile_;
   const std::map<std::string, double, std::less<>>& given_;
-  const EarlyExits exits_;
+  const Unsaid unsaid_;
   std::map<int, EarlyLoop> early_;
   Shares shares_;
   std::vector<std::string> notes_;
@@ -290,9 +306,9 @@ std::map<int, EarlyLoop> early_loops(const KernelProgram& program) {
 }
 
 ProfiledProgram with_profile(std::shared_ptr<const KernelProgram> program, const KernelProfile& profile,
-                             const std::map<std::string, double, std::less<>>& given, EarlyExits exits) {
+                             const std::map<std::string, double, std::less<>>& given, Unsaid unsaid) {
   auto changed = std::make_shared<KernelProgram>(*program);
-  ProfileApplier applier(*changed, profile, given, exits);
+  ProfileApplier applier(*changed, profile, given, unsaid);
   applier.apply();
   if (!applier.changed()) return {std::move(program), {}, {}};
   return {std::move(changed), applier.take_shares(), applier.take_notes()};

@@ -33,10 +33,11 @@ struct ProfiledProgram {
   std::vector<std::string> notes;  // of EarlyLoop that nobody gives the iterations of
 };
 
-// Of a loop that data may leave before its count and whose iterations neither a profile nor `given` says.
-enum class EarlyExits : std::uint8_t {
-  at_the_end,  // it runs to its end, as the paper has it
-  // Half of its count, as random walks and escapes of iterations of tests/development do, and searches through arrays: a
+// What data decide and neither a profile nor `given` says: the iterations of a loop that data may leave before its count, and
+// the shares of warps that the analysis leaves at 1.
+enum class Unsaid : std::uint8_t {
+  most,  // loops run to their ends, and the shares are as they are, as the paper has it
+  // typical_shares(); half of a loop's count, as random walks and escapes of iterations of tests/development do, and searches through arrays: a
   // warp makes as many as its thread with most. But the cube root of a count that is a number, if the body loads: that many
   // tries at most a hash table has.
   typical,
@@ -48,7 +49,7 @@ enum class EarlyExits : std::uint8_t {
 // said, `program` itself.
 ProfiledProgram with_profile(std::shared_ptr<const KernelProgram> program, const KernelProfile& profile,
                              const std::map<std::string, double, std::less<>>& given,
-                             EarlyExits exits = EarlyExits::at_the_end);
+                             Unsaid unsaid = Unsaid::most);
 
 // The shares, the iterations of loops and the accesses of the profile that `program` does not have, in the profile's order:
 // it was counted with another version of the source, or another compiler.

@@ -108,14 +108,14 @@ const char* const kSearches =
 
 TEST(EarlyExits, AreTypicalWhereNobodySays) {
   const auto program = left_early(std::string(kComputes) + kSearches);
-  const auto made = with_profile(program, {}, {}, EarlyExits::typical);
+  const auto made = with_profile(program, {}, {}, Unsaid::typical);
   EXPECT_EQ(iterations_of(*made.program, 0), 32);
   EXPECT_EQ(iterations_of(*made.program, 1), 4);
   ASSERT_EQ(made.notes.size(), 2U);
   EXPECT_NE(made.notes[0].find("32 of 64 iterations"), std::string::npos) << made.notes[0];
   // A count that the launch gives: half, whatever the body does.
   const auto given = left_early("  - {repeat: n, lines: 4, ptx: 12, body: [{load: {access: scattered}}]}\n");
-  EXPECT_EQ(iterations_of(*with_profile(given, {}, {}, EarlyExits::typical).program, 0), 50);
+  EXPECT_EQ(iterations_of(*with_profile(given, {}, {}, Unsaid::typical).program, 0), 50);
 }
 
 TEST(EarlyExits, AreAtTheEndForThePapersModel) {
@@ -128,14 +128,14 @@ TEST(EarlyExits, AreWhatIsGivenAndElseTheProfiles) {
   KernelProfile profile;
   profile.iterations["iterations_at_line_4"] = {20, 0, 20};
   // Of one line: both, as long as the second has no iterations of its own.
-  const auto both = with_profile(program, profile, {}, EarlyExits::typical);
+  const auto both = with_profile(program, profile, {}, Unsaid::typical);
   EXPECT_EQ(iterations_of(*both.program, 0), 20);
   EXPECT_EQ(iterations_of(*both.program, 1), 20);
   profile.iterations["iterations_at_line_4_2"] = {10, 0, 10};
-  const auto own = with_profile(program, profile, {}, EarlyExits::typical);
+  const auto own = with_profile(program, profile, {}, Unsaid::typical);
   EXPECT_EQ(iterations_of(*own.program, 0), 20);
   EXPECT_EQ(iterations_of(*own.program, 1), 10);
-  const auto given = with_profile(program, profile, {{"iterations_at_line_4", 30}}, EarlyExits::typical);
+  const auto given = with_profile(program, profile, {{"iterations_at_line_4", 30}}, Unsaid::typical);
   EXPECT_EQ(iterations_of(*given.program, 0), 30);
 }
 
