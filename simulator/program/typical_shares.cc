@@ -136,7 +136,8 @@ class Branches {
 // The other side of the branch: `taken_at_line_4` of `not_taken_at_line_4`.
 std::string other_side(std::string_view share) {
   constexpr std::string_view prefix = "not_";
-  return share.starts_with(prefix) ? std::string(share.substr(prefix.size())) : fmt::format("{}{}", prefix, share);
+  return share.starts_with(prefix) ? std::string(share.substr(prefix.size()))
+                                   : fmt::format("{}{}", prefix, share);
 }
 
 // The condition that a description quotes: "… data decide `data < 1`". Nothing: it is too long to be written out.

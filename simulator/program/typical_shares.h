@@ -17,8 +17,8 @@ namespace warptime {
 // - all, where they must differ.
 // - three quarters, of all other conditions.
 // Branches in each other together have the least share of them.
-// The shares are those with which times of the open sets of data/development are nearest (docs/extended.md, "What data
-// decide").
+// The shares are those with which times of the open sets of data/development are nearest (docs/extended.md, "What is
+// simulated").
 std::map<std::string, double> typical_shares(const KernelProgram& program);
 
 }  // namespace warptime
