@@ -2,7 +2,7 @@
 """The built-in clang's mathematical functions take as many machine instructions as nvcc's.
 
 One kernel for each row of math_instructions.csv: the predicted instructions of a warp from clang's PTX against
-those from nvcc's, within 2 or 10%, or what the row's `tolerance` allows for the reason that it gives. The nvcc
+those from nvcc's, with all sides of branches that data decide, within 2 or 10%, or what the row's `tolerance` allows for the reason that it gives. The nvcc
 of this machine is asked where there is one of the table's version; else the table's figures stand for it. `--update` writes
 them anew.
 """
@@ -32,9 +32,19 @@ def kernel(row):
     )
 
 
-def instructions(warptime, ptx, name):
+def shares_of_branches(warptime, ptx):
+    """{kernel: the names of the shares that count as 1 where nothing better is known}"""
+    done = subprocess.run([warptime, "analyze", ptx], capture_output=True, text=True)
+    programs = re.split(r"^kernel: (\S+)$", done.stdout, flags=re.MULTILINE)
+    return {name: re.findall(r"^  (\w+): \{share: 1,", program, re.MULTILINE)
+            for name, program in zip(programs[1::2], programs[2::2])}
+
+
+def instructions(warptime, ptx, name, shares):
     command = [warptime, "counters", ptx, "--kernel", name, "--grid", "64", "--block", "256",
                "--gpu", "h100-sxm", "--format", "csv"]
+    if shares:
+        command += ["--assume", ",".join(f"{share}=1" for share in shares)]
     done = subprocess.run(command, capture_output=True, text=True)
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
     if not rows:
@@ -48,8 +58,9 @@ def figures(warptime, source, compiler, folder, names):
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(done.stderr)
+    shares = shares_of_branches(warptime, ptx)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        return dict(zip(names, pool.map(lambda name: instructions(warptime, ptx, name), names)))
+        return dict(zip(names, pool.map(lambda name: instructions(warptime, ptx, name, shares[name]), names)))
 
 
 def nvcc_is_the_tables():
