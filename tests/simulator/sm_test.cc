@@ -668,6 +668,21 @@ TEST(MemoryLevels, OfBlocksThatDifferAreThoseOfTheSmWithMostOfTheWork) {
   EXPECT_LT(cycles_of("2 * blockIdx.x"), 2.1 * cycles_of("127"));
 }
 
+// Of the few warps of an SM perhaps none is among those that do something; the launch ends with those that are.
+TEST(MemoryLevels, OfFewWarpsAreThoseOfAnSmThatWorks) {
+  const auto cycles_of = [](const std::string& share) {
+    return levels_of(
+               {"[{repeat: 300, shares: [found], body: [{instructions: 4, chain: 40, machine: {fma: 4}}]}]\n"
+                "parameters: {found: {share: " +
+                    share + "}}",
+                {{132, 1, 1}, {64, 1, 1}}})
+        .cycles;
+  };
+  const double all = cycles_of("1");
+  for (const char* const share : {"0.7", "0.5", "0.4", "0.3"})
+    EXPECT_GT(cycles_of(share), 0.9 * all) << share;
+}
+
 TEST(ArrayPlaces, AreWhatTheLaunchsArgumentsPointTo) {
   const auto plan = read_plan(
       "name: p\nparameters: [n]\narrays: {x: n, y: {elements: 2 * n, type: f64}}\n"
