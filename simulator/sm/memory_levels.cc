@@ -752,10 +752,10 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
     options.listener = places != nullptr ? &heard : listened ? listener : nullptr;
     SmRun of_sm = listened ? runs.heard(options) : runs.run(options);
     // Of the few warps that it has, hardly any are among the shares that do something: others have more.
-    constexpr std::size_t most_tries = 4;
-    if (listener == nullptr && simulated.size() < most_tries && of_sm.complete &&
+    const std::int64_t most_tries = std::min<std::int64_t>(active_sms, 3);
+    if (listener == nullptr && std::ssize(simulated) < most_tries && of_sm.complete &&
         of_sm.counts.instructions < little * of_each_sm)
-      simulated.push_back({(one.sm + (active_sms + 2) / 3) % active_sms, one.most_blocks});
+      simulated.push_back({(one.sm + active_sms / most_tries) % active_sms, one.most_blocks});
     double executed = std::max(counts.instructions, one.instructions);
     if (one_wave && one.instructions == 0 && !of_sm.complete)
       executed = std::max(
