@@ -234,7 +234,7 @@ Json explanations_of(const ReportMethod& method, const Focus& focus, const Repor
     std::uint64_t rows = focus.gpus.size();
     for (const NamedValues& parameter : focus.parameters) rows *= parameter.values.size();
     options.claim_best_launch = rows <= limits.quicker_blocks_of_whole_launches;
-    if (!options.claim_best_launch)
+    if (!options.claim_best_launch && limits.quicker_blocks_of_whole_launches > 0)
       missing.push_back(fmt::format("{}: whether other blocks are quicker, of so many rows", method.name));
   }
   const auto explained =
