@@ -2,8 +2,8 @@
 """The built-in clang's mathematical functions take as many machine instructions as nvcc's.
 
 One kernel for each row of math_instructions.csv: the predicted instructions of a warp from clang's PTX against
-those from nvcc's, with all sides of branches that data decide, within 2 or 10%, or what the row's `tolerance` allows for the reason that it gives. The nvcc
-of this machine is asked where there is one of the table's version; else the table's figures stand for it. `--update` writes
+those from nvcc's, with all sides of branches that data decide, within 2 or 10%, or what the row's `tolerance` allows
+for the reason that it gives. The nvcc of this machine is asked where there is one of the table's version; else the table's figures stand for it. `--update` writes
 them anew.
 """
 
@@ -35,6 +35,8 @@ def kernel(row):
 def shares_of_branches(warptime, ptx):
     """{kernel: the names of the shares that count as 1 where nothing better is known}"""
     done = subprocess.run([warptime, "analyze", ptx], capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(done.stderr)
     programs = re.split(r"^kernel: (\S+)$", done.stdout, flags=re.MULTILINE)
     return {name: re.findall(r"^  (\w+): \{share: 1,", program, re.MULTILINE)
             for name, program in zip(programs[1::2], programs[2::2])}
