@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyzer/periods/items.h"
+#include "simulator/program/typical_shares.h"
 #include "simulator/program/walk.h"
 
 namespace warptime::periods {
@@ -55,7 +56,7 @@ void BranchJoins::append(std::uint32_t last, ExprId guard, Items taken, Items ot
   // The user must.
   constexpr double half = 0.5;
   const auto name = parameters_.ask_for_share(
-      fmt::format("taken_at_{}", notes_.place_for_name(last)),
+      fmt::format("{}{}", kTakenAt, notes_.place_for_name(last)),
       fmt::format("share of the warps that take the branch at {}: `{}` is not an expression of "
                   "the kernel's arguments",
                   notes_.place(last), conditions_.readable(guard)),
@@ -103,18 +104,18 @@ void BranchJoins::restrict_sides(std::uint32_t last, ExprId guard, Items& taken,
       restrict_to(other, Expression::make(Expression::Operator::logical_not, {*condition}));
     return;
   }
-  const auto share = [&](Items& side, const char* what, const char* which) {
+  const auto share = [&](Items& side, std::string_view name, const char* which) {
     if (side.empty()) return;
     const double taken_by = is_slow_path(last, &side == &taken) ? 0 : 1;
     restrict_to_share(
         side, parameters_.ask_for_share(
-                  fmt::format("{}_at_{}", what, notes_.place_for_name(last)),
-                  fmt::format("share of the warps of which some thread {} the branch at {}: data decide `{}`",
-                              which, notes_.place(last), conditions_.readable(guard)),
+                  fmt::format("{}{}", name, notes_.place_for_name(last)),
+                  fmt::format("share of the warps of which some thread {} the branch at {}: {}{}`", which,
+                              notes_.place(last), kDataDecide, conditions_.readable(guard)),
                   taken_by, ptx_line(last)));
   };
-  share(taken, "taken", "takes");
-  share(other, "not_taken", "does not take");
+  share(taken, kTakenAt, "takes");
+  share(other, kNotTakenAt, "does not take");
 }
 
 bool BranchJoins::append_when(std::uint32_t last, ExprId guard, Items& taken, Items& other, Items& items) {

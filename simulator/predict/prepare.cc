@@ -9,7 +9,6 @@
 #include "simulator/base/did_you_mean.h"
 #include "simulator/predict/array_places.h"
 #include "simulator/program/profiled_program.h"
-#include "simulator/program/typical_shares.h"
 #include "simulator/program/yaml_reader.h"
 
 namespace warptime {
@@ -198,18 +197,12 @@ class Preparation {
     const KernelProfile* const profile = options_.profile.of_kernel(launch.entry);
     if (profile != nullptr) note_unknown_names(*loaded->program, *profile);
     const bool whole = options_.all_warps || takes_whole_launches(options_);
-    const auto loops = early_loops(*loaded->program);
-    for (const auto& [at, loop] : loops) early_names_.insert(loop.name);
-    // A program is copied only where something may change.
-    if (profile != nullptr || (!loops.empty() && (whole || !options_.assumed.empty())) ||
-        (whole && !typical_shares(*loaded->program).empty())) {
-      ProfiledProgram profiled =
-          with_profile(loaded->program, profile != nullptr ? *profile : KernelProfile(), options_.assumed,
-                       whole ? Unsaid::typical : Unsaid::most);
-      loaded->program = std::move(profiled.program);
-      prepared.shares = std::move(profiled.shares);
-      for (std::string& note : profiled.notes) add_note(fmt::format("{}: {}", launch.entry, note));
-    }
+    for (const auto& [at, loop] : early_loops(*loaded->program)) early_names_.insert(loop.name);
+    ProfiledProgram profiled = with_profile(loaded->program, profile != nullptr ? *profile : KernelProfile(),
+                                            options_.assumed, whole ? Unsaid::typical : Unsaid::most);
+    loaded->program = std::move(profiled.program);
+    prepared.shares = std::move(profiled.shares);
+    for (std::string& note : profiled.notes) add_note(fmt::format("{}: {}", launch.entry, note));
     prepared.program = intern(loaded->program);
     if (auto wrong = check_names(step, *prepared.program); !wrong.empty()) {
       leave_out(at_step(plan_, step, std::move(wrong)));

@@ -52,6 +52,9 @@ struct KernelProfile {
   // Of accesses whose addresses data decide, by access_name(); and by chip_access_name().
   std::map<std::string, std::shared_ptr<const AccessProfile>> accesses;
   std::map<std::string, ChipAccessProfile> chip_accesses;
+  bool says_nothing() const {
+    return shares.empty() && iterations.empty() && accesses.empty() && chip_accesses.empty();
+  }
 };
 
 struct Profile {

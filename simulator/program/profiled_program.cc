@@ -45,12 +45,13 @@ bool asks_for_iterations(const Repeat& repeat) {
 class ProfileApplier {
  public:
   ProfileApplier(KernelProgram& program, const KernelProfile& profile,
-                 const std::map<std::string, double, std::less<>>& given, Unsaid unsaid)
-      : program_(program), profile_(profile), given_(given), unsaid_(unsaid), early_(early_loops(program)) {}
+                 const std::map<std::string, double, std::less<>>& given, Unsaid unsaid,
+                 std::map<int, EarlyLoop> early)
+      : program_(program), profile_(profile), given_(given), unsaid_(unsaid), early_(std::move(early)) {}
 
-  void apply() {
+  void apply(const std::map<std::string, double>& typical_shares) {
     apply(program_.program);
-    if (unsaid_ == Unsaid::typical) apply_typical_shares();
+    apply_shares(typical_shares);
   }
   bool changed() const { return changed_; }
   Shares take_shares() { return std::move(shares_); }
@@ -71,8 +72,7 @@ class ProfileApplier {
     }
   }
 
-  void apply_typical_shares() {
-    const auto typical = typical_shares(program_);
+  void apply_shares(const std::map<std::string, double>& typical) {
     for (Parameter& parameter : program_.parameters) {
       const auto found = typical.find(parameter.name);
       if (found == typical.end() || profile_.shares.contains(parameter.name) ||
@@ -307,9 +307,14 @@ std::map<int, EarlyLoop> early_loops(const KernelProgram& program) {
 
 ProfiledProgram with_profile(std::shared_ptr<const KernelProgram> program, const KernelProfile& profile,
                              const std::map<std::string, double, std::less<>>& given, Unsaid unsaid) {
+  auto early = early_loops(*program);
+  const auto typical = unsaid == Unsaid::typical ? typical_shares(*program) : std::map<std::string, double>();
+  const bool loops = !early.empty() && (unsaid == Unsaid::typical || !given.empty());
+  // A program is copied only where something may change.
+  if (profile.says_nothing() && !loops && typical.empty()) return {std::move(program), {}, {}};
   auto changed = std::make_shared<KernelProgram>(*program);
-  ProfileApplier applier(*changed, profile, given, unsaid);
-  applier.apply();
+  ProfileApplier applier(*changed, profile, given, unsaid, std::move(early));
+  applier.apply(typical);
   if (!applier.changed()) return {std::move(program), {}, {}};
   return {std::move(changed), applier.take_shares(), applier.take_notes()};
 }

@@ -1,12 +1,9 @@
 #include "simulator/program/typical_shares.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "simulator/program/expression/expression.h"
 #include "simulator/program/walk.h"
@@ -90,96 +87,76 @@ double share_of(const Expression& condition, bool holds) {
   }
 }
 
-struct Side {
-  bool for_others = true;  // all of them are executed by one thread of each warp
-};
-
-// The branches on data of a program: which of them have atomics, by the share of the innermost one around these, and which are
-// around others.
-class Branches {
- public:
-  explicit Branches(const Items& items) { look(items, {}, false); }
-
-  const Side* with_atomics(const std::string& share) const {
-    const auto found = sides_.find(share);
-    return found == sides_.end() ? nullptr : &found->second;
+// The shares of which some side of a branch has atomics: of the innermost branch around them, and whether all of them are
+// executed by one thread of each warp.
+void find_atomics(const Items& items, const std::string* around, bool one_thread,
+                  std::map<std::string, bool>& for_others) {
+  for (const Item& item : items) {
+    const std::string* share = item.shares.empty() ? around : &item.shares.back();
+    const bool one = one_thread || (item.threads && of_one_thread(*item.threads, true));
+    for_each_inner(item, [&](const Items& inner) { find_atomics(inner, share, one, for_others); });
+    const auto* access = std::get_if<MemoryAccess>(&item.what);
+    if (share == nullptr || access == nullptr || !is_atomic(*access)) continue;
+    bool& all = for_others.try_emplace(*share, true).first->second;
+    all = all && one;
   }
-
-  // Of the branches around it, outermost first.
-  const std::vector<std::string>& around(const std::string& share) const {
-    static const std::vector<std::string> none;
-    const auto found = around_.find(share);
-    return found == around_.end() ? none : found->second;
-  }
-
- private:
-  void look(const Items& items, const std::vector<std::string>& outer, bool one_thread) {
-    for (const Item& item : items) {
-      std::vector<std::string> shares = outer;
-      for (const std::string& share : item.shares) {
-        around_.emplace(share, shares);
-        shares.push_back(share);
-      }
-      const bool one = one_thread || (item.threads && of_one_thread(*item.threads, true));
-      for_each_inner(item, [&](const Items& inner) { look(inner, shares, one); });
-      const auto* access = std::get_if<MemoryAccess>(&item.what);
-      if (shares.empty() || access == nullptr || !is_atomic(*access)) continue;
-      Side& side = sides_[shares.back()];
-      side.for_others = side.for_others && one;
-    }
-  }
-
-  std::map<std::string, Side> sides_;
-  std::map<std::string, std::vector<std::string>> around_;
-};
-
-// The other side of the branch: `taken_at_line_4` of `not_taken_at_line_4`.
-std::string other_side(std::string_view share) {
-  constexpr std::string_view prefix = "not_";
-  return share.starts_with(prefix) ? std::string(share.substr(prefix.size()))
-                                   : fmt::format("{}{}", prefix, share);
 }
 
-// The condition that a description quotes: "… data decide `data < 1`". Nothing: it is too long to be written out.
+// Where branches are in each other, threads that take one mostly take the other: together they have the least share. `around`:
+// that of those around the items. Into `parts`: of what is around a branch where it is first met.
+void share_out(const Items& items, const std::map<std::string, double>& typical, double around,
+               std::map<std::string, double>& parts) {
+  for (const Item& item : items) {
+    double least = around;
+    for (const std::string& share : item.shares) {
+      const auto found = typical.find(share);
+      if (found == typical.end()) continue;
+      const double together = std::min(found->second, least);
+      parts.try_emplace(share, together / least);
+      least = together;
+    }
+    for_each_inner(item, [&](const Items& inner) { share_out(inner, typical, least, parts); });
+  }
+}
+
+// The condition that a description quotes. Nothing: it is too long to be written out.
 std::optional<Expression> condition_of(std::string_view description) {
-  constexpr std::string_view before = "data decide `";
-  const auto begin = description.find(before);
+  const auto begin = description.find(kDataDecide);
   if (begin == std::string_view::npos) return std::nullopt;
-  description.remove_prefix(begin + before.size());
+  description.remove_prefix(begin + kDataDecide.size());
   auto parsed = Expression::parse(description.substr(0, description.rfind('`')));
   return parsed ? std::optional(std::move(*parsed)) : std::nullopt;
+}
+
+// The share of the other side of the same branch.
+std::string other_side(std::string_view share) {
+  const bool taken = share.starts_with(kTakenAt);
+  const std::string_view of = taken ? kTakenAt : kNotTakenAt;
+  return std::string(taken ? kNotTakenAt : kTakenAt).append(share.substr(of.size()));
 }
 
 }  // namespace
 
 std::map<std::string, double> typical_shares(const KernelProgram& program) {
   std::map<std::string, double> typical;
-  std::optional<Branches> branches;
+  std::optional<std::map<std::string, bool>> atomics;
   for (const Parameter& parameter : program.parameters) {
-    const bool taken = parameter.name.starts_with("taken_at_");
-    if (parameter.share != kAll || (!taken && !parameter.name.starts_with("not_taken_at_"))) continue;
-    if (!branches) branches.emplace(program.program);
+    const bool taken = parameter.name.starts_with(kTakenAt);
+    if (parameter.share != kAll || (!taken && !parameter.name.starts_with(kNotTakenAt))) continue;
+    if (!atomics) find_atomics(program.program, nullptr, false, atomics.emplace());
     const auto condition = condition_of(parameter.description);
-    const Side* side = branches->with_atomics(parameter.name);
     double share = condition ? share_of(*condition, taken) : kElse;
-    if (side != nullptr) {
-      const bool for_others = side->for_others || (condition && of_one_thread(*condition, taken));
-      const bool both = branches->with_atomics(other_side(parameter.name)) != nullptr;
-      share = for_others || both ? kAll : kCollects;
+    if (const auto found = atomics->find(parameter.name); found != atomics->end()) {
+      const bool for_others = found->second || (condition && of_one_thread(*condition, taken));
+      share = for_others || atomics->contains(other_side(parameter.name)) ? kAll : kCollects;
     }
     typical.emplace(parameter.name, share);
   }
-  if (!branches) return {};
-  // Where branches are in each other, threads that take one mostly take the other: together they have the least share.
-  std::map<std::string, double> less;
-  for (const auto& [name, share] : typical) {
-    double around = kAll;
-    for (const std::string& outer : branches->around(name))
-      if (const auto found = typical.find(outer); found != typical.end())
-        around = std::min(around, found->second);
-    if (share < around) less.emplace(name, share / around);
-  }
-  return less;
+  std::map<std::string, double> parts;
+  share_out(program.program, typical, kAll, parts);
+  parts.insert(typical.begin(), typical.end());  // of branches with nothing behind them
+  std::erase_if(parts, [](const auto& part) { return part.second == kAll; });
+  return parts;
 }
 
 }  // namespace warptime

@@ -3,10 +3,16 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "simulator/program/kernel_program.h"
 
 namespace warptime {
+
+// How the analysis names the shares of a branch's sides, and what stands before the condition in their descriptions: that and
+// "`" end them.
+inline constexpr std::string_view kTakenAt = "taken_at_", kNotTakenAt = "not_taken_at_";
+inline constexpr std::string_view kDataDecide = "data decide `";
 
 // Of the parameters of `program` that are shares of warps, those that the analysis leaves at 1, since nothing is known of the
 // data, and that typically are less:
