@@ -61,7 +61,7 @@ class Server {
   // Changes that follow each other within this time are analysed together.
   static constexpr std::chrono::milliseconds kPause{30};
   // A request about a document that is being analysed waits so long; then it gets what was known before.
-  static constexpr std::chrono::milliseconds kPatience{250};
+  static constexpr std::chrono::milliseconds kPatience{150};
 
   struct Open {
     Document document;

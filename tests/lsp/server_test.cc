@@ -184,7 +184,7 @@ TEST_F(ServerTest, RequestsDoNotWaitLong) {
   answer({{{2, "old"}}, {}, {}});
   change(Json::array({{{"range", {{"start", at(0, 0)}, {"end", at(0, 0)}}}, {"text", "\n\n"}}}));
   EXPECT_TRUE(ask(8, "textDocument/codeLens", lens_request()).empty());
-  const auto late = wait(milliseconds(250));
+  const auto late = wait(milliseconds(150));
   ASSERT_EQ(late.size(), 1U);
   // What was known before, where its line is now.
   EXPECT_EQ(late[0]["result"][0]["command"]["title"], "old");
