@@ -1,6 +1,7 @@
 #include "analyzer/periods/on_chip.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 #include <set>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "analyzer/periods/fragments.h"
 #include "analyzer/periods/resources.h"
 #include "analyzer/ptx/opcodes.h"
+#include "analyzer/symbolic/value_ranges.h"
 
 namespace warptime::periods {
 
@@ -129,6 +131,19 @@ std::int64_t distance_that_data_choose(analysis::Evaluator& evaluator, ExprId ad
   return common;
 }
 
+// Between the first and behind the last of the places, `apart` bytes from each other, that what is loaded may choose from: by
+// the range of what it adds to the address, a remainder of 16, say.
+std::int64_t bytes_that_data_span(analysis::Evaluator& evaluator, ExprId address, std::int64_t apart) {
+  auto& exprs = evaluator.exprs();
+  ExprId chosen = exprs.constant(0);
+  for (const analysis::Term& term : exprs.linear_terms(address))
+    if ((evaluator.dependence(term.atom) & analysis::on_data) != 0)
+      chosen = exprs.add(chosen, exprs.multiply(term.atom, exprs.constant(term.coefficient)));
+  constexpr std::int64_t most = std::int64_t{1} << 40;
+  const auto range = analysis::ValueRanges(exprs).range(chosen);
+  return range.within(-most, most) ? range.high - range.low + apart : most;
+}
+
 }  // namespace
 
 std::vector<ChipAccess> OnChip::accesses_of(std::uint32_t i, std::uint32_t loop,
@@ -184,7 +199,8 @@ std::vector<ChipAccess> OnChip::accesses_of(std::uint32_t i, std::uint32_t loop,
   if (!access.address && only != nullptr && (evaluator.dependence(address) & by_thread) == by_thread) {
     // Of an array of structures, one place in each.
     const std::int64_t apart = std::max(distance_that_data_choose(evaluator, address), access.bytes);
-    access.scattered = std::max<std::int64_t>(bytes_chosen_from(*only) / apart, 1) * access.bytes;
+    const std::int64_t bytes = std::min(bytes_chosen_from(*only), bytes_that_data_span(evaluator, address, apart));
+    access.scattered = std::max<std::int64_t>(bytes / apart, 1) * access.bytes;
   }
   return {access};
 }

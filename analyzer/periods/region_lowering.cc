@@ -53,6 +53,17 @@ Items RegionLowering::region(std::uint32_t b, std::uint32_t stop, std::uint32_t 
   return items;
 }
 
+std::string_view RegionLowering::why_left_early(std::uint32_t b, std::uint32_t loop, const Facts& facts) {
+  const auto& block = flow_.cfg.blocks[b];
+  const auto raw = flow_.evaluator.guard(block.end - 1);
+  if ((flow_.evaluator.dependence(raw) & analysis::on_data) == 0) return kMayBeLeftEarlyHere;
+  auto leaves = conditions_.resolve(raw, loop, facts);
+  if (flow_.cfg.contains(loop, block.successors[0])) leaves = exprs_.logical_not(leaves);
+  const auto condition = Expression::parse(conditions_.readable(leaves));
+  return condition && condition->op() == Expression::Operator::not_equal ? kDifferentDataLeaveHere
+                                                                         : kDataMayLeaveHere;
+}
+
 std::uint32_t RegionLowering::after_block(std::uint32_t b, std::uint32_t stop, std::uint32_t loop,
                                           Facts& facts, int depth, Items& items) {
   const auto& block = flow_.cfg.blocks[b];
@@ -65,10 +76,7 @@ std::uint32_t RegionLowering::after_block(std::uint32_t b, std::uint32_t stop, s
     return std::find(blocks.begin(), blocks.end(), b) != blocks.end();
   };
   if (targets.size() < block.successors.size() && !targets.empty() && !heeded())
-    notes_.assume(
-        last, std::string((flow_.evaluator.dependence(flow_.evaluator.guard(last)) & analysis::on_data) != 0
-                              ? kDataMayLeaveHere
-                              : kMayBeLeftEarlyHere));
+    notes_.assume(last, std::string(why_left_early(b, loop, facts)));
   if (targets.empty()) return none;
   if (targets.size() == 1) return targets[0];
   if (depth > max_depth || lowered_blocks_ > 8 * flow_.cfg.blocks.size() + 2000) {

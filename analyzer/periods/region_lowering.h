@@ -45,6 +45,9 @@ class RegionLowering {
                             int depth, Items& items);
 
  private:
+  // Of the assumptions of loops that are left early, that of the branch at the end of block `b`, which leaves `loop`.
+  std::string_view why_left_early(std::uint32_t b, std::uint32_t loop, const analysis::Facts& facts);
+
   std::uint32_t after_switch(std::uint32_t b, const std::vector<std::uint32_t>& targets, std::uint32_t join,
                              std::uint32_t loop, const analysis::Facts& facts, int depth, Items& items);
   void append_jumps(std::uint32_t last, analysis::ExprId guard, Items jumps, Items& items);

@@ -65,9 +65,17 @@ Value level_of(const Counted& of) {
 
 using Compute = Value (*)(const Counted&);
 
+// The loop of an addition of floating-point numbers in shared memory: load, add, exchange, compare and two of the branch.
+constexpr double kOfExchangeRound = 6;
+
+double further_exchanges(const Counted& of) {
+  return of.levels ? of.levels->exchange_rounds : 0;
+}
+
 Value pipe_of(const Counted& of, Pipe pipe) {
   if (!of.machine_known) return std::nullopt;
-  return of.work.whole->warps.total.machine[pipe];
+  const double in_loops = pipe == Pipe::lsu ? 2 : pipe == Pipe::alu ? 1 : 0;
+  return of.work.whole->warps.total.machine[pipe] + in_loops * further_exchanges(of);
 }
 
 template <Pipe pipe>
@@ -87,7 +95,9 @@ struct Line {
 
 constexpr std::array kLines = {
     Line{{"smsp__inst_executed.sum", "inst", "instructions of warps"},
-         [](const Counted& of) -> Value { return of.work.whole->warps.total.machine.total(); }},
+         [](const Counted& of) -> Value {
+           return of.work.whole->warps.total.machine.total() + kOfExchangeRound * further_exchanges(of);
+         }},
     Line{{"sm__inst_executed_pipe_alu.sum", "inst", "on the ALU pipe"}, instructions_of<Pipe::alu>},
     Line{{"sm__inst_executed_pipe_fma.sum", "inst", "on the FMA pipes"}, instructions_of<Pipe::fma>},
     Line{{"sm__inst_executed_pipe_fp64.sum", "inst", "on the FP64 pipe"}, instructions_of<Pipe::fp64>},

@@ -197,6 +197,8 @@ inline constexpr std::string_view kMayBeLeftEarlyHere =
     "the loop may be left early here, which data or threads decide: taken to run to its end";
 inline constexpr std::string_view kDataMayLeaveHere =
     "the loop may be left early here, which data decide: taken to run to its end";
+inline constexpr std::string_view kDifferentDataLeaveHere =
+    "the loop may be left early here, where data differ: taken to run to its end";
 
 // Where a program that `analyze` wrote came from; all empty for one written by hand.
 struct Provenance {

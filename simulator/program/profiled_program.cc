@@ -18,6 +18,9 @@ namespace {
 // Where a part of an iteration matters.
 constexpr double kFewIterations = 8, kLeastPart = 0.02;
 
+// What a warp typically makes of a loop that is left where data differ: the most of its threads.
+constexpr double kUntilDifferent = 3;
+
 // Any number of iterations of which a loop's count is a little less.
 constexpr std::int64_t kAnyCount = 1000;
 
@@ -180,19 +183,28 @@ class ProfileApplier {
           "{}: data may leave the loop before its end: taken to make {} (`--assume {}=ITERATIONS`)",
           loop.name, iterations, loop.name));
     };
+    if (loop.at_difference && !repeat.count.is_integer()) {
+      note(fmt::format("{} iterations", kUntilDifferent));
+      return leave_after(repeat, loop, kUntilDifferent, last_beside);
+    }
     if (repeat.count.is_integer()) {
       const auto exits = static_cast<double>(std::max<std::size_t>(loop.exits.size(), 1));
       const double most = exits * static_cast<double>(repeat.count.integer_value()) + (last_beside ? 1 : 0);
-      const double mean = std::max(std::round(loads(repeat.body) ? std::cbrt(most) : most / 2), 1.0);
+      const double typical = loop.at_difference   ? kUntilDifferent
+                             : loads(repeat.body) ? std::cbrt(most)
+                                                  : most / 2;
+      const double mean = std::max(std::round(typical), 1.0);
       if (mean >= most) return;
       note(fmt::format("{} of {} iterations", mean, most));
       return leave_after(repeat, loop, mean, last_beside);
     }
     changed_ = true;
-    note("half of its iterations");
+    note("three quarters of its iterations");
     repeat.per_thread.reset();
     repeat.unrolled.clear();
-    repeat.count = Expression::make(Expression::Operator::ceil_div, {repeat.count, 2});
+    repeat.count = Expression::make(
+        Expression::Operator::ceil_div,
+        {Expression::make(Expression::Operator::multiply, {repeat.count, 3}), 4});
   }
 
   // How warps differ in the iterations, of which the loop makes `more` than the profile counts. Where it makes other
@@ -272,12 +284,14 @@ class ProfileApplier {
 }  // namespace
 
 std::map<int, EarlyLoop> early_loops(const KernelProgram& program) {
-  std::set<int> early, exits, by_data;
+  std::set<int> early, exits, by_data, by_difference;
   for (const Assumption& assumption : program.assumptions) {
     if (assumption.text == kMayBeLeftEarly) early.insert(assumption.ptx_line);
-    if (assumption.text == kMayBeLeftEarlyHere || assumption.text == kDataMayLeaveHere)
-      exits.insert(assumption.ptx_line);
-    if (assumption.text == kDataMayLeaveHere) by_data.insert(assumption.ptx_line);
+    const bool different = assumption.text == kDifferentDataLeaveHere;
+    const bool data = different || assumption.text == kDataMayLeaveHere;
+    if (data || assumption.text == kMayBeLeftEarlyHere) exits.insert(assumption.ptx_line);
+    if (data) by_data.insert(assumption.ptx_line);
+    if (different) by_difference.insert(assumption.ptx_line);
   }
   std::set<std::string> taken;
   for (const Parameter& parameter : program.parameters) taken.insert(parameter.name);
@@ -293,8 +307,11 @@ std::map<int, EarlyLoop> early_loops(const KernelProgram& program) {
                       [&](const Item& inner) { return contains(inner, line); }))
         loop.exits.push_back(line);
     if (loop.exits.empty() && !early.contains(at)) return;
-    loop.data = loop.exits.empty() || std::any_of(loop.exits.begin(), loop.exits.end(),
-                                                  [&](int line) { return by_data.contains(line); });
+    const auto any_exit = [&](const std::set<int>& of) {
+      return std::any_of(loop.exits.begin(), loop.exits.end(), [&](int line) { return of.contains(line); });
+    };
+    loop.data = loop.exits.empty() || any_exit(by_data);
+    loop.at_difference = any_exit(by_difference);
     const std::string wanted = item.lines.empty()
                                    ? fmt::format("iterations_at_ptx_line_{}", at)
                                    : fmt::format("iterations_at_line_{}", item.lines.ranges().front().first);

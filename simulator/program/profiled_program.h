@@ -22,6 +22,7 @@ struct EarlyLoop {
   // Empty: it is left where its count is looked at.
   std::vector<int> exits;
   bool data = false;  // what data say decides, and not only which thread it is
+  bool at_difference = false;  // it is left where data differ from something
 };
 
 // By the line of their items in the PTX.

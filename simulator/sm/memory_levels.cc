@@ -672,6 +672,7 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   levels.l1_local_stores = total.local_store_sectors;
   levels.shared_load_conflicts = static_cast<double>(active_sms) * counts.shared_load_conflicts;
   levels.shared_store_conflicts = static_cast<double>(active_sms) * counts.shared_store_conflicts;
+  levels.exchange_rounds = static_cast<double>(active_sms) * counts.exchange_rounds;
   levels.l2_atomics = (total.atomic_sectors + total.reduction_sectors) *
                       spread(counts.atomic_sectors, counts.atomic_pattern_sectors);
   levels.l1_load_hits = loads * ratio(counts.load_hits, counts.load_sectors);

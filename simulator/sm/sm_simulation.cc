@@ -124,11 +124,17 @@ constexpr std::int64_t kConstantLineBytes = 64;  // of that cache (Jia et al. 20
 // waits for others one after the other, and longer where more warps than lines take them from each other
 // (data/hardware/h100_constant_indices.csv).
 constexpr std::size_t kIndexedConstantLines = 5;
+// How many constants the threads of a warp typically choose between where data choose. (The profiles of data/development:
+// 1 to 31 different ones in a request, 8 as the geometric mean of the kernels.)
+constexpr std::int64_t kTypicalConstants = 8;
 constexpr double kIndexedConstantCycles = 50, kPartitionConstantLines = 4, kLostConstantCycles = 65;
 constexpr std::int64_t kUniformConstantBytes = 8;
-// Of an addition of floating-point numbers in shared memory, which is a loop: cycles of L1, cycles until the next round,
-// and rounds that fail for each that others have won (data/development: `group_by_few`).
-constexpr double kExchangeCycles = 4.6, kExchangeLatency = 76, kExchangeRetries = 1.4;
+// Of an addition of floating-point numbers in shared memory, which is a loop (data/hardware/h100_shared_exchanges.csv):
+// cycles of a round with 4 and with 8 bytes; those of L1 for the exchange of a round, and how many times as many it takes
+// with 8 bytes. Warps that want one address succeed one after another, a part of a round apart: with up to 2 warps of the
+// block in a partition, and with 4 or more.
+constexpr double kExchangeRound = 95, kWideExchangeRound = 114, kExchangeCycles = 2.6, kWideExchangeTimes = 1.6;
+constexpr double kFewExchange = 0.9, kManyExchange = 0.47;
 constexpr std::int64_t kLocalLines = 1 << 17;  // of a warp: 512 KiB a thread
 
 int sectors_in(std::uint8_t sectors) {  // of a line
@@ -256,6 +262,9 @@ class SmRunner {
   struct Block {
     std::int64_t number = 0;
     std::int64_t running = 0;  // warps
+    // By address of shared memory: when the last thread that added a floating-point number to it succeeded. Addresses that data
+    // choose are counted from the place of the access.
+    std::unordered_map<const ChipAccess*, std::unordered_map<std::int64_t, double>> exchanged;
     std::vector<std::size_t> at_barrier;
     double barrier_time = 0;
   };
@@ -705,9 +714,14 @@ class SmRunner {
       done.later({start + *detail->chain, SmWait::chain});
     if (access == nullptr || !access->continues) run_.counts.instructions += instructions;
     if (access != nullptr && !step.skipped) memory_access(warp, step, *access, start);
-    if (detail != nullptr && !step.skipped)
-      for (std::size_t i = 0; i < detail->on_chip.size(); ++i)
-        done.later({chip_access(warp, step, i, detail->on_chip[i], start), SmWait::on_chip});
+    if (detail != nullptr && !step.skipped) {
+      double loops_end = start;
+      for (std::size_t i = 0; i < detail->on_chip.size(); ++i) {
+        const double there = chip_access(warp, step, i, detail->on_chip[i], loops_end);
+        done.later({there, SmWait::on_chip});
+        if (is_exchange(detail->on_chip[i], item)) loops_end = std::max(loops_end, there);
+      }
+    }
     if (detail != nullptr && detail->shuffles > 0 &&
         !step.skipped) {  // L1 moves the words, those of a warp in a cycle
       const auto cycles = static_cast<double>(detail->shuffles);
@@ -1070,8 +1084,9 @@ class SmRunner {
     if (warp.trace.chip_addresses(step, index, addresses)) return true;
     if (!access.scattered) return false;
     RandomNumbers random(warp.random);
-    const auto elements =
-        static_cast<std::uint64_t>(std::max<std::int64_t>(*access.scattered / access.bytes, 1));
+    const std::int64_t all = std::max<std::int64_t>(*access.scattered / access.bytes, 1);
+    const auto elements = static_cast<std::uint64_t>(
+        access.space == ChipAccess::Space::constant ? std::min(all, kTypicalConstants) : all);
     for (std::int64_t& address : addresses)
       address = static_cast<std::int64_t>(random.next() % elements) * access.bytes;
     return true;
@@ -1167,24 +1182,60 @@ class SmRunner {
                                                      : local_access(warp, step, index, access, start);
   }
 
-  // Shared memory adds no floating-point numbers: threads compare and exchange until they succeed. Those of one address
-  // take turns, and more of them where other warps come between.
-  static double exchange_rounds(const LaneValues& addresses, std::uint32_t threads) {
+  static bool is_exchange(const ChipAccess& access, const Item& item) {
+    return access.space == ChipAccess::Space::shared && access.kind == ChipAccess::Kind::atomic && item.detail->floating;
+  }
+
+  // Shared memory adds no floating-point numbers: in rounds, threads load, add, and exchange if nobody came between. In a round
+  // one thread of each bank succeeds, of half a warp with 8 bytes. Threads of other warps with the same address come between.
+  // Returns when the last thread has succeeded.
+  double exchange(Warp& warp, const LaneValues& addresses, std::uint32_t threads, const ChipAccess& access,
+                  double start) {
+    const bool wide = access.bytes > 4;
+    auto& exchanged = warp.block->exchanged[access.address ? nullptr : &access];
+    constexpr std::size_t half = kLanes / 2;
+    std::array<int, kSharedBanks> of_bank{}, words{};
+    int rounds = 0;
+    for (std::uint32_t rest = threads; rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
+      const auto word = static_cast<std::size_t>(addresses[lane] >> kSharedWordShift);
+      const std::size_t bank = wide ? word / 2 % half + (lane < half ? 0 : half) : word % kSharedBanks;
+      rounds = std::max(rounds, ++of_bank[bank]);
+    }
     LaneValues sorted;
     const std::size_t count = sort_addresses(addresses, threads, sorted);
-    std::size_t most = 0;
-    for (std::size_t i = 0, first = 0; i < count; ++i) {
-      if (sorted[i] != sorted[first]) first = i;
-      most = std::max(most, i - first + 1);
+    int most_words = 1;
+    for (std::size_t i = 0, next = 0; i < count; i = next) {
+      while (next < count && sorted[next] == sorted[i]) ++next;
+      rounds = std::max(rounds, static_cast<int>(next - i));
+      most_words = std::max(most_words, ++words[static_cast<std::size_t>(sorted[i] >> kSharedWordShift) % kSharedBanks]);
     }
-    const auto turns = static_cast<double>(most);
-    return turns + kExchangeRetries * std::max(turns - 1, 0.0);
+    // What L1 and an address still have to do counts from now on, though `start` may be ahead, behind other loops of the item.
+    const double round = (wide ? kWideExchangeRound : kExchangeRound) + most_words - 1;
+    const double alone = start + rounds * round;
+    double done = alone;
+    const double of_partition = static_cast<double>(warps_per_block_) / static_cast<double>(partitions_.size());
+    const double apart = round * std::lerp(kFewExchange, kManyExchange, std::clamp((of_partition - 2) / 2, 0.0, 1.0));
+    for (std::size_t i = 0, next = 0; i < count; i = next) {
+      while (next < count && sorted[next] == sorted[i]) ++next;
+      double& free = exchanged[sorted[i]];
+      free = std::max(free, now_) + static_cast<double>(next - i) * apart;
+      done = std::max(done, free);
+    }
+    const double failed = (done - alone) / round;
+    const double cycles = (rounds * ((most_words + 1) / 2.0 + kExchangeCycles) + failed * (1 + kExchangeCycles)) *
+                          (wide ? kWideExchangeTimes : 1);
+    l1_free_ = std::max(now_, l1_free_) + cycles;
+    l1_backlog_.serve(cycles);
+    done = std::max(done, l1_free_);
+    run_.counts.exchange_rounds += rounds - 1 + failed;
+    return done;
   }
 
   double shared_access(Warp& warp, const WarpTrace::Step& step, std::size_t index, const ChipAccess& access,
                        double start) {
     LaneValues addresses;
-    const bool exchanges = access.kind == ChipAccess::Kind::atomic && step.node->item->detail->floating;
+    const bool exchanges = is_exchange(access, *step.node->item);
     const bool drawn = (!access.ways || exchanges) && chip_addresses(warp, step, index, access, addresses);
     const bool known = drawn && !access.ways;
     if (!known && !access.ways) {  // taken to have no conflicts
@@ -1202,13 +1253,9 @@ class SmRunner {
     const int conflicts = std::max(ways - least, 0);
     (load ? run_.counts.shared_load_conflicts : run_.counts.shared_store_conflicts) += conflicts;
     if (options_.listener != nullptr) options_.listener->shared_access(ways, std::min(ways, least));
+    if (exchanges && drawn)
+      return exchange(warp, addresses, step.threads, access, start);
     const double served = std::max(start, l1_free_);
-    if (exchanges) {
-      const double rounds = drawn ? exchange_rounds(addresses, step.threads) : 1;
-      l1_free_ = served + rounds * kExchangeCycles;
-      l1_backlog_.serve(rounds * kExchangeCycles);
-      return served + rounds * kExchangeLatency;
-    }
     l1_free_ = served + ways;
     l1_backlog_.serve(ways);
     // MachineWork::cycles have the latency.
@@ -1806,6 +1853,7 @@ void SmCounts::add(const SmCounts& other, double times) {
   local_store_hits += times * other.local_store_hits;
   shared_load_conflicts += times * other.shared_load_conflicts;
   shared_store_conflicts += times * other.shared_store_conflicts;
+  exchange_rounds += times * other.exchange_rounds;
   load_pattern_sectors += times * other.load_pattern_sectors;
   store_pattern_sectors += times * other.store_pattern_sectors;
   atomic_pattern_sectors += times * other.atomic_pattern_sectors;
