@@ -491,7 +491,28 @@ class Lowering {
   }
 
   bool has_one_entry(std::uint32_t b, std::uint32_t from) const {
-    return cfg_.blocks[b].predecessors.size() == 1 && cfg_.blocks[b].predecessors.front() == from;
+    const auto& entries = cfg_.blocks[b].predecessors;
+    if (entries.size() != 1) return false;
+    const std::uint32_t entry = entries.front();
+    if (entry == from) return true;
+    // Behind a block that only branches there, where both sides are arithmetic.
+    return is_only_branch(entry) && has_one_entry(entry, from) &&
+           std::all_of(cfg_.blocks[from].successors.begin(), cfg_.blocks[from].successors.end(),
+                       [&](std::uint32_t side) { return is_arithmetic(through(side)); });
+  }
+  // Whose branch a block that is predicated is behind.
+  std::uint32_t branching_to(std::uint32_t b) const {
+    const std::uint32_t entry = cfg_.blocks[b].predecessors.front();
+    return is_only_branch(entry) ? cfg_.blocks[entry].predecessors.front() : entry;
+  }
+  bool is_arithmetic(std::uint32_t b) const {
+    const analysis::Block& block = cfg_.blocks[b];
+    return std::none_of(function_.instructions.begin() + block.first, function_.instructions.begin() + block.end,
+                        [](const Instruction& one) {
+                          return one.info != nullptr && (one.info->category == Category::load ||
+                                                         one.info->category == Category::store ||
+                                                         one.info->category == Category::atomic);
+                        });
   }
 
   // Short branches are predicated: `if (p) x`, and `if (p) x else y`.
@@ -648,7 +669,8 @@ class Lowering {
              absorb_in_all(i);
     if (is_sum(i, "32") && folds_into_extremum(i)) return true;
     if ((name == "min" || name == "max") && is_integer(i, "32")) return folds_into_extremum(i);
-    if (is_sum(i, "32")) return folds_sum(i);
+    if (is_sum(i, "32")) return folds_sum(i, "32");
+    if (is_sum(i, "64") && folds_sum(i, "64")) return true;
     if (is_logic(i)) return folds_logic(i);
     if (name == "and" || name == "or" || name == "xor" || name == "not") {
       if (all.ends_with(".pred")) return true;
@@ -845,10 +867,10 @@ class Lowering {
   }
 
   // One of three summands.
-  bool folds_sum(std::uint32_t i) {
+  bool folds_sum(std::uint32_t i, std::string_view bits) {
     if (use_count(i) != 1 || absorbs_[i] != 0) return false;
     const Use use = uses_[result_of(i)].front();
-    if (!is_sum(use.instruction, "32") || !is_only_definition(use.instruction)) return false;
+    if (!is_sum(use.instruction, bits) || !is_only_definition(use.instruction)) return false;
     if (block_of_[use.instruction] != block_of_[i] || absorbs_[use.instruction] != 0) return false;
     int constants = 0;
     for (const auto& [which, o] : {std::pair{i, 1u}, {i, 2u}, {use.instruction, 1u}, {use.instruction, 2u}})
@@ -924,7 +946,7 @@ class Lowering {
   // Charges what makes a value, unless a dominating block has it: in `b`, or before the outermost loop.
   void demand(const std::string& key, std::uint32_t b, std::uint32_t i, const MachineWork& work) {
     // What is predicated is part of the block that branches.
-    if (short_.contains(b)) b = cfg_.blocks[b].predecessors.front();
+    if (short_.contains(b)) b = branching_to(b);
     std::vector<std::uint32_t>& places = made_in_[key];
     for (const std::uint32_t place : places)
       if (cfg_.dominates(place, b)) return;
@@ -1574,8 +1596,7 @@ class Lowering {
   void move_predicated() {
     for (std::uint32_t b = cfg_.blocks.size(); b-- > 0;) {
       if (!short_.contains(b) || block_is_dead(b)) continue;
-      const std::uint32_t from = cfg_.blocks[b].predecessors.front();
-      const std::uint32_t branch = branch_of(from);
+      const std::uint32_t branch = branch_of(branching_to(b));
       if (branch == no_index) continue;
       for (std::uint32_t i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i) {
         made_.each[branch].add(made_.each[i]);

@@ -244,6 +244,26 @@ TEST(OnChip, LocalMemoryAndWhatDataDecide) {
             4);
 }
 
+TEST(OnChip, DataChooseWithinTheirRange) {
+  const auto program = detailed(R"(__global__ void k(const int* in, float* out) {
+  __shared__ float sums[4096];
+  sums[threadIdx.x] = 0;
+  __syncthreads();
+  const int value = in[threadIdx.x];
+  atomicAdd(&sums[value & 15], 1.0f);
+  atomicAdd(&sums[32 * (value & 3) + threadIdx.x], 1.0f);
+  atomicAdd(&sums[value], 1.0f);
+  __syncthreads();
+  out[threadIdx.x] = sums[threadIdx.x];
+})",
+                                "k");
+  const auto all = on_chip_of(program);
+  const auto has = [&](const std::string& text) { EXPECT_EQ(std::count(all.begin(), all.end(), text), 1) << text; };
+  has("atomic shared 4 among 64");
+  has("atomic shared 4 among 16");
+  has("atomic shared 4 among 16384");
+}
+
 TEST(OnChip, DataThatChooseStructuresChooseOnePlaceInEach) {
   const auto program = detailed(R"(__constant__ float poses[8][12];
 __global__ void k(const int* in, float* out) {

@@ -91,10 +91,10 @@ constexpr const char* kRules = R"(.version 7.8
 .visible .entry rules(.param .u64 a, .param .u32 n)
 {
 .reg .pred %p<4>;
-.reg .b32 %r<24>;
+.reg .b32 %r<25>;
 .reg .f32 %f<9>;
 .reg .f64 %fd<4>;
-.reg .b64 %rd<12>;
+.reg .b64 %rd<14>;
 .shared .align 4 .b8 tile[1024];
 ld.param.u64 %rd1, [a];             // 0
 ld.param.u32 %r1, [n];              // 0
@@ -150,6 +150,19 @@ shl.b64 %rd9, %rd8, 2;              // 2 for two sums
 add.s64 %rd10, %rd9, %rd6;          // 2
 add.s64 %rd11, %rd9, %rd4;          // 2
 st.global.u64 [%rd11], %rd10;       // 1
+add.s64 %rd12, %rd8, %rd6;          // 0
+add.s64 %rd13, %rd12, %rd10;        // 2 IADD3 of three, for each half
+st.global.u64 [%rd4+32], %rd13;     // 1
+setp.lt.s32 %p3, %r21, %r3;         // 1
+@%p3 bra LESS;                      // 2 both sides predicated
+bra.uni MORE;                       // 0
+LESS:
+add.s32 %r24, %r21, %r3;            // 0
+bra.uni BOTH;                       // 0
+MORE:
+xor.b32 %r24, %r21, %r3;            // 0
+BOTH:
+st.global.u32 [%rd4+40], %r24;      // 1
 mul.lo.s32 %r22, %r21, %r21;        // 0 nothing reads it
 END:
 ret;                                // 0

@@ -113,9 +113,24 @@ TEST(EarlyExits, AreTypicalWhereNobodySays) {
   EXPECT_EQ(iterations_of(*made.program, 1), 4);
   ASSERT_EQ(made.notes.size(), 2U);
   EXPECT_NE(made.notes[0].find("32 of 64 iterations"), std::string::npos) << made.notes[0];
-  // A count that the launch gives: half, whatever the body does.
+  // A count that the launch gives: three quarters, whatever the body does.
   const auto given = left_early("  - {repeat: n, lines: 4, ptx: 12, body: [{load: {access: scattered}}]}\n");
-  EXPECT_EQ(iterations_of(*with_profile(given, {}, {}, Unsaid::typical).program, 0), 50);
+  EXPECT_EQ(iterations_of(*with_profile(given, {}, {}, Unsaid::typical).program, 0), 75);
+}
+
+TEST(EarlyExits, AreSoonWhereDataDiffer) {
+  const auto leave = [](const std::string& count) {
+    auto program = std::make_shared<KernelProgram>(
+        *left_early("  - {repeat: " + count + ", lines: 4, ptx: 12, body: [{instructions: 9, ptx: 14}, {load: {access: "
+                    "scattered, bytes: 4}, ptx: 15}]}\n"));
+    program->assumptions.push_back({4, 14, std::string(kDifferentDataLeaveHere)});
+    return with_profile(program, {}, {}, Unsaid::typical);
+  };
+  EXPECT_EQ(iterations_of(*leave("n").program, 0), 3);
+  EXPECT_EQ(iterations_of(*leave("64").program, 0), 3);
+  const auto few = leave("2");
+  EXPECT_TRUE(few.notes.empty());
+  EXPECT_EQ(iterations_of(*few.program, 0), 2);
 }
 
 TEST(EarlyExits, AreAtTheEndForThePapersModel) {

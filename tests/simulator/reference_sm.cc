@@ -192,6 +192,7 @@ class ReferenceSm {
     std::int64_t number = 0, running = 0;
     std::vector<std::size_t> waiting;  // at the barrier, as they came
     double opens = 0;
+    std::map<std::int64_t, double> added;  // when the last addition to an address of shared memory is done
   };
   struct Warp {
     std::vector<Step> steps;
@@ -242,7 +243,7 @@ class ReferenceSm {
     const double start = std::max(since, next_start_);
     next_start_ = start + std::max(figures_.block_start_cycles,
                                    static_cast<double>(warps) * figures_.warp_start_cycles);
-    blocks_.push_back({next_block_, warps, {}, 0});
+    blocks_.push_back({next_block_, warps, {}, 0, {}});
     const auto started = static_cast<double>((next_block_ - options_.sm) / options_.sms);
     const auto active = static_cast<double>(options_.active_blocks);
     const double behind = started >= active        ? 0
@@ -410,9 +411,18 @@ class ReferenceSm {
     if (access == nullptr || !access->continues)
       run_.counts.instructions += static_cast<double>(step.instructions);
     if (access != nullptr && !skipped) access_memory(warps_[index], step, *access, start);
-    if (detail != nullptr && !skipped)
-      for (std::size_t i = 0; i < detail->on_chip.size(); ++i)
-        done = std::max(done, access_chip(warps_[index], step, i, start));
+    double loops_end = start;  // of additions of floating-point numbers
+    for (std::size_t i = 0; detail != nullptr && !skipped && i < detail->on_chip.size(); ++i) {
+      const ChipAccess& chip = detail->on_chip[i];
+      const bool adds = detail->floating && chip.space == ChipAccess::Space::shared &&
+                        chip.kind == ChipAccess::Kind::atomic;
+      const double there = access_chip(warps_[index], step, i, loops_end);
+      done = std::max(done, there);
+      if (!adds) continue;
+      const double added = add_in_shared(warps_[index], step, i, start, loops_end);
+      loops_end = std::max(loops_end, added);
+      done = std::max(done, added);
+    }
     if (detail != nullptr && detail->shuffles != 0 && !skipped)
       done = std::max(done, l1_free_ = std::max(start, l1_free_) + static_cast<double>(detail->shuffles));
     warps_[index].unhindered += done - start;
@@ -928,18 +938,60 @@ class ReferenceSm {
         }
       return done;
     }
-    // 32 banks of 4 bytes; all threads at once, of words of 4 bytes.
-    std::map<std::int64_t, std::set<std::int64_t>> banks;
-    for (const std::int64_t address : addresses) banks[address / 4 % 32].insert(address / 4);
+    // 32 banks of 4 bytes; all threads at once, of words of 4 bytes, and half of them of 8 bytes.
+    const int parts = access.bytes > 4 ? 2 : 1;
     std::size_t ways = 0;
-    for (const auto& [bank, words] : banks) ways = std::max(ways, words.size());
-    const auto conflicts = static_cast<double>(ways - 1);
+    for (int part = 0; part < parts; ++part) {
+      std::map<std::int64_t, std::set<std::int64_t>> banks;
+      for (std::size_t i = 0; i < addresses.size(); ++i)
+        if (step.lanes[i] * parts / 32 == part)
+          for (std::int64_t word = addresses[i] / 4; word <= (addresses[i] + access.bytes - 1) / 4; ++word)
+            banks[word % 32].insert(word);
+      std::size_t most = 0;
+      for (const auto& [bank, words] : banks) most = std::max(most, words.size());
+      ways += most;
+    }
+    const auto conflicts = static_cast<double>(std::max<std::size_t>(ways, parts) - parts);
     const bool loads = access.kind == ChipAccess::Kind::load;
     (loads ? run_.counts.shared_load_conflicts : run_.counts.shared_store_conflicts) += conflicts;
+    if (step.item->detail->floating && access.kind == ChipAccess::Kind::atomic) return start;
     const double turn = std::max(start, l1_free_);
     l1_free_ = turn + static_cast<double>(ways);
     const double latency = cycles_known_ && step.item->machine ? 0 : figures_.shared_latency;
     return loads ? turn + latency + 2 * conflicts : start;
+  }
+
+  // Threads load, add and exchange until nobody comes between; in a round one thread of each bank succeeds, with 8 bytes one of
+  // each of 16 banks for each half of the warp. The item began at `now`, this loop begins at `start`.
+  double add_in_shared(const Warp& warp, const Step& step, std::size_t index, double now, double start) {
+    const std::vector<std::int64_t>& addresses = step.on_chip[index];
+    const bool wide = step.item->detail->on_chip[index].bytes > 4;
+    std::map<std::int64_t, int> of_bank, of_address;
+    std::map<std::int64_t, std::set<std::int64_t>> words;
+    for (std::size_t i = 0; i < addresses.size(); ++i) {
+      const std::int64_t word = addresses[i] / 4;
+      ++of_bank[wide ? word / 2 % 16 + step.lanes[i] / 16 * 16 : word % 32];
+      ++of_address[addresses[i]];
+      words[word % 32].insert(addresses[i]);
+    }
+    int rounds = 0, most = 1;
+    for (const auto& [bank, threads] : of_bank) rounds = std::max(rounds, threads);
+    for (const auto& [address, threads] : of_address) rounds = std::max(rounds, threads);
+    for (const auto& [bank, distinct] : words) most = std::max(most, static_cast<int>(distinct.size()));
+    const double round = (wide ? 114 : 95) + most - 1, alone = start + rounds * round;
+    const double of_partition = static_cast<double>(size_.warps_per_block()) / static_cast<double>(partitions_.size());
+    const double apart = round * std::lerp(0.9, 0.47, std::clamp((of_partition - 2) / 2, 0.0, 1.0));
+    double done = alone;
+    for (const auto& [address, threads] : of_address) {
+      double& free = warp.block->added[address];
+      free = std::max(free, now) + threads * apart;
+      done = std::max(done, free);
+    }
+    const double failed = (done - alone) / round;
+    l1_free_ = std::max(now, l1_free_) +
+               (rounds * ((most + 1) / 2.0 + 2.6) + failed * (1 + 2.6)) * (wide ? 1.6 : 1);
+    run_.counts.exchange_rounds += rounds - 1 + failed;
+    return std::max(done, l1_free_);
   }
 
   // 32 lines of 64 bytes, the one that was used last first.

@@ -121,7 +121,9 @@ class RandomSmProgram {
       ChipAccess access;
       access.kind = static_cast<ChipAccess::Kind>(below(2));
       access.space = static_cast<ChipAccess::Space>(below(3));
-      access.bytes = access.space == ChipAccess::Space::local && one_in(2) ? 8 : 4;
+      if (access.space == ChipAccess::Space::shared && one_in(3)) access.kind = ChipAccess::Kind::atomic;
+      const bool wide = access.space == ChipAccess::Space::local || access.kind == ChipAccess::Kind::atomic;
+      access.bytes = wide && one_in(2) ? 8 : 4;
       access.address = address(false);
       if (access.space == ChipAccess::Space::constant) {
         access.index = static_cast<ChipAccess::Index>(below(3));
@@ -129,6 +131,7 @@ class RandomSmProgram {
       }
       made->on_chip.push_back(std::move(access));
     }
+    made->floating = calculates && one_in(2);
     if (calculates && one_in(4)) made->shuffles = below(9);
     made->barrier = calculates && all_threads && one_in(5);
     return made;
@@ -184,6 +187,7 @@ void expect_equal(const SmCounts& fast, const SmCounts& plain) {
   EXPECT_EQ(fast.local_store_hits, plain.local_store_hits);
   EXPECT_EQ(fast.shared_load_conflicts, plain.shared_load_conflicts);
   EXPECT_EQ(fast.shared_store_conflicts, plain.shared_store_conflicts);
+  EXPECT_DOUBLE_EQ(fast.exchange_rounds, plain.exchange_rounds);
   EXPECT_DOUBLE_EQ(fast.partial_store_sectors, plain.partial_store_sectors);
   EXPECT_DOUBLE_EQ(fast.first_store_sectors, plain.first_store_sectors);
   EXPECT_EQ(fast.first_bytes, plain.first_bytes);
