@@ -127,7 +127,7 @@ constexpr std::size_t kIndexedConstantLines = 5;
 // How many constants the threads of a warp typically choose between where data choose. (The profiles of data/development:
 // 1 to 31 different ones in a request, 8 as the geometric mean of the kernels.)
 constexpr std::int64_t kTypicalConstants = 8;
-constexpr double kIndexedConstantCycles = 50, kPartitionConstantLines = 4, kLostConstantCycles = 65;
+constexpr double kIndexedConstantCycles = 50, kPartitionConstantLines = 4, kLostConstantCycles = 260;
 constexpr std::int64_t kUniformConstantBytes = 8;
 // Of an addition of floating-point numbers in shared memory, which is a loop (data/hardware/h100_shared_exchanges.csv):
 // cycles of a round with 4 and with 8 bytes; those of L1 for the exchange of a round, and how many times as many it takes
@@ -280,6 +280,7 @@ class SmRunner {
     SmWait waits_for = SmWait::issue;
     WarpTrace::Step step;           // the next one
     bool at_l1 = false;             // accesses L1 or shared memory
+    std::pair<std::int64_t, double> constant{-1, 0};  // the line of indexed constants that it asked for last, and when
     std::int64_t first_thread = 0;  // of the launch
     std::uint64_t random = 0;
     std::uint64_t age = 0;      // grows with each warp that starts
@@ -1116,7 +1117,7 @@ class SmRunner {
       const std::int64_t address = addresses[static_cast<std::size_t>(std::countr_zero(step.threads))];
       const double there = uniform_constant(address, start);
       if (access.index == ChipAccess::Index::none) return there;
-      return indexed_constant(partitions_[warp.partition], access, address, start, there);
+      return indexed_constant(warp, access, address, start, there);
     }
     if (access.scattered)
       missed = different * std::max(0.0, 1 - kConstantBytes / static_cast<double>(*access.scattered));
@@ -1142,7 +1143,7 @@ class SmRunner {
   }
 
   // The SM has its line at `there`. What ULDC does not load in one piece, LDC does.
-  double indexed_constant(Partition& partition, const ChipAccess& access, std::int64_t address, double start,
+  double indexed_constant(Warp& warp, const ChipAccess& access, std::int64_t address, double start,
                           double there) {
     if (access.index == ChipAccess::Index::own || access.bytes > kUniformConstantBytes) {
       const double served = std::max(start, constant_free_);
@@ -1150,13 +1151,16 @@ class SmRunner {
                                                                    access.bytes / kUniformConstantBytes, 1));
       return std::max({there, constant_free_, served + figures_.constant_latency});
     }
+    Partition& partition = partitions_[warp.partition];
     const std::int64_t number = address / kConstantLineBytes;
     auto& line = partition.constants.find(number);
     if (line.number != number) {
       partition.constants_free = std::max(start, partition.constants_free) + kIndexedConstantCycles;
       line = {number, partition.constants_free};
     }
-    const double lost = lost_constants(partition.warps);
+    // An item that asks for several constants of a line asks for them one after the other, before other warps come between.
+    const std::pair asked{number, now_};
+    const double lost = std::exchange(warp.constant, asked) == asked ? 0 : lost_constants(partition.warps);
     if (lost > 0)
       partition.constants_free = std::max(start, partition.constants_free) + lost * kLostConstantCycles;
     return std::max({there, line.time, lost > 0 ? partition.constants_free : start});

@@ -198,6 +198,9 @@ class ReferenceSm {
     std::vector<Step> steps;
     std::size_t at = 0, partition = 0, place = 0;
     Block* block = nullptr;
+    double began = 0;                              // its item
+    std::int64_t constant_line = -1;               // that it asked for last, by an index
+    double constant_asked = 0;                     // when the item began that did
     bool ready = false;  // it waits for its turn from `since` on
     double since = 0;
     bool at_l1 = false;                    // what comes next accesses L1 or shared memory
@@ -411,6 +414,7 @@ class ReferenceSm {
     if (access == nullptr || !access->continues)
       run_.counts.instructions += static_cast<double>(step.instructions);
     if (access != nullptr && !skipped) access_memory(warps_[index], step, *access, start);
+    warps_[index].began = start;
     double loops_end = start;  // of additions of floating-point numbers
     for (std::size_t i = 0; detail != nullptr && !skipped && i < detail->on_chip.size(); ++i) {
       const ChipAccess& chip = detail->on_chip[i];
@@ -881,7 +885,7 @@ class ReferenceSm {
 
   // ---- On the chip.
 
-  double access_chip(const Warp& warp, const Step& step, std::size_t index, double start) {
+  double access_chip(Warp& warp, const Step& step, std::size_t index, double start) {
     const ChipAccess& access = step.item->detail->on_chip[index];
     const std::vector<std::int64_t>& addresses = step.on_chip[index];
     if (access.space == ChipAccess::Space::constant) {
@@ -891,7 +895,7 @@ class ReferenceSm {
         if (access.index == ChipAccess::Index::none) return there;
         if (access.index == ChipAccess::Index::shared && access.bytes <= 8)
           return std::max(there,
-                          indexed_constant(partitions_[warp.partition], addresses.front() / 64, start));
+                          indexed_constant(warp, addresses.front() / 64, start));
         const double turn = std::max(start, constant_free_);
         constant_free_ = turn + static_cast<double>(std::max<std::int64_t>(access.bytes / 8, 1)) *
                                     figures_.constant_way_cycles;
@@ -1014,7 +1018,12 @@ class ReferenceSm {
 
   // A partition has five lines of those whose index is in a register. Where more than four warps are on different ones of
   // what the launch has used, they take them from each other.
-  double indexed_constant(Partition& partition, std::int64_t line, double start) {
+  double indexed_constant(Warp& warp, std::int64_t line, double start) {
+    Partition& partition = partitions_[warp.partition];
+    // A line that the item has asked for just before is still there.
+    const bool again = warp.constant_line == line && warp.constant_asked == warp.began;
+    warp.constant_line = line;
+    warp.constant_asked = warp.began;
     auto known = std::find_if(partition.constants.begin(), partition.constants.end(),
                               [&](const auto& one) { return one.first == line; });
     if (known == partition.constants.end()) {
@@ -1025,12 +1034,12 @@ class ReferenceSm {
       partition.constants.splice(partition.constants.begin(), partition.constants, known);
     }
     const double ready = std::max(start, partition.constants.front().second);
-    if (partition.warps <= 4) return ready;
+    if (partition.warps <= 4 || again) return ready;
     const auto used = static_cast<double>(constants_seen_.size());
     const double different = used * (1 - std::pow(1 - 1 / used, static_cast<double>(partition.warps)));
     const double lost = different / partition.warps * std::clamp((different - 4) / 4, 0.0, 1.0);
     if (lost == 0) return ready;
-    partition.constants_free = std::max(start, partition.constants_free) + lost * 65;
+    partition.constants_free = std::max(start, partition.constants_free) + lost * 260;
     return std::max(ready, partition.constants_free);
   }
 
