@@ -268,6 +268,13 @@ class SmRunner {
     std::vector<std::size_t> at_barrier;
     double barrier_time = 0;
   };
+  // What a warp loaded last of the constants with an address for each thread, and when its item began.
+  struct WarpConstants {
+    LaneValues addresses{};
+    std::uint32_t threads = 0;
+    bool first_half = false;  // of 8 bytes
+    double item = 0, there = 0;
+  };
   struct Warp {
     Warp(TraceOfBlocks& common, std::int64_t of_block, std::int64_t number)
         : trace(common, of_block, number) {}
@@ -280,6 +287,7 @@ class SmRunner {
     SmWait waits_for = SmWait::issue;
     WarpTrace::Step step;           // the next one
     bool at_l1 = false;             // accesses L1 or shared memory
+    WarpConstants constants;
     std::pair<std::int64_t, double> constant{-1, 0};  // the line of indexed constants that it asked for last, and when
     std::int64_t first_thread = 0;  // of the launch
     std::uint64_t random = 0;
@@ -1119,13 +1127,33 @@ class SmRunner {
       if (access.index == ChipAccess::Index::none) return there;
       return indexed_constant(warp, access, address, start, there);
     }
+    if (!access.ways && is_second_half(warp, step.threads, access, addresses)) return warp.constants.there;
     if (access.scattered)
       missed = different * std::max(0.0, 1 - kConstantBytes / static_cast<double>(*access.scattered));
     const double served = std::max(start, constant_free_);
     constant_free_ = served + different * figures_.constant_way_cycles + missed * kConstantMissCycles;
-    return std::max(constant_free_, served + figures_.constant_latency +
-                                        (different - 1) * figures_.constant_way_latency +
-                                        missed * kConstantMissLatency);
+    warp.constants.there = std::max(constant_free_, served + figures_.constant_latency +
+                                                        (different - 1) * figures_.constant_way_latency +
+                                                        missed * kConstantMissLatency);
+    return warp.constants.there;
+  }
+
+  // ptxas makes one load of 8 bytes of two constants side by side that an item asks for one after the other.
+  bool is_second_half(Warp& warp, std::uint32_t threads, const ChipAccess& access, const LaneValues& addresses) const {
+    constexpr std::int64_t word = 4;
+    WarpConstants& last = warp.constants;
+    bool second = access.bytes == word && access.address && last.first_half && last.item == now_ && last.threads == threads;
+    bool aligned = access.bytes == word && access.address;
+    for (unsigned rest = threads; rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
+      second = second && addresses[lane] == last.addresses[lane] + word;
+      aligned = aligned && addresses[lane] % (2 * word) == 0;
+    }
+    if (!second) last.addresses = addresses;
+    last.first_half = aligned && !second;
+    last.item = now_;
+    last.threads = threads;
+    return second;
   }
 
   // All threads load the same constant, which costs nothing where the SM's cache has its line. A launch begins without any:

@@ -201,6 +201,10 @@ class ReferenceSm {
     double began = 0;                              // its item
     std::int64_t constant_line = -1;               // that it asked for last, by an index
     double constant_asked = 0;                     // when the item began that did
+    std::vector<std::int64_t> halves;              // addresses of constants that it loaded last, of each thread
+    decltype(Step::lanes) half_lanes;
+    bool first_half = false;
+    double half_began = 0, halves_there = 0;
     bool ready = false;  // it waits for its turn from `since` on
     double since = 0;
     bool at_l1 = false;                    // what comes next accesses L1 or shared memory
@@ -901,10 +905,24 @@ class ReferenceSm {
                                     figures_.constant_way_cycles;
         return std::max({there, constant_free_, turn + figures_.constant_latency});
       }
+      // Of two constants side by side the second comes with the first.
+      std::vector<std::int64_t> before = addresses;
+      for (std::int64_t& address : before) address -= 4;
+      const bool words = access.bytes == 4;
+      const bool second = words && warp.first_half && warp.half_began == warp.began &&
+                          warp.half_lanes == step.lanes && warp.halves == before;
+      warp.first_half = words && !second && std::all_of(addresses.begin(), addresses.end(), [](std::int64_t address) {
+                          return address % 8 == 0;
+                        });
+      warp.half_began = warp.began;
+      warp.half_lanes = step.lanes;
+      if (second) return warp.halves_there;
+      warp.halves = addresses;
       const double turn = std::max(start, constant_free_);
       constant_free_ = turn + different * figures_.constant_way_cycles;
-      return std::max(constant_free_,
-                      turn + figures_.constant_latency + (different - 1) * figures_.constant_way_latency);
+      return warp.halves_there =
+                 std::max(constant_free_,
+                          turn + figures_.constant_latency + (different - 1) * figures_.constant_way_latency);
     }
     ++run_.accesses;
     const bool stores = access.kind == ChipAccess::Kind::store;
