@@ -507,8 +507,8 @@ class Lowering {
   }
   bool is_arithmetic(std::uint32_t b) const {
     const analysis::Block& block = cfg_.blocks[b];
-    return std::none_of(function_.instructions.begin() + block.first, function_.instructions.begin() + block.end,
-                        [](const Instruction& one) {
+    return std::none_of(function_.instructions.begin() + block.first,
+                        function_.instructions.begin() + block.end, [](const Instruction& one) {
                           return one.info != nullptr && (one.info->category == Category::load ||
                                                          one.info->category == Category::store ||
                                                          one.info->category == Category::atomic);

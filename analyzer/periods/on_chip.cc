@@ -199,7 +199,8 @@ std::vector<ChipAccess> OnChip::accesses_of(std::uint32_t i, std::uint32_t loop,
   if (!access.address && only != nullptr && (evaluator.dependence(address) & by_thread) == by_thread) {
     // Of an array of structures, one place in each.
     const std::int64_t apart = std::max(distance_that_data_choose(evaluator, address), access.bytes);
-    const std::int64_t bytes = std::min(bytes_chosen_from(*only), bytes_that_data_span(evaluator, address, apart));
+    const std::int64_t bytes =
+        std::min(bytes_chosen_from(*only), bytes_that_data_span(evaluator, address, apart));
     access.scattered = std::max<std::int64_t>(bytes / apart, 1) * access.bytes;
   }
   return {access};

@@ -21,7 +21,7 @@ struct EarlyLoop {
   // The lines of the PTX of the branches in its body that leave it: unrolled, it has one for each iteration of the source.
   // Empty: it is left where its count is looked at.
   std::vector<int> exits;
-  bool data = false;  // what data say decides, and not only which thread it is
+  bool data = false;           // what data say decides, and not only which thread it is
   bool at_difference = false;  // it is left where data differ from something
 };
 

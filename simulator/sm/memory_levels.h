@@ -19,7 +19,8 @@ struct MemoryLevels {
   double l2_atomics = 0;               // sectors, of L1 too
   // Cycles that conflicts of shared memory's banks cost.
   double shared_load_conflicts = 0, shared_store_conflicts = 0;
-  double exchange_rounds = 0;  // of additions of floating-point numbers in shared memory, beyond the first of each warp
+  double exchange_rounds =
+      0;  // of additions of floating-point numbers in shared memory, beyond the first of each warp
   double memory_read_bytes = 0, memory_written_bytes = 0;
   double cycles = 0;                     // of the SM that starts last, from when the first one starts
   std::array<double, kSmWaits> waits{};  // they are the sum of these

@@ -133,7 +133,8 @@ constexpr std::int64_t kUniformConstantBytes = 8;
 // cycles of a round with 4 and with 8 bytes; those of L1 for the exchange of a round, and how many times as many it takes
 // with 8 bytes. Warps that want one address succeed one after another, a part of a round apart: with up to 2 warps of the
 // block in a partition, and with 4 or more.
-constexpr double kExchangeRound = 95, kWideExchangeRound = 114, kExchangeCycles = 2.6, kWideExchangeTimes = 1.6;
+constexpr double kExchangeRound = 95, kWideExchangeRound = 114, kExchangeCycles = 2.6,
+                 kWideExchangeTimes = 1.6;
 constexpr double kFewExchange = 0.9, kManyExchange = 0.47;
 constexpr std::int64_t kLocalLines = 1 << 17;  // of a warp: 512 KiB a thread
 
@@ -285,10 +286,11 @@ class SmRunner {
     Completion all_loads;           // of all of them
     Completion copies;              // of asynchronous copies
     SmWait waits_for = SmWait::issue;
-    WarpTrace::Step step;           // the next one
-    bool at_l1 = false;             // accesses L1 or shared memory
+    WarpTrace::Step step;  // the next one
+    bool at_l1 = false;    // accesses L1 or shared memory
     WarpConstants constants;
-    std::pair<std::int64_t, double> constant{-1, 0};  // the line of indexed constants that it asked for last, and when
+    std::pair<std::int64_t, double> constant{
+        -1, 0};                     // the line of indexed constants that it asked for last, and when
     std::int64_t first_thread = 0;  // of the launch
     std::uint64_t random = 0;
     std::uint64_t age = 0;      // grows with each warp that starts
@@ -1139,10 +1141,12 @@ class SmRunner {
   }
 
   // ptxas makes one load of 8 bytes of two constants side by side that an item asks for one after the other.
-  bool is_second_half(Warp& warp, std::uint32_t threads, const ChipAccess& access, const LaneValues& addresses) const {
+  bool is_second_half(Warp& warp, std::uint32_t threads, const ChipAccess& access,
+                      const LaneValues& addresses) const {
     constexpr std::int64_t word = 4;
     WarpConstants& last = warp.constants;
-    bool second = access.bytes == word && access.address && last.first_half && last.item == now_ && last.threads == threads;
+    bool second = access.bytes == word && access.address && last.first_half && last.item == now_ &&
+                  last.threads == threads;
     bool aligned = access.bytes == word && access.address;
     for (unsigned rest = threads; rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
@@ -1215,7 +1219,8 @@ class SmRunner {
   }
 
   static bool is_exchange(const ChipAccess& access, const Item& item) {
-    return access.space == ChipAccess::Space::shared && access.kind == ChipAccess::Kind::atomic && item.detail->floating;
+    return access.space == ChipAccess::Space::shared && access.kind == ChipAccess::Kind::atomic &&
+           item.detail->floating;
   }
 
   // Shared memory adds no floating-point numbers: in rounds, threads load, add, and exchange if nobody came between. In a round
@@ -1240,14 +1245,17 @@ class SmRunner {
     for (std::size_t i = 0, next = 0; i < count; i = next) {
       while (next < count && sorted[next] == sorted[i]) ++next;
       rounds = std::max(rounds, static_cast<int>(next - i));
-      most_words = std::max(most_words, ++words[static_cast<std::size_t>(sorted[i] >> kSharedWordShift) % kSharedBanks]);
+      most_words = std::max(most_words,
+                            ++words[static_cast<std::size_t>(sorted[i] >> kSharedWordShift) % kSharedBanks]);
     }
     // What L1 and an address still have to do counts from now on, though `start` may be ahead, behind other loops of the item.
     const double round = (wide ? kWideExchangeRound : kExchangeRound) + most_words - 1;
     const double alone = start + rounds * round;
     double done = alone;
-    const double of_partition = static_cast<double>(warps_per_block_) / static_cast<double>(partitions_.size());
-    const double apart = round * std::lerp(kFewExchange, kManyExchange, std::clamp((of_partition - 2) / 2, 0.0, 1.0));
+    const double of_partition =
+        static_cast<double>(warps_per_block_) / static_cast<double>(partitions_.size());
+    const double apart =
+        round * std::lerp(kFewExchange, kManyExchange, std::clamp((of_partition - 2) / 2, 0.0, 1.0));
     for (std::size_t i = 0, next = 0; i < count; i = next) {
       while (next < count && sorted[next] == sorted[i]) ++next;
       double& free = exchanged[sorted[i]];
@@ -1255,8 +1263,9 @@ class SmRunner {
       done = std::max(done, free);
     }
     const double failed = (done - alone) / round;
-    const double cycles = (rounds * ((most_words + 1) / 2.0 + kExchangeCycles) + failed * (1 + kExchangeCycles)) *
-                          (wide ? kWideExchangeTimes : 1);
+    const double cycles =
+        (rounds * ((most_words + 1) / 2.0 + kExchangeCycles) + failed * (1 + kExchangeCycles)) *
+        (wide ? kWideExchangeTimes : 1);
     l1_free_ = std::max(now_, l1_free_) + cycles;
     l1_backlog_.serve(cycles);
     done = std::max(done, l1_free_);
@@ -1285,8 +1294,7 @@ class SmRunner {
     const int conflicts = std::max(ways - least, 0);
     (load ? run_.counts.shared_load_conflicts : run_.counts.shared_store_conflicts) += conflicts;
     if (options_.listener != nullptr) options_.listener->shared_access(ways, std::min(ways, least));
-    if (exchanges && drawn)
-      return exchange(warp, addresses, step.threads, access, start);
+    if (exchanges && drawn) return exchange(warp, addresses, step.threads, access, start);
     const double served = std::max(start, l1_free_);
     l1_free_ = served + ways;
     l1_backlog_.serve(ways);

@@ -258,7 +258,9 @@ TEST(OnChip, DataChooseWithinTheirRange) {
 })",
                                 "k");
   const auto all = on_chip_of(program);
-  const auto has = [&](const std::string& text) { EXPECT_EQ(std::count(all.begin(), all.end(), text), 1) << text; };
+  const auto has = [&](const std::string& text) {
+    EXPECT_EQ(std::count(all.begin(), all.end(), text), 1) << text;
+  };
   has("atomic shared 4 among 64");
   has("atomic shared 4 among 16");
   has("atomic shared 4 among 16384");

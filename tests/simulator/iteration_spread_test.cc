@@ -121,7 +121,8 @@ TEST(EarlyExits, AreTypicalWhereNobodySays) {
 TEST(EarlyExits, AreSoonWhereDataDiffer) {
   const auto leave = [](const std::string& count) {
     auto program = std::make_shared<KernelProgram>(
-        *left_early("  - {repeat: " + count + ", lines: 4, ptx: 12, body: [{instructions: 9, ptx: 14}, {load: {access: "
+        *left_early("  - {repeat: " + count +
+                    ", lines: 4, ptx: 12, body: [{instructions: 9, ptx: 14}, {load: {access: "
                     "scattered, bytes: 4}, ptx: 15}]}\n"));
     program->assumptions.push_back({4, 14, std::string(kDifferentDataLeaveHere)});
     return with_profile(program, {}, {}, Unsaid::typical);

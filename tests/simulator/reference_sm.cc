@@ -198,10 +198,10 @@ class ReferenceSm {
     std::vector<Step> steps;
     std::size_t at = 0, partition = 0, place = 0;
     Block* block = nullptr;
-    double began = 0;                              // its item
-    std::int64_t constant_line = -1;               // that it asked for last, by an index
-    double constant_asked = 0;                     // when the item began that did
-    std::vector<std::int64_t> halves;              // addresses of constants that it loaded last, of each thread
+    double began = 0;                  // its item
+    std::int64_t constant_line = -1;   // that it asked for last, by an index
+    double constant_asked = 0;         // when the item began that did
+    std::vector<std::int64_t> halves;  // addresses of constants that it loaded last, of each thread
     decltype(Step::lanes) half_lanes;
     bool first_half = false;
     double half_began = 0, halves_there = 0;
@@ -898,8 +898,7 @@ class ReferenceSm {
         const double there = one_constant(addresses.front() / 64, start);
         if (access.index == ChipAccess::Index::none) return there;
         if (access.index == ChipAccess::Index::shared && access.bytes <= 8)
-          return std::max(there,
-                          indexed_constant(warp, addresses.front() / 64, start));
+          return std::max(there, indexed_constant(warp, addresses.front() / 64, start));
         const double turn = std::max(start, constant_free_);
         constant_free_ = turn + static_cast<double>(std::max<std::int64_t>(access.bytes / 8, 1)) *
                                     figures_.constant_way_cycles;
@@ -911,9 +910,9 @@ class ReferenceSm {
       const bool words = access.bytes == 4;
       const bool second = words && warp.first_half && warp.half_began == warp.began &&
                           warp.half_lanes == step.lanes && warp.halves == before;
-      warp.first_half = words && !second && std::all_of(addresses.begin(), addresses.end(), [](std::int64_t address) {
-                          return address % 8 == 0;
-                        });
+      warp.first_half = words && !second &&
+                        std::all_of(addresses.begin(), addresses.end(),
+                                    [](std::int64_t address) { return address % 8 == 0; });
       warp.half_began = warp.began;
       warp.half_lanes = step.lanes;
       if (second) return warp.halves_there;
@@ -1001,7 +1000,8 @@ class ReferenceSm {
     for (const auto& [address, threads] : of_address) rounds = std::max(rounds, threads);
     for (const auto& [bank, distinct] : words) most = std::max(most, static_cast<int>(distinct.size()));
     const double round = (wide ? 114 : 95) + most - 1, alone = start + rounds * round;
-    const double of_partition = static_cast<double>(size_.warps_per_block()) / static_cast<double>(partitions_.size());
+    const double of_partition =
+        static_cast<double>(size_.warps_per_block()) / static_cast<double>(partitions_.size());
     const double apart = round * std::lerp(0.9, 0.47, std::clamp((of_partition - 2) / 2, 0.0, 1.0));
     double done = alone;
     for (const auto& [address, threads] : of_address) {
@@ -1010,8 +1010,8 @@ class ReferenceSm {
       done = std::max(done, free);
     }
     const double failed = (done - alone) / round;
-    l1_free_ = std::max(now, l1_free_) +
-               (rounds * ((most + 1) / 2.0 + 2.6) + failed * (1 + 2.6)) * (wide ? 1.6 : 1);
+    l1_free_ =
+        std::max(now, l1_free_) + (rounds * ((most + 1) / 2.0 + 2.6) + failed * (1 + 2.6)) * (wide ? 1.6 : 1);
     run_.counts.exchange_rounds += rounds - 1 + failed;
     return std::max(done, l1_free_);
   }

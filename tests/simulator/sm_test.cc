@@ -623,8 +623,8 @@ TEST(MemoryLevels, FloatingAtomicsInSharedMemoryTakeTurns) {
 TEST(MemoryLevels, FloatingAtomicsOfSeveralWarpsTakeTurns) {
   const auto levels = [](const std::string& address, std::int64_t warps) {
     return levels_of(
-        {"[{repeat: 100, body: [{instructions: 1, on_chip: [{atomic: shared, bytes: 4, address: \"" + address +
-             "\"}], floating: true}]}]",
+        {"[{repeat: 100, body: [{instructions: 1, on_chip: [{atomic: shared, bytes: 4, address: \"" +
+             address + "\"}], floating: true}]}]",
          {{132, 1, 1}, {32 * warps, 1, 1}}});
   };
   const auto own = levels("4 * threadIdx.x", 8), one = levels("4 * (threadIdx.x % 32)", 1),
