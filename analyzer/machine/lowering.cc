@@ -878,7 +878,8 @@ class Lowering {
     if (constants > 1) return false;
     // What is yet to fold into the reader.
     const std::uint32_t other = definition(use.instruction, 3 - use.operand);
-    if (other != no_index && live_[other] && folded_[other] && !is_leaf(other) && opcode(other) != "cvt.u64.u32")
+    if (other != no_index && live_[other] && folded_[other] && !is_leaf(other) &&
+        opcode(other) != "cvt.u64.u32")
       return false;
     ++absorbs_[use.instruction];
     return true;
