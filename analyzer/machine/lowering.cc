@@ -490,20 +490,22 @@ class Lowering {
            block.successors.size() == 1;
   }
 
-  bool has_one_entry(std::uint32_t b, std::uint32_t from) const {
-    const auto& entries = cfg_.blocks[b].predecessors;
-    if (entries.size() != 1) return false;
-    const std::uint32_t entry = entries.front();
-    if (entry == from) return true;
-    // Behind a block that only branches there, where both sides are arithmetic.
-    return is_only_branch(entry) && has_one_entry(entry, from) &&
-           std::all_of(cfg_.blocks[from].successors.begin(), cfg_.blocks[from].successors.end(),
-                       [&](std::uint32_t side) { return is_arithmetic(through(side)); });
-  }
-  // Whose branch a block that is predicated is behind.
+  // The only block whose branch leads to `b`, there or to a block that only branches to `b`; none: there are several.
   std::uint32_t branching_to(std::uint32_t b) const {
-    const std::uint32_t entry = cfg_.blocks[b].predecessors.front();
-    return is_only_branch(entry) ? cfg_.blocks[entry].predecessors.front() : entry;
+    const auto only_entry = [&](std::uint32_t of) {
+      const auto& entries = cfg_.blocks[of].predecessors;
+      return entries.size() == 1 ? entries.front() : none;
+    };
+    const std::uint32_t entry = only_entry(b);
+    return entry != none && is_only_branch(entry) ? only_entry(entry) : entry;
+  }
+  bool has_one_entry(std::uint32_t b, std::uint32_t from) const {
+    if (branching_to(b) != from) return false;
+    if (cfg_.blocks[b].predecessors.front() == from) return true;
+    // Behind a block that only branches there, where both sides are arithmetic.
+    const auto& sides = cfg_.blocks[from].successors;
+    return std::all_of(sides.begin(), sides.end(),
+                       [&](std::uint32_t side) { return is_arithmetic(through(side)); });
   }
   bool is_arithmetic(std::uint32_t b) const {
     const analysis::Block& block = cfg_.blocks[b];

@@ -1,7 +1,6 @@
 #include "analyzer/periods/on_chip.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <numeric>
 #include <set>
 #include <vector>
@@ -138,7 +137,7 @@ std::int64_t bytes_that_data_span(analysis::Evaluator& evaluator, ExprId address
   ExprId chosen = exprs.constant(0);
   for (const analysis::Term& term : exprs.linear_terms(address))
     if ((evaluator.dependence(term.atom) & analysis::on_data) != 0)
-      chosen = exprs.add(chosen, exprs.multiply(term.atom, exprs.constant(term.coefficient)));
+      chosen = exprs.add(chosen, exprs.scale(term.atom, term.coefficient));
   constexpr std::int64_t most = std::int64_t{1} << 40;
   const auto range = analysis::ValueRanges(exprs).range(chosen);
   return range.within(-most, most) ? range.high - range.low + apart : most;

@@ -202,8 +202,9 @@ class ProfileApplier {
     note("three quarters of its iterations");
     repeat.per_thread.reset();
     repeat.unrolled.clear();
-    repeat.count = Expression::make(Expression::Operator::ceil_div,
-                                    {Expression::make(Expression::Operator::multiply, {repeat.count, 3}), 4});
+    repeat.count =
+        Expression::make(Expression::Operator::subtract,
+                         {repeat.count, Expression::make(Expression::Operator::divide, {repeat.count, 4})});
   }
 
   // How warps differ in the iterations, of which the loop makes `more` than the profile counts. Where it makes other

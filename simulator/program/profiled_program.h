@@ -38,9 +38,9 @@ struct ProfiledProgram {
 // the shares of warps that the analysis leaves at 1.
 enum class Unsaid : std::uint8_t {
   most,  // loops run to their ends, and the shares are as they are, as the paper has it
-  // typical_shares(), and half of a loop's count, as random walks and escapes of iterations of tests/development do, and
-  // searches through arrays: a warp makes as many as its thread with most. But the cube root of a count that is a number, if
-  // the body loads: that many tries at most a hash table has.
+  // typical_shares(), and three quarters of a loop's count: a warp makes as many as its thread with most. Of a count that is a
+  // number half, or the cube root, if the body loads: that many tries at most a hash table has. But three iterations where the
+  // loop is left as soon as data differ from something.
   typical,
 };
 

@@ -269,12 +269,14 @@ class SmRunner {
     std::vector<std::size_t> at_barrier;
     double barrier_time = 0;
   };
-  // What a warp loaded last of the constants with an address for each thread, and when its item began.
+  // What a warp loaded last of the constants with an address for each thread, and when its item began; and the line and the item
+  // of the last one with an index that all threads share.
   struct WarpConstants {
     LaneValues addresses{};
     std::uint32_t threads = 0;
     bool first_half = false;  // of 8 bytes
     double item = 0, there = 0;
+    std::pair<std::int64_t, double> indexed{-1, 0};
   };
   struct Warp {
     Warp(TraceOfBlocks& common, std::int64_t of_block, std::int64_t number)
@@ -289,8 +291,6 @@ class SmRunner {
     WarpTrace::Step step;  // the next one
     bool at_l1 = false;    // accesses L1 or shared memory
     WarpConstants constants;
-    std::pair<std::int64_t, double> constant{
-        -1, 0};                     // the line of indexed constants that it asked for last, and when
     std::int64_t first_thread = 0;  // of the launch
     std::uint64_t random = 0;
     std::uint64_t age = 0;      // grows with each warp that starts
@@ -1192,7 +1192,8 @@ class SmRunner {
     }
     // An item that asks for several constants of a line asks for them one after the other, before other warps come between.
     const std::pair asked{number, now_};
-    const double lost = std::exchange(warp.constant, asked) == asked ? 0 : lost_constants(partition.warps);
+    const double lost =
+        std::exchange(warp.constants.indexed, asked) == asked ? 0 : lost_constants(partition.warps);
     if (lost > 0)
       partition.constants_free = std::max(start, partition.constants_free) + lost * kLostConstantCycles;
     return std::max({there, line.time, lost > 0 ? partition.constants_free : start});
@@ -1231,7 +1232,7 @@ class SmRunner {
     const bool wide = access.bytes > 4;
     auto& exchanged = warp.block->exchanged[access.address ? nullptr : &access];
     constexpr std::size_t half = kLanes / 2;
-    std::array<int, kSharedBanks> of_bank{}, words{};
+    std::array<int, kSharedBanks> of_bank{};
     int rounds = 0;
     for (std::uint32_t rest = threads; rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
@@ -1239,33 +1240,30 @@ class SmRunner {
       const std::size_t bank = wide ? word / 2 % half + (lane < half ? 0 : half) : word % kSharedBanks;
       rounds = std::max(rounds, ++of_bank[bank]);
     }
-    LaneValues sorted;
-    const std::size_t count = sort_addresses(addresses, threads, sorted);
-    int most_words = 1;
-    for (std::size_t i = 0, next = 0; i < count; i = next) {
-      while (next < count && sorted[next] == sorted[i]) ++next;
-      rounds = std::max(rounds, static_cast<int>(next - i));
-      most_words = std::max(most_words,
-                            ++words[static_cast<std::size_t>(sorted[i] >> kSharedWordShift) % kSharedBanks]);
-    }
-    // What L1 and an address still have to do counts from now on, though `start` may be ahead, behind other loops of the item.
-    const double round = (wide ? kWideExchangeRound : kExchangeRound) + most_words - 1;
-    const double alone = start + rounds * round;
-    double done = alone;
+    // Of the loads, by the first word of each thread.
+    const int ways =
+        shared_ways(addresses, threads, std::int64_t{1} << kSharedWordShift, ChipAccess::Kind::load);
+    const double round = (wide ? kWideExchangeRound : kExchangeRound) + ways - 1;
     const double of_partition =
         static_cast<double>(warps_per_block_) / static_cast<double>(partitions_.size());
     const double apart =
         round * std::lerp(kFewExchange, kManyExchange, std::clamp((of_partition - 2) / 2, 0.0, 1.0));
+    // What L1 and an address still have to do counts from now on, though `start` may be ahead, behind other loops of the item.
+    LaneValues sorted;
+    const std::size_t count = sort_addresses(addresses, threads, sorted);
+    double done = 0;
     for (std::size_t i = 0, next = 0; i < count; i = next) {
       while (next < count && sorted[next] == sorted[i]) ++next;
+      rounds = std::max(rounds, static_cast<int>(next - i));
       double& free = exchanged[sorted[i]];
       free = std::max(free, now_) + static_cast<double>(next - i) * apart;
       done = std::max(done, free);
     }
+    const double alone = start + rounds * round;
+    done = std::max(done, alone);
     const double failed = (done - alone) / round;
-    const double cycles =
-        (rounds * ((most_words + 1) / 2.0 + kExchangeCycles) + failed * (1 + kExchangeCycles)) *
-        (wide ? kWideExchangeTimes : 1);
+    const double cycles = (rounds * ((ways + 1) / 2.0 + kExchangeCycles) + failed * (1 + kExchangeCycles)) *
+                          (wide ? kWideExchangeTimes : 1);
     l1_free_ = std::max(now_, l1_free_) + cycles;
     l1_backlog_.serve(cycles);
     done = std::max(done, l1_free_);
@@ -1296,6 +1294,11 @@ class SmRunner {
     if (options_.listener != nullptr) options_.listener->shared_access(ways, std::min(ways, least));
     if (exchanges && drawn) return exchange(warp, addresses, step.threads, access, start);
     const double served = std::max(start, l1_free_);
+    if (exchanges) {  // a profile says how many rounds, but nothing says where
+      l1_free_ = served + ways * (1 + kExchangeCycles);
+      l1_backlog_.serve(ways * (1 + kExchangeCycles));
+      return served + ways * kExchangeRound;
+    }
     l1_free_ = served + ways;
     l1_backlog_.serve(ways);
     // MachineWork::cycles have the latency.

@@ -119,7 +119,7 @@ struct SmCounts {
   double local_load_sectors = 0, local_load_hits = 0, local_store_sectors = 0, local_store_hits = 0;
   double shared_load_conflicts = 0, shared_store_conflicts = 0;
   double exchange_rounds =
-      0;  // of warps that add floating-point numbers in shared memory, beyond the first round of each
+      0;  // of additions of floating-point numbers in shared memory, beyond the first of each warp
   // The same as if each address that is not known lay in a sector of its own, as far as the pattern says.
   double load_pattern_sectors = 0, store_pattern_sectors = 0, atomic_pattern_sectors = 0;
   double unknown_sectors = 0;   // of accesses whose addresses are not known

@@ -5,13 +5,11 @@
 //   common     the same, but all warps have the same addresses
 //   stride     addresses of their own, `parameter` words apart
 //   random     addresses anywhere in `parameter` words that all warps share
-//   far        random, with so much arithmetic between the additions as takes some 300 cycles
+//   far        random, with so much arithmetic between the additions as takes some 1,800 cycles
 // Executed instructions come from Nsight Compute, in the order of the launches:
 //   nvcc -O3 -std=c++17 -arch=sm_90 tests/hardware/shared_exchanges.cu -o shared_exchanges && ./shared_exchanges
-//   ncu --csv --page raw --metrics smsp__inst_executed.sum ./shared_exchanges
+//   ncu --csv --page raw --clock-control none --metrics smsp__inst_executed.sum ./shared_exchanges
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 
 #include "device.h"
 
