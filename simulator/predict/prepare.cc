@@ -202,8 +202,9 @@ class Preparation {
                                             options_.assumed, whole ? Unsaid::typical : Unsaid::most);
     loaded->program = std::move(profiled.program);
     prepared.shares = std::move(profiled.shares);
-    for (std::string& note : profiled.notes) add_note(fmt::format("{}: {}", launch.entry, note));
     prepared.program = intern(loaded->program);
+    for (std::string& note : profiled.notes)
+      add_note(fmt::format("{}: {}", warptime::kernel_of(prepared), note));
     if (auto wrong = check_names(step, *prepared.program); !wrong.empty()) {
       leave_out(at_step(plan_, step, std::move(wrong)));
       return std::nullopt;
