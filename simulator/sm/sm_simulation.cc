@@ -42,8 +42,9 @@ constexpr double kQueue = 500;
 // another that the same store writes to, and those alone (data/hardware/h100_strided_stores.csv).
 constexpr double kWriteSectors = 1.9, kPartialWrite = 1.7, kLonePartialWrite = 2.2;
 // A store to part of a sector waits so many cycles for others of its warp, without those in which L1 is busy with loads or held up
-// by L2, and so many for those of other warps; as long as no more lines wait (the same measurement, and data/development).
-constexpr double kStoreWait = 40, kOthersMeet = 20;
+// by L2 (the same measurement, and data/development), and so many for those of other warps, more with each line that it has
+// (data/hardware/h100_shared_sectors.csv, and data/development); as long as no more lines wait.
+constexpr double kStoreWait = 40, kOthersMeet = 5, kOthersMeetOfLine = 2.9;
 constexpr std::int64_t kOpenLines = 28;
 // A warp's access follows another at once that is able so few cycles later. Where stores, or loads, are held up at L1's queue more
 // often in a row, those of other warps go first that came before them.
@@ -861,7 +862,8 @@ class SmRunner {
     apart_at_memory_ = rows || random_ > 0 ? kRandomSector : 1;
     const std::int64_t together = stores_together_[static_cast<std::size_t>(step.node->access)];
     const bool in_part = (rows ? 1 : 2) * bytes_of_all * together < sectors_of_all * kSectorBytes;
-    const StoreKind stored{static_cast<double>(bytes_of_all) / static_cast<double>(sectors_of_all),
+    const StoreKind stored{static_cast<double>(lines.size()),
+                           static_cast<double>(bytes_of_all) / static_cast<double>(sectors_of_all),
                            fills_sectors, in_part, rows};
     Completion done{start, SmWait::on_chip};
     const bool loads = access.kind == MemoryAccess::Kind::load && !atomic;
@@ -1397,10 +1399,10 @@ class SmRunner {
     return kMemoryCrowd * used / (1 - used) + kMixedCrowd * options_.mixed * used;
   }
 
-  // Of a warp's store: the bytes that it has for a sector, whether these are all of it, and whether memory sees less than half of
-  // the sector, with the stores behind it.
+  // Of a warp's store: the lines that it has, the bytes that it has for a sector, whether these are all of it, and whether memory
+  // sees less than half of the sector, with the stores behind it.
   struct StoreKind {
-    double bytes;
+    double lines, bytes;
     bool fills, partial_at_memory;
     bool of_rows;  // each thread goes to a row of its own
   };
@@ -1418,7 +1420,7 @@ class SmRunner {
       if (line.ready[std::countr_zero(rest)] > warp.unhindered) line.loaded = 0;
     fill(line, sectors, kind.bytes, time);
     line.stored |= sectors;
-    meet(line, warp, time);
+    meet(line, warp, time, kind.lines);
     int merged = 0;
     double turns = 0;
     for (unsigned rest = sectors; rest != 0; rest &= rest - 1) {
@@ -1542,8 +1544,9 @@ class SmRunner {
                     kInPlace * std::cbrt(kInPlaceRows / rows) * figures_.memory_sector_cycles;
   }
 
-  // What waits in a line, when one more store comes to it at that time: nothing any more, or what this store meets.
-  void meet(SectorCache::Line& line, const Warp& warp, double time) {
+  // What waits in a line, when one more store of so many lines comes to it at that time: nothing any more, or what this store
+  // meets.
+  void meet(SectorCache::Line& line, const Warp& warp, double time, double lines) {
     const auto storer = static_cast<std::int64_t>(warp.age);
     const double own_time = time - l1_passed_over_;
     const bool own = std::exchange(line.storer, storer) == storer;
@@ -1554,7 +1557,7 @@ class SmRunner {
     }
     line.opened = opened_;
     line.leaves = own_time + figures_.store_wait;
-    line.leaves_others = time + kOthersMeet;
+    line.leaves_others = time + kOthersMeet + lines * kOthersMeetOfLine;
   }
 
   // The `before`-th line of a warp's load, each of which takes L1 so many cycles, and once more when they are read.

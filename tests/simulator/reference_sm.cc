@@ -497,7 +497,8 @@ class ReferenceSm {
           }
       } else if (access.kind == MemoryAccess::Kind::store) {
         do_store(warp, line, bits, turn, of_threads / sectors,
-                 stored_in_part(step, access, (rows ? 1 : 2) * of_threads, sectors), rows);
+                 stored_in_part(step, access, (rows ? 1 : 2) * of_threads, sectors), rows,
+                 static_cast<double>(lines.size()));
       } else {
         passed_over_ += each;
         done = std::max(done, do_load(line, bits, turn, before, each));
@@ -751,7 +752,7 @@ class ReferenceSm {
   }
 
   void do_store(const Warp& warp, std::int64_t address, unsigned sectors, double time, double bytes,
-                bool in_part, bool rows) {
+                bool in_part, bool rows, double lines) {
     Line& line = line_of_l1(address);
     const std::ptrdiff_t storer = &warp - warps_.data();
     const bool hit = line.loaded != 0 || line.stored != 0;
@@ -765,7 +766,7 @@ class ReferenceSm {
     line.storer = storer;
     line.number = lines_opened_;
     line.own_until = time - passed_over_ + figures_.store_wait;
-    line.others_until = time + 20;
+    line.others_until = time + 5 + 2.9 * lines;
     double leave = 0, turns = 0;
     for (int sector = 0; sector < 4; ++sector) {
       if ((sectors >> sector & 1) == 0) continue;
