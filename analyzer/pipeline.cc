@@ -76,7 +76,12 @@ class Pipeline {
     // Symbolic expressions of registers, trip counts, access patterns: each is found when it is asked for.
     analysis::KernelFlow flow(std::move(code), std::move(*cfg), options_.block);
     // Instructions to periods, periods to the kernel program.
-    auto lowered = periods::lower(flow, lower_options(chosen));
+    std::optional<machine::Estimate> work;
+    if (options_.machine != AnalyzeOptions::Machine::none) work = work_of(chosen, flow);
+    periods::LowerOptions lowering = lower_options(chosen);
+    if (work && lowering.machine_places.of_line.empty())
+      lowering.machine_places = places_of(flow.code, *work);
+    auto lowered = periods::lower(flow, lowering);
     if (!lowered) return lowered.diagnostics();
     warnings = std::move(lowered->diagnostics);
     KernelAnalysis kernel;
@@ -84,7 +89,7 @@ class Pipeline {
     kernel.program = std::move(lowered->program);
     describe(kernel.program, chosen);
     if (lowered->block_matters) kernel.program.block_shape = options_.block;
-    add_machine(kernel.program, flow);
+    if (work) add_machine(kernel.program, flow, *work);
     if (options_.machine != AnalyzeOptions::Machine::none && (machine_code_.empty() || assembled_.empty()))
       estimate_registers(kernel.program, flow);
     if (options_.keep_steps) {
@@ -120,16 +125,26 @@ class Pipeline {
   }
 
   static periods::MachinePlaces places_of(const machine::MachineKernel& kernel) {
-    periods::MachinePlaces places, accesses;
+    periods::MachinePlaces places;
+    std::unordered_map<std::uint32_t, std::uint32_t> accesses;
     for (const auto& ins : kernel.instructions) {
       if (ins.in_subroutine) continue;
-      places.try_emplace(ins.ptx_line, ins.address);
+      places.of_line.try_emplace(ins.ptx_line, ins.address);
       const std::string_view name = ins.opcode != nullptr ? ins.opcode->name : "";
       if (name == "LDG" || name == "LD" || name == "STG" || name == "ST")
         accesses.try_emplace(ins.ptx_line, ins.address);
     }
     // Of a load or a store, not of what computes its address.
-    for (const auto& [line, address] : accesses) places[line] = address;
+    for (const auto& [line, address] : accesses) places.of_line[line] = address;
+    return places;
+  }
+
+  static periods::MachinePlaces places_of(const analysis::KernelCode& code, const machine::Estimate& work) {
+    periods::MachinePlaces places;
+    places.expected = true;
+    const auto& instructions = code.function().instructions;
+    for (std::size_t i = 0; i < work.places.size(); ++i)
+      if (work.places[i] != 0) places.of_line.try_emplace(instructions[i].line, work.places[i]);
     return places;
   }
 
@@ -184,15 +199,16 @@ class Pipeline {
     }
   }
 
-  void add_machine(KernelProgram& program, const analysis::KernelFlow& flow) const {
-    if (options_.machine == AnalyzeOptions::Machine::none) return;
-    const std::string& target = program.provenance.target;
-    const auto assembled = machine_code_.find(program.provenance.symbol);
+  machine::Estimate work_of(const ChosenKernel& chosen, const analysis::KernelFlow& flow) const {
+    const auto assembled = machine_code_.find(std::string(module_->functions[chosen.function].name));
     std::string used;
-    const machine::Estimate work =
-        assembled != machine_code_.end()
-            ? machine::counted(flow.code, flow.cfg, assembled->second, compiling::target_number(target))
-            : machine::estimate(flow.code, flow.cfg, machine::table_of(target, used));
+    return assembled != machine_code_.end()
+               ? machine::counted(flow.code, flow.cfg, assembled->second, compiling::target_number(target()))
+               : machine::estimate(flow.code, flow.cfg, machine::table_of(target(), used));
+  }
+
+  static void add_machine(KernelProgram& program, const analysis::KernelFlow& flow,
+                          const machine::Estimate& work) {
     machine::annotate(program, flow.code, flow.cfg, work);
     machine::add_spills(program, work.spills, false);
   }

@@ -137,7 +137,7 @@ Estimate estimate(const analysis::KernelCode& code, const analysis::Cfg& cfg, co
 Estimate counted(const analysis::KernelCode& code, const analysis::Cfg& cfg, const MachineKernel& kernel,
                  int target) {
   KernelWork work = work_of(code, cfg, kernel, target);
-  return {std::move(work.each), std::move(work.loops), work.once, std::move(work.spills)};
+  return {std::move(work.each), std::move(work.loops), work.once, std::move(work.spills), {}};
 }
 
 }  // namespace warptime::machine

@@ -57,6 +57,9 @@ struct Estimate {
   std::vector<LoopWork> loops;    // by loop of the control-flow graph; may be empty
   MachineWork once;               // of a warp, beside these: at the entry, before loops, and the exit
   std::vector<Spill> spills;      // part of `each`
+  // By instruction: its place in the machine code, from 1 on, as the list scheduler orders each block (list_schedule.h). 0: it
+  // has none, or is in a block that ptxas unrolls. Empty where the machine code is known.
+  std::vector<std::uint32_t> places;
 };
 Estimate estimate(const analysis::KernelCode& code, const analysis::Cfg& cfg, const CostTable& table);
 // The same of what ptxas made of the kernel.

@@ -36,6 +36,8 @@ constexpr double kVanishes = 0.25;     // fewer machine instructions than that: 
 // most urgent instructions are tried for one that has its registers. Fitted as the next three.
 constexpr int kMoreRegisters = 8;
 constexpr std::size_t kTried = 64;
+// All threads that an SM holds have that many, so that fewer gain nothing.
+constexpr int kFreeRegisters = 32;
 
 // ptxas waits until operands are read before it writes to their registers, and does not find the best order. Fitted to the
 // stall counts and barriers of 960 basic blocks in loops of the development set's kernels, sm_90, with at least 20
@@ -75,11 +77,18 @@ class BlockSchedule {
     value_of_.clear();
     stores_.clear();
     fence_ = kNone;
+    of_node_.clear();
     for (std::int64_t copy = 0; copy < copies; ++copy)
       for (std::uint32_t i = first; i < end; ++i)
-        if (!code_.silent(i)) add(i, copy + 1 == copies);
+        if (!code_.silent(i)) {
+          add(i, copy + 1 == copies);
+          of_node_.resize(nodes_.size(), i);
+        }
     return schedule();
   }
+
+  // Of the last block: the instructions in the order in which they are issued.
+  const std::vector<std::uint32_t>& issued() const { return issued_; }
 
  private:
   static constexpr std::uint32_t kNone = 0xffffffff;
@@ -102,8 +111,19 @@ class BlockSchedule {
     if (divides) add_reciprocal(one, node);
     const bool slow_path = node.slots >= kWithSlowPath && has_slow_path(one);
     if (slow_path && !divides_floats(one)) add_fence(0);
+    const bool argument = needs_argument(one, work);
+    if (argument) {
+      Node load;
+      load.slots = work[Pipe::adu];
+      load.latency = kArgument;
+      node.slots -= load.slots;
+      node.latency = std::max(kFixed, node.latency - kArgument * std::min(work[Pipe::adu], 1.0));
+      nodes_.push_back(load);
+      if (fence_ != kNone) edge(fence_, static_cast<std::uint32_t>(nodes_.size()) - 1, 1);
+    }
     const auto own = static_cast<std::uint32_t>(nodes_.size());
     nodes_.push_back(node);
+    if (argument) edge(own - 1, own, kArgument);
     if (divides) edge(own - 1, own, nodes_[own - 1].latency);
     connect(one, own);
     keep_order(one, own);
@@ -113,6 +133,13 @@ class BlockSchedule {
       fence_ = own;
     }
     if (ends && nodes_[own].slots > kVanishes) nodes_[own].slots += kBranchStall - 1;
+  }
+
+  // Of an argument that it loads first, which waits for nothing.
+  static bool needs_argument(const ptx::Instruction& one, const MachineWork& work) {
+    return one.info != nullptr && one.info->category == ptx::Category::arithmetic &&
+           work[Pipe::adu] >= kVanishes && work.total() - work[Pipe::adu] >= kVanishes &&
+           work[Pipe::xu] == 0 && work[Pipe::fp64] == 0;
   }
 
   // ptxas makes a branch of the path that few values take: what comes behind does not begin before it, and loads of memory
@@ -365,7 +392,9 @@ class BlockSchedule {
 
   double schedule() {
     double now = 0, end = 0, alu = 0, multiplies = 0;
+    issued_.clear();
     for (const std::uint32_t n : order()) {
+      issued_.push_back(of_node_[n]);
       now = std::max(now, nodes_[n].ready);
       if (nodes_[n].alu > 0) now = std::max(now, alu);
       if (nodes_[n].multiplies > 0) now = std::max(now, multiplies);
@@ -398,7 +427,9 @@ class BlockSchedule {
       if (nodes_[n].left == 0) waiting.emplace(0, n);
     std::vector<std::uint32_t> issued;
     double now = 0;
-    const int limit = most_alive() + kMoreRegisters;
+    int inputs = 0;
+    for (const Value& value : values_) inputs += value.alive ? value.width : 0;
+    const int limit = std::max(most_alive() + kMoreRegisters, kFreeRegisters - inputs);
     int alive = 0;
     std::vector<Waiting> passed;
     while (!waiting.empty() || !ready.empty()) {
@@ -447,7 +478,8 @@ class BlockSchedule {
   const int target_;
   const Estimate& made_;
   std::vector<Node> nodes_;
-  std::vector<int> width_;  // of the values of a PTX register, in registers of 32 bits
+  std::vector<std::uint32_t> of_node_, issued_;  // instructions
+  std::vector<int> width_;                       // of the values of a PTX register, in registers of 32 bits
   std::vector<Value> values_;
   std::map<std::uint32_t, std::uint32_t> value_of_;  // by register: the last one
   std::map<std::uint32_t, std::uint32_t> writer_;    // by register: the node
@@ -473,6 +505,8 @@ void add_cycles(const analysis::KernelCode& code, const analysis::Cfg& cfg, int 
       200'000;  // of a block: longer ones have no cycles, and the simulation takes chains
   BlockSchedule schedule(code, target, made);
   const auto size = static_cast<std::uint32_t>(code.function().instructions.size());
+  made.places.assign(size, 0);
+  std::uint32_t place = 0;
   for (std::uint32_t b = 0; b < cfg.blocks.size(); ++b) {
     const std::uint32_t first = cfg.blocks[b].first, end = std::min(cfg.blocks[b].end, size);
     std::uint32_t shown = 0;
@@ -481,6 +515,9 @@ void add_cycles(const analysis::KernelCode& code, const analysis::Cfg& cfg, int 
     const std::int64_t copies =
         std::max<std::int64_t>(1, std::min<std::int64_t>(copies_of(cfg, made, b), longest / shown));
     const double cycles = schedule.cycles(first, end, copies) / static_cast<double>(copies);
+    if (copies == 1)
+      for (const std::uint32_t i : schedule.issued())
+        if (made.places[i] == 0) made.places[i] = ++place;
     for (std::uint32_t i = first; i < end; ++i)
       if (!code.silent(i)) made.each[i].cycles = cycles / shown;
   }

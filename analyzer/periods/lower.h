@@ -37,8 +37,12 @@ struct Lowered {
   Diagnostics diagnostics;                   // warnings
 };
 
-// By PTX line: the address of the first machine instruction that was made of it, or of the first load.
-using MachinePlaces = std::unordered_map<std::uint32_t, std::uint32_t>;
+// Where instructions come in the machine code.
+struct MachinePlaces {
+  // By PTX line: of the first machine instruction that was made of it, or the first load; its address, or its rank.
+  std::unordered_map<std::uint32_t, std::uint32_t> of_line;
+  bool expected = false;  // by an estimate
+};
 
 struct LowerOptions {
   bool skip_unsupported = false;
@@ -54,7 +58,7 @@ struct LowerOptions {
   bool classes = false;
   // Moves calculation across loads and stores (rearrange.h); not with `detail`.
   bool rearrange = false;
-  // Where ptxas put the kernel's instructions; empty: not known.
+  // Where ptxas put the kernel's instructions, or is expected to; empty: not known.
   MachinePlaces machine_places = {};
 };
 

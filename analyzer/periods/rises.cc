@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "analyzer/periods/cut_runs.h"
@@ -24,12 +25,13 @@ class Rises {
       : flow_(flow),
         uses_(uses),
         roles_(roles),
-        machine_places_(places),
+        machine_places_(places.of_line),
+        expected_(places.expected),
         notes_(notes),
         stretches_(flow),
         values_(flow.code.function().registers.size()) {
     // A line of a function that is inlined several times has several places.
-    if (!places.empty())
+    if (!places.of_line.empty())
       for (const auto& ins : flow.code.function().instructions) ++copies_of_line_[ins.line];
   }
 
@@ -83,6 +85,7 @@ class Rises {
 
   void list(Items& items) {
     cut_at_stretches(items);
+    if (!machine_places_.empty()) find_addresses(items);
     std::vector<Place> places;
     places.reserve(items.size());
     forget_values();
@@ -173,16 +176,43 @@ class Rises {
       return found->second;
     };
     if (place.access != none) return at(place.access);
-    // An instruction of a run may have become part of another.
+    // An instruction of a run may have become part of another. What computes an address of a load behind it rises with that.
     const auto users = users_of_loads(item);
     std::optional<std::uint32_t> first;
     for (const auto i : users.empty() ? item.detail->made_of : users) {
+      if (computes_address_[i]) continue;
       const auto found = at(i);
       if (!found || (first && *first <= *found)) continue;
       first = found;
       if (users.empty()) break;
     }
     return first;
+  }
+
+  // Notes which instructions of runs compute addresses of loads that come behind them in their stretch.
+  void find_addresses(const Items& items) {
+    computes_address_.resize(flow_.code.function().instructions.size());
+    std::unordered_set<std::uint32_t> wanted;  // registers
+    std::uint32_t stretch = none;
+    for (auto item = items.rbegin(); item != items.rend(); ++item) {
+      if (!item->detail || item->detail->made_of.empty()) {
+        wanted.clear();
+        continue;
+      }
+      if (const auto of = stretches_.of(item->detail->made_of.back()); of != stretch) {
+        wanted.clear();
+        stretch = of;
+      }
+      const auto load = is_load(*item) ? access_of(*item) : none;
+      for (auto i = item->detail->made_of.rbegin(); i != item->detail->made_of.rend(); ++i) {
+        const auto writes = uses_.writes(*i), reads = uses_.reads(*i);
+        const bool computes =
+            std::any_of(writes.begin(), writes.end(), [&](const auto reg) { return wanted.contains(reg); });
+        for (const auto reg : writes) wanted.erase(reg);
+        computes_address_[*i] = computes && *i != load;
+        if (computes || *i == load) wanted.insert(reads.begin(), reads.end());
+      }
+    }
   }
 
   // The instructions of a run that use what it waits for.
@@ -299,7 +329,7 @@ class Rises {
     std::vector<std::uint32_t> order;
     for (std::uint32_t i = 0; i < items.size(); ++i) {
       std::size_t at = order.size();
-      if (places[i].loads && !places[i].stops_all && (places[i].stretch != none || places[i].machine_place))
+      if (places[i].loads && !places[i].stops_all && (places[i].stretch != none || is_known(places[i])))
         at = passed_until(places, i, order);
       if (at < order.size()) at = behind_idle(items, places, i, order, at);
       if (const auto rises = order.size() - at; rises > 0) {
@@ -326,7 +356,7 @@ class Rises {
         if (places[load].machine_place && before.is_idle && !before.stops_all) continue;
         break;
       }
-      if (passed_store && before.waits && !places[load].read_only && !places[load].machine_place) break;
+      if (passed_store && before.waits && !places[load].read_only && !is_known(places[load])) break;
       passed_store = passed_store || before.stops_loads;
       passed = at - 1;
     }
@@ -388,11 +418,16 @@ class Rises {
     }
   }
 
+  // Where the machine code has the load.
+  bool is_known(const Place& load) const { return load.machine_place && !expected_; }
+
   bool passes(const Place& load, const Place& before) const {
     if (before.stops_all) return false;
-    if (load.machine_place && before.machine_place) return *load.machine_place < *before.machine_place;
-    if (load.machine_place && before.is_run) return true;  // of which nothing is left
+    if (is_known(load) && before.machine_place) return *load.machine_place < *before.machine_place;
+    if (is_known(load) && before.is_run) return true;  // of which nothing is left
     if (before.stretch != load.stretch) return false;
+    if ((before.is_run || before.loads) && load.machine_place && before.machine_place)
+      return *load.machine_place < *before.machine_place;
     if (before.loads) return before.depth > load.depth || (before.stuck && !load.stuck);
     return !before.stops_loads || load.read_only || are_apart(load.access, before.access);
   }
@@ -441,10 +476,12 @@ class Rises {
   const analysis::KernelFlow& flow_;
   const RegisterUses& uses_;
   const std::vector<InstructionRole>& roles_;
-  const MachinePlaces& machine_places_;
+  const std::unordered_map<std::uint32_t, std::uint32_t>& machine_places_;
+  const bool expected_;  // they are
   const Notes& notes_;
   std::unordered_map<std::uint32_t, int> copies_of_line_;  // where places are known
   Stretches stretches_;
+  std::vector<bool> computes_address_;              // by instruction, where places are known
   std::vector<std::uint32_t> instruction_of_load_;  // by the load's number, less 1
   std::vector<Value> values_;                       // by register
   std::uint32_t time_ = 1;                          // grows where values are forgotten

@@ -2,6 +2,7 @@
 // for is enough is shown by execution: tests/execute/dependences_test.cc.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -34,7 +35,7 @@ std::string text_of(const Items& items) {
 std::string items_of(const std::string& body, const std::string& before = {}) {
   const std::string text = ".version 8.0\n.target sm_90\n.address_size 64\n" + before +
                            ".visible .entry k(.param .u64 in, .param .u64 out, .param .u32 n) {\n"
-                           ".reg .pred %p<9>; .reg .b32 %r<40>; .reg .b64 %d<40>; .reg .f32 %f<40>;\n"
+                           ".reg .pred %p<9>; .reg .b32 %r<40>; .reg .b64 %d<40>; .reg .f32 %f<64>;\n"
                            "ld.param.u64 %d1, [in];\nld.param.u64 %d2, [out];\nld.param.u32 %r1, [n];\n" +
                            body + "ret;\n}\n";
   AnalyzeOptions how;
@@ -162,6 +163,22 @@ TEST(Rises, PastOneStoreWhereOthersWaitForEach) {
                "st.global.f32 [%d1+8], %f9;\n"),
       "3; load; load; 1 needs 1 2; store chain 3.5; load; load rises 3; 1 needs 3 4; store chain 2.5; load; "
       "load rises 2; 1 needs 5 6; store chain 3.5");
+}
+
+// ptxas lets loads rise as far as there are registers for what they give: 32 for all that the block holds.
+TEST(Rises, NoMoreLoadsThanThereAreRegistersFor) {
+  const auto items = [](int loads) {
+    std::string code;
+    for (int i = 0; i < loads; ++i)
+      code += fmt::format(
+          "ld.global.v4.f32 {{%f{0}, %f{1}, %f{2}, %f{3}}}, [%d1+{4}];\n"
+          "fma.rn.f32 %f61, %f{0}, %f{1}, %f61;\n"
+          "fma.rn.f32 %f62, %f{2}, %f{3}, %f62;\n",
+          4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3, 16 * i);
+    return items_of(code + "add.f32 %f63, %f61, %f62;\nst.global.f32 [%d2], %f63;\n");
+  };
+  EXPECT_THAT(items(6), testing::HasSubstr("load rises 5; 3 needs 6"));
+  EXPECT_THAT(items(12), testing::Not(testing::HasSubstr("rises 8")));
 }
 
 // An index and what it leads to: both indices are loaded first.
