@@ -33,8 +33,9 @@ constexpr double kWithSlowPath = 4;    // fewer: there is none
 constexpr double kVanishes = 0.25;     // fewer machine instructions than that: part of others
 
 // ptxas does not hold many more values at once than the order of the PTX does. Registers of 32 bits, and how many of the
-// most urgent instructions are tried for one that has its registers. Fitted as the next three.
-constexpr int kMoreRegisters = 8;
+// most urgent instructions are tried for one that has its registers. Fitted as the next three, and to how far loads rise in the
+// machine code of these kernels.
+constexpr int kMoreRegisters = 12;
 constexpr std::size_t kTried = 64;
 // All threads that an SM holds have that many, so that fewer gain nothing.
 constexpr int kFreeRegisters = 32;
