@@ -1,4 +1,4 @@
-// How long a warp on its own takes for the machine instructions of an estimate.
+// The order of the machine instructions of an estimate, and how long a warp on its own takes for them.
 #pragma once
 
 #include "analyzer/cfg/cfg.h"
@@ -7,10 +7,10 @@
 
 namespace warptime::machine {
 
-// Sets MachineWork::cycles of `made.each`, and `made.places`. Each basic block is scheduled as ptxas does it: a list scheduler that issues, of the
-// instructions whose operands are there, the one with the longest chain behind it (Cooper and Torczon, Engineering a
-// Compiler, section 12.3), as long as there are registers for its result. A loop that ptxas unrolls is scheduled with its copies side by side. A block's cycles are spread
-// over its instructions alike. target: 90 of sm_90. Results of loads of memory count as there: items wait for them.
+// Sets MachineWork::cycles of `made.each`, and `made.places`. Each basic block is scheduled as ptxas does it: a list scheduler
+// that issues, of the instructions whose operands are there, the one with the longest chain behind it (Cooper and Torczon,
+// Engineering a Compiler, section 12.3), as long as there are registers for its result. A loop that ptxas unrolls is scheduled
+// with its copies side by side. A block's cycles are spread over its instructions alike. target: 90 of sm_90. Results of loads of memory count as there: items wait for them.
 void add_cycles(const analysis::KernelCode& code, const analysis::Cfg& cfg, int target, Estimate& made);
 
 }  // namespace warptime::machine

@@ -426,6 +426,7 @@ class Rises {
     if (is_known(load) && before.machine_place) return *load.machine_place < *before.machine_place;
     if (is_known(load) && before.is_run) return true;  // of which nothing is left
     if (before.stretch != load.stretch) return false;
+    // An estimate's order holds among calculation and loads; stores are passed as below.
     if ((before.is_run || before.loads) && load.machine_place && before.machine_place)
       return *load.machine_place < *before.machine_place;
     if (before.loads) return before.depth > load.depth || (before.stuck && !load.stuck);

@@ -8,7 +8,7 @@
 //          something else `step` multiplications apart: `words` 0: nothing, 1: atomic additions to one address, 2: loads of a
 //          line that L1 has, 3: loads of lines that it has not, 4: loads of shared memory, 5: stores to a line of its own.
 // Prints `kind,lines,words,step,rounds,blocks,threads,cycles`; cycles are those between the stores of two neighbouring warps
-// (warps), or between two stores of a warp. Each launch is made once, in the order of the lines, for Nsight Compute.
+// (warps), or between two stores of a warp; 0 beside others. Of a warp that stores to one word compilers leave the last store. Each launch is made once, in the order of the lines, for Nsight Compute.
 //   nvcc -O3 -std=c++17 -arch=sm_90 tests/hardware/shared_sectors.cu -o shared_sectors && ./shared_sectors
 #include <cstdio>
 #include <cstdlib>
