@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <thread>
+#include <unordered_map>
 
 #include "analyzer/compile/plain_name.h"
 #include "analyzer/compile/ptxas.h"
@@ -67,9 +68,8 @@ class Pipeline {
   Result<KernelAnalysis> analyze_kernel(const ChosenKernel& chosen, Diagnostics& warnings) const {
     // Instructions, with those of the device functions that are called; stack slots become registers.
     auto code = analysis::build_code(*module_, chosen.function, budget_of(chosen));
-    if (const auto made = machine_code_.find(std::string(module_->functions[chosen.function].name));
-        made != machine_code_.end())
-      code.know_arrays(!accesses_local_memory(made->second));
+    const auto* const assembled = machine_code_of(chosen);
+    if (assembled != nullptr) code.know_arrays(!accesses_local_memory(*assembled));
     // Basic blocks, dominators, loops; each loop gets one entry.
     auto cfg = analysis::build_cfg(code, ptx_name_);
     if (!cfg) return cfg.diagnostics();
@@ -77,10 +77,12 @@ class Pipeline {
     analysis::KernelFlow flow(std::move(code), std::move(*cfg), options_.block);
     // Instructions to periods, periods to the kernel program.
     std::optional<machine::Estimate> work;
-    if (options_.machine != AnalyzeOptions::Machine::none) work = work_of(chosen, flow);
+    if (options_.machine != AnalyzeOptions::Machine::none) work = work_of(flow, assembled);
     periods::LowerOptions lowering = lower_options(chosen);
-    if (work && lowering.machine_places.of_line.empty())
-      lowering.machine_places = places_of(flow.code, *work);
+    if (assembled != nullptr)
+      lowering.machine_places = places_of(flow.code, *assembled);
+    else if (work)
+      lowering.machine_places = {std::move(work->places), true};
     auto lowered = periods::lower(flow, lowering);
     if (!lowered) return lowered.diagnostics();
     warnings = std::move(lowered->diagnostics);
@@ -96,8 +98,7 @@ class Pipeline {
       kernel.lowered = std::make_shared<periods::Lowered>(std::move(*lowered));
       kernel.code = std::make_shared<analysis::KernelCode>(std::move(flow.code));
       kernel.cfg = std::make_shared<analysis::Cfg>(std::move(flow.cfg));
-      if (const auto made = machine_code_.find(kernel.program.provenance.symbol); made != machine_code_.end())
-        kernel.assembled = std::make_shared<machine::MachineKernel>(made->second);
+      if (assembled != nullptr) kernel.assembled = std::make_shared<machine::MachineKernel>(*assembled);
     }
     return kernel;
   }
@@ -113,9 +114,13 @@ class Pipeline {
     options.detail = options_.machine != AnalyzeOptions::Machine::none;
     options.classes = options_.classes;
     options.rearrange = options_.rearrange;
-    const auto assembled = machine_code_.find(std::string(module_->functions[chosen.function].name));
-    if (assembled != machine_code_.end()) options.machine_places = places_of(assembled->second);
     return options;
+  }
+
+  // nullptr: ptxas was not asked, or did not tell.
+  const machine::MachineKernel* machine_code_of(const ChosenKernel& chosen) const {
+    const auto found = machine_code_.find(std::string(module_->functions[chosen.function].name));
+    return found == machine_code_.end() ? nullptr : &found->second;
   }
 
   static bool accesses_local_memory(const machine::MachineKernel& kernel) {
@@ -124,27 +129,29 @@ class Pipeline {
     });
   }
 
-  static periods::MachinePlaces places_of(const machine::MachineKernel& kernel) {
-    periods::MachinePlaces places;
-    std::unordered_map<std::uint32_t, std::uint32_t> accesses;
+  static periods::MachinePlaces places_of(const analysis::KernelCode& code,
+                                          const machine::MachineKernel& kernel) {
+    std::unordered_map<std::uint32_t, std::uint32_t> firsts, accesses;  // addresses by PTX line
     for (const auto& ins : kernel.instructions) {
       if (ins.in_subroutine) continue;
-      places.of_line.try_emplace(ins.ptx_line, ins.address);
+      firsts.try_emplace(ins.ptx_line, ins.address);
       const std::string_view name = ins.opcode != nullptr ? ins.opcode->name : "";
       if (name == "LDG" || name == "LD" || name == "STG" || name == "ST")
         accesses.try_emplace(ins.ptx_line, ins.address);
     }
     // Of a load or a store, not of what computes its address.
-    for (const auto& [line, address] : accesses) places.of_line[line] = address;
-    return places;
-  }
-
-  static periods::MachinePlaces places_of(const analysis::KernelCode& code, const machine::Estimate& work) {
-    periods::MachinePlaces places;
-    places.expected = true;
+    for (const auto& [line, address] : accesses) firsts[line] = address;
+    // A line of a function that is inlined several times has several places.
     const auto& instructions = code.function().instructions;
-    for (std::size_t i = 0; i < work.places.size(); ++i)
-      if (work.places[i] != 0) places.of_line.try_emplace(instructions[i].line, work.places[i]);
+    std::unordered_map<std::uint32_t, int> copies;
+    for (const auto& ins : instructions) ++copies[ins.line];
+    periods::MachinePlaces places;
+    places.of_instruction.reserve(instructions.size());
+    for (const auto& ins : instructions) {
+      const auto found = firsts.find(ins.line);
+      places.of_instruction.push_back(found == firsts.end() || copies[ins.line] != 1 ? analysis::none
+                                                                                     : found->second);
+    }
     return places;
   }
 
@@ -199,11 +206,10 @@ class Pipeline {
     }
   }
 
-  machine::Estimate work_of(const ChosenKernel& chosen, const analysis::KernelFlow& flow) const {
-    const auto assembled = machine_code_.find(std::string(module_->functions[chosen.function].name));
+  machine::Estimate work_of(const analysis::KernelFlow& flow, const machine::MachineKernel* assembled) const {
     std::string used;
-    return assembled != machine_code_.end()
-               ? machine::counted(flow.code, flow.cfg, assembled->second, compiling::target_number(target()))
+    return assembled != nullptr
+               ? machine::counted(flow.code, flow.cfg, *assembled, compiling::target_number(target()))
                : machine::estimate(flow.code, flow.cfg, machine::table_of(target(), used));
   }
 

@@ -130,7 +130,7 @@ const CostTable& table_of(std::string_view target, std::string& used) {
 
 Estimate estimate(const analysis::KernelCode& code, const analysis::Cfg& cfg, const CostTable& table) {
   Estimate made = lower(code, cfg, Contexts(code, cfg), slow_paths(code, cfg), table, table.target);
-  add_cycles(code, cfg, table.target, made);
+  schedule_blocks(code, cfg, table.target, made);
   return made;
 }
 

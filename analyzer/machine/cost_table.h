@@ -57,7 +57,7 @@ struct Estimate {
   std::vector<LoopWork> loops;    // by loop of the control-flow graph; may be empty
   MachineWork once;               // of a warp, beside these: at the entry, before loops, and the exit
   std::vector<Spill> spills;      // part of `each`
-  // By instruction: its place in the machine code, from 1 on, as the list scheduler orders each block (list_schedule.h). 0: it
+  // By instruction: its rank in the machine code, as the list scheduler orders each block (list_schedule.h). analysis::none: it
   // has none, or is in a block that ptxas unrolls. Empty where the machine code is known.
   std::vector<std::uint32_t> places;
 };

@@ -113,19 +113,10 @@ class BlockSchedule {
     const bool slow_path = node.slots >= kWithSlowPath && has_slow_path(one);
     if (slow_path && !divides_floats(one)) add_fence(0);
     const bool argument = needs_argument(one, work);
-    if (argument) {
-      Node load;
-      load.slots = work[Pipe::adu];
-      load.latency = kArgument;
-      node.slots -= load.slots;
-      node.latency = std::max(kFixed, node.latency - kArgument * std::min(work[Pipe::adu], 1.0));
-      nodes_.push_back(load);
-      if (fence_ != kNone) edge(fence_, static_cast<std::uint32_t>(nodes_.size()) - 1, 1);
-    }
+    if (argument) add_argument(work, node);
     const auto own = static_cast<std::uint32_t>(nodes_.size());
     nodes_.push_back(node);
-    if (argument) edge(own - 1, own, kArgument);
-    if (divides) edge(own - 1, own, nodes_[own - 1].latency);
+    if (argument || divides) edge(own - 1, own, nodes_[own - 1].latency);
     connect(one, own);
     keep_order(one, own);
     if (slow_path) add_fence(kAroundSlowPath);
@@ -136,11 +127,27 @@ class BlockSchedule {
     if (ends && nodes_[own].slots > kVanishes) nodes_[own].slots += kBranchStall - 1;
   }
 
-  // Of an argument that it loads first, which waits for nothing.
+  // Whether it loads an argument first, which waits for nothing.
   static bool needs_argument(const ptx::Instruction& one, const MachineWork& work) {
     return one.info != nullptr && one.info->category == ptx::Category::arithmetic &&
            work[Pipe::adu] >= kVanishes && work.total() - work[Pipe::adu] >= kVanishes &&
            work[Pipe::xu] == 0 && work[Pipe::fp64] == 0;
+  }
+
+  void add_argument(const MachineWork& work, Node& rest) {
+    Node argument;
+    argument.slots = work[Pipe::adu];
+    argument.latency = kArgument;
+    rest.slots -= argument.slots;
+    rest.latency = std::max(kFixed, rest.latency - kArgument * std::min(work[Pipe::adu], 1.0));
+    add_behind_fence(argument);
+  }
+
+  std::uint32_t add_behind_fence(const Node& node) {
+    const auto own = static_cast<std::uint32_t>(nodes_.size());
+    nodes_.push_back(node);
+    if (fence_ != kNone) edge(fence_, own, 1);
+    return own;
   }
 
   // ptxas makes a branch of the path that few values take: what comes behind does not begin before it, and loads of memory
@@ -174,9 +181,7 @@ class BlockSchedule {
     reciprocal.latency = rest.latency - (rest.slots * kFixed + kRemainderGuards);
     rest.latency -= reciprocal.latency;
     rest.span = rest.latency - kFixed;
-    const auto own = static_cast<std::uint32_t>(nodes_.size());
-    nodes_.push_back(reciprocal);
-    if (fence_ != kNone) edge(fence_, own, 1);
+    const auto own = add_behind_fence(reciprocal);
     const auto& divisor = code_.operands()[one.first_operand + one.operand_count - 1];
     read(divisor, own, 0);
   }
@@ -500,13 +505,13 @@ std::int64_t copies_of(const analysis::Cfg& cfg, const Estimate& made, std::uint
 
 }  // namespace
 
-void add_cycles(const analysis::KernelCode& code, const analysis::Cfg& cfg, int target, Estimate& made) {
+void schedule_blocks(const analysis::KernelCode& code, const analysis::Cfg& cfg, int target, Estimate& made) {
   constexpr std::uint32_t longest = 20'000;  // instructions of copies
   constexpr std::uint32_t most =
       200'000;  // of a block: longer ones have no cycles, and the simulation takes chains
   BlockSchedule schedule(code, target, made);
   const auto size = static_cast<std::uint32_t>(code.function().instructions.size());
-  made.places.assign(size, 0);
+  made.places.assign(size, analysis::none);
   std::uint32_t place = 0;
   for (std::uint32_t b = 0; b < cfg.blocks.size(); ++b) {
     const std::uint32_t first = cfg.blocks[b].first, end = std::min(cfg.blocks[b].end, size);
@@ -518,7 +523,7 @@ void add_cycles(const analysis::KernelCode& code, const analysis::Cfg& cfg, int 
     const double cycles = schedule.cycles(first, end, copies) / static_cast<double>(copies);
     if (copies == 1)
       for (const std::uint32_t i : schedule.issued())
-        if (made.places[i] == 0) made.places[i] = ++place;
+        if (made.places[i] == analysis::none) made.places[i] = place++;
     for (std::uint32_t i = first; i < end; ++i)
       if (!code.silent(i)) made.each[i].cycles = cycles / shown;
   }

@@ -11,6 +11,6 @@ namespace warptime::machine {
 // that issues, of the instructions whose operands are there, the one with the longest chain behind it (Cooper and Torczon,
 // Engineering a Compiler, section 12.3), as long as there are registers for its result. A loop that ptxas unrolls is scheduled
 // with its copies side by side. A block's cycles are spread over its instructions alike. target: 90 of sm_90. Results of loads of memory count as there: items wait for them.
-void add_cycles(const analysis::KernelCode& code, const analysis::Cfg& cfg, int target, Estimate& made);
+void schedule_blocks(const analysis::KernelCode& code, const analysis::Cfg& cfg, int target, Estimate& made);
 
 }  // namespace warptime::machine

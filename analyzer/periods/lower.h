@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "analyzer/compile/compile.h"
@@ -39,8 +38,9 @@ struct Lowered {
 
 // Where instructions come in the machine code.
 struct MachinePlaces {
-  // By PTX line: of the first machine instruction that was made of it, or the first load; its address, or its rank.
-  std::unordered_map<std::uint32_t, std::uint32_t> of_line;
+  // By PTX instruction: the address or rank of the load or store that was made of it, else of the first of its machine
+  // instructions; analysis::none: of none, or of several copies. Empty: nothing is known.
+  std::vector<std::uint32_t> of_instruction;
   bool expected = false;  // by an estimate
 };
 

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -25,15 +24,12 @@ class Rises {
       : flow_(flow),
         uses_(uses),
         roles_(roles),
-        machine_places_(places.of_line),
+        machine_places_(places.of_instruction),
         expected_(places.expected),
         notes_(notes),
         stretches_(flow),
-        values_(flow.code.function().registers.size()) {
-    // A line of a function that is inlined several times has several places.
-    if (!places.of_line.empty())
-      for (const auto& ins : flow.code.function().instructions) ++copies_of_line_[ins.line];
-  }
+        computes_address_(flow.code.function().instructions.size()),
+        values_(flow.code.function().registers.size()) {}
 
   void write(Items& items) {
     for_each_item(items, [&](const Item& item) {
@@ -168,12 +164,9 @@ class Rises {
 
   std::optional<std::uint32_t> machine_place_of(const Item& item, const Place& place) const {
     if (machine_places_.empty()) return std::nullopt;
-    const auto& instructions = flow_.code.function().instructions;
     const auto at = [&](std::uint32_t i) -> std::optional<std::uint32_t> {
-      const auto found = machine_places_.find(instructions[i].line);
-      if (found == machine_places_.end() || copies_of_line_.at(instructions[i].line) != 1)
-        return std::nullopt;
-      return found->second;
+      if (machine_places_[i] == none) return std::nullopt;
+      return machine_places_[i];
     };
     if (place.access != none) return at(place.access);
     // An instruction of a run may have become part of another. What computes an address of a load behind it rises with that.
@@ -191,7 +184,6 @@ class Rises {
 
   // Notes which instructions of runs compute addresses of loads that come behind them in their stretch.
   void find_addresses(const Items& items) {
-    computes_address_.resize(flow_.code.function().instructions.size());
     std::unordered_set<std::uint32_t> wanted;  // registers
     std::uint32_t stretch = none;
     for (auto item = items.rbegin(); item != items.rend(); ++item) {
@@ -477,10 +469,9 @@ class Rises {
   const analysis::KernelFlow& flow_;
   const RegisterUses& uses_;
   const std::vector<InstructionRole>& roles_;
-  const std::unordered_map<std::uint32_t, std::uint32_t>& machine_places_;
-  const bool expected_;  // they are
+  const std::vector<std::uint32_t>& machine_places_;  // by instruction; empty: not known
+  const bool expected_;                               // they are
   const Notes& notes_;
-  std::unordered_map<std::uint32_t, int> copies_of_line_;  // where places are known
   Stretches stretches_;
   std::vector<bool> computes_address_;              // by instruction, where places are known
   std::vector<std::uint32_t> instruction_of_load_;  // by the load's number, less 1
