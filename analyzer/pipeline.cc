@@ -82,7 +82,7 @@ class Pipeline {
     if (assembled != nullptr)
       lowering.machine_places = places_of(flow.code, *assembled);
     else if (work)
-      lowering.machine_places = {std::move(work->places), true};
+      lowering.machine_places = {std::move(work->places), std::move(work->chains), true};
     auto lowered = periods::lower(flow, lowering);
     if (!lowered) return lowered.diagnostics();
     warnings = std::move(lowered->diagnostics);

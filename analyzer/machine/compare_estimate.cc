@@ -5,7 +5,7 @@
 //
 //   (nothing)       a line for each kernel, then the operations whose estimates are furthest off
 //   --kernel NAME   the kernel's PTX with the estimate, the truth, and the machine instructions of each line
-//   --cycles        each block: machine instructions and cycles of a warp on its own, estimated and true
+//   --cycles        each chain of blocks that is one to ptxas: machine instructions and cycles of a warp on its own, estimated and true
 //   --loops         each loop: what it looks like, and in which pieces ptxas executes it
 #include <fmt/format.h>
 
@@ -156,16 +156,22 @@ void list_loops(const std::string& file, const Subject& of) {
   }
 }
 
-// By block: machine instructions and cycles, estimated and true.
+// By chain of blocks: machine instructions and cycles, estimated and true.
 void list_cycles(const std::string& file, const Subject& of) {
-  for (std::uint32_t b = 0; b < of.cfg.blocks.size(); ++b) {
+  struct Both {
     MachineWork estimated, truly;
-    for (std::uint32_t i = of.cfg.blocks[b].first; i < of.cfg.blocks[b].end; ++i)
-      estimated.add(of.made.each[i]), truly.add(of.truth.each[i]);
-    fmt::print("{} {} {} {} {:.2f} {:.2f} {:.2f} {:.2f}\n", file, of.function.name, b,
-               static_cast<int>(of.cfg.blocks[b].loop), estimated.total(), truly.total(), estimated.cycles,
-               truly.cycles);
-  }
+  };
+  std::map<std::uint32_t, Both> chains;
+  for (std::uint32_t b = 0; b < of.cfg.blocks.size(); ++b)
+    for (std::uint32_t i = of.cfg.blocks[b].first; i < of.cfg.blocks[b].end; ++i) {
+      Both& chain = chains[of.made.chains[b]];
+      chain.estimated.add(of.made.each[i]);
+      chain.truly.add(of.truth.each[i]);
+    }
+  for (const auto& [first, both] : chains)
+    fmt::print("{} {} {} {} {:.2f} {:.2f} {:.2f} {:.2f}\n", file, of.function.name, first,
+               static_cast<int>(of.cfg.blocks[first].loop), both.estimated.total(), both.truly.total(),
+               both.estimated.cycles, both.truly.cycles);
 }
 
 void add(const std::string& file, const Subject& of, Totals& totals) {

@@ -128,16 +128,30 @@ const CostTable& table_of(std::string_view target, std::string& used) {
   return tables.emplace(used, std::move(*table)).first->second;
 }
 
+namespace {
+
+// What is predicated is executed wherever its branch is. The last block first: its branch may be in one that is predicated.
+void move_predicated(const analysis::Cfg& cfg, Estimate& made) {
+  for (auto one = made.predicated.rbegin(); one != made.predicated.rend(); ++one)
+    for (std::uint32_t i = cfg.blocks[one->block].first; i < cfg.blocks[one->block].end; ++i) {
+      made.each[one->branch].add(made.each[i]);
+      made.each[i] = {};
+    }
+}
+
+}  // namespace
+
 Estimate estimate(const analysis::KernelCode& code, const analysis::Cfg& cfg, const CostTable& table) {
   Estimate made = lower(code, cfg, Contexts(code, cfg), slow_paths(code, cfg), table, table.target);
   schedule_blocks(code, cfg, table.target, made);
+  move_predicated(cfg, made);
   return made;
 }
 
 Estimate counted(const analysis::KernelCode& code, const analysis::Cfg& cfg, const MachineKernel& kernel,
                  int target) {
   KernelWork work = work_of(code, cfg, kernel, target);
-  return {std::move(work.each), std::move(work.loops), work.once, std::move(work.spills), {}};
+  return {std::move(work.each), std::move(work.loops), work.once, std::move(work.spills), {}, {}, {}};
 }
 
 }  // namespace warptime::machine

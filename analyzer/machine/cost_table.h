@@ -52,6 +52,12 @@ const CostTable& table_of(std::string_view target, std::string& used);
 // What a table has behind the use of an instruction in such a loop: `@rolled`.
 std::string_view suffix_of(LoopKind loop);
 
+// A block that ptxas executes under a predicate, wherever the block is executed that ends with the branch.
+struct Predicated {
+  std::uint32_t block = 0;
+  std::uint32_t branch = 0;  // the instruction
+};
+
 struct Estimate {
   std::vector<MachineWork> each;  // of an execution, by instruction of the code's function
   std::vector<LoopWork> loops;    // by loop of the control-flow graph; may be empty
@@ -60,6 +66,9 @@ struct Estimate {
   // By instruction: its rank in the machine code, as the list scheduler orders each block (list_schedule.h). analysis::none: it
   // has none, or is in a block that ptxas unrolls. Empty where the machine code is known.
   std::vector<std::uint32_t> places;
+  std::vector<Predicated> predicated;
+  // By basic block: the first of those that the list scheduler takes for one. Empty as `places`.
+  std::vector<std::uint32_t> chains;
 };
 Estimate estimate(const analysis::KernelCode& code, const analysis::Cfg& cfg, const CostTable& table);
 // The same of what ptxas made of the kernel.

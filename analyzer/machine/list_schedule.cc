@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <queue>
 #include <utility>
 #include <vector>
@@ -68,10 +69,23 @@ class BlockSchedule {
   BlockSchedule(const analysis::KernelCode& code, int target, const Estimate& made)
       : code_(code), target_(target), made_(made) {
     for (const ptx::Register& one : code.function().registers) width_.push_back(registers_of_type(one.type));
+    definitions_.resize(width_.size());
+    for (const ptx::Instruction& one : code.function().instructions) {
+      if (is_store(one)) continue;
+      for (std::uint32_t o = 0; o < destinations(one); ++o)
+        visit_registers(code.operands(), registers(), code.operands()[one.first_operand + o], false,
+                        [&](std::uint32_t reg, bool in_address) { definitions_[reg] += in_address ? 0 : 1; });
+    }
   }
 
-  // Cycles of `copies` executions of instructions [first, end) one after the other.
-  double cycles(std::uint32_t first, std::uint32_t end, std::int64_t copies) {
+  // An instruction, and the branch under whose predicate it is executed.
+  struct Step {
+    std::uint32_t instruction = 0;
+    std::uint32_t branch = kNone;
+  };
+
+  // Cycles of `copies` executions of the instructions one after the other.
+  double cycles(const std::vector<Step>& steps, std::int64_t copies) {
     nodes_.clear();
     writer_.clear();
     values_.clear();
@@ -80,15 +94,14 @@ class BlockSchedule {
     fence_ = kNone;
     of_node_.clear();
     for (std::int64_t copy = 0; copy < copies; ++copy)
-      for (std::uint32_t i = first; i < end; ++i)
-        if (!code_.silent(i)) {
-          add(i, copy + 1 == copies);
-          of_node_.resize(nodes_.size(), i);
-        }
+      for (const Step& step : steps) {
+        add(step, copy + 1 == copies);
+        of_node_.resize(nodes_.size(), step.instruction);
+      }
     return schedule();
   }
 
-  // Of the last block: the instructions in the order in which they are issued.
+  // Of the last call: the instructions in the order in which they are issued.
   const std::vector<std::uint32_t>& issued() const { return issued_; }
 
  private:
@@ -96,9 +109,9 @@ class BlockSchedule {
 
   const ptx::Instruction& at(std::uint32_t i) const { return code_.function().instructions[i]; }
 
-  void add(std::uint32_t i, bool last_copy) {
-    const ptx::Instruction& one = at(i);
-    const MachineWork& work = made_.each[i];
+  void add(const Step& step, bool last_copy) {
+    const ptx::Instruction& one = at(step.instruction);
+    const MachineWork& work = made_.each[step.instruction];
     const bool ends = one.info != nullptr && one.info->is(ptx::ends_block);
     if (ends && !last_copy) return;
     Node node;
@@ -118,6 +131,10 @@ class BlockSchedule {
     nodes_.push_back(node);
     if (argument || divides) edge(own - 1, own, nodes_[own - 1].latency);
     connect(one, own);
+    if (step.branch != kNone && needs_predicate(one)) {
+      const ptx::Instruction& branch = at(step.branch);
+      if (branch.guard != ptx::no_index) read(code_.operands()[branch.guard], own, kBeforeGuard - kFixed);
+    }
     keep_order(one, own);
     if (slow_path) add_fence(kAroundSlowPath);
     if (one.info != nullptr && one.info->category == ptx::Category::barrier) {
@@ -125,6 +142,21 @@ class BlockSchedule {
       fence_ = own;
     }
     if (ends && nodes_[own].slots > kVanishes) nodes_[own].slots += kBranchStall - 1;
+  }
+
+  // Of what is behind a short branch: accesses to memory, and what writes to a register that others write to, too. The rest is
+  // executed in any case.
+  bool needs_predicate(const ptx::Instruction& one) const {
+    if (one.info == nullptr) return true;
+    const auto category = one.info->category;
+    if (category == ptx::Category::load || category == ptx::Category::atomic || is_store(one)) return true;
+    bool merges = false;
+    for (std::uint32_t o = 0; o < destinations(one); ++o)
+      visit_registers(code_.operands(), registers(), code_.operands()[one.first_operand + o], false,
+                      [&](std::uint32_t reg, bool in_address) {
+                        merges = merges || (!in_address && definitions_[reg] > 1);
+                      });
+    return merges;
   }
 
   // Whether it loads an argument first, which waits for nothing.
@@ -486,6 +518,7 @@ class BlockSchedule {
   std::vector<Node> nodes_;
   std::vector<std::uint32_t> of_node_, issued_;  // instructions
   std::vector<int> width_;                       // of the values of a PTX register, in registers of 32 bits
+  std::vector<int> definitions_;                 // of a PTX register
   std::vector<Value> values_;
   std::map<std::uint32_t, std::uint32_t> value_of_;  // by register: the last one
   std::map<std::uint32_t, std::uint32_t> writer_;    // by register: the node
@@ -494,13 +527,97 @@ class BlockSchedule {
   std::uint32_t fence_ = kNone;  // a barrier before
 };
 
-// How many iterations ptxas puts side by side; the block is all of the loop.
-std::int64_t copies_of(const analysis::Cfg& cfg, const Estimate& made, std::uint32_t block) {
+// Basic blocks that are one to ptxas: those that follow each other without another way in or out, and those behind short
+// branches, which it predicates.
+class Chains {
+ public:
+  Chains(const analysis::Cfg& cfg, const Estimate& made) : cfg_(cfg), branches_(cfg.blocks.size(), kNone) {
+    for (const Predicated& one : made.predicated) branches_[one.block] = one.branch;
+    first_.resize(cfg.blocks.size());
+    std::iota(first_.begin(), first_.end(), 0);
+    for (std::uint32_t b = 0; b < cfg.blocks.size(); ++b)
+      if (first_[b] == b && !is_behind_another(b))
+        for (const std::uint32_t block : from(b)) first_[block] = b;
+  }
+
+  // By block: the first of its chain.
+  const std::vector<std::uint32_t>& first() const { return first_; }
+
+  // The blocks in their order.
+  std::vector<std::uint32_t> from(std::uint32_t block) const {
+    std::vector<std::uint32_t> chain = {block};
+    for (std::uint32_t at = block; at != kNone && chain.size() < cfg_.blocks.size();) {
+      const auto sides = predicated_behind(at);
+      chain.insert(chain.end(), sides.begin(), sides.end());
+      at = joined_behind(at, sides);
+      if (at != kNone) chain.push_back(at);
+    }
+    return chain;
+  }
+
+  // The branch under whose predicate a block is executed; 0xffffffff: none.
+  std::uint32_t branch_of(std::uint32_t block) const { return branches_[block]; }
+
+ private:
+  static constexpr std::uint32_t kNone = 0xffffffff;
+
+  std::vector<std::uint32_t> predicated_behind(std::uint32_t block) const {
+    std::vector<std::uint32_t> sides;
+    for (const std::uint32_t next : cfg_.blocks[block].successors)
+      if (branches_[next] != kNone && branches_[next] + 1 == cfg_.blocks[block].end) sides.push_back(next);
+    return sides;
+  }
+
+  // Where all ways meet, if nothing else leads there.
+  std::uint32_t joined_behind(std::uint32_t block, const std::vector<std::uint32_t>& sides) const {
+    const auto& all = cfg_.blocks;
+    if (sides.empty() && all[block].successors.size() != 1) return kNone;
+    const std::uint32_t next = all[sides.empty() ? block : sides.front()].successors.front();
+    if (next == 0 || next == block || next == cfg_.exit() || all[next].loop != all[block].loop) return kNone;
+    if (branches_[next] != kNone || is_header(next)) return kNone;
+    const bool alone =
+        std::all_of(all[next].predecessors.begin(), all[next].predecessors.end(), [&](const auto from) {
+          return from == block || std::find(sides.begin(), sides.end(), from) != sides.end();
+        });
+    return alone ? next : kNone;
+  }
+
+  bool is_header(std::uint32_t block) const {
+    const std::uint32_t loop = cfg_.blocks[block].loop;
+    return loop != analysis::none && cfg_.loops[loop].header == block;
+  }
+
+  bool is_behind_another(std::uint32_t block) const {
+    if (branches_[block] != kNone) {
+      const auto& before = cfg_.blocks[block].predecessors;
+      return before.size() == 1 && branches_[block] + 1 == cfg_.blocks[before.front()].end;
+    }
+    const auto& before = cfg_.blocks[block].predecessors;
+    return std::any_of(before.begin(), before.end(), [&](const std::uint32_t from) {
+      const std::uint32_t entry = branches_[from] == kNone ? from : cfg_.blocks[from].predecessors.front();
+      return joined_behind(entry, predicated_behind(entry)) == block;
+    });
+  }
+
+  const analysis::Cfg& cfg_;
+  std::vector<std::uint32_t> branches_, first_;
+};
+
+// How many iterations ptxas puts side by side, where the chain of blocks is all of the loop.
+std::int64_t copies_of(const analysis::Cfg& cfg, const Estimate& made,
+                       const std::vector<std::uint32_t>& chain) {
   constexpr std::int64_t most = 8;
-  const std::uint32_t loop = cfg.blocks[block].loop;
-  if (loop == analysis::none || loop >= made.loops.size() || cfg.loops[loop].blocks.size() != 1) return 1;
+  const std::uint32_t loop = cfg.blocks[chain.front()].loop;
+  if (loop == analysis::none || loop >= made.loops.size() || cfg.loops[loop].blocks.size() != chain.size() ||
+      cfg.loops[loop].header != chain.front())
+    return 1;
   const auto& pieces = made.loops[loop].pieces;
   return pieces.empty() ? 1 : std::clamp<std::int64_t>(pieces.front().iterations, 1, most);
+}
+
+// A branch to another block of the chain.
+bool leads_on(const ptx::Instruction& one) {
+  return one.info != nullptr && one.info->category == ptx::Category::branch;
 }
 
 }  // namespace
@@ -510,22 +627,29 @@ void schedule_blocks(const analysis::KernelCode& code, const analysis::Cfg& cfg,
   constexpr std::uint32_t most =
       200'000;  // of a block: longer ones have no cycles, and the simulation takes chains
   BlockSchedule schedule(code, target, made);
+  const Chains chains(cfg, made);
+  made.chains = chains.first();
   const auto size = static_cast<std::uint32_t>(code.function().instructions.size());
   made.places.assign(size, analysis::none);
   std::uint32_t place = 0;
+  std::vector<BlockSchedule::Step> steps;
   for (std::uint32_t b = 0; b < cfg.blocks.size(); ++b) {
-    const std::uint32_t first = cfg.blocks[b].first, end = std::min(cfg.blocks[b].end, size);
-    std::uint32_t shown = 0;
-    for (std::uint32_t i = first; i < end; ++i) shown += code.silent(i) ? 0 : 1;
-    if (shown == 0 || shown > most) continue;
+    if (made.chains[b] != b) continue;
+    const std::vector<std::uint32_t> chain = chains.from(b);
+    steps.clear();
+    for (const std::uint32_t block : chain)
+      for (std::uint32_t i = cfg.blocks[block].first; i < std::min(cfg.blocks[block].end, size); ++i)
+        if (!code.silent(i) && (block == chain.back() || !leads_on(code.function().instructions[i])))
+          steps.push_back({i, chains.branch_of(block)});
+    if (steps.empty() || steps.size() > most) continue;
+    const auto shown = static_cast<std::int64_t>(steps.size());
     const std::int64_t copies =
-        std::max<std::int64_t>(1, std::min<std::int64_t>(copies_of(cfg, made, b), longest / shown));
-    const double cycles = schedule.cycles(first, end, copies) / static_cast<double>(copies);
+        std::max<std::int64_t>(1, std::min(copies_of(cfg, made, chain), longest / shown));
+    const double cycles = schedule.cycles(steps, copies) / static_cast<double>(copies);
     if (copies == 1)
       for (const std::uint32_t i : schedule.issued())
         if (made.places[i] == analysis::none) made.places[i] = place++;
-    for (std::uint32_t i = first; i < end; ++i)
-      if (!code.silent(i)) made.each[i].cycles = cycles / shown;
+    for (const auto& step : steps) made.each[step.instruction].cycles = cycles / static_cast<double>(shown);
   }
 }
 

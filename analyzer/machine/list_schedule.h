@@ -7,7 +7,8 @@
 
 namespace warptime::machine {
 
-// Sets MachineWork::cycles of `made.each`, and `made.places`. Each basic block is scheduled as ptxas does it: a list scheduler
+// Sets MachineWork::cycles of `made.each`, `made.places` and `made.chains`. Each basic block, with those behind short branches
+// (`made.predicated`), is scheduled as ptxas does it: a list scheduler
 // that issues, of the instructions whose operands are there, the one with the longest chain behind it (Cooper and Torczon,
 // Engineering a Compiler, section 12.3), as long as there are registers for its result. A loop that ptxas unrolls is scheduled
 // with its copies side by side. A block's cycles are spread over its instructions alike. target: 90 of sm_90. Results of loads of memory count as there: items wait for them.

@@ -175,7 +175,7 @@ class Lowering {
     if (target_ >= 90) made_.once[Pipe::adu] += 1;  // LDC R1, the stack
     if (target_ < 90) made_.once[Pipe::fma] += 1;   // MOV R1
     for (std::uint32_t loop = 0; loop < cfg_.loops.size(); ++loop) lower_loop(loop);
-    move_predicated();
+    note_branches();
     return std::move(made_);
   }
 
@@ -1596,17 +1596,10 @@ class Lowering {
     return 0;
   }
 
-  // What is predicated is executed wherever its branch is.
-  void move_predicated() {
-    for (std::uint32_t b = cfg_.blocks.size(); b-- > 0;) {
-      if (!short_.contains(b) || block_is_dead(b)) continue;
-      const std::uint32_t branch = branch_of(branching_to(b));
-      if (branch == no_index) continue;
-      for (std::uint32_t i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i) {
-        made_.each[branch].add(made_.each[i]);
-        made_.each[i] = {};
-      }
-    }
+  void note_branches() {
+    for (const std::uint32_t b : short_)
+      if (const std::uint32_t branch = branch_of(branching_to(b)); !block_is_dead(b) && branch != no_index)
+        made_.predicated.push_back({b, branch});
   }
 
   // ---- loops

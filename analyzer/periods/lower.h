@@ -41,6 +41,8 @@ struct MachinePlaces {
   // By PTX instruction: the address or rank of the load or store that was made of it, else of the first of its machine
   // instructions; analysis::none: of none, or of several copies. Empty: nothing is known.
   std::vector<std::uint32_t> of_instruction;
+  // By basic block: the first of those that are one to ptxas (machine::Estimate::chains). Empty: each is its own.
+  std::vector<std::uint32_t> chains;
   bool expected = false;  // by an estimate
 };
 

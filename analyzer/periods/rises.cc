@@ -27,7 +27,7 @@ class Rises {
         machine_places_(places.of_instruction),
         expected_(places.expected),
         notes_(notes),
-        stretches_(flow),
+        stretches_(flow, places.chains),
         computes_address_(flow.code.function().instructions.size()),
         values_(flow.code.function().registers.size()) {}
 
@@ -482,10 +482,15 @@ class Rises {
 
 }  // namespace
 
-Stretches::Stretches(const analysis::KernelFlow& flow) : flow_(flow) {
+Stretches::Stretches(const analysis::KernelFlow& flow, const std::vector<std::uint32_t>& chains)
+    : flow_(flow) {
   const auto& blocks = flow.cfg.blocks;
   first_.resize(blocks.size());
   for (std::uint32_t b = 0; b < blocks.size(); ++b) {
+    if (!chains.empty() && chains[b] < b) {
+      first_[b] = first_[chains[b]];
+      continue;
+    }
     auto first = b;
     for (std::size_t steps = 0; steps < blocks.size(); ++steps) {
       const auto& before = blocks[first].predecessors;

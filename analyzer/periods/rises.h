@@ -14,8 +14,8 @@ namespace warptime::periods {
 // Straight-line code: blocks that follow each other without another way in or out.
 class Stretches {
  public:
-  // `flow` must outlive it.
-  explicit Stretches(const analysis::KernelFlow& flow);
+  // `flow` must outlive it. chains: MachinePlaces::chains, whose blocks are one stretch, too.
+  explicit Stretches(const analysis::KernelFlow& flow, const std::vector<std::uint32_t>& chains = {});
   // The number of the stretch of an instruction; analysis::none: of no block.
   std::uint32_t of(std::uint32_t instruction) const;
 
