@@ -181,6 +181,26 @@ TEST(Rises, NoMoreLoadsThanThereAreRegistersFor) {
   EXPECT_THAT(items(12), testing::Not(testing::HasSubstr("rises 8")));
 }
 
+// Both blocks behind short branches are predicated, and all is one block to ptxas. What takes long is branched around.
+TEST(Rises, PastShortBranches) {
+  const std::string code =
+      "mov.u32 %r2, %tid.x;\n"
+      "setp.lt.s32 %p1, %r2, 7;\n"
+      "@%p1 bra SECOND;\n"
+      "ld.global.f32 %f1, [%d1];\n"
+      "{0} %f2, %f1, %f2;\n"
+      "SECOND:\n"
+      "setp.lt.s32 %p2, %r2, 9;\n"
+      "@%p2 bra JOIN;\n"
+      "ld.global.f32 %f3, [%d1+64];\n"
+      "add.f32 %f2, %f3, %f2;\n"
+      "JOIN:\n"
+      "st.global.f32 [%d2], %f2;\n";
+  EXPECT_THAT(items_of(fmt::format(fmt::runtime(code), "add.f32")), testing::HasSubstr("load rises 3"));
+  EXPECT_THAT(items_of(fmt::format(fmt::runtime(code), "div.rn.f32")),
+              testing::Not(testing::HasSubstr("rises")));
+}
+
 // An index and what it leads to: both indices are loaded first.
 TEST(Rises, LoadsThatWaitForOthersStayBehindThoseThatDoNot) {
   EXPECT_EQ(items_of("ld.global.u32 %r2, [%d1];\n"
