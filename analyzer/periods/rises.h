@@ -30,7 +30,7 @@ class Stretches {
 // differ by a constant, nor past an atomic or a barrier; past no more than one store where something waits for loads that
 // cannot pass the stores. The load needs what its address needs. Where the machine code is known (`places`), its
 // order decides, also past branches that ptxas makes predicates of; where its order is expected, it says which calculation the
-// load passes. What computes a load's address rises with it. Runs of calculation are
+// load passes, and which short branches. What computes a load's address rises with it. Runs of calculation are
 // cut where the straight-line code of a load begins.
 void write_rises(const analysis::KernelFlow& flow, const RegisterUses& uses,
                  const std::vector<InstructionRole>& roles, const MachinePlaces& places, const Notes& notes,

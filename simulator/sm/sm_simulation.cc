@@ -722,7 +722,7 @@ class SmRunner {
     }
     if (item.machine && item.machine->cycles > 0)
       done.later({start + item.machine->cycles, SmWait::chain});
-    else if (detail != nullptr && detail->chain)
+    else if (detail != nullptr && detail->chain && !(cycles_known_ && item.machine))
       done.later({start + *detail->chain, SmWait::chain});
     if (access == nullptr || !access->continues) run_.counts.instructions += instructions;
     if (access != nullptr && !step.skipped) memory_access(warp, step, *access, start);

@@ -413,7 +413,7 @@ class ReferenceSm {
     }
     if (item.machine && item.machine->cycles > 0)
       done = std::max(done, start + item.machine->cycles);
-    else if (detail != nullptr && detail->chain)
+    else if (detail != nullptr && detail->chain && !(cycles_known_ && item.machine))
       done = std::max(done, start + *detail->chain);
     if (access == nullptr || !access->continues)
       run_.counts.instructions += static_cast<double>(step.instructions);
