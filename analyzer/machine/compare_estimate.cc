@@ -5,7 +5,8 @@
 //
 //   (nothing)       a line for each kernel, then the operations whose estimates are furthest off
 //   --kernel NAME   the kernel's PTX with the estimate, the truth, and the machine instructions of each line
-//   --cycles        each chain of blocks that is one to ptxas: machine instructions and cycles of a warp on its own, estimated and true
+//   --cycles        each chain of blocks that is one to ptxas: machine instructions and cycles of a warp on its own, estimated
+//                   and true
 //   --loops         each loop: what it looks like, and in which pieces ptxas executes it
 #include <fmt/format.h>
 

@@ -130,11 +130,11 @@ const CostTable& table_of(std::string_view target, std::string& used) {
 
 namespace {
 
-// What is predicated is executed wherever its branch is. The last block first: its branch may be in one that is predicated.
+// What is predicated is executed wherever its branch is. That is in no predicated block: those have one successor.
 void move_predicated(const analysis::Cfg& cfg, Estimate& made) {
-  for (auto one = made.predicated.rbegin(); one != made.predicated.rend(); ++one)
-    for (std::uint32_t i = cfg.blocks[one->block].first; i < cfg.blocks[one->block].end; ++i) {
-      made.each[one->branch].add(made.each[i]);
+  for (const Predicated& one : made.predicated)
+    for (std::uint32_t i = cfg.blocks[one.block].first; i < cfg.blocks[one.block].end; ++i) {
+      made.each[one.branch].add(made.each[i]);
       made.each[i] = {};
     }
 }
