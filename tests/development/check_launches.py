@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Compares the launches that warptime finds in the programs of this folder with those that were measured on a GPU
-(data/development/h100_cold.csv): kernel, grid and block, in their order. Every third program at its first size, or,
+(data/development/h100_cold.csv): kernel, grid and block, in their order. Every ninth program at its first size, or,
 with --all, every one at all sizes; programs of which nothing was measured are left out.
 
     check_launches.py WARPTIME [--all]
@@ -70,7 +70,7 @@ def main():
         first = program not in seen
         if first:
             seen.append(program)
-        if everything or (first and len(seen) % 3 == 1):
+        if everything or (first and len(seen) % 9 == 1):
             todo.append((program, size, values))
     right, wrong, not_measured = 0, 0, 0
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
