@@ -73,9 +73,10 @@ constexpr double kLoneStoreCycles = 1.8;
 // While this SM asks for less than its share, others take more, and it takes more later: cycles of the share of the memory's and of
 // L2's bandwidth that it can have left over. SMs begin in step, and drift apart: no more than this part of the time so far.
 constexpr double kMemoryLeft = 2000, kL2Left = 1000, kDrift = 1.0 / 8;
-// Cycles from a block's end until another can begin in its place: on an H100 540 from the last instruction of a block that has
-// the SM alone to the first one of the next (tests/hardware/small_launches.cu), of which 400 beside what starts them.
-constexpr double kPlaceIsFree = 400;
+// Cycles from a block's end until another can begin in its place, and for each warp of it; from one of its warps to the next
+// (data/hardware/h100_block_turns.csv: 411 to 613 from the last look at the clock to the next block's first, of which some 30 are
+// the end of the kernel, and 2 for each warp).
+constexpr double kPlaceIsFree = 375, kPlaceOfWarp = 4.5, kWarpStart = 2.2;
 // Of L2's latency: half of the difference between its nearest and its farthest slice, and what the SM whose loads take longest
 // takes longer than the mean of all, which a launch on all SMs ends with (data/hardware/h100_sm_latencies.csv).
 constexpr double kSliceWay = 0.28, kFarthest = 0.07;
@@ -816,7 +817,7 @@ class SmRunner {
     free_.push_back(index);
     if (block->running == 0) {
       drains_ = next_block_ >= end_block_;
-      at.time += kPlaceIsFree;
+      at.time += kPlaceIsFree + kPlaceOfWarp * static_cast<double>(warps_per_block_);
       places_for_blocks_.push_back({at, executing_, executing_pipe_});
       return;
     }
@@ -1594,11 +1595,23 @@ class SmRunner {
 
   // Cycles by which the way to the slice of L2 that has a line is longer than the mean of all SMs and slices.
   double way_to_slice(std::int64_t line) {
+    const auto [array, place] = place_of(line);
+    return figures_.sm_way + figures_.slice_way * slice_distance(array, place);
+  }
+
+  // The same for a line that memory gives.
+  double way_to_memory(std::int64_t line) {
+    const auto [array, place] = place_of(line);
+    return figures_.sm_way + figures_.memory_latency * memory_distance(array, place);
+  }
+
+  // The array of a line, and how many lines it is behind the first one that was read of it.
+  std::pair<std::int64_t, std::int64_t> place_of(std::int64_t line) {
     const std::int64_t place = line >> kArrayShift;
     if (place != last_read_.first)
       last_read_ = *first_read_.try_emplace(place, std::ssize(first_read_), line).first;
     const auto [array, first] = last_read_.second;
-    return figures_.sm_way + figures_.slice_way * slice_distance(array, line - first);
+    return {array, line - first};
   }
 
   // L2 keeps whole lines, in the order in which they were used last: it has one no more if as much as it holds has come since
@@ -1652,7 +1665,7 @@ class SmRunner {
     line.fresh |= bit;
     const double crowd = at_memory(there.time, first_of_pair ? 2 * apart_at_memory_ : 0);
     there.later({memory_free_, SmWait::memory});
-    return after(figures_.memory_latency + distance + crowd);
+    return after(figures_.memory_latency + way_to_memory(address) + crowd);
   }
 
   static const AccessProfile* profile_of(const WarpTrace::Step& step) {
@@ -2035,7 +2048,7 @@ SmFigures sm_figures(const Gpu& gpu, const Occupancy& occupancy, std::int64_t th
   figures.barrier_warp_cycles = (timing.barrier_1024_cycles.value_or(77.4) - barrier_32) / 31;
   figures.barrier_latency = barrier_32 - figures.barrier_warp_cycles;
   figures.block_start_cycles = clock_mhz * sms / timing.block_starts_128_per_us.value_or(12.6 * all_sms);
-  figures.warp_start_cycles = 8.6;  // of blocks of 1,024 threads with many registers
+  figures.warp_start_cycles = kWarpStart;
   figures.atomic_thread_cycles = clock_mhz / timing.atomic_one_address_per_us.value_or(1365);
   // data/hardware/h100_memory_rates.csv: `constant_ways`.
   figures.constant_latency = 44;

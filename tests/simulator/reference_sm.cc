@@ -364,7 +364,8 @@ class ReferenceSm {
     left_places_.push_back(warp.place);
     Block& block = *warp.block;
     if (--block.running == 0) {
-      free_places_.push_back(time + kUntilFree);
+      free_places_.push_back(time +
+                             (kUntilFree + kUntilWarpFree * static_cast<double>(size_.warps_per_block())));
     } else {
       if (!block.waiting.empty()) block.opens = std::max(block.opens, time);
       open_barrier(block);
@@ -459,8 +460,8 @@ class ReferenceSm {
   // ---- Levels of memory.
 
   static constexpr double kLongestQueue = 500;
-  static constexpr double kUntilFree = 400;  // a block's place
-  static constexpr double kSpan = 8000;      // over which use is averaged
+  static constexpr double kUntilFree = 375, kUntilWarpFree = 4.5;  // a block's place
+  static constexpr double kSpan = 8000;                            // over which use is averaged
 
   void access_memory(Warp& warp, const Step& step, const MemoryAccess& access, double start) {
     ++run_.accesses;
@@ -718,7 +719,9 @@ class ReferenceSm {
     if (!memory_has_it_) return turn + (figures_.l2_latency + way + l2_crowd());
     of_memory_.insert({address, sector});
     const double crowd = turn_at_memory(turn, first ? 2 * apart_ : 0);
-    return std::max(turn, memory_free_) + (figures_.memory_latency + way + crowd);
+    const double to_memory =
+        figures_.sm_way + figures_.memory_latency * memory_distance(array, address - line);
+    return std::max(turn, memory_free_) + (figures_.memory_latency + to_memory + crowd);
   }
 
   bool is_whole_at_l2(std::int64_t address, int sector) const {
