@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "simulator/base/mixed_bits.h"
 #include "simulator/program/launch_variable.h"
 
 namespace warptime {
@@ -396,11 +397,7 @@ bool WarpTrace::draw(double share) {
 
 double WarpTrace::random() {
   random_ += 0x9e3779b97f4a7c15U;  // splitmix64 (Steele, Lea, Flood 2014)
-  std::uint64_t z = random_;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-  z ^= z >> 31;
-  return static_cast<double>(z >> 11) * 0x1p-53;
+  return share_of_bits(mixed_bits(random_));
 }
 
 std::int64_t WarpTrace::drawn_iterations(const TraceNode& node) {

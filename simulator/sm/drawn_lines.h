@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "simulator/base/mixed_bits.h"
 #include "simulator/program/access_profile.h"
 #include "simulator/program/warp_trace.h"
 
@@ -24,7 +25,7 @@ class RandomNumbers {
     state_ ^= state_ << 17;
     return state_;
   }
-  double share() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+  double share() { return share_of_bits(next()); }
   // A whole number that is `mean` on average.
   std::int64_t near(double mean) {
     const auto whole = static_cast<std::int64_t>(mean);

@@ -3,18 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "simulator/base/mixed_bits.h"
+
 namespace warptime {
 
 namespace {
 
 constexpr std::size_t kWays = 8;  // of a set
-
-// The finalizer of SplitMix64 (Steele, Lea, Flood 2014, "Fast splittable pseudorandom number generators").
-std::uint64_t mixed(std::uint64_t value) {
-  value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9U;
-  value = (value ^ value >> 27) * 0x94d049bb133111ebU;
-  return value ^ value >> 31;
-}
 
 }  // namespace
 
@@ -31,7 +26,7 @@ SectorCache::SectorCache(std::size_t lines, std::size_t places) : most_(std::max
 
 std::size_t SectorCache::first_place_of(std::int64_t address) const {
   const auto line = static_cast<std::uint64_t>(address);
-  return (line + mixed(line / sets_)) % sets_ * ways_;
+  return (line + mixed_bits(line / sets_)) % sets_ * ways_;
 }
 
 void SectorCache::unlink(std::size_t place) {

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "simulator/base/mixed_bits.h"
+
 namespace warptime {
 
 // Of a line of an array, -1 (nearest) to 1 (farthest), evenly spread. array: counted in the order in which the SM first read
@@ -24,15 +26,12 @@ inline double memory_distance(std::int64_t array, std::int64_t line) {
   constexpr double near_share = 0.44, near = -0.18, far = 0.075, near_spread = 0.04, far_spread = 0.06;
   constexpr double busy_share = 0.11, busy_least = 0.15, busy_most = 0.6;
   constexpr std::uint64_t root_of_two = 0x6a09e667f3bcc909, first = 0xb851eb851eb851ec;  // 0.72: far
-  const auto to_share = [](std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; };
-  const double part = to_share(first + root_of_two * static_cast<std::uint64_t>(5 * array + (line >> 5)));
+  const double part =
+      share_of_bits(first + root_of_two * static_cast<std::uint64_t>(5 * array + (line >> 5)));
   const auto mixed = [&](std::int64_t place) {
-    std::uint64_t bits = static_cast<std::uint64_t>(place) ^ static_cast<std::uint64_t>(array) << 48;
-    bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9;
-    bits = (bits ^ bits >> 27) * 0x94d049bb133111eb;
-    return bits ^ bits >> 31;
+    return mixed_bits(static_cast<std::uint64_t>(place) ^ static_cast<std::uint64_t>(array) << 48);
   };
-  const double within = 2 * to_share(mixed(line)) - 1, busy = to_share(mixed(line >> 2) << 17);
+  const double within = 2 * share_of_bits(mixed(line)) - 1, busy = share_of_bits(mixed(line >> 2) << 17);
   const double way = part < near_share ? near + near_spread * within : far + far_spread * within;
   return busy < busy_share ? way + busy_least + (busy_most - busy_least) * busy / busy_share : way;
 }

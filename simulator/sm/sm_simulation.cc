@@ -1646,8 +1646,6 @@ class SmRunner {
   Completion read_from_l2(std::int64_t address, int sector, double time, bool stored, double turns) {
     Completion there = from_l2(time, options_.reads_at_l2 * turns);
     l2_write_free_ += options_.reads_at_l2 * turns * figures_.l2_sector_cycles;
-    const double distance = way_to_slice(address);
-    const double latency = (stored ? figures_.stored_latency : figures_.l2_latency) + distance + l2_crowd();
     // What took longer: to get its turn, or the way.
     const auto after = [&](double way) {
       const SmWait turn = there.because == SmWait::latency ? l1_backlog_.because() : there.because;
@@ -1655,13 +1653,16 @@ class SmRunner {
     };
     SectorMap::Line& line = read_[address];
     use_at_l2(line);
+    const auto from_slice = [&](double latency) {
+      return after(latency + way_to_slice(address) + l2_crowd());
+    };
     const auto bit = static_cast<std::uint8_t>(1 << sector);
     if (is_whole(line, sector)) {
       read_changed(line, bit, there.time);
-      return after(latency);
+      return from_slice(stored ? figures_.stored_latency : figures_.l2_latency);
     }
     const bool first_of_pair = comes_from_memory(line, sector);
-    if (!memory_now_) return after(figures_.l2_latency + distance + l2_crowd());
+    if (!memory_now_) return from_slice(figures_.l2_latency);
     line.fresh |= bit;
     const double crowd = at_memory(there.time, first_of_pair ? 2 * apart_at_memory_ : 0);
     there.later({memory_free_, SmWait::memory});

@@ -54,9 +54,7 @@ TEST_P(WholeLaunch, IsWhatEveryWarpExecutes) {
       const WarpProgram warps(kernel.program);
       const auto loaded = load_text(source->ptx, kernel.program.provenance.symbol);
       ASSERT_TRUE(loaded);
-      for (std::size_t of_grid = 0; of_grid < grids.size(); ++of_grid) {
-        if (!every_grid && of_grid != index % grids.size()) continue;
-        const Dimensions& grid = grids[of_grid];
+      for (const Dimensions& grid : every_grid ? grids : std::vector{grids[index % grids.size()]}) {
         for (const int w : {37}) {
           const int n = w * 11;
           SCOPED_TRACE(fmt::format("{}, block {}x{}x{}, grid {}x{}x{}, w = {}",

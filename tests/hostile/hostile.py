@@ -102,7 +102,7 @@ def main():
     print(f"{len(cases)} inputs in {time.monotonic() - begin:.0f} s")
     status = 1 if broken or not cases else 0
     page = given.update or given.check
-    if page and not given.only and (given.every == 1 or given.check):
+    if page and not given.only and (given.every == 1 or not given.update):
         numbers = {kind: len(some) for kind, some in of_kinds.items()}
         text = pathlib.Path(page).read_text(encoding="utf-8")
         wanted = with_table(text, table(tallies, numbers))
