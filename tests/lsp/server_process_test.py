@@ -67,6 +67,12 @@ __global__ void few_warps(const float* x, float* y)
 """
 
 
+def long_kernel():
+    """A kernel that takes clang many seconds."""
+    body = "\n".join("v = v * x[%d] + sqrtf(v) / (v + %d.0f);" % (i, i) for i in range(20_000))
+    return "__global__ void k(float* x) { float v = 0;\n" + body + "\nx[0] = v; }\n"
+
+
 class ServerProcess(unittest.TestCase):
     def setUp(self):
         self.client = Client(WARPTIME)
@@ -176,8 +182,7 @@ int main() { float *x = 0, *y = 0; int n = 4096; sum<<<n / 128, 128>>>(n, 4, x, 
         self.tearDown()
         self.client = Client(WARPTIME, "--max-time", "1")
         self.client.initialize()
-        body = "\n".join("v = v * x[%d] + sqrtf(v) / (v + %d.0f);" % (i, i) for i in range(20_000))
-        self.client.open(URI, "__global__ void k(float* x) { float v = 0;\n" + body + "\nx[0] = v; }\n")
+        self.client.open(URI, long_kernel())
         findings = self.client.wait_for_findings(URI, lambda all: len(all) > 0, 60)
         self.assertRegex(findings[0]["message"], r"takes longer than")
         self.client.change(URI, 2, [{"text": "no longer\n"}])
@@ -186,18 +191,19 @@ int main() { float *x = 0, *y = 0; int n = 4096; sum<<<n / 128, 128>>>(n, 4, x, 
     def test_the_death_of_an_analysis_is_survived(self):
         self.client.open(URI, SUM)
         self.final_lenses()
-        self.client.change(URI, 2, [{"text": SUM + "\n" * 3 + SUM.replace("sum", "other")}])
+        # An analysis of seconds, so that it cannot end between being found and being killed.
+        self.client.change(URI, 2, [{"text": long_kernel()}])
         children = []
         for _ in range(2000):
             children = subprocess.run(["ps", "--ppid", str(self.client.process.pid), "-o", "pid="],
                                       capture_output=True, text=True, check=False).stdout.split()
             if children:
                 break
+        self.assertNotEqual(children, [])
         for child in children:
             os.kill(int(child), signal.SIGKILL)
-        if children:
-            findings = self.client.wait_for_findings(URI, lambda all: any(one["code"] == "analysis" for one in all))
-            self.assertIn("by a signal", findings[-1]["message"])
+        findings = self.client.wait_for_findings(URI, lambda all: any(one["code"] == "analysis" for one in all))
+        self.assertIn("by a signal", findings[-1]["message"])
         self.client.change(URI, 3, [{"text": SUM}])
         self.final_lenses()
 
