@@ -420,22 +420,26 @@ class RangeExpression::Evaluation {
     return between(0, 1, difference.dimensions());
   }
 
+  // a - b; where it does not fit, its signs.
+  ValueRange difference(const ValueRange& a, const ValueRange& b) const {
+    ValueRange less = sum(a, b, -1, counts_);  // what is linear in both cancels
+    if (less.known) return less;
+    return between(a.low < b.high    ? -1
+                   : a.low == b.high ? 0
+                                     : 1,
+                   a.high < b.low    ? -1
+                   : a.high == b.low ? 0
+                                     : 1,
+                   a.dimensions() | b.dimensions());
+  }
+
   ValueRange comparison(Operator op, const ValueRange& a, const ValueRange& b) {
     if (a.is_single() && b.is_single()) {
       std::int64_t value = 0;
       arithmetic::binary(op, a.low, b.low, value);
       return ValueRange(value);
     }
-    ValueRange less = sum(a, b, -1, counts_);  // what is linear in both cancels
-    if (!less.known) {
-      less = between(a.low < b.high    ? -1
-                     : a.low == b.high ? 0
-                                       : 1,
-                     a.high < b.low    ? -1
-                     : a.high == b.low ? 0
-                                       : 1,
-                     a.dimensions() | b.dimensions());
-    }
+    const ValueRange less = difference(a, b);
     switch (op) {
       case Operator::less:
         return truth(less.high < 0, less.low >= 0, less);
@@ -464,9 +468,11 @@ class RangeExpression::Evaluation {
   }
 
   ValueRange least_or_most(Operator op, const ValueRange& a, const ValueRange& b) {
-    const ValueRange first = comparison(Operator::less_equal, a, b);
-    if (first.is_single()) return (first.low != 0) == (op == Operator::minimum) ? a : b;
     const bool least = op == Operator::minimum;
+    const ValueRange less = difference(a, b);
+    if (less.high <= 0) return least ? a : b;
+    if (less.low >= 0) return least ? b : a;  // where they are the same, it is either
+    if (obstacles_ != nullptr) obstacles_->differences.push_back(less);
     return between(least ? std::min(a.low, b.low) : std::max(a.low, b.low),
                    least ? std::min(a.high, b.high) : std::max(a.high, b.high),
                    a.dimensions() | b.dimensions());
