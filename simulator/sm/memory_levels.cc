@@ -275,7 +275,7 @@ class RunsOfLaunch {
   void add_options(const SmOptions& options, LaunchSignature& signature) const {
     for (const double figure :
          {options.from_memory, options.new_at_l2, options.reads_at_l2, options.to_memory, options.atomic_sms,
-          options.active_sms, options.begin, options.random_bytes_at_l2, options.bytes_at_l2,
+          options.active_sms, options.even_instructions, options.left_sms, options.begin, options.random_bytes_at_l2, options.bytes_at_l2,
           options.written_back_bytes, options.mixed, figures_.memory_sector_cycles, figures_.l2_sector_cycles,
           figures_.block_start_cycles, static_cast<double>(figures_.l1_bytes)})
       signature.add(std::bit_cast<std::uint64_t>(figure));
@@ -303,6 +303,7 @@ void simulate_rest(RunsOfLaunch& runs, SmOptions options, double instructions, S
   const double seen = ratio(run.counts.instructions, instructions), left = 1 - seen;
   if (run.complete || left < least || !(run.second_half.instructions > 0)) return;
   options.most_accesses /= parts;
+  const double even = options.even_instructions;
   const double length = seen / parts, each = left / parts;  // of their work, about; of what a part stands for
   run.second_half = {};
   run.second_half_cycles = 0;
@@ -311,6 +312,7 @@ void simulate_rest(RunsOfLaunch& runs, SmOptions options, double instructions, S
   for (std::int64_t part = 0; part < parts; ++part) {
     const double middle = seen + each * (static_cast<double>(part) + 0.5);
     options.begin = rounded(std::clamp(middle - 0.75 * length, 0.0, std::max(1 - length, 0.0)), steps);
+    if (even > 0) options.even_instructions = std::max(even - options.begin * instructions, 1.0);
     PlaceListener later;
     options.listener = heard != nullptr ? &later : nullptr;
     const SmRun more = runs.run(options);
@@ -741,6 +743,13 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   runs.figures().memory_sector_cycles *= 1 + kTurns * rounded(mixed, turning_steps);
   std::vector<TimedSm> simulated = timed_sms(launch, active_blocks);
   options.shuffled = !one_wave && blocks_differ(launch);
+  // Of blocks that all run at once, some SMs may have one more than others.
+  const std::int64_t uneven = one_wave && blocks > sms ? blocks % sms : 0;
+  const auto share_unevenly = [&](std::int64_t sm) {
+    options.even_instructions =
+        sm < uneven ? total.instructions / static_cast<double>(blocks) * static_cast<double>(blocks / sms) : 0;
+    options.left_sms = sm < uneven ? static_cast<double>(uneven) / static_cast<double>(active_sms) : 1;
+  };
   SmRun timed;
   TimedSm slowest;
   double instructions = 0;
@@ -748,6 +757,7 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
     const TimedSm one = simulated[i];
     options.sm = one.sm;
     options.most_blocks = one.most_blocks;
+    share_unevenly(one.sm);
     PlaceListener heard;
     const bool listened = listener != nullptr && simulated.size() == 1;
     options.listener = places != nullptr ? &heard : listened ? listener : nullptr;
@@ -775,6 +785,7 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   if (listener != nullptr && simulated.size() > 1) {
     options.sm = slowest.sm;
     options.most_blocks = slowest.most_blocks;
+    share_unevenly(slowest.sm);
     options.listener = listener;
     runs.heard(options);
   }

@@ -1040,7 +1040,7 @@ class SmRunner {
 
   // When the slice has the line, which takes L2 so many turns.
   Completion at_l2_for_atomic(const LineSectors& line, int turns, double time) {
-    Completion there = from_l2(time, turns * sectors_of_atomic_);
+    Completion there = from_l2(time, turns * sectors_of_atomic_, figures_.l2_sector_cycles);
     if (atomic_memory_ > 0) {  // L2 reads a pair that it has not, and writes it back
       at_memory(there.time, atomic_memory_ * std::popcount(line.sectors) * 4 * kRandomSector);
       there.later({memory_free_, SmWait::memory});
@@ -1346,19 +1346,29 @@ class SmRunner {
       run_.counts.local_store_sectors += count;
       run_.counts.local_store_hits += hits;
       // Written through; of several words that a warp's threads choose, sectors are written in part.
-      to_l2(looked_up, count * kWriteSectors * (access.scattered ? kPartialWrite : 1));
+      to_l2(looked_up, count * kWriteSectors * (access.scattered ? kPartialWrite : 1), l2_sector_cycles());
       done = start;
     } else {
       run_.counts.local_load_sectors += count;
       run_.counts.local_load_hits += hits;
-      if (hits < count) done = std::max(done, from_l2(looked_up, count - hits).time + figures_.l2_latency);
+      if (hits < count) done = std::max(done, from_l2(looked_up, count - hits, l2_sector_cycles()).time + figures_.l2_latency);
     }
     line.loaded |= sectors;
     return done;
   }
 
+  // SMs share the bandwidth alike, until those with fewer blocks have ended.
+  double left_sms() const {
+    const bool ended = options_.even_instructions > 0 && run_.counts.instructions >= options_.even_instructions;
+    return ended ? options_.left_sms : 1;
+  }
+  double memory_sector_cycles() const { return figures_.memory_sector_cycles * left_sms(); }
+  double l2_sector_cycles() const {
+    return std::max(figures_.l2_sector_cycles * left_sms(), figures_.l2_sector_cycles_alone);
+  }
+
   // When L2 can begin to send sectors that are asked for at `time`, and what that waits for, if anything.
-  Completion from_l2(double time, double sectors) {
+  Completion from_l2(double time, double sectors, double cycles) {
     Completion begin{time, SmWait::latency};
     begin.later({memory_free_ - kQueue, SmWait::memory});
     begin.later({written_back_, SmWait::memory});
@@ -1366,7 +1376,7 @@ class SmRunner {
     if (time >= l2_free_) l2_backlog_.clear();
     l2_backlog_.stall(std::max(memory_free_ - kQueue, written_back_) - std::max(time, l2_free_),
                       SmWait::memory);
-    const double held = sectors * figures_.l2_sector_cycles;
+    const double held = sectors * cycles;
     l2_backlog_.serve(held);
     l2_busy_ = l2_busy_ * std::exp(-std::max(0.0, time - l2_seen_) / kUseSpan) + held;
     l2_seen_ = std::max(l2_seen_, time);
@@ -1381,18 +1391,18 @@ class SmRunner {
   }
 
   // The same for stores, which wait for reads, but do not hold them up.
-  Completion to_l2(double time, double sectors) {
+  Completion to_l2(double time, double sectors, double cycles) {
     Completion begin{time, SmWait::latency};
     begin.later({memory_free_ - kQueue, SmWait::memory});
     begin.later({l2_write_free_, SmWait::l2});
-    const double held = sectors * figures_.l2_sector_cycles;
+    const double held = sectors * cycles;
     l2_write_free_ = std::max(l2_write_free_, begin.time - std::min(kL2Left, time * kDrift)) + held;
     return begin;
   }
 
   // Returns for how long it waits for others, beside its turn.
   double at_memory(double time, double sectors) {
-    const double held = sectors * figures_.memory_sector_cycles;
+    const double held = sectors * memory_sector_cycles();
     memory_busy_ = memory_busy_ * std::exp(-std::max(0.0, time - memory_seen_) / kUseSpan) + held;
     memory_seen_ = std::max(memory_seen_, time);
     memory_free_ = std::max(memory_free_, time - std::min(kMemoryLeft, time * kDrift)) + held;
@@ -1454,7 +1464,8 @@ class SmRunner {
       rest = needs_rest(at_l2, sectors, kind) * written / count;
       if (parts_of_rows && options_.from_memory > kKept) change(at_l2, sectors);
     }
-    const double there = to_l2(time, turns * kWriteSectors).time;
+    const double cycles = parts_of_rows ? figures_.l2_sector_cycles : l2_sector_cycles();
+    const double there = to_l2(time, turns * kWriteSectors, cycles).time;
     // Memory reads a sector that was written in part, with its neighbour, and takes both back. Those in rows lie apart there; of
     // others, L2 puts parts together where memory takes few.
     const double apart = kind.of_rows ? kRandomSector : 1;
@@ -1542,7 +1553,7 @@ class SmRunner {
     for (const Partition& partition : partitions_) warps += partition.warps;
     const double rows = static_cast<double>(warps) * kLanes * options_.active_sms;
     written_back_ = std::max(written_back_, time) +
-                    kInPlace * std::cbrt(kInPlaceRows / rows) * figures_.memory_sector_cycles;
+                    kInPlace * std::cbrt(kInPlaceRows / rows) * memory_sector_cycles();
   }
 
   // What waits in a line, when one more store of so many lines comes to it at that time: nothing any more, or what this store
@@ -1644,8 +1655,8 @@ class SmRunner {
 
   // When a sector is there that L1 does not have.
   Completion read_from_l2(std::int64_t address, int sector, double time, bool stored, double turns) {
-    Completion there = from_l2(time, options_.reads_at_l2 * turns);
-    l2_write_free_ += options_.reads_at_l2 * turns * figures_.l2_sector_cycles;
+    Completion there = from_l2(time, options_.reads_at_l2 * turns, l2_sector_cycles());
+    l2_write_free_ += options_.reads_at_l2 * turns * l2_sector_cycles();
     // What took longer: to get its turn, or the way.
     const auto after = [&](double way) {
       const SmWait turn = there.because == SmWait::latency ? l1_backlog_.because() : there.because;
@@ -2038,7 +2049,8 @@ SmFigures sm_figures(const Gpu& gpu, const Occupancy& occupancy, std::int64_t th
       timing.l2_read_1_sm_bytes_per_us ? *timing.l2_read_1_sm_bytes_per_us / clock_mhz : 64;
   const double l2_of_gpu =
       timing.l2_read_bytes_per_us ? *timing.l2_read_bytes_per_us / clock_mhz : 30 * all_sms;
-  figures.l2_sector_cycles = kSectorBytes * std::max(1 / l2_of_sm, sms / l2_of_gpu);
+  figures.l2_sector_cycles_alone = kSectorBytes / l2_of_sm;
+  figures.l2_sector_cycles = std::max(figures.l2_sector_cycles_alone, kSectorBytes * sms / l2_of_gpu);
   constexpr double of_peak = 0.93, unknown_gb_s = 500;
   const double memory_bytes_per_us = timing.memory_read_bytes_per_us.value_or(
       of_peak * gpu.memory_bandwidth_gb_s.value_or(unknown_gb_s) * 1e3);

@@ -30,6 +30,7 @@ struct SmFigures {
   double store_wait = 0;
   // Cycles that one sector takes of this SM's share of L2's and of memory's bandwidth.
   double l2_sector_cycles = 0, memory_sector_cycles = 0;
+  double l2_sector_cycles_alone = 0;  // the least of L2's, with no other SM at work
   // Cycles for which an instruction of a warp holds its pipe, of a partition.
   std::array<double, kPipes> pipe_cycles{};
   // Of a barrier: from the last arrival until its warps go on, and for which each arrival holds the SM's barrier unit.
@@ -89,6 +90,9 @@ struct SmOptions {
   bool atomics_shared = false;  // blocks share lines of atomics, also those of which this SM has only one
   double atomic_sms = 1;        // on average, that access a line whose atomics blocks share
   double active_sms = 1;        // that have blocks
+  // Of an SM with a block more than others: what it has executed when those end, in instructions as SmCounts has them (0: none has
+  // less), and the part of the active SMs that then is left to share the bandwidth.
+  double even_instructions = 0, left_sms = 1;
   // The bytes of L2 that accesses at random find again: of what goes over more, the others are memory's each time.
   double random_bytes_at_l2 = 0;
   // The bytes that L2 can read for this SM until it has no more of what the SM read before; 0: all of the launch stays there.

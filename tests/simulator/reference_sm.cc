@@ -627,9 +627,19 @@ class ReferenceSm {
     return done;
   }
 
+  // Others have ended when the SM has executed as much as they.
+  double busy_part() const {
+    if (options_.even_instructions == 0 || run_.counts.instructions < options_.even_instructions) return 1;
+    return options_.left_sms;
+  }
+  double memory_sector_cycles() const { return busy_part() * figures_.memory_sector_cycles; }
+  double l2_sector_cycles() const {
+    return std::max(figures_.l2_sector_cycles_alone, busy_part() * figures_.l2_sector_cycles);
+  }
+
   double turn_at_l2(double time, double sectors) {
     const double turn = std::max({time, l2_free_, memory_free_ - kLongestQueue, written_back_});
-    const double cycles = sectors * figures_.l2_sector_cycles;
+    const double cycles = sectors * l2_sector_cycles();
     l2_busy_ = l2_busy_ * std::exp(-std::max(0.0, time - l2_busy_since_) / kSpan) + cycles;
     l2_busy_since_ = std::max(l2_busy_since_, time);
     l2_free_ = std::max(l2_free_, turn - std::min(1000.0, time / 8)) + cycles;
@@ -645,13 +655,13 @@ class ReferenceSm {
   double stores_at_l2(double time, double sectors) {
     const double turn = std::max({time, l2_stores_free_, memory_free_ - kLongestQueue});
     l2_stores_free_ =
-        std::max(l2_stores_free_, turn - std::min(1000.0, time / 8)) + sectors * figures_.l2_sector_cycles;
+        std::max(l2_stores_free_, turn - std::min(1000.0, time / 8)) + sectors * l2_sector_cycles();
     return turn;
   }
 
   // What a request waits for others at the memory.
   double turn_at_memory(double time, double sectors) {
-    const double cycles = sectors * figures_.memory_sector_cycles;
+    const double cycles = sectors * memory_sector_cycles();
     busy_ *= std::exp(-std::max(0.0, time - busy_since_) / kSpan);
     busy_ += cycles;
     busy_since_ = std::max(busy_since_, time);
@@ -699,7 +709,7 @@ class ReferenceSm {
 
   double read(std::int64_t address, int sector, double time, bool stored, double weight) {
     const double turn = turn_at_l2(time, options_.reads_at_l2 * weight);
-    l2_stores_free_ += options_.reads_at_l2 * weight * figures_.l2_sector_cycles;
+    l2_stores_free_ += options_.reads_at_l2 * weight * l2_sector_cycles();
     use_line_of_l2(address);
     const auto& [array, line] =
         first_read_.try_emplace(address >> 36, static_cast<std::int64_t>(first_read_.size()), address)
@@ -711,7 +721,7 @@ class ReferenceSm {
         for (const auto& partition : partitions_) threads += 32.0 * partition.warps;
         written_back_ =
             std::max(written_back_, turn) +
-            82 * std::cbrt(4096 / (threads * options_.active_sms)) * figures_.memory_sector_cycles;
+            82 * std::cbrt(4096 / (threads * options_.active_sms)) * memory_sector_cycles();
       }
       return turn + ((stored ? figures_.stored_latency : figures_.l2_latency) + way + l2_crowd());
     }
