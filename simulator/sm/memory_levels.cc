@@ -745,7 +745,13 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   options.shuffled = !one_wave && blocks_differ(launch);
   // Of blocks that all run at once, some SMs may have one more than others.
   const std::int64_t uneven = one_wave && blocks > sms ? blocks % sms : 0;
+  const double atomic_sms = options.atomic_sms, at_work = options.active_sms;
   const auto share_unevenly = [&](std::int64_t sm) {
+    // The atomics of all blocks are as many as those of this SM times the SMs, if all had as many blocks.
+    const double waves_of_sms = static_cast<double>(blocks) / static_cast<double>(sms);
+    const double even = blocks > sms && sm < blocks % sms ? waves_of_sms / std::ceil(waves_of_sms) : 1;
+    options.atomic_sms = std::max(atomic_sms * even, 1.0);
+    options.active_sms = std::max(at_work * even, 1.0);
     options.even_instructions =
         sm < uneven ? total.instructions / static_cast<double>(blocks) * static_cast<double>(blocks / sms) : 0;
     options.left_sms = sm < uneven ? static_cast<double>(uneven) / static_cast<double>(active_sms) : 1;
