@@ -9,6 +9,7 @@
 #include <charconv>
 #include <iterator>
 
+#include "simulator/program/launch_variable.h"
 #include "simulator/program/walk.h"
 
 namespace warptime {
@@ -133,6 +134,15 @@ std::optional<Access> find_access(std::string_view name) {
 
 bool is_atomic(const MemoryAccess& access) {
   return access.note.starts_with("atomic") || access.note.starts_with("reduction");
+}
+
+bool is_of_all_blocks(const MemoryAccess& access) {
+  if (!access.address) return false;
+  const std::vector<std::string> names = access.address->names();
+  return std::none_of(names.begin(), names.end(), [](const std::string& name) {
+    const auto variable = launch_variable(name);
+    return variable && variable->kind == LaunchVariable::Kind::block_idx;
+  });
 }
 
 bool is_asynchronous_copy(const MemoryAccess& access) {

@@ -111,6 +111,8 @@ struct MemoryAccess {  // `load: …`, `store: …`: a memory access period
 
 // Whether it is an atomic, or a reduction: its note says so.
 bool is_atomic(const MemoryAccess& access);
+// Whether all blocks of a launch access the same places: the address is known, and does not depend on the block.
+bool is_of_all_blocks(const MemoryAccess& access);
 // Whether it is an asynchronous copy to shared memory: a store in the program, a load of device memory to the hardware.
 bool is_asynchronous_copy(const MemoryAccess& access);
 

@@ -361,6 +361,7 @@ class SmRunner {
   struct Region {
     std::int64_t base = 0, lines = 0;  // 0: it is not known how many
     std::int64_t place = 0;            // the same for arrays of one allocation
+    bool of_all_blocks = false;        // the access, whose places depend on no block
   };
 
   // What follows from an access' profile.
@@ -533,6 +534,7 @@ class SmRunner {
         const auto [place, fresh] = places_.try_emplace(name, static_cast<std::int64_t>(places_.size() + 1));
         regions_.resize(std::max(regions_.size(), static_cast<std::size_t>(node.access) + 1));
         region.place = place->second;
+        region.of_all_blocks = is_of_all_blocks(*access);
         region.base += region.place << kArrayShift;
         regions_[static_cast<std::size_t>(node.access)] = region;
         stores_together_.resize(regions_.size(), 1);
@@ -887,7 +889,7 @@ class SmRunner {
         const LineSectors of{line.line + base, line.sectors};
         done.later(profile != nullptr && profile->turns > 0
                        ? at_profiled_atomic(*profile, of, turns, floating, looked_up)
-                       : at_atomic(warp, of, turns, floating, looked_up));
+                       : at_atomic(warp, step, of, turns, floating, looked_up));
       } else if (is_asynchronous_copy(access)) {
         run_.counts.load_sectors += sectors;
         if (options_.keep_reads) asked_.push_back({line.line + base, line.sectors});
@@ -1016,15 +1018,18 @@ class SmRunner {
   }
 
   // A slice of L2 takes one turn after the other, of all SMs where blocks share the line, and so does each sector.
-  Completion at_atomic(const Warp& warp, const LineSectors& line, const std::array<int, 4>& turns,
-                       bool floating, double time) {
+  Completion at_atomic(const Warp& warp, const WarpTrace::Step& step, const LineSectors& line,
+                       const std::array<int, 4>& turns, bool floating, double time) {
     AtomicLine& known = atomics_[line.line];
     if (known.block >= 0 && known.block != warp.block->number) known.shared = true;
     known.block = warp.block->number;
     Completion there = at_l2_for_atomic(line, std::popcount(line.sectors), time);
     if (!drawn_now_) atomic_from_memory(line, there);
-    const double turn =
-        figures_.atomic_thread_cycles * (known.shared || options_.atomics_shared ? options_.atomic_sms : 1);
+    const double sms = regions_[static_cast<std::size_t>(step.node->access)].of_all_blocks
+                           ? options_.active_sms
+                       : known.shared || options_.atomics_shared ? options_.atomic_sms
+                                                                 : 1;
+    const double turn = figures_.atomic_thread_cycles * sms;
     double& slice = slices_[line.line >> kSliceShift];
     const double left = std::min(kMemoryLeft, time * kDrift);  // as of other bandwidth
     Completion done{0, SmWait::atomic};

@@ -488,7 +488,7 @@ class ReferenceSm {
       const double turn = turn_at_l1(start, each);
       const bool floating = step.item->detail && step.item->detail->floating;
       if (is_atomic(access)) {
-        done = std::max(done, do_atomic(*warp.block, line, bits, turns_of(step, access, line), floating, turn,
+        done = std::max(done, do_atomic(*warp.block, is_of_all_blocks(access), line, bits, turns_of(step, access, line), floating, turn,
                                         sectors_of_atomic(step, sectors)));
       } else if (is_asynchronous_copy(access)) {
         for (int sector = 0; sector < 4; ++sector)
@@ -879,14 +879,17 @@ class ReferenceSm {
     return given > 0 ? std::max(sent, memory_free_ + figures_.memory_latency - figures_.l2_latency) : sent;
   }
 
-  double do_atomic(const Block& block, std::int64_t address, unsigned sectors,
+  double do_atomic(const Block& block, bool of_all_blocks, std::int64_t address, unsigned sectors,
                    const std::map<std::int64_t, int>& turns, bool floating, double time, double each) {
     const int count = std::popcount(sectors);
     std::set<std::int64_t>& blocks = atomics_[address];
     blocks.insert(block.number);
     const double sent = atomic_from_memory(address, sectors, turn_at_l2(time, each * count));
-    const double one = figures_.atomic_thread_cycles *
-                       (blocks.size() > 1 || options_.atomics_shared ? options_.atomic_sms : 1);
+    double one = figures_.atomic_thread_cycles;
+    if (of_all_blocks)
+      one *= options_.active_sms;
+    else if (blocks.size() > 1 || options_.atomics_shared)
+      one *= options_.atomic_sms;
     double ready = 0;
     for (const auto& [sector, many] : turns) {
       run_.counts.atomic_sectors += many;
