@@ -23,6 +23,7 @@ namespace {
 struct Runs {
   double low = 0, high = 0;  // of all
   double run = 0, count = 1, pitch = 0;
+  double first_run = 0;  // before steps made it longer
   double requests = std::numeric_limits<double>::infinity();  // no more sectors than all threads ask for
   std::vector<std::pair<std::int64_t, std::int64_t>>
       steps;  // that it was made of: equal ones are shifted copies
@@ -46,7 +47,7 @@ Runs runs_of(const ValueRange& address, const DimensionCounts& counts, std::int6
   Runs runs;
   runs.low = static_cast<double>(address.low);
   runs.high = static_cast<double>(address.high + bytes);
-  runs.run = static_cast<double>(bytes + (address.rest_high - address.rest_low));
+  runs.run = runs.first_run = static_cast<double>(bytes + (address.rest_high - address.rest_low));
   for (std::size_t d = 0; d < kRangeDimensions; ++d)
     if (const std::int64_t step = std::abs(address.step(d)); step != 0 && counts[d] > 1)
       runs.steps.emplace_back(step, counts[d]);
@@ -83,13 +84,62 @@ Runs runs_of(const ValueRange& address, const DimensionCounts& counts, std::int6
   return runs;
 }
 
-// What several accesses of one array touch together.
+// From where to where, in pieces.
+using Interval = std::pair<double, double>;
+
+// Each run of `of` on its own; false: they are more than `most`, or the threads do not ask for all of them.
+bool add_intervals(const Runs& of, double grain, std::size_t most, std::vector<Interval>& into) {
+  if (of.bytes(grain) < of.of_hull(grain)) return false;
+  double run = of.first_run;
+  std::size_t count = 1;
+  std::vector<std::pair<double, double>> apart;
+  for (const auto& [step, times] : of.steps) {
+    const auto by = static_cast<double>(step);
+    if (apart.empty() && by <= std::max(run, static_cast<double>(kSectorBytes))) {
+      run += by * static_cast<double>(times - 1);
+      continue;
+    }
+    if (static_cast<std::size_t>(times) > most / count) return false;
+    count *= static_cast<std::size_t>(times);
+    apart.emplace_back(by, static_cast<double>(times));
+  }
+  if (into.size() + count > most) return false;
+  const std::size_t first = into.size();
+  into.emplace_back(of.low, of.low + run);
+  for (const auto& [by, times] : apart) {
+    const std::size_t end = into.size();
+    for (double k = 1; k < times; ++k)
+      for (std::size_t i = first; i < end; ++i)
+        into.emplace_back(into[i].first + k * by, into[i].second + k * by);
+  }
+  for (std::size_t i = first; i < into.size(); ++i) {
+    into[i].first = std::floor(into[i].first / grain);
+    into[i].second = std::ceil(std::min(into[i].second, of.high) / grain);
+  }
+  return true;
+}
+
+// Bytes of their pieces, each counted once.
+double bytes_of(std::vector<Interval>& intervals, double grain) {
+  std::sort(intervals.begin(), intervals.end());
+  double pieces = 0, until = -std::numeric_limits<double>::infinity();
+  for (const auto& [begin, end] : intervals) {
+    pieces += std::max(0.0, end - std::max(begin, until));
+    until = std::max(until, end);
+  }
+  return pieces * grain;
+}
+
+// What several accesses of one array touch together: exactly where their runs are few.
 double union_of(std::vector<Runs> runs, double grain) {
+  constexpr std::size_t few = 1024;
   std::sort(runs.begin(), runs.end(), [](const Runs& a, const Runs& b) { return a.low < b.low; });
   double total = 0;
+  std::vector<Interval> intervals;
   for (std::size_t i = 0; i < runs.size();) {
     double low = runs[i].low, high = runs[i].high, sum = 0;
     std::vector<const Runs*> together;
+    intervals.clear();
     // Beyond 2^53 an access may end where it begins: each takes part in its own.
     for (const std::size_t first = i; i < runs.size() && (i == first || runs[i].low < high); ++i) {
       high = std::max(high, runs[i].high);
@@ -97,9 +147,10 @@ double union_of(std::vector<Runs> runs, double grain) {
       for (const Runs* known : together)
         copy = copy || (known->steps == runs[i].steps &&
                         std::abs(std::floor(known->low / grain) - std::floor(runs[i].low / grain)) < 1);
-      if (!copy) sum += runs[i].bytes(grain);
+      if (!copy && !add_intervals(runs[i], grain, few, intervals)) sum += runs[i].bytes(grain);
       together.push_back(&runs[i]);
     }
+    sum += bytes_of(intervals, grain);
     total += std::min(sum, std::ceil(high / grain) * grain - std::floor(low / grain) * grain);
   }
   return total;
@@ -392,6 +443,7 @@ class Collector {
     Runs runs;
     runs.run = threads() * static_cast<double>(bytes);
     if (node.bytes) runs.run = std::min(runs.run, static_cast<double>(*node.bytes));
+    runs.first_run = runs.run;
     runs.low = node.begin;
     runs.high = node.begin + runs.run;
     add(access, runs, array);

@@ -45,6 +45,7 @@ class MemoryTraffic {
   Bytes bytes(const Footprint& whole) {
     if (whole.all_bytes <= l2_ || blocks_ <= stretch_) return {whole.read_bytes, whole.written_bytes};
     held_ = blocks_held();
+    middle_ = footprint_.of_blocks((blocks_ - stretch_) / 2, stretch_);
     const std::int64_t stretches = (blocks_ + stretch_ - 1) / stretch_;
     step_ = std::max<std::int64_t>(stretches / kMostLookedAt, 1);
     const auto looked_at = static_cast<std::size_t>((stretches + step_ - 1) / step_);
@@ -67,6 +68,7 @@ class MemoryTraffic {
 
  private:
   static constexpr std::int64_t kMostStretches = 256, kMostLookedAt = 24;
+  static constexpr double kUnlike = 3;  // times as much as blocks in the middle access: of a triangle the last have twice as much
 
   std::int64_t first(std::size_t i) const { return static_cast<std::int64_t>(i) * step_ * stretch_; }
   std::int64_t count(std::size_t i) const { return std::min(stretch_, blocks_ - first(i)); }
@@ -88,8 +90,11 @@ class MemoryTraffic {
     const std::int64_t before = std::min(held_, first(i)), begin = first(i) - before;
     const Footprint with = footprint_.of_blocks(begin, before + count(i));
     const Footprint without = before == 0 ? Footprint{} : footprint_.of_blocks(begin, before);
-    return known_[i].emplace(Bytes{std::max(with.read_bytes - without.read_bytes, 0.0),
-                                   std::max(with.written_bytes - without.written_bytes, 0.0)});
+    // At the ends of the grid indices wrap around, and ranges may be all of an array.
+    const double most = kUnlike * static_cast<double>(count(i)) / static_cast<double>(stretch_);
+    return known_[i].emplace(
+        Bytes{std::clamp(with.read_bytes - without.read_bytes, 0.0, most * middle_.read_bytes),
+              std::clamp(with.written_bytes - without.written_bytes, 0.0, most * middle_.written_bytes)});
   }
 
   // How many blocks before a stretch L2 holds, together with the stretch.
@@ -106,6 +111,7 @@ class MemoryTraffic {
   const LaunchFootprint& footprint_;
   std::int64_t blocks_, stretch_ = 1, step_ = 1;
   std::int64_t held_ = 0;  // blocks
+  Footprint middle_;       // of the stretch in the middle
   double l2_;
   std::vector<std::optional<Bytes>> known_;
 };
