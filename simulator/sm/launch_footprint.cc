@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
@@ -35,10 +36,12 @@ struct Runs {
   double of_hull(double grain) const {
     const double whole = std::max(run, grain);
     if (count > 1 && pitch <= whole) return high - low;
-    // A run that does not begin at a piece's begin touches one more, in part of the cases.
-    const bool aligned =
-        std::fmod(run, grain) == 0 && std::fmod(pitch, grain) == 0 && std::fmod(low, grain) == 0;
-    const double touched = aligned ? run : std::floor((run + grain - 1) / grain) * grain;
+    // Where runs begin at all places of a piece that are multiples of `apart`, they touch one more in part of the cases.
+    const auto apart = std::gcd(static_cast<std::int64_t>(pitch), static_cast<std::int64_t>(grain));
+    const double within = low - std::floor(low / grain) * grain;
+    const double touched = count <= 1 || static_cast<double>(apart) == grain
+                               ? std::ceil((within + run) / grain) * grain
+                               : run + grain - static_cast<double>(apart);
     return std::min(count * std::max(touched, grain), std::max(high - low, grain));
   }
 };

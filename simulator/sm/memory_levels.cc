@@ -753,14 +753,21 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   const std::int64_t uneven = one_wave && blocks > sms ? blocks % sms : 0;
   const double atomic_sms = options.atomic_sms, at_work = options.active_sms;
   const auto share_unevenly = [&](std::int64_t sm) {
+    constexpr double steps = 32;  // so that rows of a sweep share runs
     // The atomics of all blocks are as many as those of this SM times the SMs, if all had as many blocks.
-    const double waves_of_sms = static_cast<double>(blocks) / static_cast<double>(sms);
-    const double even = blocks > sms && sm < blocks % sms ? waves_of_sms / std::ceil(waves_of_sms) : 1;
-    options.atomic_sms = std::max(atomic_sms * even, 1.0);
-    options.active_sms = std::max(at_work * even, 1.0);
+    if (atomics > 0 && blocks > sms && sm < blocks % sms) {
+      const double waves_of_sms = static_cast<double>(blocks) / static_cast<double>(sms);
+      const double even = rounded(waves_of_sms / std::ceil(waves_of_sms), steps);
+      options.atomic_sms = std::max(atomic_sms * even, 1.0);
+      options.active_sms = std::max(at_work * even, 1.0);
+    } else {
+      options.atomic_sms = atomic_sms;
+      options.active_sms = at_work;
+    }
     options.even_instructions =
         sm < uneven ? total.instructions / static_cast<double>(blocks) * static_cast<double>(blocks / sms) : 0;
-    options.left_sms = sm < uneven ? static_cast<double>(uneven) / static_cast<double>(active_sms) : 1;
+    const double left = std::ceil(steps * static_cast<double>(uneven) / static_cast<double>(active_sms)) / steps;
+    options.left_sms = sm < uneven ? left : 1;
   };
   SmRun timed;
   TimedSm slowest;
