@@ -24,7 +24,7 @@ namespace {
 struct Runs {
   double low = 0, high = 0;  // of all
   double run = 0, count = 1, pitch = 0;
-  double first_run = 0;  // before steps made it longer
+  double first_run = 0;                                       // before steps made it longer
   double requests = std::numeric_limits<double>::infinity();  // no more sectors than all threads ask for
   std::vector<std::pair<std::int64_t, std::int64_t>>
       steps;  // that it was made of: equal ones are shifted copies

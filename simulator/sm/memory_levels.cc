@@ -68,7 +68,8 @@ class MemoryTraffic {
 
  private:
   static constexpr std::int64_t kMostStretches = 256, kMostLookedAt = 24;
-  static constexpr double kUnlike = 3;  // times as much as blocks in the middle access: of a triangle the last have twice as much
+  static constexpr double kUnlike =
+      3;  // times as much as blocks in the middle access: of a triangle the last have twice as much
 
   std::int64_t first(std::size_t i) const { return static_cast<std::int64_t>(i) * step_ * stretch_; }
   std::int64_t count(std::size_t i) const { return std::min(stretch_, blocks_ - first(i)); }
@@ -281,9 +282,10 @@ class RunsOfLaunch {
   void add_options(const SmOptions& options, LaunchSignature& signature) const {
     for (const double figure :
          {options.from_memory, options.new_at_l2, options.reads_at_l2, options.to_memory, options.atomic_sms,
-          options.active_sms, options.even_instructions, options.left_sms, options.begin, options.random_bytes_at_l2, options.bytes_at_l2,
-          options.written_back_bytes, options.mixed, figures_.memory_sector_cycles, figures_.l2_sector_cycles,
-          figures_.block_start_cycles, static_cast<double>(figures_.l1_bytes)})
+          options.active_sms, options.even_instructions, options.left_sms, options.begin,
+          options.random_bytes_at_l2, options.bytes_at_l2, options.written_back_bytes, options.mixed,
+          figures_.memory_sector_cycles, figures_.l2_sector_cycles, figures_.block_start_cycles,
+          static_cast<double>(figures_.l1_bytes)})
       signature.add(std::bit_cast<std::uint64_t>(figure));
     for (const std::int64_t number :
          {options.active_blocks, options.sms, options.most_blocks, options.most_accesses,
@@ -765,8 +767,10 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
       options.active_sms = at_work;
     }
     options.even_instructions =
-        sm < uneven ? total.instructions / static_cast<double>(blocks) * static_cast<double>(blocks / sms) : 0;
-    const double left = std::ceil(steps * static_cast<double>(uneven) / static_cast<double>(active_sms)) / steps;
+        sm < uneven ? total.instructions / static_cast<double>(blocks) * static_cast<double>(blocks / sms)
+                    : 0;
+    const double left =
+        std::ceil(steps * static_cast<double>(uneven) / static_cast<double>(active_sms)) / steps;
     options.left_sms = sm < uneven ? left : 1;
   };
   SmRun timed;

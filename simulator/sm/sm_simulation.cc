@@ -1356,7 +1356,9 @@ class SmRunner {
     } else {
       run_.counts.local_load_sectors += count;
       run_.counts.local_load_hits += hits;
-      if (hits < count) done = std::max(done, from_l2(looked_up, count - hits, l2_sector_cycles()).time + figures_.l2_latency);
+      if (hits < count)
+        done =
+            std::max(done, from_l2(looked_up, count - hits, l2_sector_cycles()).time + figures_.l2_latency);
     }
     line.loaded |= sectors;
     return done;
@@ -1364,7 +1366,8 @@ class SmRunner {
 
   // SMs share the bandwidth alike, until those with fewer blocks have ended.
   double left_sms() const {
-    const bool ended = options_.even_instructions > 0 && run_.counts.instructions >= options_.even_instructions;
+    const bool ended =
+        options_.even_instructions > 0 && run_.counts.instructions >= options_.even_instructions;
     return ended ? options_.left_sms : 1;
   }
   double memory_sector_cycles() const { return figures_.memory_sector_cycles * left_sms(); }
@@ -1557,8 +1560,8 @@ class SmRunner {
     int warps = 0;
     for (const Partition& partition : partitions_) warps += partition.warps;
     const double rows = static_cast<double>(warps) * kLanes * options_.active_sms;
-    written_back_ = std::max(written_back_, time) +
-                    kInPlace * std::cbrt(kInPlaceRows / rows) * memory_sector_cycles();
+    written_back_ =
+        std::max(written_back_, time) + kInPlace * std::cbrt(kInPlaceRows / rows) * memory_sector_cycles();
   }
 
   // What waits in a line, when one more store of so many lines comes to it at that time: nothing any more, or what this store

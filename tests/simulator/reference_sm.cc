@@ -488,8 +488,9 @@ class ReferenceSm {
       const double turn = turn_at_l1(start, each);
       const bool floating = step.item->detail && step.item->detail->floating;
       if (is_atomic(access)) {
-        done = std::max(done, do_atomic(*warp.block, is_of_all_blocks(access), line, bits, turns_of(step, access, line), floating, turn,
-                                        sectors_of_atomic(step, sectors)));
+        done = std::max(
+            done, do_atomic(*warp.block, is_of_all_blocks(access), line, bits, turns_of(step, access, line),
+                            floating, turn, sectors_of_atomic(step, sectors)));
       } else if (is_asynchronous_copy(access)) {
         for (int sector = 0; sector < 4; ++sector)
           if ((bits >> sector & 1) != 0) {
@@ -637,9 +638,9 @@ class ReferenceSm {
     return std::max(figures_.l2_sector_cycles_alone, busy_part() * figures_.l2_sector_cycles);
   }
 
-  double turn_at_l2(double time, double sectors) {
+  double turn_at_l2(double time, double sectors, double each) {
     const double turn = std::max({time, l2_free_, memory_free_ - kLongestQueue, written_back_});
-    const double cycles = sectors * l2_sector_cycles();
+    const double cycles = sectors * each;
     l2_busy_ = l2_busy_ * std::exp(-std::max(0.0, time - l2_busy_since_) / kSpan) + cycles;
     l2_busy_since_ = std::max(l2_busy_since_, time);
     l2_free_ = std::max(l2_free_, turn - std::min(1000.0, time / 8)) + cycles;
@@ -652,10 +653,9 @@ class ReferenceSm {
   }
 
   // Of stores, which wait for reads as well.
-  double stores_at_l2(double time, double sectors) {
+  double stores_at_l2(double time, double sectors, double each) {
     const double turn = std::max({time, l2_stores_free_, memory_free_ - kLongestQueue});
-    l2_stores_free_ =
-        std::max(l2_stores_free_, turn - std::min(1000.0, time / 8)) + sectors * l2_sector_cycles();
+    l2_stores_free_ = std::max(l2_stores_free_, turn - std::min(1000.0, time / 8)) + sectors * each;
     return turn;
   }
 
@@ -708,7 +708,7 @@ class ReferenceSm {
   }
 
   double read(std::int64_t address, int sector, double time, bool stored, double weight) {
-    const double turn = turn_at_l2(time, options_.reads_at_l2 * weight);
+    const double turn = turn_at_l2(time, options_.reads_at_l2 * weight, l2_sector_cycles());
     l2_stores_free_ += options_.reads_at_l2 * weight * l2_sector_cycles();
     use_line_of_l2(address);
     const auto& [array, line] =
@@ -719,9 +719,8 @@ class ReferenceSm {
       if (changed_.erase({address, sector}) > 0) {  // L2 writes it back first
         double threads = 0;
         for (const auto& partition : partitions_) threads += 32.0 * partition.warps;
-        written_back_ =
-            std::max(written_back_, turn) +
-            82 * std::cbrt(4096 / (threads * options_.active_sms)) * memory_sector_cycles();
+        written_back_ = std::max(written_back_, turn) +
+                        82 * std::cbrt(4096 / (threads * options_.active_sms)) * memory_sector_cycles();
       }
       return turn + ((stored ? figures_.stored_latency : figures_.l2_latency) + way + l2_crowd());
     }
@@ -835,7 +834,8 @@ class ReferenceSm {
           if ((sectors >> sector & 1) != 0 && of_memory_.erase({address, sector}) > 0)
             changed_.insert({address, sector});
     }
-    const double turn = stores_at_l2(time, turns * 1.9);
+    const double turn =
+        stores_at_l2(time, turns * 1.9, rows && !whole ? figures_.l2_sector_cycles : l2_sector_cycles());
     if (!rows && options_.to_memory <= 0.5) rest = 0;
     turn_at_memory(turn, (rows ? 1.5 : 1) * options_.to_memory * (leave + rest * 3));
   }
@@ -884,7 +884,8 @@ class ReferenceSm {
     const int count = std::popcount(sectors);
     std::set<std::int64_t>& blocks = atomics_[address];
     blocks.insert(block.number);
-    const double sent = atomic_from_memory(address, sectors, turn_at_l2(time, each * count));
+    const double sent =
+        atomic_from_memory(address, sectors, turn_at_l2(time, each * count, figures_.l2_sector_cycles));
     double one = figures_.atomic_thread_cycles;
     if (of_all_blocks)
       one *= options_.active_sms;
@@ -968,10 +969,11 @@ class ReferenceSm {
           (stores ? run_.counts.local_store_sectors : run_.counts.local_load_sectors) += count;
           (stores ? run_.counts.local_store_hits : run_.counts.local_load_hits) += hits;
           if (stores) {
-            stores_at_l2(turn, count * 1.9);
+            stores_at_l2(turn, count * 1.9, l2_sector_cycles());
             continue;
           }
-          if (hits < count) done = std::max(done, turn_at_l2(turn, count - hits) + figures_.l2_latency);
+          if (hits < count)
+            done = std::max(done, turn_at_l2(turn, count - hits, l2_sector_cycles()) + figures_.l2_latency);
           done = std::max(done, turn + figures_.l1_latency);
         }
       return done;

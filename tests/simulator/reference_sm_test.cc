@@ -158,6 +158,7 @@ SmFigures random_figures(std::mt19937& random) {
   figures.sm_way = below(30);
   figures.store_wait = below(40);
   figures.l2_sector_cycles = 0.25 * below(16);
+  figures.l2_sector_cycles_alone = figures.l2_sector_cycles * 0.25 * below(5);
   figures.memory_sector_cycles = 0.25 * below(40);
   for (double& cycles : figures.pipe_cycles) cycles = below(5);
   figures.barrier_latency = below(20);
@@ -214,6 +215,9 @@ TEST(ReferenceSm, AgreesWithTheSimulation) {
     options.bytes_at_l2 = random() % 2 == 0 ? 0 : 1024 * static_cast<double>(1 + random() % 32);
     options.written_back_bytes = 1024 * static_cast<double>(1 + random() % 32);
     options.reads_at_l2 = 0.25 * static_cast<double>(1 + random() % 4);
+    options.active_sms = 1 + static_cast<double>(random() % 4);
+    options.even_instructions = random() % 2 == 0 ? 0 : static_cast<double>(1 + random() % 200);
+    options.left_sms = 0.25 * static_cast<double>(1 + random() % 4);
     const auto launch = LaunchTrace::make(program, {}, size, {});
     ASSERT_TRUE(launch);
     const SmRun fast = run_sm(*launch, figures, options);

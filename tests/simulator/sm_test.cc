@@ -220,6 +220,29 @@ TEST(MemoryLevels, OfAtomicsDependOnTheirAddresses) {
   EXPECT_LT(own, one / 4);
 }
 
+// … also beside atomics that blocks have for themselves.
+TEST(MemoryLevels, AtomicsOnOneAddressMeetThoseOfAllSms) {
+  const Case both = {
+      "[{store: {access: coalesced, bytes: 4, array: a, address: 4 * (blockIdx.x * 256 + threadIdx.x),"
+      " note: reduction}}, {store: {access: uniform, bytes: 4, array: b, address: \"0\", note: reduction}}]",
+      {{1320, 1, 1}, {256, 1, 1}}};
+  EXPECT_NEAR(levels_of(both).cycles, 1320 * 8 * 1.45, 0.1 * 1320 * 8 * 1.45);
+}
+
+// Where all blocks run at once, and some SMs have three and others two, the memory is busy until the end.
+TEST(MemoryLevels, SmsWithMoreBlocksHaveMoreBandwidthWhenOthersHaveEnded) {
+  const auto cycles = [](std::int64_t blocks) {
+    return levels_of(
+               {"[{repeat: 64, counter: i, body: [{load: {access: coalesced, bytes: 16, array: a, address: "
+                "16 * (threadIdx.x + 512 * (blockIdx.x + 400 * i))}}, {instructions: 1}]}]",
+                {{blocks, 1, 1}, {512, 1, 1}}},
+               CacheState::cold)
+        .cycles;
+  };
+  EXPECT_NEAR(cycles(330) / cycles(264), 330.0 / 264, 0.08);
+  EXPECT_NEAR(cycles(396) / cycles(264), 396.0 / 264, 0.08);
+}
+
 TEST(MemoryLevels, BeyondL2AreReadAndWrittenAnew) {
   const Case copy = {
       "[{load: {access: coalesced, bytes: 16, array: a, address: 16 * (blockIdx.x * 256 + threadIdx.x)}},"
@@ -799,6 +822,33 @@ TEST(LaunchFootprint, OfPartsOfPlanesIsNotThatOfWholeOnes) {
   EXPECT_EQ(footprint.of_blocks(5 * plane - 16, 32).read_bytes, 32 * 512);
   EXPECT_EQ(footprint.of_blocks(5 * plane - 16, 2 * plane + 32).read_bytes, (2 * plane + 32) * 512);
   EXPECT_EQ(footprint.of_blocks(0, 16 * plane).read_bytes, 16 * plane * 512);
+}
+
+// Blocks of a part of each row, whose accesses are shifted by elements and by rows.
+TEST(LaunchFootprint, OfShiftedTilesIsEachPieceOnce) {
+  const auto load = [](const char* by) {
+    return fmt::format(
+        "{{load: {{access: coalesced, bytes: 4, array: a, address: \"4 * (32 * blockIdx.x + threadIdx.x + "
+        "1024 * "
+        "(16 * blockIdx.y + threadIdx.y) + {})\"}}}}",
+        by);
+  };
+  const KernelProgram program =
+      program_of(fmt::format("program: [{}, {}, {}, {}, {}]", load("1024 + 8"), load("7"), load("2048 + 8"),
+                             load("1024"), load("1024 + 31")));
+  const LaunchFootprint footprint(program, {}, {{32, 64, 1}, {32, 16, 1}});
+  // 16 rows of 63 elements from a line's begin on, and parts of one row above (39 of 7) and of one below (40 of 8).
+  EXPECT_EQ(footprint.of_blocks(33, 1).read_bytes, 16 * 256 + 192 + 192);
+}
+
+// A minimum is one of its operands where they meet at an end: tiles that exactly fill the rows.
+TEST(LaunchFootprint, OfTilesThatFitIsThatOfTheirRows) {
+  const std::string row = "min(rows, 4 + 4 * threadIdx.y) - 4";
+  const KernelProgram program = program_of(
+      "parameters: {rows: ~}\nprogram: [{load: {access: coalesced, bytes: 4, array: a, address: \"4096 * (" +
+      row + ") + 4 * threadIdx.x\"}}]");
+  const LaunchFootprint footprint(program, {{"rows", 64}}, {{1, 1, 1}, {32, 16, 1}});
+  EXPECT_EQ(footprint.of_blocks(0, 1).read_bytes, 16 * 128);
 }
 
 TEST(LaunchFootprint, OfStridesIsInPiecesOf64Bytes) {
