@@ -37,12 +37,17 @@ struct Runs {
     const double whole = std::max(run, grain);
     if (count > 1 && pitch <= whole) return high - low;
     // Where runs begin at all places of a piece that are multiples of `apart`, they touch one more in part of the cases.
-    const auto apart = std::gcd(static_cast<std::int64_t>(pitch), static_cast<std::int64_t>(grain));
-    const double within = low - std::floor(low / grain) * grain;
-    const double touched = count <= 1 || static_cast<double>(apart) == grain
-                               ? std::ceil((within + run) / grain) * grain
-                               : run + grain - static_cast<double>(apart);
+    const double apart = apart_in_pieces(grain), within = low - std::floor(low / grain) * grain;
+    const double touched = count <= 1 || apart == grain ? std::ceil((within + run) / grain) * grain
+                                                        : run + grain - apart;
     return std::min(count * std::max(touched, grain), std::max(high - low, grain));
+  }
+
+ private:
+  // The greatest common divisor of the pitch and the grain, a power of two.
+  double apart_in_pieces(double grain) const {
+    const auto of_pitch = static_cast<std::int64_t>(std::fmod(pitch, grain));
+    return static_cast<double>(std::gcd(of_pitch, static_cast<std::int64_t>(grain)));
   }
 };
 

@@ -68,8 +68,8 @@ class MemoryTraffic {
 
  private:
   static constexpr std::int64_t kMostStretches = 256, kMostLookedAt = 24;
-  static constexpr double kUnlike =
-      3;  // times as much as blocks in the middle access: of a triangle the last have twice as much
+  // Times what blocks in the middle access that others may: of a triangle the last have twice as much.
+  static constexpr double kUnlike = 3;
 
   std::int64_t first(std::size_t i) const { return static_cast<std::int64_t>(i) * step_ * stretch_; }
   std::int64_t count(std::size_t i) const { return std::min(stretch_, blocks_ - first(i)); }
