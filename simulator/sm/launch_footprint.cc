@@ -38,8 +38,8 @@ struct Runs {
     if (count > 1 && pitch <= whole) return high - low;
     // Where runs begin at all places of a piece that are multiples of `apart`, they touch one more in part of the cases.
     const double apart = apart_in_pieces(grain), within = low - std::floor(low / grain) * grain;
-    const double touched = count <= 1 || apart == grain ? std::ceil((within + run) / grain) * grain
-                                                        : run + grain - apart;
+    const double touched =
+        count <= 1 || apart == grain ? std::ceil((within + run) / grain) * grain : run + grain - apart;
     return std::min(count * std::max(touched, grain), std::max(high - low, grain));
   }
 
