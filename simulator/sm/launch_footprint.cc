@@ -8,6 +8,7 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "simulator/base/integer_math.h"
@@ -24,7 +25,8 @@ namespace {
 struct Runs {
   double low = 0, high = 0;  // of all
   double run = 0, count = 1, pitch = 0;
-  double first_run = 0;                                       // before steps made it longer
+  double piece = 0;             // a run, before others lie between
+  std::size_t first_apart = 0;  // the first of `steps` that does not make it longer
   double requests = std::numeric_limits<double>::infinity();  // no more sectors than all threads ask for
   std::vector<std::pair<std::int64_t, std::int64_t>>
       steps;  // that it was made of: equal ones are shifted copies
@@ -55,7 +57,7 @@ Runs runs_of(const ValueRange& address, const DimensionCounts& counts, std::int6
   Runs runs;
   runs.low = static_cast<double>(address.low);
   runs.high = static_cast<double>(address.high + bytes);
-  runs.run = runs.first_run = static_cast<double>(bytes + (address.rest_high - address.rest_low));
+  runs.run = runs.piece = static_cast<double>(bytes + (address.rest_high - address.rest_low));
   for (std::size_t d = 0; d < kRangeDimensions; ++d)
     if (const std::int64_t step = std::abs(address.step(d)); step != 0 && counts[d] > 1)
       runs.steps.emplace_back(step, counts[d]);
@@ -65,6 +67,8 @@ Runs runs_of(const ValueRange& address, const DimensionCounts& counts, std::int6
     if (runs.count <= 1) {
       if (by <= std::max(runs.run, static_cast<double>(kSectorBytes))) {
         runs.run += by * (times - 1);
+        runs.piece = runs.run;
+        ++runs.first_apart;
       } else {
         runs.count = times;
         runs.pitch = by;
@@ -98,27 +102,21 @@ using Interval = std::pair<double, double>;
 // Each run of `of` on its own; false: they are more than `most`, or the threads do not ask for all of them.
 bool add_intervals(const Runs& of, double grain, std::size_t most, std::vector<Interval>& into) {
   if (of.bytes(grain) < of.of_hull(grain)) return false;
-  double run = of.first_run;
+  const auto apart = std::span(of.steps).subspan(of.first_apart);
   std::size_t count = 1;
-  std::vector<std::pair<double, double>> apart;
-  for (const auto& [step, times] : of.steps) {
-    const auto by = static_cast<double>(step);
-    if (apart.empty() && by <= std::max(run, static_cast<double>(kSectorBytes))) {
-      run += by * static_cast<double>(times - 1);
-      continue;
-    }
+  for (const auto& [step, times] : apart) {
     if (static_cast<std::size_t>(times) > most / count) return false;
     count *= static_cast<std::size_t>(times);
-    apart.emplace_back(by, static_cast<double>(times));
   }
   if (into.size() + count > most) return false;
   const std::size_t first = into.size();
-  into.emplace_back(of.low, of.low + run);
-  for (const auto& [by, times] : apart) {
+  into.emplace_back(of.low, of.low + of.piece);
+  for (const auto& [step, times] : apart) {
     const std::size_t end = into.size();
-    for (double k = 1; k < times; ++k)
-      for (std::size_t i = first; i < end; ++i)
-        into.emplace_back(into[i].first + k * by, into[i].second + k * by);
+    for (std::int64_t k = 1; k < times; ++k) {
+      const double by = static_cast<double>(k) * static_cast<double>(step);
+      for (std::size_t i = first; i < end; ++i) into.emplace_back(into[i].first + by, into[i].second + by);
+    }
   }
   for (std::size_t i = first; i < into.size(); ++i) {
     into[i].first = std::floor(into[i].first / grain);
@@ -451,7 +449,7 @@ class Collector {
     Runs runs;
     runs.run = threads() * static_cast<double>(bytes);
     if (node.bytes) runs.run = std::min(runs.run, static_cast<double>(*node.bytes));
-    runs.first_run = runs.run;
+    runs.piece = runs.run;
     runs.low = node.begin;
     runs.high = node.begin + runs.run;
     add(access, runs, array);
