@@ -205,6 +205,12 @@ std::vector<bool> slow_paths(const KernelCode& code, const Cfg& cfg) {
   return SlowPaths(code, cfg).find();
 }
 
+bool has_subroutine(const ptx::Instruction& one) {
+  if (one.info == nullptr || !one.info->is(ptx::slow)) return false;
+  if (ptx::has_part(one.opcode, "approx") || ptx::has_part(one.opcode, "full")) return false;
+  return ptx::has_part(one.opcode, "rn") || ptx::has_part(one.opcode, "f64");
+}
+
 bool is_long_division(const KernelCode& code, const Cfg& cfg, std::uint32_t loop) {
   return division_steps(code.function(), cfg, loop) != 0;
 }

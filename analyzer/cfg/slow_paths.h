@@ -13,6 +13,10 @@ namespace warptime::analysis {
 // the sine of an angle above 105615.
 std::vector<bool> slow_paths(const KernelCode& code, const Cfg& cfg);
 
+// Whether ptxas makes a branch of the instruction, to a subroutine for few of its arguments: divisions and roots
+// that round correctly.
+bool has_subroutine(const ptx::Instruction& one);
+
 // Whether the loop of cfg is the long division of fmod, whose iterations are the bits of the quotient.
 bool is_long_division(const KernelCode& code, const Cfg& cfg, std::uint32_t loop);
 

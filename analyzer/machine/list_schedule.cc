@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/cfg/slow_paths.h"
 #include "analyzer/machine/live_values.h"
 #include "analyzer/machine/matrix_work.h"
 #include "analyzer/machine/operand_registers.h"
@@ -124,7 +125,7 @@ class BlockSchedule {
     if (node.slots > 2 && node.latency > 0) node.span = node.latency - kFixed;
     const bool divides = divides_integers(one) && work[Pipe::xu] >= 2;
     if (divides) add_reciprocal(one, node);
-    const bool slow_path = node.slots >= kWithSlowPath && has_slow_path(one);
+    const bool slow_path = node.slots >= kWithSlowPath && analysis::has_subroutine(one);
     if (slow_path && !divides_floats(one)) add_fence(0);
     const bool argument = needs_argument(one, work);
     if (argument) add_argument(work, node);
@@ -185,11 +186,6 @@ class BlockSchedule {
 
   // ptxas makes a branch of the path that few values take: what comes behind does not begin before it, and loads of memory
   // stay behind it (rises.h). Roots and reciprocals go there before all else, divisions behind their own instructions.
-  static bool has_slow_path(const ptx::Instruction& one) {
-    if (one.info == nullptr || !one.info->is(ptx::slow)) return false;
-    if (ptx::has_part(one.opcode, "approx") || ptx::has_part(one.opcode, "full")) return false;
-    return ptx::has_part(one.opcode, "rn") || ptx::has_part(one.opcode, "f64");
-  }
   static bool divides_floats(const ptx::Instruction& one) { return ptx::first_word(one) == "div"; }
 
   // All that is there is issued before what comes, which begins `cycles` later.

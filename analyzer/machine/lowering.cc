@@ -12,8 +12,10 @@
 #include <string>
 #include <string_view>
 
+#include "analyzer/cfg/slow_paths.h"
 #include "analyzer/machine/address_forms.h"
 #include "analyzer/machine/live_values.h"
+#include "analyzer/machine/logic_cover.h"
 #include "analyzer/machine/matrix_work.h"
 #include "analyzer/machine/operand_registers.h"
 #include "analyzer/machine/source_loops.h"
@@ -100,6 +102,9 @@ struct DivisionCost {
   std::string_view type;
   double first, again, both;
 };
+// The upper 64 bits of a product whose lower ones are made, too.
+constexpr double kUpperHalf = 3;
+
 constexpr std::array<DivisionCost, 8> kDivisionCosts = {{
     {"div", "s32", 24, 13, 8},
     {"div", "u32", 18, 10, 4},
@@ -160,6 +165,7 @@ class Lowering {
     note_varying();
     predicated_.assign(cfg_.blocks.size(), false);
     note_narrow();
+    note_calls();
     for (std::uint32_t i = 0; i < function_.instructions.size(); ++i)
       calls_ = calls_ || (live_[i] && !code_.silent(i) && is_call(function_.instructions[i]));
     note_folded();
@@ -553,6 +559,7 @@ class Lowering {
     std::vector<std::uint8_t> absorbed(function_.instructions.size());
     absorbs_.swap(absorbed);
     absorbs_.assign(function_.instructions.size(), 0);
+    note_logic();
     for (std::uint32_t i = 0; i < function_.instructions.size(); ++i)
       if (live_[i]) folded_[i] = folds(i);
   }
@@ -614,6 +621,8 @@ class Lowering {
                       }) &&
              absorb_in_all(i);
     }
+    if (is_short_product(i))
+      return all_uses(i, [&](const Use& use) { return is_sum(use.instruction, "32"); }) && absorb_in_all(i);
     if (all.starts_with("mul.wide") && !is_only_place(i))
       return (is_constant(operand(i, 2)) || !is_read_in_loop(i)) &&
              all_uses(i,
@@ -643,6 +652,7 @@ class Lowering {
                 (first(use.instruction) == "shl" && is_integer(use.instruction, "64") &&
                  feeds_sum(use.instruction)));
       });
+    if (all.starts_with("cvt.r") && all.ends_with("i.f32.f32")) return becomes_integer(i);
     if (all == "cvt.u64.u32" || all == "cvt.u32.u64" || all == "cvt.s32.s64" || all == "cvt.u32.u32")
       return true;
     if (rotated_by(i) != no_index || fills_zeros(i)) return true;
@@ -669,15 +679,24 @@ class Lowering {
       return use_count(i) == 1 &&
              all_uses(i, [&](const Use& use) { return opcode(use.instruction).starts_with("add.s32"); }) &&
              absorb_in_all(i);
+    if (adds_shared_place(i)) return true;
     if (is_sum(i, "32") && folds_into_extremum(i)) return true;
     if ((name == "min" || name == "max") && is_integer(i, "32")) return folds_into_extremum(i);
     if (is_sum(i, "32")) return folds_sum(i, "32");
     if (is_sum(i, "64") && folds_sum(i, "64")) return true;
-    if (is_logic(i)) return folds_logic(i);
+    if (is_covered(i)) return folds_logic(i);
     if (name == "and" || name == "or" || name == "xor" || name == "not") {
       if (all.ends_with(".pred")) return true;
     }
     return false;
+  }
+
+  // Rounded to a whole number, which becomes an integer: the conversion rounds so itself.
+  bool becomes_integer(std::uint32_t i) const {
+    return all_uses(i, [&](const Use& use) {
+      const std::string_view reader = opcode(use.instruction);
+      return reader.starts_with("cvt.rzi.") && reader.ends_with("32.f32");
+    });
   }
 
   // Whether a loop reads what is made outside of it.
@@ -707,8 +726,9 @@ class Lowering {
     const Operand *up = constant_of(operand(left, 2)), *down = constant_of(operand(right, 2));
     if (up == nullptr || down == nullptr) return false;
     const std::uint64_t width = opcode(left).ends_with("64") ? 64 : 32;
-    return operand(left, 1).symbol == operand(right, 1).symbol && up->value + down->value == width &&
-           use_count(left) == 1 && use_count(right) == 1;
+    const bool same = operand(left, 1).symbol == operand(right, 1).symbol;
+    return (same || width == 32) && up->value + down->value == width && use_count(left) == 1 &&
+           use_count(right) == 1;
   }
 
   // One of the two registers of a value of 64 bits.
@@ -763,6 +783,18 @@ class Lowering {
     return i != no_index && (takes_half(i) || opcode(i) == "cvt.u64.u32");
   }
 
+  // Whether the lower 64 bits of the same product are made, too: with them, the upper ones take less.
+  bool has_lower_half(std::uint32_t i) const {
+    const Operand& left = operand(i, 1);
+    if (left.kind != Kind::reg || left.symbol >= uses_.size()) return false;
+    return std::any_of(uses_[left.symbol].begin(), uses_[left.symbol].end(), [&](const Use& use) {
+      if (!opcode(use.instruction).starts_with("mul.lo") || !opcode(use.instruction).ends_with("64") ||
+          block_of_[use.instruction] != block_of_[i] || !live_[use.instruction])
+        return false;
+      const Operand &a = operand(i, 2), &b = operand(use.instruction, 3 - use.operand);
+      return a.kind == b.kind && (a.kind == Kind::reg ? a.symbol == b.symbol : a.value == b.value);
+    });
+  }
   // Both halves of a product are one instruction.
   bool has_upper_half(std::uint32_t i) const {
     const Operand& left = operand(i, 1);
@@ -791,14 +823,27 @@ class Lowering {
       const Instruction& from = function_.instructions[made];
       if (from.info == nullptr || from.info->category != Category::arithmetic || from.info->is(ptx::slow))
         continue;
-      if (!is_sum(made, "32") && !is_logic(made)) continue;
+      const bool of_floats = (first(made) == "add" || first(made) == "sub" || first(made) == "mul") &&
+                             from.opcode.ends_with(".f32");
+      if (!is_sum(made, "32") && !is_logic(made) && !(of_floats && ends_at(other, i))) continue;
       for (std::uint32_t p = 1; p < from.operand_count; ++p)
         if (operand(made, p).kind == Kind::reg && operand(made, p).symbol == other.symbol) return true;
     }
     return false;
   }
 
+  // Whether nothing reads a value behind `i`, so that its register can be written there.
+  bool ends_at(const Operand& value, std::uint32_t i) const {
+    const std::uint32_t made = definition_of(value);
+    if (made == no_index || cfg_.blocks[block_of_[made]].loop != cfg_.blocks[block_of_[i]].loop) return false;
+    return std::all_of(uses_[value.symbol].begin(), uses_[value.symbol].end(),
+                       [&](const Use& use) { return use.instruction <= i && use.instruction > made; });
+  }
+
   bool is_product(std::uint32_t i) const { return opcode(i).starts_with("mul.lo") && is_integer(i, "32"); }
+  bool is_short_product(std::uint32_t i) const {
+    return opcode(i) == "mul.wide.u16" || opcode(i) == "mul.wide.s16";
+  }
   bool feeds_sum(std::uint32_t i) const {
     return all_uses(i, [&](const Use& use) { return is_sum(use.instruction, "64"); });
   }
@@ -856,6 +901,26 @@ class Lowering {
     const std::uint32_t to = result_of(i);
     return to != no_index && narrow_[to];
   }
+  // What is added to the place of an array in shared memory, and read by accesses alone: the place is in a uniform
+  // register, which they add themselves. Nothing else has become part of the sum.
+  bool adds_shared_place(std::uint32_t i) const {
+    if (target_ < 90 || !opcode(i).starts_with("add.") || !is_sum(i, "32") || absorbs_[i] != 0) return false;
+    const auto is_place = [&](const Operand& read) {
+      const std::uint32_t leaf = leaf_of(read);
+      return leaf != no_index && first(leaf) == "mov" && is_shared(operand(leaf, 1));
+    };
+    for (std::uint32_t o = 1; o < 3; ++o) {
+      const std::uint32_t offset = definition(i, 3 - o);
+      if (!is_place(operand(i, o)) || offset == no_index || is_leaf(offset) || folded_[offset] ||
+          opcode(offset).starts_with("mul.wide"))
+        continue;
+      return all_uses(i, [&](const Use& use) {
+        return use.as_address && (first(use.instruction) == "ld" || first(use.instruction) == "st");
+      });
+    }
+    return false;
+  }
+
   // What is added to the place of a constant array is the offset of its loads.
   bool adds_constant_place(std::uint32_t i) const {
     if (!is_sum(i, "64") || !is_narrow(i)) return false;
@@ -909,18 +974,59 @@ class Lowering {
           is_zero(operand(use.instruction, 2)))
         return true;
     }
-    if (use_count(i) != 1)
-      return first(i) == "not" && all_uses(i, [&](const Use& use) { return is_logic(use.instruction); });
-    const Use use = uses_[result_of(i)].front();
-    if (!is_logic(use.instruction) || !is_only_definition(use.instruction)) return false;
-    if (absorbs_[use.instruction] != 0 || absorbs_[i] != 0) return false;
-    if (first(i) == "not") return true;
-    const Instruction& reader = function_.instructions[use.instruction];
-    const bool constant_here = is_constant(operand(i, 2));
-    const bool constant_there = reader.operand_count == 3 && is_constant(operand(use.instruction, 2));
-    if (constant_here && constant_there) return false;
-    ++absorbs_[use.instruction];
-    return true;
+    return part_of_logic_[i];
+  }
+
+  // What LOP3 takes in: an operation of 32 or 64 bits that is no rotation, and not the upper bits of a sum.
+  bool is_covered(std::uint32_t i) const {
+    if (!live_[i] || code_.silent(i) || is_rotation(i) || result_of(i) == no_index) return false;
+    if (is_logic(i)) return true;
+    const ptx::FirstWord name = first(i);
+    if (name == "lop3") return true;
+    return (name == "and" || name == "or" || name == "xor" || name == "not") && opcode(i).ends_with(".b64") &&
+           !takes_half(i) && !joins_halves(i);
+  }
+  void note_logic() {
+    part_of_logic_.assign(function_.instructions.size(), false);
+    std::vector<std::uint32_t> instructions, number(function_.instructions.size(), LogicOperation::outside);
+    for (std::uint32_t i = 0; i < function_.instructions.size(); ++i) {
+      if (!is_covered(i)) continue;
+      number[i] = static_cast<std::uint32_t>(instructions.size());
+      instructions.push_back(i);
+    }
+    std::vector<LogicOperation> operations(instructions.size());
+    for (std::uint32_t n = 0; n < instructions.size(); ++n) {
+      const std::uint32_t i = instructions[n];
+      const std::uint32_t end = first(i) == "lop3" ? 4 : function_.instructions[i].operand_count;
+      for (std::uint32_t o = 1; o < end; ++o) add_input(operations[n], n, operand(i, o), number);
+      operations[n].read_elsewhere = !is_only_definition(i) || is_guarded(i);
+      for (const Use& use : uses_[result_of(i)]) {
+        const std::uint32_t reader = number[use.instruction];
+        if (reader == LogicOperation::outside || reader <= n || !stays_together(i, use.instruction))
+          operations[n].read_elsewhere = true;
+        else
+          ++operations[n].readers;
+      }
+    }
+    const std::vector<bool> part = part_of_readers(operations);
+    for (std::uint32_t n = 0; n < instructions.size(); ++n) part_of_logic_[instructions[n]] = part[n];
+  }
+  bool stays_together(std::uint32_t i, std::uint32_t reader) const {
+    return block_of_[i] == block_of_[reader] || use_count(i) == 1;
+  }
+  void add_input(LogicOperation& to, std::uint32_t n, const Operand& read,
+                 const std::vector<std::uint32_t>& number) const {
+    LogicOperation::Input input;
+    if (const Operand* constant = constant_of(read)) {
+      input.constant = true;
+      input.value = constant->value;
+      if (input.value == 0 || ~input.value == 0 || input.value == 0xffffffffu) return;
+    } else {
+      input.value = read.symbol;
+      const std::uint32_t made = definition_of(read);
+      if (made != no_index && number[made] < n) input.made_by = number[made];
+    }
+    to.inputs.push_back(input);
   }
 
   // ---- values that are made where they are needed: parameters, constants, special registers
@@ -947,13 +1053,19 @@ class Lowering {
     return leaf_of(source, steps + 1);
   }
 
-  // Charges what makes a value, unless a dominating block has it: in `b`, or before the outermost loop.
+  // Charges what makes a value, unless a dominating block has it: before the outermost loop, or in `b` where it is
+  // in none, or where iterations may leave it out.
   void demand(const std::string& key, std::uint32_t b, std::uint32_t i, const MachineWork& work) {
-    // What is predicated is part of the block that branches.
-    if (short_.contains(b)) b = branching_to(b);
+    // What a predicated block makes is made under its predicate: blocks behind it make it again.
     std::vector<std::uint32_t>& places = made_in_[key];
     for (const std::uint32_t place : places)
       if (cfg_.dominates(place, b)) return;
+    if (!is_conditional(b)) return make_before_loops(key, b, i, work);
+    places.push_back(b);
+    made_.each[i].add(work);
+  }
+  void make_before_loops(const std::string& key, std::uint32_t b, std::uint32_t i, const MachineWork& work) {
+    std::vector<std::uint32_t>& places = made_in_[key];
     std::uint32_t loop = cfg_.blocks[b].loop;
     if (loop == none) {
       places.push_back(b);
@@ -999,6 +1111,14 @@ class Lowering {
     demand("shared", b, i, work_of(Pipe::adu));
     demand("s" + std::string(source.text), b, i, work_of(Pipe::uniform, 2));
   }
+  // Whether iterations of the loop around a block may leave it out.
+  bool is_conditional(std::uint32_t b) const {
+    const std::uint32_t loop = cfg_.blocks[b].loop;
+    if (loop == none) return false;
+    const auto& latches = cfg_.loops[loop].latches;
+    return !std::all_of(latches.begin(), latches.end(),
+                        [&](std::uint32_t latch) { return cfg_.dominates(b, latch); });
+  }
 
   bool is_shared(const Operand& source) const {
     const Operand& base = source.part_count > 0 ? operands_[source.first_part] : source;
@@ -1015,8 +1135,12 @@ class Lowering {
     const Operand* constant = constant_of(read);
     if (constant == nullptr || constant->value == 0) return;
     const bool wide = opcode(i).ends_with("64");
-    if (wide && cfg_.blocks[b].loop != none) return made_.each[i].add(work_of(Pipe::uniform, 2));
-    demand("c" + std::string(constant->text), b, i, work_of(Pipe::fma, wide ? 2 : 1));
+    const std::uint32_t loop = cfg_.blocks[b].loop;
+    if (!wide || loop == none)
+      return demand("c" + std::string(constant->text), b, i, work_of(Pipe::fma, wide ? 2 : 1));
+    // In uniform registers, which calls do not keep.
+    if (has_call_[loop] || !known(fmt::format("c{} in {}", constant->text, loop), b))
+      made_.each[i].add(work_of(Pipe::uniform, 2));
   }
 
   // All leaves that the instruction reads itself, or what folded into it.
@@ -1057,6 +1181,7 @@ class Lowering {
   void lower_block(std::uint32_t b) {
     for (std::uint32_t i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i) {
       if (code_.silent(i) || !live_[i]) continue;
+      if (folded_[i] && adds_shared_place(i)) demand_operands(i, b, i, 0);
       if (folded_[i]) continue;
       const Instruction& one = function_.instructions[i];
       if (is_exit(one) && !is_guarded(i)) continue;
@@ -1100,7 +1225,8 @@ class Lowering {
 
   // Where functions are called, it is not kept in uniform registers.
   void demand_descriptor(std::uint32_t i) {
-    if (!made_in_.contains("descriptor")) demand("descriptor", block_of_[i], i, work_of(Pipe::adu));
+    if (!made_in_.contains("descriptor"))
+      make_before_loops("descriptor", block_of_[i], i, work_of(Pipe::adu));
     if (calls_) made_.each[i][Pipe::uniform] += 2;
   }
 
@@ -1142,6 +1268,8 @@ class Lowering {
     if (name == "atom" && all.find("global") != std::string_view::npos) return atomic_rule(i);
     if (one.info->category == Category::branch) return branch_rule(i, b);
     if (one.info->category == Category::load || one.info->category == Category::store) return access_rule(i);
+    if (is_short_product(i)) return work_of(Pipe::fma);
+    if (all == "mul.hi.u64" && has_lower_half(i)) return work_of(Pipe::fma, kUpperHalf);
     if (name == "add" || name == "sub" || name == "mul" || name == "fma" || name == "mad") {
       const auto work = sum_rule(i);
       return work ? work : fixed_rule(all);
@@ -1154,7 +1282,7 @@ class Lowering {
     if (name == "selp") return work_of(Pipe::alu, all.ends_with("64") ? 2 : 1);
     if (is_logic(i)) return work_of(Pipe::alu);
     if ((name == "and" || name == "or" || name == "xor" || name == "not") && all.ends_with(".b64"))
-      return work_of(Pipe::alu, is_narrow(i) || masks_lower_half(i) || joins_zeros(i) ? 1 : 2);
+      return work_of(Pipe::alu, is_narrow(i) || joins_zeros(i) ? 1 : 2 - halves_kept(i));
     if ((name == "shl" || name == "shr") && one.operand_count == 3) {
       if (all.ends_with("32")) return work_of(Pipe::alu);
       if (all.ends_with("64") && is_constant(operand(i, 2)))
@@ -1181,12 +1309,26 @@ class Lowering {
     for (const DivisionCost& cost : kDivisionCosts) {
       if (!is_of(opcode(i), cost.operation, cost.type)) continue;
       double count = constant ? cost.first - 6 : cost.first;
-      if (divisor.kind == Kind::reg) {
-        if (known(fmt::format("{} {}", divisor.symbol, cost.type), b)) count = cost.again;
+      const auto reciprocal = [&] {  // of the divisor, and two conversions
+        MachineWork work = work_of(Pipe::alu, (cost.first - cost.again) / 2 - 3);
+        work[Pipe::fma] += (cost.first - cost.again) - (cost.first - cost.again) / 2;
+        work[Pipe::xu] += 3;
+        return work;
+      };
+      const bool has_reciprocal = cost.first - cost.again >= 6;
+      if (divisor.kind == Kind::reg && !constant) {
+        const std::string key = fmt::format("{} {}", divisor.symbol, cost.type);
+        const std::uint32_t loop = has_reciprocal ? outermost_where_fixed(divisor.symbol, b) : none;
+        if (known(key, b)) {
+          count = cost.again;
+        } else if (loop != none && !known("before " + key, cfg_.loops[loop].header)) {
+          made_in_[key].pop_back();  // the next one makes its own
+          made_.loops[loop].entry.add(reciprocal());
+          count = cost.again;
+        }
         if (known(fmt::format("{} {} {}", divisor.symbol, operand(i, 1).symbol, cost.type), b))
           count = cost.both;
       }
-      // The reciprocal of the divisor, and two conversions.
       const double special = count == cost.first ? 3 : 0;
       MachineWork work = work_of(Pipe::alu, count / 2 - special);
       work[Pipe::fma] += count - count / 2;
@@ -1194,6 +1336,31 @@ class Lowering {
       return work;
     }
     return std::nullopt;
+  }
+  // Divisions and roots with a subroutine are calls, too.
+  void note_calls() {
+    has_call_.assign(cfg_.loops.size(), false);
+    for (std::uint32_t b = 0; b < cfg_.blocks.size(); ++b)
+      for (std::uint32_t i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i) {
+        if (!live_[i] || code_.silent(i)) continue;
+        const Instruction& one = function_.instructions[i];
+        const bool divides = first(i) == "div" || first(i) == "rem";
+        if (!is_call(one) && !analysis::has_subroutine(one) && !(divides && opcode(i).ends_with("64")))
+          continue;
+        for (std::uint32_t loop = cfg_.blocks[b].loop; loop != none; loop = cfg_.loops[loop].parent)
+          has_call_[loop] = true;
+      }
+  }
+  // The outermost loop around a block in which nothing writes a register; none: its own loop does.
+  std::uint32_t outermost_where_fixed(std::uint32_t reg, std::uint32_t b) const {
+    std::uint32_t found = none;
+    for (std::uint32_t loop = cfg_.blocks[b].loop; loop != none; loop = cfg_.loops[loop].parent) {
+      const bool written = std::any_of(definitions_[reg].begin(), definitions_[reg].end(),
+                                       [&](std::uint32_t made) { return is_inside(made, loop); });
+      if (written || has_call_[loop]) break;
+      found = loop;
+    }
+    return found;
   }
   // Whether a dominating block has it; from now on it has.
   bool known(const std::string& key, std::uint32_t b) {
@@ -1262,10 +1429,18 @@ class Lowering {
     return false;
   }
 
-  bool masks_lower_half(std::uint32_t i) const {
-    if (first(i) != "and" || function_.instructions[i].operand_count != 3) return false;
+  // Of the two registers of a mask: how many are copies, or constants.
+  int halves_kept(std::uint32_t i) const {
+    if (function_.instructions[i].operand_count != 3) return 0;
     const Operand* mask = constant_of(operand(i, 2));
-    return mask != nullptr && mask->value <= 0xffffffffu;
+    if (mask == nullptr) return 0;
+    // What is part of this operation has to be executed here.
+    const std::uint32_t made = definition(i, 1);
+    const bool copies = first(i) != "xor" && (made == no_index || !part_of_logic_[made]);
+    int kept = 0;
+    for (const std::uint64_t half : {mask->value & 0xffffffffu, mask->value >> 32})
+      kept += half == 0 || (half == 0xffffffffu && copies) ? 1 : 0;
+    return kept;
   }
 
   // Whatever is on the FMA pipe and not of floating-point numbers is an integer product.
@@ -1978,6 +2153,8 @@ class Lowering {
   std::vector<bool> predicated_;                         // by block: its branch vanishes
   std::set<std::uint32_t> short_;                        // blocks that are predicated
   std::vector<bool> folded_;                             // by instruction: part of its readers
+  std::vector<bool> has_call_;                           // by loop
+  std::vector<bool> part_of_logic_;                      // by instruction: of the LOP3 of all that read it
   std::vector<std::uint8_t> absorbs_;                    // by instruction: how many became part of it
   bool is_of_nvcc_ = false;                              // who made the PTX
   // Of accesses whose addresses nvcc computes otherwise: the registers that they need of outside their loop.

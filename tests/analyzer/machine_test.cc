@@ -17,6 +17,7 @@
 #include "analyzer/machine/cost_table.h"
 #include "analyzer/machine/kernel_work.h"
 #include "analyzer/machine/line_table.h"
+#include "analyzer/machine/logic_cover.h"
 #include "analyzer/machine/machine_code.h"
 #include "analyzer/machine/machine_flow.h"
 #include "analyzer/machine/register_reads.h"
@@ -169,6 +170,65 @@ ret;                                // 0
 }
 )";
 
+// What is checked in the same way, of bits and of shared memory.
+constexpr std::string_view kRulesOfBits = R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 k_0, .param .u32 k_1, .param .u32 k_2)
+{
+.shared .align 4 .b8 table[1024];
+.reg .pred %p<9>;
+.reg .b32 %r<60>;
+.reg .f32 %f<20>;
+.reg .b64 %rd<40>;
+ld.param.u64 %rd1, [k_0];           // 0
+ld.param.u32 %r1, [k_1];            // 0
+ld.param.u32 %r2, [k_2];            // 0
+cvta.to.global.u64 %rd2, %rd1;      // 0
+mov.u32 %r3, %tid.x;                // 0
+mul.wide.u32 %rd3, %r3, 64;         // 0
+add.s64 %rd4, %rd2, %rd3;           // 3 S2R, LDC, IMAD.WIDE
+ld.global.u32 %r4, [%rd4];          // 2 ULDC for the descriptor
+ld.global.u32 %r5, [%rd4+52];       // 1
+ld.global.u32 %r6, [%rd4+8];        // 1
+ld.global.u64 %rd5, [%rd4+16];      // 1
+ld.global.u64 %rd6, [%rd4+56];      // 1
+ld.global.f32 %f1, [%rd4+32];       // 1
+ld.global.f32 %f2, [%rd4+44];       // 1
+or.b32 %r7, %r4, %r5;               // 0 part of both that read it
+and.b32 %r8, %r7, %r6;              // 1
+xor.b32 %r9, %r7, %r6;              // 1
+mul.lo.s32 %r10, %r8, %r9;          // 1
+st.global.u32 [%rd4], %r10;         // 1
+or.b64 %rd7, %rd5, %rd6;            // 0
+not.b64 %rd8, %rd7;                 // 0
+and.b64 %rd9, %rd8, 2305843009213693951;  // 2
+st.global.u64 [%rd4+16], %rd9;      // 1
+and.b64 %rd10, %rd6, -4294967041;    // 1 one half stays
+st.global.u64 [%rd4+72], %rd10;     // 1
+shl.b32 %r11, %r4, 9;               // 0 both are one funnel shift
+shr.u32 %r12, %r5, 23;              // 0
+or.b32 %r13, %r11, %r12;            // 1
+st.global.u32 [%rd4+8], %r13;       // 1
+setp.lt.s32 %p1, %r4, %r5;          // 1
+add.f32 %f3, %f1, %f2;              // 1 predicated
+selp.f32 %f4, %f3, %f1, %p1;        // 0
+cvt.rmi.f32.f32 %f5, %f4;           // 0 F2I.FLOOR
+cvt.rzi.s32.f32 %r14, %f5;          // 1
+st.global.u32 [%rd4+12], %r14;      // 1
+mul.lo.s64 %rd11, %rd5, %rd6;       // 4
+mul.hi.u64 %rd12, %rd5, %rd6;       // 3 with the lower half
+xor.b64 %rd13, %rd11, %rd12;        // 2
+st.global.u64 [%rd4+40], %rd13;     // 1
+mov.u32 %r20, table;                // 0
+and.b32 %r21, %r6, 1020;            // 1
+add.s32 %r22, %r20, %r21;           // 3 S2UR, UMOV, ULEA; LDS adds
+ld.shared.u32 %r23, [%r22];         // 1
+st.global.u32 [%rd4+48], %r23;      // 1
+ret;                                // 0
+}
+)";
+
 // For sm_90.
 Estimate estimate_of(analysis::KernelCode& code) {
   const auto cfg = analysis::build_cfg(code, "kernel.ptx");
@@ -178,19 +238,123 @@ Estimate estimate_of(analysis::KernelCode& code) {
 }
 
 TEST(Estimates, FollowWhatPtxasDoes) {
-  const auto module = ptx::parse(kRules, "rules.ptx");
-  ASSERT_TRUE(module) << to_text(module.diagnostics());
+  for (const std::string_view rules : {std::string_view(kRules), kRulesOfBits}) {
+    const auto module = ptx::parse(rules, "rules.ptx");
+    ASSERT_TRUE(module) << to_text(module.diagnostics());
+    analysis::KernelCode code(*module, module->functions.front());
+    const Estimate made = estimate_of(code);
+    const auto& instructions = code.function().instructions;
+    ASSERT_EQ(made.each.size(), instructions.size());
+    for (std::size_t i = 0; i < instructions.size(); ++i) {
+      const std::string_view rest = module->text.substr(instructions[i].offset);
+      const std::string_view line = rest.substr(0, rest.find('\n'));
+      const int expected = std::stoi(std::string(line.substr(line.find("//") + 2)));
+      EXPECT_DOUBLE_EQ(made.each[i].total(), expected) << line;
+    }
+    EXPECT_EQ(made.once.total(), 2);  // LDC R1, EXIT
+  }
+}
+
+// A loop over elements, whose body is given, and what each of its instructions becomes, with what is before it.
+struct LoopEstimate {
+  std::vector<double> each;
+  double entry = 0;
+};
+LoopEstimate loop_estimate(const std::string& body) {
+  const std::string text =
+      ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 k_0, .param .u32 "
+      "k_1)\n{\n"
+      ".reg .pred %p<4>;\n.reg .b32 %r<20>;\n.reg .f32 %f<20>;\n.reg .f64 %fd<20>;\n.reg .b64 %d<4>;\n"
+      "ld.param.u64 %d1, [k_0];\nld.param.u32 %r1, [k_1];\nmov.u32 %r2, %tid.x;\n"
+      "ld.global.u32 %r3, [%d1];\nTOP:\n" +
+      body + "add.s32 %r2, %r2, 32;\nsetp.lt.s32 %p1, %r2, %r1;\n@%p1 bra TOP;\nret;\n}\n";
+  const auto module = ptx::parse(text, "loop.ptx");
+  EXPECT_TRUE(module) << to_text(module.diagnostics());
   analysis::KernelCode code(*module, module->functions.front());
   const Estimate made = estimate_of(code);
-  const auto& instructions = code.function().instructions;
-  ASSERT_EQ(made.each.size(), instructions.size());
-  for (std::size_t i = 0; i < instructions.size(); ++i) {
-    const std::string_view rest = module->text.substr(instructions[i].offset);
-    const std::string_view line = rest.substr(0, rest.find('\n'));
-    const int expected = std::stoi(std::string(line.substr(line.find("//") + 2)));
-    EXPECT_DOUBLE_EQ(made.each[i].total(), expected) << line;
+  LoopEstimate found;
+  for (const MachineWork& work : made.each) found.each.push_back(work.total());
+  found.each.erase(found.each.begin(), found.each.begin() + 4);
+  found.entry = made.loops.front().entry.total();
+  return found;
+}
+
+TEST(Estimates, ReciprocalsOfFixedDivisorsAreMadeBeforeTheLoop) {
+  const std::string store = "st.global.u32 [%d1+4], %r6;\n";
+  const LoopEstimate once = loop_estimate("rem.s32 %r6, %r2, %r3;\n" + store);
+  EXPECT_EQ(once.each[0], 11);
+  // Another division finds none: it makes its own, which those behind it have.
+  const LoopEstimate thrice = loop_estimate(
+      "rem.s32 %r6, %r2, %r3;\nadd.s32 %r5, %r2, 1;\nrem.s32 %r7, %r5, %r3;\nadd.s32 %r8, %r2, 2;\n"
+      "rem.s32 %r9, %r8, %r3;\nst.global.u32 [%d1+8], %r7;\nst.global.u32 [%d1+16], %r9;\n" +
+      store);
+  EXPECT_EQ(thrice.each[0], 11);
+  EXPECT_EQ(thrice.each[2], 22);
+  EXPECT_EQ(thrice.each[4], 11);
+  EXPECT_EQ(thrice.entry, once.entry);
+  // Not around what a subroutine may do, nor where the loop writes the divisor.
+  const LoopEstimate calls = loop_estimate(
+      "rem.s32 %r6, %r2, %r3;\ndiv.rn.f32 %f1, %f2, %f3;\nst.global.f32 [%d1+8], %f1;\n" + store);
+  EXPECT_EQ(calls.each[0], 22);
+  EXPECT_EQ(calls.entry, once.entry - 11);
+  EXPECT_EQ(loop_estimate("rem.s32 %r6, %r2, %r3;\nadd.s32 %r3, %r3, 1;\n" + store).each[0], 22);
+}
+
+TEST(Estimates, ConstantsOfSixtyFourBitsAreMadeOncePerIteration) {
+  const std::string twice =
+      "fma.rn.f64 %fd2, %fd1, %fd1, 0d3FA47AE147AE147B;\nfma.rn.f64 %fd3, %fd2, %fd1, 0d3FA47AE147AE147B;\n";
+  const LoopEstimate made = loop_estimate(twice + "st.global.f64 [%d1+8], %fd3;\n");
+  EXPECT_EQ(made.each[0], 3);
+  EXPECT_EQ(made.each[1], 1);
+  const LoopEstimate calls =
+      loop_estimate(twice + "div.rn.f64 %fd4, %fd3, %fd1;\nst.global.f64 [%d1+8], %fd4;\n");
+  EXPECT_EQ(calls.each[0], 3);
+  EXPECT_EQ(calls.each[1], 3);  // calls keep no uniform registers
+}
+
+TEST(Estimates, WhatIterationsMayLeaveOutMakesItsPlacesItself) {
+  const std::string body = "ld.global.u32 %r5, [%d1+64];\n";
+  const LoopEstimate always = loop_estimate(body + "st.global.u32 [%d1], %r5;\n");
+  EXPECT_EQ(always.each[0], 1);  // its argument and descriptor are made before the loop
+  const LoopEstimate seldom = loop_estimate(
+      "setp.lt.s32 %p2, %r2, 7;\n@%p2 bra NEXT;\nld.global.u32 %r5, [%d1+64];\nbar.sync 0;\n"
+      "st.global.u32 [%d1], %r5;\nNEXT:\n");
+  EXPECT_EQ(seldom.each[2], 2);
+}
+
+// Operations as {inputs}, of which those below 100 are operations' results.
+std::vector<bool> covered(const std::vector<std::vector<std::uint64_t>>& inputs,
+                          const std::set<std::uint32_t>& values) {
+  std::vector<LogicOperation> operations(inputs.size());
+  for (std::uint32_t n = 0; n < inputs.size(); ++n) {
+    for (const std::uint64_t value : inputs[n]) {
+      LogicOperation::Input input{value, LogicOperation::outside, value >= 1000};
+      if (value < 100) {
+        input.made_by = static_cast<std::uint32_t>(value);
+        ++operations[value].readers;
+      }
+      operations[n].inputs.push_back(input);
+    }
+    operations[n].read_elsewhere = values.contains(n);
   }
-  EXPECT_EQ(made.once.total(), 2);  // LDC R1, EXIT
+  return part_of_readers(operations);
+}
+
+TEST(LogicCover, IsOfThreeInputsAndOneConstant) {
+  using Parts = std::vector<bool>;
+  EXPECT_EQ(covered({{100, 101}, {0, 102}}, {1}), (Parts{true, false}));
+  // Four values are two operations.
+  EXPECT_EQ(covered({{100, 101}, {0, 102}, {1, 103}}, {2}), (Parts{false, true, false}));
+  // Three values, however often each is read.
+  EXPECT_EQ(covered({{100, 101}, {0, 102}, {0, 1}, {2, 100}}, {3}), (Parts{true, true, true, false}));
+  // One that two read is part of both, unless something else needs it.
+  EXPECT_EQ(covered({{100, 101}, {0, 102}, {0, 103}}, {1, 2}), (Parts{true, false, false}));
+  EXPECT_EQ(covered({{100, 101}, {0, 102}, {0, 103}}, {0, 1, 2}), (Parts{false, false, false}));
+  // An instruction holds one constant.
+  EXPECT_EQ(covered({{100, 1000}, {0, 1001}}, {1}), (Parts{false, false}));
+  EXPECT_EQ(covered({{100, 1000}, {0, 1000}}, {1}), (Parts{true, false}));
+  // Of what is a value in any case nothing is taken in: the place is for another.
+  EXPECT_EQ(covered({{100, 101}, {102, 103}, {0, 1}}, {0, 2}), (Parts{false, true, false}));
 }
 
 // What ptxas makes of single operations, by pipe and target.
