@@ -16,6 +16,7 @@ double result_after(const MachineInstruction& one) {
   if (is("LDS", "LDSM", "LDL")) return kSharedLatency;
   if (is("LDC", "LDCU")) return kConstantLatency;
   if (is("SHFL")) return kShuffleLatency;
+  if (is("B2R")) return kReductionLatency;
   if (is("ATOMS")) return kSharedAtomicLatency;
   if (is("S2R", "S2UR", "R2UR", "CS2R")) return kSpecialRegisterLatency;
   if (one.opcode->pipe == Pipe::xu) return kXuLatency;

@@ -375,6 +375,8 @@ class BlockSchedule {
     }
     const ptx::FirstWord word = ptx::first_word(one);
     if (word == "shfl" || word == "match" || word == "redux") return kShuffleLatency;
+    if (one.info->category == ptx::Category::barrier && ptx::has_part(one.opcode, "red"))
+      return kReductionLatency;
     // The check of a division's operands is beside its reciprocal.
     const double special =
         word == "div" && one.opcode.ends_with(".f32") ? std::min(work[Pipe::xu], 1.0) : work[Pipe::xu];

@@ -10,6 +10,7 @@ using Input = LogicOperation::Input;
 
 constexpr std::size_t kInputs = 3;        // of LOP3
 constexpr std::ptrdiff_t kConstants = 1;  // of these
+constexpr int kMostParts = 64;            // more operations on the same three values are hardly ever found
 
 bool has(const std::vector<Input>& inputs, const Input& one) {
   return std::any_of(inputs.begin(), inputs.end(), [&](const Input& other) {
@@ -40,7 +41,8 @@ std::vector<bool> part_of_readers(const std::vector<LogicOperation>& operations)
     std::vector<Input> inputs;
     for (const Input& one : operations[n].inputs)
       if (!has(inputs, one)) inputs.push_back(one);
-    for (bool grows = true; grows;) {
+    bool grows = true;
+    for (int parts = 0; grows && parts < kMostParts; ++parts) {
       grows = false;
       std::optional<std::vector<Input>> best;
       std::uint32_t fewest = ~0u;

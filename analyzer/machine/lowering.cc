@@ -18,6 +18,7 @@
 #include "analyzer/machine/logic_cover.h"
 #include "analyzer/machine/matrix_work.h"
 #include "analyzer/machine/operand_registers.h"
+#include "analyzer/machine/result_latencies.h"
 #include "analyzer/machine/source_loops.h"
 #include "analyzer/ptx/matrix_operation.h"
 #include "analyzer/ptx/opcodes.h"
@@ -102,6 +103,8 @@ struct DivisionCost {
   std::string_view type;
   double first, again, both;
 };
+// From the divisor to its reciprocal: two conversions, MUFU, and three instructions between them.
+constexpr double kReciprocalCycles = 3 * kXuLatency + 3 * 4.5;
 // The upper 64 bits of a product whose lower ones are made, too.
 constexpr double kUpperHalf = 3;
 
@@ -166,6 +169,7 @@ class Lowering {
     predicated_.assign(cfg_.blocks.size(), false);
     note_narrow();
     note_calls();
+    note_latches();
     for (std::uint32_t i = 0; i < function_.instructions.size(); ++i)
       calls_ = calls_ || (live_[i] && !code_.silent(i) && is_call(function_.instructions[i]));
     note_folded();
@@ -997,7 +1001,8 @@ class Lowering {
     std::vector<LogicOperation> operations(instructions.size());
     for (std::uint32_t n = 0; n < instructions.size(); ++n) {
       const std::uint32_t i = instructions[n];
-      const std::uint32_t end = first(i) == "lop3" ? 4 : function_.instructions[i].operand_count;
+      const std::uint32_t count = function_.instructions[i].operand_count;
+      const std::uint32_t end = first(i) == "lop3" ? std::min(4u, count) : count;
       for (std::uint32_t o = 1; o < end; ++o) add_input(operations[n], n, operand(i, o), number);
       operations[n].read_elsewhere = !is_only_definition(i) || is_guarded(i);
       for (const Use& use : uses_[result_of(i)]) {
@@ -1114,10 +1119,18 @@ class Lowering {
   // Whether iterations of the loop around a block may leave it out.
   bool is_conditional(std::uint32_t b) const {
     const std::uint32_t loop = cfg_.blocks[b].loop;
-    if (loop == none) return false;
-    const auto& latches = cfg_.loops[loop].latches;
-    return !std::all_of(latches.begin(), latches.end(),
-                        [&](std::uint32_t latch) { return cfg_.dominates(b, latch); });
+    return loop != none && !cfg_.dominates(b, before_latches_[loop]);
+  }
+  // By loop: the last block that all iterations execute.
+  void note_latches() {
+    before_latches_.assign(cfg_.loops.size(), none);
+    for (std::uint32_t loop = 0; loop < cfg_.loops.size(); ++loop) {
+      std::uint32_t& last = before_latches_[loop];
+      last = cfg_.loops[loop].latches.front();
+      for (const std::uint32_t latch : cfg_.loops[loop].latches)
+        while (last != cfg_.loops[loop].header && !cfg_.dominates(last, latch))
+          last = cfg_.blocks[last].dominator;
+    }
   }
 
   bool is_shared(const Operand& source) const {
@@ -1265,6 +1278,8 @@ class Lowering {
     if (name == "mov" && one.operand_count == 2) return move_rule(i, b);
     if (name == "div" || name == "rem")
       if (const auto work = division_rule(i, b)) return work;
+    if (one.info->category == Category::barrier && ptx::has_part(all, "red"))
+      return work_of(Pipe::adu, 2);  // BAR.RED, and B2R for what it counts
     if (name == "atom" && all.find("global") != std::string_view::npos) return atomic_rule(i);
     if (one.info->category == Category::branch) return branch_rule(i, b);
     if (one.info->category == Category::load || one.info->category == Category::store) return access_rule(i);
@@ -1313,6 +1328,7 @@ class Lowering {
         MachineWork work = work_of(Pipe::alu, (cost.first - cost.again) / 2 - 3);
         work[Pipe::fma] += (cost.first - cost.again) - (cost.first - cost.again) / 2;
         work[Pipe::xu] += 3;
+        work.cycles = kReciprocalCycles;
         return work;
       };
       const bool has_reciprocal = cost.first - cost.again >= 6;
@@ -2154,6 +2170,7 @@ class Lowering {
   std::set<std::uint32_t> short_;                        // blocks that are predicated
   std::vector<bool> folded_;                             // by instruction: part of its readers
   std::vector<bool> has_call_;                           // by loop
+  std::vector<std::uint32_t> before_latches_;            // by loop
   std::vector<bool> part_of_logic_;                      // by instruction: of the LOP3 of all that read it
   std::vector<std::uint8_t> absorbs_;                    // by instruction: how many became part of it
   bool is_of_nvcc_ = false;                              // who made the PTX

@@ -14,6 +14,8 @@ inline constexpr double kSharedAtomicLatency = 68;  // taken as a load and a sto
 inline constexpr double kConstantLatency = 37;      // with an address that is computed
 inline constexpr double kShuffleLatency = 23;
 inline constexpr double kSpecialRegisterLatency = 20;  // taken: near that of a shuffle
-inline constexpr double kTensorLatency = 26;           // of m16n8k16 (tests/hardware/matrix_products.cu)
+inline constexpr double kReductionLatency =
+    54;  // of bar.red, after its barrier: one warp, 512 of them on an H100
+inline constexpr double kTensorLatency = 26;  // of m16n8k16 (tests/hardware/matrix_products.cu)
 
 }  // namespace warptime::machine
