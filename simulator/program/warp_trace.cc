@@ -462,6 +462,8 @@ bool WarpTrace::next(Step& step, std::int64_t* patience) {
       return true;
     }
     enter(node, threads);
+    // What is executed before the loop, each time that it is reached.
+    if (node.item->machine && node.item->machine->total() > 0) return true;
   }
   frames_.clear();
   return false;
@@ -511,6 +513,7 @@ void WarpTrace::enter(const TraceNode& node, std::uint32_t threads) {
 }
 
 std::int64_t WarpTrace::instructions(const Step& step) const {
+  if (step.node->counter >= 0) return 0;  // of a repeat: the instructions are its body's
   return step.skipped ? 1 : step.node->count.shared_value(slots_);
 }
 

@@ -378,6 +378,21 @@ TEST(SmSimulation, ShufflesTakeACycleEach) {
   EXPECT_NEAR(cycles(", shuffles: 20") - cycles(""), 64 * 32 * (20 - 5), 64 * 32);
 }
 
+// Each time that a loop is reached, what is before it is executed; it counts no instruction of PTX.
+TEST(SmSimulation, ExecutesWhatIsBeforeALoop) {
+  const auto levels = [](const std::string& before, int warps) {
+    return levels_of({"[{repeat: 10, counter: i, body: [{repeat: 2, counter: j, " + before +
+                          "body: [{instructions: 4, machine: {alu: 4, cycles: 20}}]}]}]",
+                      {{132, 1, 1}, {32 * warps, 1, 1}}},
+                     CacheState::warm);
+  };
+  const MemoryLevels without = levels("", 1), chain = levels("machine: {alu: 10, cycles: 400}, ", 1);
+  EXPECT_NEAR(chain.cycles - without.cycles, 10 * 400, 1);
+  // Eight warps of a partition are bound by its ALU, which takes two cycles for an instruction.
+  const double busy = levels("machine: {alu: 100, cycles: 200}, ", 32).cycles - levels("", 32).cycles;
+  EXPECT_NEAR(busy, 10 * 8 * 100 * 2, 0.1 * 10 * 8 * 100 * 2);
+}
+
 TEST(MemoryLevels, StridesTakeL1AsLongAsTheirBanks) {
   // data/hardware/h100_l1_strides.csv: cycles of a load by the words between the elements of threads.
   for (const auto& [stride, cycles] :
