@@ -827,8 +827,7 @@ class Lowering {
       const Instruction& from = function_.instructions[made];
       if (from.info == nullptr || from.info->category != Category::arithmetic || from.info->is(ptx::slow))
         continue;
-      const bool of_floats = (first(made) == "add" || first(made) == "sub" || first(made) == "mul") &&
-                             from.opcode.ends_with(".f32");
+      const bool of_floats = (first(made) == "add" || first(made) == "sub") && from.opcode.ends_with(".f32");
       if (!is_sum(made, "32") && !is_logic(made) && !(of_floats && ends_at(other, i))) continue;
       for (std::uint32_t p = 1; p < from.operand_count; ++p)
         if (operand(made, p).kind == Kind::reg && operand(made, p).symbol == other.symbol) return true;
