@@ -125,6 +125,8 @@ class BlockSchedule {
     if (node.slots > 2 && node.latency > 0) node.span = node.latency - kFixed;
     const bool divides = divides_integers(one) && work[Pipe::xu] >= 2;
     if (divides) add_reciprocal(one, node);
+    // ptxas makes a branch of the path that few values take: what comes behind does not begin before it, and loads of memory
+    // stay behind it (rises.h). Roots and reciprocals go there before all else, divisions behind their own instructions.
     const bool slow_path = node.slots >= kWithSlowPath && analysis::has_subroutine(one);
     if (slow_path && !divides_floats(one)) add_fence(0);
     const bool argument = needs_argument(one, work);
@@ -184,8 +186,6 @@ class BlockSchedule {
     return own;
   }
 
-  // ptxas makes a branch of the path that few values take: what comes behind does not begin before it, and loads of memory
-  // stay behind it (rises.h). Roots and reciprocals go there before all else, divisions behind their own instructions.
   static bool divides_floats(const ptx::Instruction& one) { return ptx::first_word(one) == "div"; }
 
   // All that is there is issued before what comes, which begins `cycles` later.

@@ -237,6 +237,13 @@ Estimate estimate_of(analysis::KernelCode& code) {
   return cfg ? estimate(code, *cfg, table_of("sm_90", used)) : Estimate();
 }
 
+Estimate estimate_of_ptx(const std::string& text) {
+  const auto module = ptx::parse(text, "kernel.ptx");
+  EXPECT_TRUE(module) << to_text(module.diagnostics());
+  analysis::KernelCode code(*module, module->functions.front());
+  return estimate_of(code);
+}
+
 TEST(Estimates, FollowWhatPtxasDoes) {
   for (const std::string_view rules : {std::string_view(kRules), kRulesOfBits}) {
     const auto module = ptx::parse(rules, "rules.ptx");
@@ -268,10 +275,7 @@ LoopEstimate loop_estimate(const std::string& body) {
       "ld.param.u64 %d1, [k_0];\nld.param.u32 %r1, [k_1];\nmov.u32 %r2, %tid.x;\n"
       "ld.global.u32 %r3, [%d1];\nTOP:\n" +
       body + "add.s32 %r2, %r2, 32;\nsetp.lt.s32 %p1, %r2, %r1;\n@%p1 bra TOP;\nret;\n}\n";
-  const auto module = ptx::parse(text, "loop.ptx");
-  EXPECT_TRUE(module) << to_text(module.diagnostics());
-  analysis::KernelCode code(*module, module->functions.front());
-  const Estimate made = estimate_of(code);
+  const Estimate made = estimate_of_ptx(text);
   LoopEstimate found;
   for (const MachineWork& work : made.each) found.each.push_back(work.total());
   found.each.erase(found.each.begin(), found.each.begin() + 4);
@@ -390,10 +394,7 @@ double cycles_of(const std::string& body) {
       ".reg .pred %p<4>;\n.reg .b32 %r<20>;\n.reg .f32 %f<20>;\n.reg .b64 %d<4>;\n"
       "ld.param.u64 %d1, [k_0];\nld.global.u32 %r1, [%d1];\nld.global.u32 %r2, [%d1+4];\nbar.sync 0;\n" +
       body + "st.global.u32 [%d1], %r9;\nret;\n}\n";
-  const auto module = ptx::parse(text, "cycles.ptx");
-  EXPECT_TRUE(module) << to_text(module.diagnostics());
-  analysis::KernelCode code(*module, module->functions.front());
-  const Estimate made = estimate_of(code);
+  const Estimate made = estimate_of_ptx(text);
   double cycles = 0;
   for (const MachineWork& work : made.each) cycles += work.cycles;
   return cycles;
