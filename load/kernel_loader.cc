@@ -184,9 +184,7 @@ Result<LoadedProgram> KernelLoader::make(const Input& input, const std::string& 
     if (auto known = of_same_code(input, kernel, target, block)) return std::move(*known);
     return analysed(*source, kernel, block, by);
   }
-  auto programs = read_kernel_programs(input.text, input.file);
-  if (!programs) return programs.diagnostics();
-  auto program = select_program(std::move(*programs), kernel, input.file, by);
+  auto program = read_kernel_program(input.text, kernel, input.file, by);
   if (!program) return program.diagnostics();
   return LoadedProgram{std::move(*program), {}};
 }

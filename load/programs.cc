@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "simulator/base/did_you_mean.h"
+#include "simulator/program/program_documents.h"
 
 namespace warptime {
 namespace {
@@ -54,6 +55,36 @@ Result<KernelProgram> select_program(std::vector<KernelProgram> programs, const 
   const auto selected = select_kernel(names_of(programs, file), kernel, file, by);
   if (!selected) return selected.diagnostics();
   return std::move(programs[*selected]);
+}
+
+namespace {
+
+std::optional<KernelProgram> read_only(std::string_view text, const std::string& kernel,
+                                       const std::string& file, ChosenBy by) {
+  const auto documents = program_documents(text);
+  std::vector<KernelName> names;
+  for (const auto& document : documents)
+    names.push_back({!document.kernel.empty()   ? document.kernel
+                     : !document.symbol.empty() ? document.symbol
+                                                : file_stem(file),
+                     document.symbol});
+  if (names.empty()) return std::nullopt;
+  const auto selected = select_kernel(names, kernel, file, by);
+  if (!selected) return std::nullopt;
+  auto programs = read_kernel_programs(documents[*selected].text, file);
+  if (!programs || programs->size() != 1) return std::nullopt;
+  return std::move(programs->front());
+}
+
+}  // namespace
+
+Result<KernelProgram> read_kernel_program(std::string_view text, const std::string& kernel,
+                                          const std::string& file, ChosenBy by) {
+  if (auto only = read_only(text, kernel, file, by)) return std::move(*only);
+  // Errors have their places in the whole file.
+  auto programs = read_kernel_programs(text, file);
+  if (!programs) return programs.diagnostics();
+  return select_program(std::move(*programs), kernel, file, by);
 }
 
 bool leaves_durations_open(const KernelProgram& program) {

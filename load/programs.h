@@ -24,6 +24,11 @@ Result<std::vector<KernelProgram>> select_kernels(std::vector<KernelProgram> pro
 Result<KernelProgram> select_program(std::vector<KernelProgram> programs, const std::string& kernel,
                                      const std::string& file, ChosenBy by);
 
+// The program of a file of kernel programs that `kernel` means. Reads only that one, where the file tells its documents apart
+// (program_documents.h). Errors: those of read_kernel_programs and select_program.
+Result<KernelProgram> read_kernel_program(std::string_view text, const std::string& kernel,
+                                          const std::string& file, ChosenBy by);
+
 // Whether a load or store leaves its duration to a GPU's file.
 bool leaves_durations_open(const KernelProgram& program);
 

@@ -1471,13 +1471,25 @@ class Lowering {
     return work;
   }
 
-  // The instruction's own operands; what else it becomes reads two words for each.
+  // The instruction's own operands, each once; what else it becomes reads two words for each. Products of 64 bits are made in two
+  // steps, which both read the factors.
   MachineWork with_reads(std::uint32_t i, MachineWork work) const {
     const double slots = work.total();
     if (slots <= 0) return work;
-    int own = 0;
-    values_.for_each_use(i, [&](std::uint32_t value) { own += values_.width(value); });
-    work.reads = std::min(slots, 1.0) * own + 2 * std::max(slots - 1, 0.0);
+    std::vector<std::uint32_t> own;
+    values_.for_each_use(i, [&](std::uint32_t value) {
+      if (std::find(own.begin(), own.end(), value) == own.end()) own.push_back(value);
+    });
+    int words = 0, factors = 0;  // a summand of 64 bits is no factor
+    const bool wide = ptx::has_part(opcode(i), "wide");
+    for (const std::uint32_t value : own) {
+      words += values_.width(value);
+      if (!wide || values_.width(value) == 1) factors += values_.width(value);
+    }
+    work.reads = std::min(slots, 1.0) * words + 2 * std::max(slots - 1, 0.0);
+    const double products =
+        work.imad > kEitherCycles * work[Pipe::fma] ? wide_share(i, work) * work[Pipe::fma] : 0;
+    work.reads += std::min(products, 1.0) * std::min(factors, 2) + 2 * std::max(products - 1, 0.0);
     return work;
   }
 

@@ -14,6 +14,7 @@ constexpr std::size_t kPlaces = 3;    // operands A, B and C
 // Which operands an instruction has as registers where all of them are, and how many words each.
 struct Operands {
   std::array<int, kPlaces> words{};
+  int steps = 1;  // that read the first two
 };
 
 template <std::size_t n>
@@ -22,9 +23,9 @@ bool names_it(std::string_view name, const std::array<std::string_view, n>& name
 }
 
 Operands operands_of(const MachineInstruction& one) {
-  constexpr std::array<std::string_view, 13> three = {"FFMA",   "IMAD",      "IMAD.HI", "IDP",  "LEA",
-                                                      "LOP3",   "IADD3",     "SHF",     "PRMT", "VIMNMX3",
-                                                      "FMNMX3", "VIADDMNMX", "HFMA2"};
+  constexpr std::array<std::string_view, 12> three = {"FFMA",    "IMAD",   "IDP",       "LEA",
+                                                      "LOP3",    "IADD3",  "SHF",       "PRMT",
+                                                      "VIMNMX3", "FMNMX3", "VIADDMNMX", "HFMA2"};
   constexpr std::array<std::string_view, 17> two = {"FADD",  "FMUL",  "SEL",    "FSEL",  "FMNMX",   "FSET",
                                                     "FSETP", "ISETP", "IMNMX",  "VIADD", "VIMNMX",  "HADD2",
                                                     "HMUL2", "HSET2", "HSETP2", "SHFL",  "VABSDIFF"};
@@ -35,7 +36,7 @@ Operands operands_of(const MachineInstruction& one) {
   if (names_it(name, three) || name == "HFMA2.MMA") return {{1, 1, 1}};
   if (names_it(name, two)) return {{1, 1, 0}};
   if (names_it(name, second)) return {{0, 1, 0}};
-  if (name == "IMAD.WIDE") return {{1, 1, 2}};
+  if (name == "IMAD.WIDE" || name == "IMAD.HI") return {{1, 1, 2}, 2};
   if (name == "DFMA") return {{2, 2, 2}};
   if (name == "DMUL" || name == "DSETP") return {{2, 2, 0}};
   if (name == "DADD") return {{2, 0, 2}};
@@ -68,10 +69,14 @@ double register_reads(std::span<const MachineInstruction> block) {
   for (const MachineInstruction& one : block) {
     const Operands operands = operands_of(one);
     const auto registers = registers_of(one, operands);
+    std::array<std::uint64_t, kPlaces> read = {kZero, kZero, kZero};
     for (std::size_t place = 0; place < kPlaces; ++place) {
       const std::uint64_t reg = registers[place];
-      if (reg != kZero && reg != kept[place])
-        for (int w = 0; w < operands.words[place]; ++w) words[(reg + static_cast<std::uint64_t>(w)) % 2] += 1;
+      if (reg != kept[place] && std::find(read.begin(), read.end(), reg) == read.end()) {
+        for (int w = 0; w < operands.words[place]; ++w)
+          words[(reg + static_cast<std::uint64_t>(w)) % 2] += place < 2 ? operands.steps : 1;
+        read[place] = reg;
+      }
       kept[place] = (one.control.reuse >> place & 1) != 0 ? reg : kZero;
     }
   }

@@ -29,7 +29,7 @@ inline constexpr std::size_t kPipes = 12;
 std::string_view to_string(Pipe pipe);
 std::optional<Pipe> find_pipe(std::string_view name);
 
-inline constexpr double kImadCycles = 2, kWideImadCycles = 5, kEitherCycles = 1;
+inline constexpr double kImadCycles = 2, kWideImadCycles = 4, kEitherCycles = 1;
 
 // Real numbers: means over what compilers make, and shares of warps.
 struct MachineWork {
@@ -37,7 +37,7 @@ struct MachineWork {
   // That a warp on its own takes for them, where that is known: from the first's issue until the next one's can follow the
   // last's. Waiting for loads of memory is no part of it. 0: not known.
   double cycles = 0;
-  // For which they hold the half of the FMA pipe that makes integer products, in cycles: IMAD two, IMAD.WIDE and IMAD.HI five
+  // For which they hold the half of the FMA pipe that makes integer products, in cycles: IMAD two, IMAD.WIDE and IMAD.HI four
   // on Hopper; other instructions of the pipe one, since every second of them is made there
   // (data/hardware/h100_issue_mixes.csv, h100_pipe_mixes.csv).
   double imad = 0;

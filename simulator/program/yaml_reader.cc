@@ -184,15 +184,13 @@ Result<std::vector<Node>> parse(std::string_view text, const std::string& file) 
   }
 }
 
-bool top_level_has(std::string_view text, std::string_view key) {
+std::vector<std::string> top_level_keys(std::string_view text) {
+  std::vector<std::string> keys;
   const auto documents = parse(text, {});
-  if (!documents) return false;
-  for (const Node& document : *documents) {
-    for (const Entry& entry : document.entries) {
-      if (entry.key.text == key) return true;
-    }
-  }
-  return false;
+  if (!documents) return keys;
+  for (const Node& document : *documents)
+    for (const Entry& entry : document.entries) keys.push_back(entry.key.text);
+  return keys;
 }
 
 void Reader::error(const Node& where, std::string message, std::string hint) {

@@ -33,8 +33,8 @@ struct Entry {
 // expanded).
 Result<std::vector<Node>> parse(std::string_view text, const std::string& file);
 
-// Whether a document's top level is a mapping that has `key`; false if the text is not YAML.
-bool top_level_has(std::string_view text, std::string_view key);
+// The keys of the documents whose top level is a mapping; none if the text is not YAML.
+std::vector<std::string> top_level_keys(std::string_view text);
 
 // Reads values of one file and collects errors. After an error, the value is a default, and reading
 // continues.

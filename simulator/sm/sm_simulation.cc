@@ -192,6 +192,7 @@ class SmRunner {
     threads_per_block_ = size.threads_per_block();
     threads_ = threads_per_block_ * launch.blocks();
     place_arrays(launch.nodes());
+    find_contention(launch.nodes());
     fetches_ = code_bytes_ > (options.code_in_cache ? kCodeBytes : kCodeAtStart);
   }
 
@@ -698,13 +699,13 @@ class SmRunner {
     const auto* run = std::get_if<Instructions>(&item.what);
     const double instructions = run != nullptr ? static_cast<double>(warp.trace.instructions(step)) : 1;
     const bool issued = run != nullptr || access != nullptr;  // not so `calc`, which is cycles
-    const bool loads = access != nullptr && access->kind == MemoryAccess::Kind::load && !step.skipped;
+    const bool loads = is_load(item) && !step.skipped;
     const double slots = (item.machine ? item.machine->total()
                           : issued     ? instructions
                                        : 0) +
                          (loads ? kLoadIssue : 0);
     Partition& partition = partitions_[warp.partition];
-    const double contention = item.machine ? contention_of(*item.machine, slots) : 1;
+    const double contention = item.machine ? contention_.at(&item) : 1;
     partition.free = start + slots * contention;
     partition.last = executing_ = &item;
     if (options_.listener != nullptr) counts_before_ = run_.counts;
@@ -755,25 +756,68 @@ class SmRunner {
   }
 
   // How much longer what holds a partition takes than its busiest part, since issue, pipes and the ports of the registers wait
-  // for one another: the sixth root of the sum of the sixth powers, by their cycles. Mixtures of instructions
-  // (data/hardware/h100_pipe_mixes.csv) lie between the fourth and the eighth. A pipe that takes an instruction each cycle, as the
-  // two halves of the FMA pipe do by turns, lets none wait.
+  // for one another: the fifth root of the sum of the fifth powers, by their cycles. Mixtures of instructions
+  // (data/hardware/h100_pipe_mixes.csv, h200_wide_products.csv) lie between the fourth and the eighth. A pipe that takes an
+  // instruction each cycle, as the two halves of the FMA pipe do by turns, lets none wait.
   double contention_of(const MachineWork& work, double slots) const {
-    double most = slots, sum = sixth_power(slots);
+    constexpr int power = 5;
+    double most = slots, sum = std::pow(slots, power);
     const auto add = [&](double cycles) {
       most = std::max(most, cycles);
-      sum += sixth_power(cycles);
+      sum += std::pow(cycles, power);
     };
     for (std::size_t pipe = 0; pipe < kPipes; ++pipe)
       if (figures_.pipe_cycles[pipe] > 1) add(work.by_pipe[pipe] * figures_.pipe_cycles[pipe]);
     add(std::min(work.imad, 2 * std::max(work.imad - work[Pipe::fma], 0.0)));
     add(work.matrix);
     add(work.reads / kPorts);
-    return most > 0 ? std::cbrt(std::sqrt(sum)) / most : 1;
+    return most > 0 ? std::pow(sum, 1.0 / power) / most : 1;
   }
-  static double sixth_power(double value) {
-    const double square = value * value;
-    return square * square * square;
+
+  // Contention of each item with machine instructions. The warps of a partition are at different items, so that it is the
+  // mixture of them that waits: of a loop's body, or of what is in no loop, from one barrier to the next.
+  void find_contention(const std::vector<TraceNode>& nodes) {
+    Mixture mixture;
+    std::vector<const TraceNode*> loops;
+    add_to_mixture(nodes, mixture, loops);
+    end_mixture(mixture);
+    for (const TraceNode* loop : loops) find_contention(loop->body);
+  }
+
+  struct Mixture {
+    std::vector<const Item*> items;
+    MachineWork work;
+    double slots = 0;
+  };
+
+  void add_to_mixture(const std::vector<TraceNode>& nodes, Mixture& mixture,
+                      std::vector<const TraceNode*>& loops) {
+    for (const TraceNode& node : nodes) {
+      const Item& item = *node.item;
+      if (item.machine) {
+        mixture.items.push_back(&item);
+        mixture.work.add(*item.machine);
+        mixture.slots += item.machine->total() + (is_load(item) ? kLoadIssue : 0);
+      }
+      if (node.counter >= 0) {
+        loops.push_back(&node);
+        continue;
+      }
+      add_to_mixture(node.body, mixture, loops);
+      add_to_mixture(node.otherwise, mixture, loops);
+      if (item.detail && item.detail->barrier) end_mixture(mixture);
+    }
+  }
+
+  void end_mixture(Mixture& mixture) {
+    const double contention = contention_of(mixture.work, mixture.slots);
+    for (const Item* item : mixture.items) contention_[item] = contention;
+    mixture = {};
+  }
+
+  static bool is_load(const Item& item) {
+    const auto* access = std::get_if<MemoryAccess>(&item.what);
+    return access != nullptr && access->kind == MemoryAccess::Kind::load;
   }
 
   // Whose operands are most of what is read.
@@ -1911,6 +1955,7 @@ class SmRunner {
   bool drains_ = false;  // no block starts where one has ended
   std::vector<const Item*> load_items_;
   const Item *executing_ = nullptr, *accessing_ = nullptr, *end_item_ = nullptr;
+  std::unordered_map<const Item*, double> contention_;  // of those with machine instructions
   Pipe executing_pipe_ = Pipe::none, end_pipe_ = Pipe::none;
   SmCounts counts_before_;
   SmRun run_;

@@ -1015,13 +1015,17 @@ TEST(RegisterReads, AreWordsOfTheBusierBankWithoutWhatIsReused) {
   const MachineInstruction second = encoded(0x0000000304047223, 0x080fe20000000003);
   EXPECT_EQ(register_reads(std::vector{first}), 4) << "R9 and R3 are in one bank";
   EXPECT_EQ(register_reads(std::vector{first, second}), 6) << "R3 as B is still there";
-  EXPECT_EQ(register_reads(std::vector{second, first}), 6) << "R3 as B again; R9, R3; R24, R4";
+  EXPECT_EQ(register_reads(std::vector{second, first}), 4)
+      << "R3 for B and C at once, and as B again; R9; R24, R4";
   // DFMA R18, R10, R18, R16: pairs
   EXPECT_EQ(register_reads(std::vector{encoded(0x000000120a12722b, 0x004fe20000000010)}), 6);
   // IMAD R20, R5.reuse, -0x4, R2.reuse: no register is B
   EXPECT_EQ(register_reads(std::vector{encoded(0xfffffffc05147824, 0x140fe400078e0202)}), 2);
   // MUFU.EX2 R30, R31
   EXPECT_EQ(register_reads(std::vector{encoded(0x0000001f001e7308, 0x000e620000000800)}), 2);
+  // IMAD.WIDE.U32 R26, R20, R3.reuse, RZ
+  EXPECT_EQ(register_reads(std::vector{encoded(0x00000003141a7225, 0x080fe200078e00ff)}), 4)
+      << "R20 and R3 in each of two steps";
 }
 
 TEST_F(MachineCode, IsSafeToReadHoweverItIsDamaged) {

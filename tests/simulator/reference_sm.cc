@@ -55,6 +55,16 @@ class Writer {
 
   std::vector<Step> steps;
 
+  // With loads where they rise to.
+  static std::vector<const Item*> in_order(const Items& items) {
+    std::vector<const Item*> order;
+    for (const Item& item : items) {
+      const auto rises = item.detail ? static_cast<std::size_t>(item.detail->rises) : 0;
+      order.insert(order.end() - static_cast<std::ptrdiff_t>(std::min(rises, order.size())), &item);
+    }
+    return order;
+  }
+
  private:
   using Threads = std::vector<std::size_t>;
 
@@ -95,12 +105,7 @@ class Writer {
   }
 
   void write(const Items& items, const Threads& threads) {
-    std::vector<const Item*> order;
-    for (const Item& item : items) {
-      const auto rises = item.detail ? static_cast<std::size_t>(item.detail->rises) : 0;
-      order.insert(order.end() - static_cast<std::ptrdiff_t>(std::min(rises, order.size())), &item);
-    }
-    for (const Item* item : order) write(*item, threads);
+    for (const Item* item : in_order(items)) write(*item, threads);
   }
 
   void write(const Item& item, const Threads& around) {
@@ -164,6 +169,9 @@ class ReferenceSm {
         next_block_(options.sm),
         free_places_(static_cast<std::size_t>(options.active_blocks), 0) {
     look_for_details(program.program);
+    std::vector<const Item*> in_no_loop;
+    look_for_mixtures(program.program, in_no_loop);
+    end(in_no_loop);
   }
 
   ReferenceRun run() {
@@ -242,6 +250,49 @@ class ReferenceSm {
         look_for_details(when->else_items);
       }
     }
+  }
+
+  // What is between the same barriers in the same body of a loop.
+  void look_for_mixtures(const Items& items, std::vector<const Item*>& mixture) {
+    for (const Item* item : Writer::in_order(items)) {
+      mixture.push_back(item);
+      if (const auto* repeat = std::get_if<Repeat>(&item->what)) {
+        std::vector<const Item*> body;
+        look_for_mixtures(repeat->body, body);
+        end(body);
+      }
+      if (const auto* when = std::get_if<When>(&item->what)) {
+        look_for_mixtures(when->then_items, mixture);
+        look_for_mixtures(when->else_items, mixture);
+      }
+      if (item->detail && item->detail->barrier) end(mixture);
+    }
+  }
+
+  void end(std::vector<const Item*>& mixture) {
+    for (const Item* item : mixture) mixtures_[item] = mixture;
+    mixture.clear();
+  }
+
+  // How much longer what holds a partition takes than its busiest part.
+  double contention(const std::vector<const Item*>& mixture) const {
+    MachineWork all;
+    double slots = 0;
+    for (const Item* item : mixture) {
+      if (!item->machine) continue;
+      all.add(*item->machine);
+      slots += item->machine->total();
+      const auto* access = std::get_if<MemoryAccess>(&item->what);
+      if (access != nullptr && access->kind == MemoryAccess::Kind::load) slots += 0.8;
+    }
+    const double products = std::max(all.imad - all[Pipe::fma], 0.0);
+    std::vector<double> held = {slots, std::min(all.imad, 2 * products), all.reads / 2, all.matrix};
+    for (std::size_t pipe = 0; pipe < kPipes; ++pipe)
+      if (figures_.pipe_cycles[pipe] > 1) held.push_back(all.by_pipe[pipe] * figures_.pipe_cycles[pipe]);
+    double powers = 0;
+    for (const double one : held) powers += std::pow(one, 5);
+    const double most = *std::max_element(held.begin(), held.end());
+    return most > 0 ? std::pow(powers, 0.2) / most : 1;
   }
 
   void start_block(double since) {
@@ -384,20 +435,7 @@ class ReferenceSm {
         std::holds_alternative<Calculation>(item.what) ? 0 : static_cast<double>(step.instructions);
     if (item.machine) slots = item.machine->total();
     if (access != nullptr && access->kind == MemoryAccess::Kind::load && !skipped) slots += 0.8;
-    // Whatever holds the partition takes longer where it meets the rest.
-    double longer = 1;
-    if (item.machine) {
-      const double products = std::max(item.machine->imad - (*item.machine)[Pipe::fma], 0.0);
-      std::vector<double> held = {slots, std::min(item.machine->imad, 2 * products), item.machine->reads / 2,
-                                  item.machine->matrix};
-      for (std::size_t pipe = 0; pipe < kPipes; ++pipe)
-        if (figures_.pipe_cycles[pipe] > 1)
-          held.push_back(item.machine->by_pipe[pipe] * figures_.pipe_cycles[pipe]);
-      double powers = 0;
-      for (const double one : held) powers += std::pow(one, 6);
-      const double most = *std::max_element(held.begin(), held.end());
-      if (most > 0) longer = std::pow(powers, 1.0 / 6) / most;
-    }
+    const double longer = item.machine ? contention(mixtures_.at(&item)) : 1;
     partition.free = start + longer * slots;
     double done = partition.free;
     const auto hold = [&](double& until, double cycles) {
@@ -1081,6 +1119,7 @@ class ReferenceSm {
   }
 
   const KernelProgram& program_;
+  std::map<const Item*, std::vector<const Item*>> mixtures_;  // that each item is executed in
   bool cycles_known_ = false;
   const Bindings& values_;
   LaunchSize size_;
