@@ -740,7 +740,7 @@ class SmRunner {
     }
     if (detail != nullptr && detail->shuffles > 0 &&
         !step.skipped) {  // L1 moves the words, those of a warp in a cycle
-      const auto cycles = static_cast<double>(detail->shuffles);
+      const double cycles = static_cast<double>(detail->shuffles) * figures_.request_cycles;
       l1_free_ = std::max(start, l1_free_) + cycles;
       l1_backlog_.serve(cycles);
       done.later({l1_free_, SmWait::on_chip});
@@ -920,7 +920,7 @@ class SmRunner {
                   static_cast<double>(lines.size())
         : !atomic && !fills_sectors && lines.size() == static_cast<std::size_t>(sectors_of_all)
             ? kLoneStoreCycles
-            : 1;
+            : std::max(figures_.request_cycles / static_cast<double>(lines.size()), 1.0);
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const LineSectors& line = lines[i];
       const double looked_up = look_up(start, cycles_of_line);
@@ -1021,14 +1021,14 @@ class SmRunner {
 
   // For which a warp's load holds L1: it looks up four lines a cycle, of which no two have the same last bits, and gives a word of
   // each bank, as shared memory does; 128 bytes a cycle, whether threads share them or not (data/hardware/h100_l1_strides.csv).
-  static double load_cycles(Warp& warp, const WarpTrace::Step& step, const MemoryAccess& access,
-                            std::span<const LineSectors> lines, std::int64_t sectors, bool unknown) {
+  double load_cycles(Warp& warp, const WarpTrace::Step& step, const MemoryAccess& access,
+                     std::span<const LineSectors> lines, std::int64_t sectors, bool unknown) const {
     std::array<int, kTagBanks> looked_up{};
     for (const LineSectors& line : lines) ++looked_up[static_cast<std::size_t>(line.line) % kTagBanks];
     const std::int64_t bytes = access.bytes.value_or(4);
     const double least = static_cast<double>(std::popcount(step.threads) * bytes) / kLineBytes;
-    double cycles =
-        std::max<double>(*std::max_element(looked_up.begin(), looked_up.end()), std::max(least, 1.0));
+    double cycles = std::max<double>(*std::max_element(looked_up.begin(), looked_up.end()),
+                                     std::max(least, figures_.request_cycles));
     // Elements side by side are of different banks.
     const bool together = static_cast<double>(lines.size()) <= least + 1 &&
                           static_cast<double>(sectors * kSectorBytes) <= least * kLineBytes + kSectorBytes;
@@ -1330,8 +1330,9 @@ class SmRunner {
     const bool drawn = (!access.ways || exchanges) && chip_addresses(warp, step, index, access, addresses);
     const bool known = drawn && !access.ways;
     if (!known && !access.ways) {  // taken to have no conflicts
-      l1_free_ = std::max(start, l1_free_) + 1;
-      return access.kind == ChipAccess::Kind::store ? start : l1_free_ - 1 + figures_.shared_latency;
+      const double served = std::max(start, l1_free_);
+      l1_free_ = served + figures_.request_cycles;
+      return access.kind == ChipAccess::Kind::store ? start : served + figures_.shared_latency;
     }
     const bool load = access.kind == ChipAccess::Kind::load;
     const int ways = known ? shared_ways(addresses, step.threads, access.bytes, access.kind)
@@ -1351,8 +1352,9 @@ class SmRunner {
       l1_backlog_.serve(ways * (1 + kExchangeCycles));
       return served + ways * kExchangeRound;
     }
-    l1_free_ = served + ways;
-    l1_backlog_.serve(ways);
+    const double cycles = std::max<double>(ways, figures_.request_cycles);
+    l1_free_ = served + cycles;
+    l1_backlog_.serve(cycles);
     // MachineWork::cycles have the latency.
     const double latency = cycles_known_ && step.node->item->machine ? 0 : figures_.shared_latency;
     return load ? served + latency + 2 * conflicts : start;
@@ -2088,6 +2090,7 @@ SmFigures sm_figures(const Gpu& gpu, const Occupancy& occupancy, std::int64_t th
   // Where the GPU's file has no timing figures: those of an H100.
   const TimingFigures& timing = gpu.timing;
   figures.l1_latency = timing.l1_indexed_latency_cycles.value_or(40);
+  figures.request_cycles = std::max(std::round(timing.l1_coalesced_load_cycles.value_or(1)), 1.0);
   figures.shared_latency = timing.shared_indexed_latency_cycles.value_or(29);
   figures.l2_latency = timing.l2_latency_cycles.value_or(280);
   figures.memory_latency = timing.memory_cold_latency_cycles.value_or(690);

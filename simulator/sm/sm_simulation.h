@@ -31,6 +31,9 @@ struct SmFigures {
   // Cycles that one sector takes of this SM's share of L2's and of memory's bandwidth.
   double l2_sector_cycles = 0, memory_sector_cycles = 0;
   double l2_sector_cycles_alone = 0;  // the least of L2's, with no other SM at work
+  // The least cycles for which an access of a warp to L1 or shared memory, or a shuffle, holds them: two where an SM has
+  // 16 units for loads and stores.
+  double request_cycles = 1;
   // Cycles for which an instruction of a warp holds its pipe, of a partition.
   std::array<double, kPipes> pipe_cycles{};
   // Of a barrier: from the last arrival until its warps go on, and for which each arrival holds the SM's barrier unit.

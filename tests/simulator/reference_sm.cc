@@ -471,7 +471,8 @@ class ReferenceSm {
       done = std::max(done, added);
     }
     if (detail != nullptr && detail->shuffles != 0 && !skipped)
-      done = std::max(done, l1_free_ = std::max(start, l1_free_) + static_cast<double>(detail->shuffles));
+      done = std::max(done, l1_free_ = std::max(start, l1_free_) +
+                                       figures_.request_cycles * static_cast<double>(detail->shuffles));
     warps_[index].unhindered += done - start;
     done = std::max(done, l1_free_ - kLongestQueue);
     end_ = std::max(end_, done);
@@ -518,7 +519,7 @@ class ReferenceSm {
         loads && !is_atomic(access) ? l1_cycles(step, bytes, lines) / static_cast<double>(lines.size())
         : !is_atomic(access) && of_threads < 32 * sectors && sectors == static_cast<double>(lines.size())
             ? 1.8
-            : 1;
+            : std::max(figures_.request_cycles / static_cast<double>(lines.size()), 1.0);
     double before = 0;  // cycles of L1 that lines before took
     const bool rows = !is_atomic(access) && lines.size() == step.addresses.size() && are_rows(lines);
     apart_ = rows ? 1.5 : 1;
@@ -596,7 +597,8 @@ class ReferenceSm {
     std::array<double, 4> looked_up{};
     for (const auto& [line, bits] : lines) looked_up[static_cast<std::size_t>(line % 4)] += 1;
     const double least = static_cast<double>(step.addresses.size()) * static_cast<double>(bytes) / 128;
-    const double cycles = std::max({1.0, least, *std::max_element(looked_up.begin(), looked_up.end())});
+    const double cycles =
+        std::max({figures_.request_cycles, least, *std::max_element(looked_up.begin(), looked_up.end())});
     double sectors = 0;
     for (const auto& [line, bits] : lines) sectors += std::popcount(bits);
     if (static_cast<double>(lines.size()) <= least + 1 && sectors <= 4 * least + 1) return cycles;
@@ -1034,7 +1036,7 @@ class ReferenceSm {
     (loads ? run_.counts.shared_load_conflicts : run_.counts.shared_store_conflicts) += conflicts;
     if (step.item->detail->floating && access.kind == ChipAccess::Kind::atomic) return start;
     const double turn = std::max(start, l1_free_);
-    l1_free_ = turn + static_cast<double>(ways);
+    l1_free_ = turn + std::max(static_cast<double>(ways), figures_.request_cycles);
     const double latency = cycles_known_ && step.item->machine ? 0 : figures_.shared_latency;
     return loads ? turn + latency + 2 * conflicts : start;
   }

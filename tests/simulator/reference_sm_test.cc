@@ -149,6 +149,7 @@ SmFigures random_figures(std::mt19937& random) {
   figures.l1_bytes = 128 * static_cast<std::int64_t>(4 + random() % 60);
   if (random() % 2 == 0)
     figures.unified_l1_bytes = figures.l1_bytes + 128 * static_cast<std::int64_t>(random() % 60);
+  figures.request_cycles = 1 + static_cast<double>(random() % 2);
   figures.shared_latency = 20 + below(10);
   figures.l1_latency = 30 + below(10);
   figures.l2_latency = 200 + below(100);
