@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "simulator/base/did_you_mean.h"
 #include "simulator/program/program_documents.h"
@@ -26,6 +27,11 @@ std::string file_stem(const std::string& file) {
   return file == "-" ? "kernel" : name.substr(0, name.find('.'));
 }
 
+std::string name_of(const std::string& kernel, const std::string& symbol, const std::string& file) {
+  if (!kernel.empty()) return kernel;
+  return symbol.empty() ? file_stem(file) : symbol;
+}
+
 std::vector<KernelName> names_of(const std::vector<KernelProgram>& programs, const std::string& file) {
   std::vector<KernelName> names;
   for (const auto& program : programs)
@@ -33,12 +39,25 @@ std::vector<KernelName> names_of(const std::vector<KernelProgram>& programs, con
   return names;
 }
 
+// Nothing: the file has to be read whole, to know which program it is or what is wrong.
+std::optional<KernelProgram> read_only(std::string_view text, const std::string& kernel,
+                                       const std::string& file, ChosenBy by) {
+  const auto documents = program_documents(text);
+  std::vector<KernelName> names;
+  for (const auto& document : documents)
+    names.push_back({name_of(document.kernel, document.symbol, file), document.symbol});
+  if (names.empty()) return std::nullopt;
+  const auto selected = select_kernel(names, kernel, file, by);
+  if (!selected) return std::nullopt;
+  auto programs = read_kernel_programs(documents[*selected].text, file);
+  if (!programs || programs->size() != 1) return std::nullopt;
+  return std::move(programs->front());
+}
+
 }  // namespace
 
 std::string kernel_name(const KernelProgram& program, const std::string& file) {
-  if (!program.provenance.kernel.empty()) return program.provenance.kernel;
-  if (!program.provenance.symbol.empty()) return program.provenance.symbol;
-  return file_stem(file);
+  return name_of(program.provenance.kernel, program.provenance.symbol, file);
 }
 
 Result<std::vector<KernelProgram>> select_kernels(std::vector<KernelProgram> programs,
@@ -56,27 +75,6 @@ Result<KernelProgram> select_program(std::vector<KernelProgram> programs, const 
   if (!selected) return selected.diagnostics();
   return std::move(programs[*selected]);
 }
-
-namespace {
-
-std::optional<KernelProgram> read_only(std::string_view text, const std::string& kernel,
-                                       const std::string& file, ChosenBy by) {
-  const auto documents = program_documents(text);
-  std::vector<KernelName> names;
-  for (const auto& document : documents)
-    names.push_back({!document.kernel.empty()   ? document.kernel
-                     : !document.symbol.empty() ? document.symbol
-                                                : file_stem(file),
-                     document.symbol});
-  if (names.empty()) return std::nullopt;
-  const auto selected = select_kernel(names, kernel, file, by);
-  if (!selected) return std::nullopt;
-  auto programs = read_kernel_programs(documents[*selected].text, file);
-  if (!programs || programs->size() != 1) return std::nullopt;
-  return std::move(programs->front());
-}
-
-}  // namespace
 
 Result<KernelProgram> read_kernel_program(std::string_view text, const std::string& kernel,
                                           const std::string& file, ChosenBy by) {

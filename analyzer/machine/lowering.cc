@@ -1462,12 +1462,12 @@ class Lowering {
   MachineWork with_products(std::uint32_t i, MachineWork work) const {
     const std::string_view all = opcode(i);
     if (work[Pipe::fma] <= 0) return work;
-    if (all.find(".f") != std::string_view::npos) {
+    if (is_floating(all)) {
       work.imad = kEitherCycles * work[Pipe::fma];
       return work;
     }
-    const double wide = wide_share(i, work);
-    work.imad = (wide * kWideImadCycles + (1 - wide) * kImadCycles) * work[Pipe::fma];
+    const double wide = wide_products(i, work);
+    work.imad = wide * kWideImadCycles + (work[Pipe::fma] - wide) * kImadCycles;
     return work;
   }
 
@@ -1476,24 +1476,29 @@ class Lowering {
   MachineWork with_reads(std::uint32_t i, MachineWork work) const {
     const double slots = work.total();
     if (slots <= 0) return work;
+    const bool extends = ptx::has_part(opcode(i), "wide");
     std::vector<std::uint32_t> own;
-    values_.for_each_use(i, [&](std::uint32_t value) {
-      if (std::find(own.begin(), own.end(), value) == own.end()) own.push_back(value);
-    });
     int words = 0, factors = 0;  // a summand of 64 bits is no factor
-    const bool wide = ptx::has_part(opcode(i), "wide");
-    for (const std::uint32_t value : own) {
+    values_.for_each_use(i, [&](std::uint32_t value) {
+      if (std::find(own.begin(), own.end(), value) != own.end()) return;
+      own.push_back(value);
       words += values_.width(value);
-      if (!wide || values_.width(value) == 1) factors += values_.width(value);
-    }
-    work.reads = std::min(slots, 1.0) * words + 2 * std::max(slots - 1, 0.0);
-    const double products =
-        work.imad > kEitherCycles * work[Pipe::fma] ? wide_share(i, work) * work[Pipe::fma] : 0;
-    work.reads += std::min(products, 1.0) * std::min(factors, 2) + 2 * std::max(products - 1, 0.0);
+      if (!extends || values_.width(value) == 1) factors += values_.width(value);
+    });
+    const double wide = wide_products(i, work);
+    work.reads = std::min(slots, 1.0) * words + 2 * std::max(slots - 1, 0.0) +
+                 std::min(wide, 1.0) * std::min(factors, 2) + 2 * std::max(wide - 1, 0.0);
     return work;
   }
 
-  // How many of its products have 64 bits (IMAD.WIDE, IMAD.HI): all that make the upper half of a product, one of the three
+  static bool is_floating(std::string_view all) { return all.find(".f") != std::string_view::npos; }
+
+  // Its products of 64 bits (IMAD.WIDE, IMAD.HI).
+  double wide_products(std::uint32_t i, const MachineWork& work) const {
+    return work[Pipe::fma] <= 0 || is_floating(opcode(i)) ? 0 : wide_share(i, work) * work[Pipe::fma];
+  }
+
+  // How many of its products have 64 bits: all that make the upper half of a product, one of the three
   // that make the lower 64 bits, one of five of a 32-bit division, whose moves count among them, and half of those of 64 bits.
   double wide_share(std::uint32_t i, const MachineWork& work) const {
     const std::string_view all = opcode(i);

@@ -163,6 +163,12 @@ struct Item {
   friend bool operator==(const Item& a, const Item& b);
 };
 
+// Whether it loads from device memory; an atomic that returns what was there does, too.
+inline bool is_load(const Item& item) {
+  const auto* access = std::get_if<MemoryAccess>(&item.what);
+  return access != nullptr && access->kind == MemoryAccess::Kind::load;
+}
+
 // Whether it says what it needs, be it nothing: what `--machine` and `--estimate-machine` write does.
 inline bool has_dependences(const Item& item) {
   return item.detail != nullptr || (item.machine != nullptr && item.machine->cycles > 0);

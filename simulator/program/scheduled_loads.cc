@@ -33,10 +33,6 @@ const MemoryAccess* global_access(const Item& item, MemoryAccess::Kind kind) {
   return access != nullptr && access->kind == kind ? access : nullptr;
 }
 
-bool is_load(const Item& item) {
-  return global_access(item, MemoryAccess::Kind::load) != nullptr;
-}
-
 bool is_plain_store(const Item& item) {
   const MemoryAccess* store = global_access(item, MemoryAccess::Kind::store);
   return store != nullptr && !is_atomic(*store) && !is_asynchronous_copy(*store);

@@ -192,11 +192,11 @@ class SmRunner {
     threads_per_block_ = size.threads_per_block();
     threads_ = threads_per_block_ * launch.blocks();
     place_arrays(launch.nodes());
-    find_contention(launch.nodes());
     fetches_ = code_bytes_ > (options.code_in_cache ? kCodeBytes : kCodeAtStart);
   }
 
   SmRun run() {
+    find_contention(launch_.nodes());
     simulate();
     run_.blocks = started_ / warps_per_block_;
     return std::move(run_);
@@ -661,7 +661,7 @@ class SmRunner {
     const bool stores = warp.at_l1 && access != nullptr && access->kind == MemoryAccess::Kind::store;
     const bool at_once = until.time < partition.free + kAtOnce;
     const bool stored = std::exchange(warp.stores, stores);
-    warp.loads_memory = warp.at_l1 && access != nullptr && access->kind == MemoryAccess::Kind::load;
+    warp.loads_memory = warp.at_l1 && is_load(item);
     warp.goes_on = at_once && !(stored && stores);
     if (stored && stores && at_once) until.time = std::min(until.time, partition.free);
     warp.ready = until.time;
@@ -813,11 +813,6 @@ class SmRunner {
     const double contention = contention_of(mixture.work, mixture.slots);
     for (const Item* item : mixture.items) contention_[item] = contention;
     mixture = {};
-  }
-
-  static bool is_load(const Item& item) {
-    const auto* access = std::get_if<MemoryAccess>(&item.what);
-    return access != nullptr && access->kind == MemoryAccess::Kind::load;
   }
 
   // Whose operands are most of what is read.
@@ -2090,6 +2085,7 @@ SmFigures sm_figures(const Gpu& gpu, const Occupancy& occupancy, std::int64_t th
   // Where the GPU's file has no timing figures: those of an H100.
   const TimingFigures& timing = gpu.timing;
   figures.l1_latency = timing.l1_indexed_latency_cycles.value_or(40);
+  // Measured, it is a little more than what it is.
   figures.request_cycles = std::max(std::round(timing.l1_coalesced_load_cycles.value_or(1)), 1.0);
   figures.shared_latency = timing.shared_indexed_latency_cycles.value_or(29);
   figures.l2_latency = timing.l2_latency_cycles.value_or(280);
