@@ -28,8 +28,7 @@ struct Runs {
   double piece = 0;             // a run, before others lie between
   std::size_t first_apart = 0;  // the first of `steps` that does not make it longer
   double requests = std::numeric_limits<double>::infinity();  // no more sectors than all threads ask for
-  std::vector<std::pair<std::int64_t, std::int64_t>>
-      steps;  // that it was made of: equal ones are shifted copies
+  std::vector<std::pair<double, std::int64_t>> steps;  // that it was made of: equal ones are shifted copies
 
   // In pieces of `grain`.
   double bytes(double grain) const { return std::min(of_hull(grain), requests * grain); }
@@ -53,17 +52,22 @@ struct Runs {
   }
 };
 
-Runs runs_of(const ValueRange& address, const DimensionCounts& counts, std::int64_t bytes) {
+// Of the addresses `address` / `divisor`.
+Runs runs_of(const ValueRange& address, std::int64_t divisor, const DimensionCounts& counts,
+             std::int64_t bytes) {
+  const auto quotient = [divisor](std::int64_t of) {
+    return static_cast<double>(of) / static_cast<double>(divisor);
+  };
   Runs runs;
-  runs.low = static_cast<double>(address.low);
-  runs.high = static_cast<double>(address.high + bytes);
-  runs.run = runs.piece = static_cast<double>(bytes + (address.rest_high - address.rest_low));
+  runs.low = std::floor(quotient(address.low));
+  runs.high = std::floor(quotient(address.high)) + static_cast<double>(bytes);
+  runs.run = runs.piece = static_cast<double>(bytes) + quotient(address.rest_high - address.rest_low);
   for (std::size_t d = 0; d < kRangeDimensions; ++d)
     if (const std::int64_t step = std::abs(address.step(d)); step != 0 && counts[d] > 1)
-      runs.steps.emplace_back(step, counts[d]);
+      runs.steps.emplace_back(quotient(step), counts[d]);
   std::sort(runs.steps.begin(), runs.steps.end());
-  for (const auto& [step, count] : runs.steps) {
-    const auto by = static_cast<double>(step), times = static_cast<double>(count);
+  for (const auto& [by, count] : runs.steps) {
+    const auto times = static_cast<double>(count);
     if (runs.count <= 1) {
       if (by <= std::max(runs.run, static_cast<double>(kSectorBytes))) {
         runs.run += by * (times - 1);
@@ -114,7 +118,7 @@ bool add_intervals(const Runs& of, double grain, std::size_t most, std::vector<I
   for (const auto& [step, times] : apart) {
     const std::size_t end = into.size();
     for (std::int64_t k = 1; k < times; ++k) {
-      const double by = static_cast<double>(k) * static_cast<double>(step);
+      const double by = static_cast<double>(k) * step;
       for (std::size_t i = first; i < end; ++i) into.emplace_back(into[i].first + by, into[i].second + by);
     }
   }
@@ -173,10 +177,16 @@ struct LaunchFootprint::Compiled {
     std::optional<RangeExpression> difference;  // of what c compares
     Expression::Operator compares = Expression::Operator::less;
   };
+  // An address with one quotient in it, as of what i / 200 numbers: `numerator` / `divisor`, but for what is rounded. It has
+  // steps where the address has none.
+  struct Quotient {
+    RangeExpression numerator, divisor;
+  };
   struct Node {
     const Item* item = nullptr;
     std::optional<RangeExpression> value;  // the address, the iterations, the condition
-    std::optional<Choice> choice;          // of an address with conditions in it
+    std::optional<Quotient> quotient;
+    std::optional<Choice> choice;  // of an address with conditions in it
     std::size_t array = 0;
     double begin = 0;                   // of the array in its allocation
     std::optional<std::int64_t> bytes;  // of the array
@@ -211,6 +221,8 @@ class FootprintCompiler {
         if (access->address) {
           node.value = expression(*access->address);
           if (first_choice(*access->address) != nullptr) node.choice = choice(*access->address, kMostChoices);
+          if (const auto quotient = fraction_of(*access->address))
+            node.quotient = {expression(quotient->first), expression(quotient->second)};
         }
         find_array(*access, node);
       } else if (const auto* repeat = std::get_if<Repeat>(&item.what)) {
@@ -252,6 +264,30 @@ class FootprintCompiler {
     for (const Expression& operand : in.operands())
       if (const Expression* found = first_choice(operand)) return found;
     return nullptr;
+  }
+
+  // Of an expression with one divisor in it: what is divided, and the divisor.
+  using Fraction = std::pair<Expression, Expression>;
+  static std::optional<Fraction> fraction_of(const Expression& in) {
+    using enum Expression::Operator;
+    if (in.size() > kMostChosen) return std::nullopt;
+    const auto operands = in.operands();
+    if (in.op() == divide) return Fraction(operands[0], operands[1]);
+    if (in.op() != multiply && in.op() != add && in.op() != subtract) return std::nullopt;
+    std::optional<Fraction> left = fraction_of(operands[0]), right = fraction_of(operands[1]);
+    if (!left && !right) return std::nullopt;
+    const Expression divisor = left ? left->second : right->second;
+    if (left && right) {
+      if (in.op() == multiply || left->second != right->second) return std::nullopt;
+      return Fraction(Expression::make(in.op(), left->first, right->first), divisor);
+    }
+    const auto over_divisor = [&](const std::optional<Fraction>& of, const Expression& operand) {
+      if (of) return of->first;
+      return in.op() == multiply ? operand : Expression::make(multiply, operand, divisor);
+    };
+    return Fraction(
+        Expression::make(in.op(), over_divisor(left, operands[0]), over_divisor(right, operands[1])),
+        divisor);
   }
 
   static Expression chosen(const Expression& in, const Expression& condition, bool holds) {
@@ -458,11 +494,21 @@ class Collector {
   // The addresses of so many of the threads.
   void add(const CompiledFootprint::Node& node, const MemoryAccess& access, const ValueRange& address,
            std::int64_t bytes, double share) {
-    Runs runs = runs_of(address, counts_, bytes);
+    Runs runs = runs_at(node, address, bytes);
     runs.low += node.begin;
     runs.high += node.begin;
     runs.requests = share * sectors_asked_for(bytes);
     add(access, runs, arrays_[node.array]);
+  }
+
+  Runs runs_at(const CompiledFootprint::Node& node, const ValueRange& address, std::int64_t bytes) const {
+    if (node.quotient && !address.is_linear()) {
+      const ValueRange numerator = node.quotient->numerator.evaluate(slots_.data(), counts_);
+      const ValueRange divisor = node.quotient->divisor.evaluate(slots_.data(), counts_);
+      if (numerator.known && numerator.is_linear() && divisor.known && divisor.is_single() && divisor.low > 0)
+        return runs_of(numerator, divisor.low, counts_, bytes);
+    }
+    return runs_of(address, 1, counts_, bytes);
   }
 
   // The addresses of a choice, and the share of the threads that have each. False: they are not known.

@@ -229,6 +229,21 @@ TEST(MemoryLevels, AtomicsOnOneAddressMeetThoseOfAllSms) {
   EXPECT_NEAR(levels_of(both).cycles, 1320 * 8 * 1.45, 0.1 * 1320 * 8 * 1.45);
 }
 
+// … and those that a few neighbours share meet few others, however often a block goes on to other ones.
+TEST(MemoryLevels, AtomicsOfGroupsMeetThoseOfNeighbours) {
+  const auto cycles = [](std::int64_t iterations) {
+    return levels_of(
+               {fmt::format(
+                    "[{{repeat: {}, counter: i, body: [{{store: {{access: scattered, bytes: 4, array: a, "
+                    "address: \"4 * ((threadIdx.x + 256 * blockIdx.x + 33792 * i) / 32)\", "
+                    "note: reduction}}}}]}}]",
+                    iterations),
+                {{132, 1, 1}, {256, 1, 1}}})
+        .cycles;
+  };
+  EXPECT_LT(cycles(4), 6 * cycles(1));
+}
+
 // Where all blocks run at once, and some SMs have three and others two, the memory is busy until the end.
 TEST(MemoryLevels, SmsWithMoreBlocksHaveMoreBandwidthWhenOthersHaveEnded) {
   const auto cycles = [](std::int64_t blocks) {
@@ -864,6 +879,29 @@ TEST(LaunchFootprint, OfTilesThatFitIsThatOfTheirRows) {
       row + ") + 4 * threadIdx.x\"}}]");
   const LaunchFootprint footprint(program, {{"rows", 64}}, {{1, 1, 1}, {32, 16, 1}});
   EXPECT_EQ(footprint.of_blocks(0, 1).read_bytes, 16 * 128);
+}
+
+// Elements that lie a grid apart, each of which belongs to a group of `each`: those of a block are few groups, and so are its
+// places, though they lie all over the array.
+TEST(LaunchFootprint, OfQuotientsIsThatOfWhatIsDivided) {
+  const auto bytes_of_groups = [](const std::string& of_group, std::int64_t blocks) {
+    const KernelProgram program = program_of(
+        "parameters: {each: ~}\nprogram: [{repeat: 8, counter: i, body: [{load: {access: uniform, bytes: 4, "
+        "array: a, "
+        "address: \"" +
+        of_group + "\"}}]}]");
+    return LaunchFootprint(program, {{"each", 64}}, {{128, 1, 1}, {256, 1, 1}})
+        .of_blocks(40, blocks)
+        .read_bytes;
+  };
+  const std::string element = "(threadIdx.x + 256 * blockIdx.x + 32768 * i)";
+  EXPECT_EQ(bytes_of_groups("4 * (" + element + " / 64)", 1), 8 * 64);
+  EXPECT_EQ(bytes_of_groups("4 * (" + element + " / each)", 1), 8 * 64);
+  EXPECT_EQ(bytes_of_groups("8 * (" + element + " / each) + 16384 - 4 * (" + element + " / each)", 1),
+            8 * 64);
+  // An element more than there are, where the first one may be the end of a group.
+  EXPECT_LE(bytes_of_groups("4 * (" + element + " / 64)", 4), 8 * 128);
+  EXPECT_NEAR(bytes_of_groups("4 * (" + element + " / 64)", 128), 4 * 8 * 32768 / 64, 64);
 }
 
 TEST(LaunchFootprint, OfStridesIsInPiecesOf64Bytes) {
