@@ -262,6 +262,15 @@ Items BlockItems::requests_of(std::uint32_t i, std::uint32_t loop, const Facts& 
   return items;
 }
 
+std::optional<RowOfData> BlockItems::row_of(std::uint32_t i, std::uint32_t loop, const Facts& facts) {
+  const auto operand = out_.roles[i].operand;
+  if (operand == none) return std::nullopt;
+  auto chosen = conditions_.row_of_data(flow_.evaluator.address(i, operand), loop, facts);
+  if (!chosen) return std::nullopt;
+  chosen->row.by = arrays_.name_of(chosen->chosen_by, chosen->loop);
+  return std::move(chosen->row);
+}
+
 // A guarded access whose guard depends on arguments alone is a condition: where it does not hold, one
 // instruction is issued.
 void BlockItems::append_memory_access(std::uint32_t i, std::uint32_t loop, const Facts& facts,
@@ -280,6 +289,7 @@ void BlockItems::append_memory_access(std::uint32_t i, std::uint32_t loop, const
   auto detail = detail_of(std::move(made_of));
   if (detail) {
     detail->near = !access.address && !is_atomic(access) && computed_address(i);
+    if (!access.address && !detail->near) detail->row = row_of(i, loop, facts);
     detail->floating = is_floating_atomic(i);
     detail->read_only = ptx::has_part(function_.instructions[i].opcode, "nc");
   }

@@ -55,6 +55,8 @@ class BlockItems {
   std::vector<std::uint32_t> order_of(std::uint32_t b);
   void add_class(std::uint32_t i, std::shared_ptr<InstructionClasses>& classes) const;
   bool computed_address(std::uint32_t i);
+  // Where data choose a row that the access goes to.
+  std::optional<RowOfData> row_of(std::uint32_t i, std::uint32_t loop, const analysis::Facts& facts);
   bool is_floating_atomic(std::uint32_t i) const;
   std::shared_ptr<ItemDetail> detail_of(std::vector<std::uint32_t> made_of,
                                         std::vector<ChipAccess> on_chip = {}, bool barrier = false) const;

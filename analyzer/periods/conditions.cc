@@ -80,6 +80,120 @@ std::optional<Expression> Conditions::place_in_array(ExprId raw, std::uint32_t l
   return of_threads(exprs_.subtract(address, *array));
 }
 
+// What tells which elements data are: a sum over the places of all that were loaded. Threads with the same sum have the same data,
+// but for sums that happen to be the same.
+struct Conditions::Choice {
+  ExprId of = 0;
+  std::int64_t factor = 1;              // of the next place
+  std::optional<ExprId> chosen_by;      // the address of the first load
+  std::uint32_t loop = analysis::none;  // where that is
+};
+
+// Of an expression without threads, blocks and counters but for those in the addresses of loads.
+bool Conditions::add_choice(ExprId data, std::uint32_t loop, const analysis::Facts& facts, int most_loads,
+                            Choice& choice) {
+  std::vector<ExprId> results;
+  const bool other = exprs_.any_leaf(data, [&](ExprId leaf) {
+    if (exprs_[leaf].op == analysis::SymbolicOp::result) {
+      if (std::find(results.begin(), results.end(), leaf) == results.end()) results.push_back(leaf);
+      return false;
+    }
+    constexpr auto varies =
+        analysis::on_thread | analysis::on_block | analysis::on_counter | analysis::on_data;
+    return (flow_.evaluator.dependence(leaf) & varies) != 0;
+  });
+  return !other && std::all_of(results.begin(), results.end(), [&](ExprId result) {
+    return add_choosing_load(result, loop, facts, most_loads, choice);
+  });
+}
+
+bool Conditions::add_choosing_load(ExprId result, std::uint32_t loop, const analysis::Facts& facts,
+                                   int most_loads, Choice& choice) {
+  constexpr std::int64_t next_factor = 1'000'003;  // a prime number: seldom are two sums the same
+  const std::uint32_t instruction = exprs_[result].a, reg = exprs_[result].b;
+  const ptx::Instruction& load = flow_.evaluator.function().instructions[instruction];
+  if (most_loads == 0 || load.info == nullptr || load.info->category != ptx::Category::load ||
+      load.operand_count != 2)
+    return false;
+  const ExprId raw = flow_.evaluator.address(instruction, 1);
+  auto space = ptx::space_of(load);
+  if (space == ptx::StateSpace::generic)
+    space = flow_.evaluator.space_of_address(raw).value_or(ptx::StateSpace::global);
+  if (space != ptx::StateSpace::global) return false;
+  const std::uint32_t own_loop = flow_.cfg.blocks[flow_.evaluator.block_of(instruction)].loop;
+  std::uint32_t around = loop;
+  while (around != own_loop && around != analysis::none) around = flow_.cfg.loops[around].parent;
+  if (around != own_loop) return false;
+  if (!choice.chosen_by) {
+    choice.chosen_by = raw;
+    choice.loop = own_loop;
+  }
+  const ExprId address = resolve_address(raw, own_loop, facts);
+  const auto array = pointer_term(exprs_, parameters_, address);
+  if (!array) return false;
+  // Of a vector, the part that it is.
+  const auto& operands = flow_.evaluator.operands();
+  const ptx::Operand& loaded = operands[load.first_operand];
+  std::int64_t part = 0;
+  for (std::uint32_t p = 0; p < loaded.part_count; ++p)
+    if (operands[loaded.first_part + p].symbol == reg) part = p;
+  const std::int64_t factor = std::exchange(choice.factor, choice.factor * next_factor);
+  std::vector<analysis::Term> terms;
+  const auto number = exprs_.linear_terms(exprs_.subtract(address, *array), terms);
+  choice.of = exprs_.add(choice.of, exprs_.constant(factor * (number + part)));
+  for (const auto& term : terms) {
+    if ((flow_.evaluator.dependence(term.atom) & analysis::on_data) == 0)
+      choice.of = exprs_.add(choice.of, exprs_.scale(term.atom, factor * term.coefficient));
+    else if (!add_choice(term.atom, own_loop, facts, most_loads - 1, choice))
+      return false;
+  }
+  return true;
+}
+
+std::optional<Conditions::ChosenRow> Conditions::row_of_data(ExprId raw, std::uint32_t loop,
+                                                             const analysis::Facts& facts) {
+  constexpr int most_loads = 3;  // one's element chooses that of the next
+  const auto address = resolve_address(raw, loop, facts);
+  const auto array = pointer_term(exprs_, parameters_, address);
+  if (!array) return std::nullopt;
+  std::vector<analysis::Term> terms;
+  ExprId at = exprs_.constant(exprs_.linear_terms(exprs_.subtract(address, *array), terms));
+  std::optional<ExprId> bytes;
+  Choice choice;
+  for (const auto& term : terms) {
+    if ((flow_.evaluator.dependence(term.atom) & analysis::on_data) == 0) {
+      at = exprs_.add(at, exprs_.scale(term.atom, term.coefficient));
+      continue;
+    }
+    ExprId every = exprs_.constant(std::abs(term.coefficient));
+    std::optional<ExprId> data;
+    for (const auto& part : exprs_.parts(term.atom)) {
+      if (uniform(part.atom))
+        every = exprs_.multiply(every, part.atom);
+      else if (!data)
+        data = part.atom;
+      else
+        return std::nullopt;
+    }
+    if (!data || !add_choice(*data, loop, facts, most_loads, choice)) return std::nullopt;
+    // The rows of several indices begin where the least of them lets them.
+    if (!bytes || (exprs_.is_constant(every) &&
+                   (!exprs_.is_constant(*bytes) || exprs_[every].number < exprs_[*bytes].number)))
+      bytes = every;
+  }
+  if (!bytes || !choice.chosen_by) return std::nullopt;
+  for (const auto& term : exprs_.linear_terms(choice.of)) {
+    const auto& node = exprs_[term.atom];
+    if (node.op == analysis::SymbolicOp::special &&
+        (node.a == static_cast<ExprId>(analysis::Special::tid_x) ||
+         node.a == static_cast<ExprId>(analysis::Special::laneid)))
+      return std::nullopt;
+  }
+  const auto of = of_threads(choice.of), place = of_threads(at), size = of_threads(*bytes);
+  if (!of || !place || !size) return std::nullopt;
+  return ChosenRow{{{}, *of, *size, *place}, *choice.chosen_by, choice.loop};
+}
+
 std::optional<Expression> Conditions::place_on_chip(
     ExprId raw, std::uint32_t loop, const analysis::Facts& facts,
     const std::function<std::optional<std::int64_t>(ExprId symbol)>& begin_of) {

@@ -40,6 +40,16 @@ class Conditions {
   // form.
   std::optional<Expression> place_in_array(analysis::ExprId address, std::uint32_t loop,
                                            const analysis::Facts& facts);
+  // The row that loaded data choose in an address without such a form, where it is known which element of which array they
+  // are: `by` stays empty, and `chosen_by` is that element's address. Nothing: data decide more, each thread has loaded an
+  // element of its own, or what has no closed form decides.
+  struct ChosenRow {
+    RowOfData row;
+    analysis::ExprId chosen_by = 0;
+    std::uint32_t loop = 0;  // where `chosen_by` is loaded
+  };
+  std::optional<ChosenRow> row_of_data(analysis::ExprId address, std::uint32_t loop,
+                                       const analysis::Facts& facts);
   // The same of an address on the chip, from the beginning of its memory: `begin_of` gives the places of the
   // variables whose addresses are in it. Nothing where one has none, or where there is no variable.
   std::optional<Expression> place_on_chip(
@@ -60,6 +70,11 @@ class Conditions {
 
  private:
   analysis::ExprId resolve_address(analysis::ExprId raw, std::uint32_t loop, const analysis::Facts& facts);
+  struct Choice;
+  bool add_choice(analysis::ExprId data, std::uint32_t loop, const analysis::Facts& facts, int most_loads,
+                  Choice& choice);
+  bool add_choosing_load(analysis::ExprId result, std::uint32_t loop, const analysis::Facts& facts,
+                         int most_loads, Choice& choice);
 
   analysis::KernelFlow& flow_;
   analysis::SymbolicExprs& exprs_;

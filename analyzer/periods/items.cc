@@ -57,8 +57,10 @@ void replace_counter(Items& items, const std::string& counter, const Expression&
   for (Item& item : items) {
     replace(item.threads);
     if (auto* access = std::get_if<MemoryAccess>(&item.what)) replace(access->address);
-    if (item.detail && !item.detail->on_chip.empty()) {
+    if (item.detail && (item.detail->row || !item.detail->on_chip.empty())) {
       auto detail = std::make_shared<ItemDetail>(*item.detail);
+      if (detail->row) detail->row->of = detail->row->of.substitute(replacement);
+      if (detail->row) detail->row->at = detail->row->at.substitute(replacement);
       for (ChipAccess& access : detail->on_chip) replace(access.address);
       item.detail = std::move(detail);
     }

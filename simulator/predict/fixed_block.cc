@@ -53,6 +53,8 @@ bool uses_block_size(const KernelProgram& program) {
     if (item.threads) look_at(*item.threads);
     if (const auto* access = std::get_if<MemoryAccess>(&item.what); access != nullptr && access->address)
       look_at(*access->address);
+    if (item.detail && item.detail->row)
+      for (const Expression* part : {&item.detail->row->of, &item.detail->row->at}) look_at(*part);
     if (const auto* repeat = std::get_if<Repeat>(&item.what)) look_at(repeat->count);
     if (const auto* when = std::get_if<When>(&item.what)) look_at(when->condition);
   });

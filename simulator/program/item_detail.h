@@ -39,6 +39,15 @@ struct ChipAccess {
 inline constexpr std::array<std::string_view, 3> kChipAccessKinds = {"load", "store", "atomic"};
 inline constexpr std::array<std::string_view, 3> kChipSpaces = {"shared", "local", "constant"};
 
+// Where loaded data choose a row of an array: threads with the same `of` have loaded the same index, the element of the array
+// `by` at that place, say, and so they are in the same row. Rows begin at multiples of `bytes`; what a thread accesses begins
+// `at` bytes after its row does.
+struct RowOfData {
+  std::string by;
+  Expression of, bytes, at;
+  friend bool operator==(const RowOfData&, const RowOfData&) = default;
+};
+
 struct ItemDetail {
   // The loads whose results it uses: it begins when their last executions have completed. A number is the place of the
   // `load` among the loads of the program as it is written, from 1. Results that an item before it has waited for are
@@ -57,6 +66,8 @@ struct ItemDetail {
   // Of an access without an address: nothing that is loaded decides it (it is computed in floating point, say), so that
   // threads side by side are taken to access what lies side by side.
   bool near = false;
+  // Of an access without an address.
+  std::optional<RowOfData> row = {};
   bool floating = false;  // of an atomic, also on the chip: it is one of floating-point numbers
   // Of a run: ptxas makes a branch of one of its instructions, such as a division: no load rises past it.
   bool splits = false;
@@ -69,7 +80,7 @@ struct ItemDetail {
   std::shared_ptr<const AccessProfile> profile = {};
   bool empty() const {
     return needs.empty() && rises == 0 && !chain && on_chip.empty() && !barrier && shuffles == 0 && !near &&
-           !floating && !splits && !read_only;
+           !row && !floating && !splits && !read_only;
   }
   friend bool operator==(const ItemDetail&, const ItemDetail&) = default;
 };

@@ -253,7 +253,7 @@ class ProgramReader {
     }
     std::vector<std::string> known = {kind,      "lines",    "ptx",    "threads",   "predicated", "shares",
                                       "machine", "needs",    "rises",  "chain",     "on_chip",    "barrier",
-                                      "near",    "floating", "splits", "read_only", "shuffles"};
+                                      "near",    "floating", "splits", "read_only", "shuffles",   "row"};
     if (kind == "repeat") known.insert(known.end(), {"counter", "per_thread", "unrolled", "body"});
     if (kind == "when") known.insert(known.end(), {"then_threads", "then", "else"});
     if (kind == "instructions") known.emplace_back("classes");
@@ -329,6 +329,7 @@ class ProgramReader {
                       "on_chip: [{load: shared, bytes: 4, address: 4 * threadIdx.x}]");
       for (const Node& access : accesses->items) detail.on_chip.push_back(read_chip_access(access));
     }
+    if (const Node* row = fields.find("row")) detail.row = read_row(*row);
     if (const Node* shuffles = fields.find("shuffles"))
       detail.shuffles = read_count(*shuffles, "`shuffles`").value_or(0);
     for (const auto& [name, value] :
@@ -341,6 +342,23 @@ class ProgramReader {
           reader_.error(*flag, fmt::format("`{}` must be true or false", name));
       }
     return detail.empty() ? nullptr : std::make_shared<const ItemDetail>(std::move(detail));
+  }
+
+  std::optional<RowOfData> read_row(const Node& node) {
+    Fields fields(reader_, node, {"by", "of", "bytes", "at"}, "`row`");
+    RowOfData row;
+    if (const Node* by = fields.find("by")) row.by = reader_.text(*by, "`by`");
+    for (const auto& [name, into] :
+         {std::pair("of", &row.of), std::pair("bytes", &row.bytes), std::pair("at", &row.at)}) {
+      if (const Node* found = fields.find(name)) {
+        *into = reader_.expression(*found, fmt::format("`{}`", name));
+        continue;
+      }
+      reader_.error(node, fmt::format("`row` needs `{}`", name),
+                    "row: {by: columns, of: 4 * blockIdx.x, bytes: 256, at: 4 * threadIdx.x}");
+      return std::nullopt;
+    }
+    return row;
   }
 
   ChipAccess read_chip_access(const Node& node) {

@@ -228,6 +228,7 @@ class YamlWriter {
     if (detail.shuffles != 0) begin("shuffles"), put(detail.shuffles), end();
     if (detail.barrier) begin("barrier"), put("true"), end();
     if (detail.near) begin("near"), put("true"), end();
+    if (detail.row) begin("row"), row(*detail.row), end();
     if (detail.floating) begin("floating"), put("true"), end();
     if (detail.splits) begin("splits"), put("true"), end();
     if (detail.read_only) begin("read_only"), put("true"), end();
@@ -253,6 +254,12 @@ class YamlWriter {
     put('[');
     for (std::size_t i = 0; i < values.size(); ++i) put(i == 0 ? "" : ", ", values[i]);
     put(']');
+  }
+
+  void row(const RowOfData& row) {
+    put('{');
+    if (!row.by.empty()) put("by: ", row.by, ", ");
+    put("of: ", Formula{row.of}, ", bytes: ", Formula{row.bytes}, ", at: ", Formula{row.at}, '}');
   }
 
   void on_chip(const std::vector<ChipAccess>& accesses) {
@@ -376,6 +383,14 @@ void add_detail(const ItemDetail& detail, Json& json) {
   if (detail.shuffles != 0) json["shuffles"] = detail.shuffles;
   if (detail.barrier) json["barrier"] = true;
   if (detail.near) json["near"] = true;
+  if (detail.row) {
+    Json row = Json::object();
+    if (!detail.row->by.empty()) row["by"] = detail.row->by;
+    row["of"] = to_json_value(detail.row->of);
+    row["bytes"] = to_json_value(detail.row->bytes);
+    row["at"] = to_json_value(detail.row->at);
+    json["row"] = std::move(row);
+  }
   if (detail.floating) json["floating"] = true;
   if (detail.splits) json["splits"] = true;
   if (detail.read_only) json["read_only"] = true;

@@ -312,9 +312,11 @@ class LoadScheduler {
     if (auto* run = std::get_if<Instructions>(&item.what)) run->count = run->count.substitute(replacement);
     if (auto* access = std::get_if<MemoryAccess>(&item.what); access != nullptr && access->address)
       access->address = access->address->substitute(replacement);
-    if (item.detail && !item.detail->on_chip.empty()) {
+    if (item.detail && (item.detail->row || !item.detail->on_chip.empty())) {
       // copied() has made it, for this item alone
       auto& detail = const_cast<ItemDetail&>(*item.detail);
+      if (detail.row) detail.row->of = detail.row->of.substitute(replacement);
+      if (detail.row) detail.row->at = detail.row->at.substitute(replacement);
       for (ChipAccess& access : detail.on_chip)
         if (access.address) access.address = access.address->substitute(replacement);
     }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "simulator/base/mixed_bits.h"
@@ -84,6 +85,13 @@ void find_lines(const LaneValues& first, std::int64_t offset, std::uint32_t thre
   }
 }
 
+// FNV-1a (Fowler, Noll, Vo).
+std::uint64_t hash_of(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  return hash;
+}
+
 }  // namespace
 
 class LaunchTraceMaker {
@@ -135,6 +143,7 @@ class LaunchTraceMaker {
       node.access = trace_.accesses_++;
       if (access->kind == MemoryAccess::Kind::load) node.load = ++loads_;
       if (access->address) find_address(*access->address, node);
+      if (item.detail && item.detail->row) find_row(*item.detail->row, node);
     } else if (const auto* repeat = std::get_if<Repeat>(&item.what)) {
       node.count = count(repeat->count, item);
       if (repeat->per_thread) node.per_thread = known(expression(*repeat->per_thread));
@@ -186,6 +195,16 @@ class LaunchTraceMaker {
   static std::optional<LaneExpression> known(LaneExpression expression) {
     if (!expression.known()) return std::nullopt;
     return expression;
+  }
+
+  void find_row(const RowOfData& row, TraceNode& node) {
+    const LaneExpression bytes = expression(row.bytes);
+    if (!bytes.known() || !bytes.is_shared() || bytes.uses_from(0)) return;
+    node.row_bytes = std::max<std::int64_t>(bytes.shared_value(LaneSlots{}), 1);
+    node.row_chooser = hash_of(row.by);
+    node.row_of = known(expression(row.of));
+    node.row_at = known(expression(row.at));
+    if (!node.row_of || !node.row_at) node.row_of = node.row_at = std::nullopt;
   }
 
   void find_address(const Expression& address, TraceNode& node) {
@@ -573,6 +592,22 @@ void WarpTrace::addresses(const Step& step, LaneValues& addresses) {
   addresses = node.has_both ? of_threads_and_counters(node, known) : known.of_threads;
   const std::int64_t offset = node.of_shared.shared_value(slots_);
   for (std::int64_t& address : addresses) address += offset;
+}
+
+bool WarpTrace::places_in_rows(const Step& step, LaneValues& rows, LaneValues& places) const {
+  const TraceNode& node = *step.node;
+  if (!node.row_of) return false;
+  node.row_of->values(slots_, rows);
+  node.row_at->values(slots_, places);
+  for (std::int64_t& row : rows)
+    row = static_cast<std::int64_t>(mixed_bits(node.row_chooser ^ static_cast<std::uint64_t>(row)) >> 1);
+  return true;
+}
+
+void WarpTrace::lines_of(const LaneValues& addresses, std::uint32_t threads, std::int64_t bytes,
+                         std::vector<LineSectors>& lines) {
+  lines.clear();
+  find_lines(addresses, 0, threads, bytes, lines);
 }
 
 bool WarpTrace::chip_addresses(const Step& step, std::size_t index, LaneValues& addresses) const {

@@ -38,6 +38,9 @@ struct TraceNode {
   // the rest: on threads and counters.
   LaneExpression of_lanes, of_block, of_shared, of_both;
   bool has_block = false, has_both = false;
+  std::optional<LaneExpression> row_of, row_at;  // of ItemDetail::row, where all of it is known
+  std::int64_t row_bytes = 1;
+  std::uint64_t row_chooser = 0;                       // of RowOfData::by
   std::vector<std::optional<LaneExpression>> on_chip;  // the addresses of ItemDetail::on_chip
   double share = 1;                                    // of the warps that execute it
   double then_share = -1;  // of the warps that take `then`, where data decide; negative: the condition does
@@ -148,6 +151,12 @@ class WarpTrace {
   std::span<const LineSectors> lines(const Step& step);
   // The address that each thread accesses, where lines() knows them.
   void addresses(const Step& step, LaneValues& addresses);
+  // Of an access to rows that data choose (ItemDetail::row): a number for each thread's row, the same for the same row, and
+  // where in it the access begins. False: none, or not known.
+  bool places_in_rows(const Step& step, LaneValues& rows, LaneValues& places) const;
+  // The lines of the threads' bytes from their addresses on, in order.
+  static void lines_of(const LaneValues& addresses, std::uint32_t threads, std::int64_t bytes,
+                       std::vector<LineSectors>& lines);
   // The addresses of an access on the chip; false: not known.
   bool chip_addresses(const Step& step, std::size_t index, LaneValues& addresses) const;
 

@@ -49,6 +49,8 @@ class WarpCompiler {
         node.address = condition(*access->address);
         node.address->expression.keep_parts(kSlotsOfThreads);
       }
+      if (item.detail && item.detail->row)
+        for (const Expression* part : {&item.detail->row->of, &item.detail->row->at}) add_thread_names(*part);
     } else if (const auto* repeat = std::get_if<Repeat>(&item.what)) {
       compile(node, *repeat);
     } else if (const auto* when = std::get_if<When>(&item.what)) {

@@ -884,7 +884,9 @@ class SmRunner {
       lines = made_;
       if (atomic && turns_.empty()) draw_turns(warp, profile);
     } else if (atomic) {
-      count_turns(warp, step, lines);
+      LaneValues addresses;
+      warp.trace.addresses(step, addresses);
+      count_turns(addresses, step, lines);
     }
     ++run_.accesses;
     if (unknown) run_.accesses += static_cast<std::int64_t>(lines.size()) / kDrawnLines;
@@ -1034,9 +1036,8 @@ class SmRunner {
   }
 
   // The turns that the atomics of each line take: for a sector as many as threads access one address.
-  void count_turns(Warp& warp, const WarpTrace::Step& step, std::span<const LineSectors> lines) {
-    LaneValues addresses;
-    warp.trace.addresses(step, addresses);
+  void count_turns(const LaneValues& addresses, const WarpTrace::Step& step,
+                   std::span<const LineSectors> lines) {
     LaneValues sorted;
     const std::size_t threads = sort_addresses(addresses, step.threads, sorted);
     turns_.assign(lines.size(), {});
@@ -1782,6 +1783,10 @@ class SmRunner {
     if (region == 0) region = std::max<std::int64_t>(1, threads_ * bytes / kLineBytes);
     RandomNumbers random(warp.random);
     const int threads = std::popcount(step.threads);
+    if (make_rows(warp, step, bytes, region)) {
+      if (is_atomic(access)) count_turns(rows_, step, made_);
+      return;
+    }
     if (step.node->item->detail && step.node->item->detail->near)
       return make_near(warp, threads, bytes, region);
     const Access pattern = access.access.value_or(Access::coalesced);
@@ -1817,6 +1822,21 @@ class SmRunner {
     for (std::int64_t left = sectors; left > 0; left -= 4)
       made_.push_back({line + static_cast<std::int64_t>(made_.size()),
                        static_cast<std::uint8_t>(left >= 4 ? 15 : (1 << left) - 1)});
+  }
+
+  // Rows that data choose: at random, but the same one for the same index. False: each thread has a row of its own, as where it
+  // gathers.
+  bool make_rows(const Warp& warp, const WarpTrace::Step& step, std::int64_t bytes, std::int64_t region) {
+    LaneValues rows, sorted;
+    if (!warp.trace.places_in_rows(step, rows, rows_)) return false;
+    const auto end = sorted.begin() + static_cast<std::ptrdiff_t>(sort_addresses(rows, step.threads, sorted));
+    if (end - sorted.begin() > 1 && std::adjacent_find(sorted.begin(), end) == end) return false;
+    const std::int64_t all = std::max<std::int64_t>(region * kLineBytes / step.node->row_bytes, 1);
+    for (std::size_t i = 0; i < kLanes; ++i) rows_[i] += rows[i] % all * step.node->row_bytes;
+    WarpTrace::lines_of(rows_, step.threads, bytes, made_);
+    random_ = kFarAtRandom *
+              std::max(0.0, 1 - options_.random_bytes_at_l2 / static_cast<double>(region * kLineBytes));
+    return true;
   }
 
   // A gather of which nobody knows the addresses is like the most of those that were profiled.
@@ -1899,6 +1919,7 @@ class SmRunner {
   std::unordered_map<const Item*, Fetched> code_;
   double fetch_free_ = 0, fetched_bytes_ = 0;
   std::unordered_map<std::int64_t, std::vector<LineSectors>> gathered_;  // lately, of each array
+  LaneValues rows_{};           // the addresses of an access to rows that data choose
   double random_ = 0;           // the share of what is accessed at random that L2 has not
   double apart_at_memory_ = 1;  // what memory takes for a sector of the access
   double atomic_memory_ = 0;    // pieces of 64 bytes of memory for a sector of an atomic with a profile

@@ -276,6 +276,50 @@ __global__ void k(const int* in, float* out) {
   EXPECT_EQ(on_chip_of(program), (Texts{"load constant 4 among 32", "load constant 4 among 32"}));
 }
 
+// The rows of the accesses to `table`, as texts.
+Texts rows_of(const KernelProgram& program) {
+  Texts texts;
+  for_each_item(program.program, [&](const Item& item) {
+    const auto* access = std::get_if<MemoryAccess>(&item.what);
+    if (access == nullptr || access->array != "table") return;
+    const auto row = item.detail ? item.detail->row : std::nullopt;
+    texts.push_back(row ? row->by + ": " + to_string(row->of) + "; " + to_string(row->bytes) + "; " +
+                              to_string(row->at)
+                        : "none");
+  });
+  return texts;
+}
+
+TEST(Rows, AreChosenByElementsThatThreadsShare) {
+  const auto rows = [](const std::string& body) {
+    return rows_of(
+        detailed("__global__ void k(const int* index, const int* first, float* table, float* out, int n) {" +
+                     body + "}",
+                 "k"));
+  };
+  const std::string end = " + threadIdx.x % 32];";
+  EXPECT_EQ(rows("out[threadIdx.x] = table[64 * index[threadIdx.x / 32]" + end),
+            Texts{"index: 4 * (threadIdx.x / 32); 256; 4 * (threadIdx.x % 32)"});
+  EXPECT_EQ(rows("out[threadIdx.x] = table[n * index[blockIdx.x]" + end),
+            Texts{"index: 4 * blockIdx.x; 4 * n; 4 * (threadIdx.x % 32)"});
+  EXPECT_EQ(rows("atomicAdd(&table[64 * (index[threadIdx.y] / 2) + threadIdx.x % 32], 1.0f);"),
+            Texts{"index: 4 * threadIdx.y; 256; 4 * (threadIdx.x % 32)"});
+  // One element chooses that of the next.
+  EXPECT_EQ(rows("out[threadIdx.x] = table[64 * first[index[threadIdx.y]]" + end),
+            Texts{"first: 4000012 * threadIdx.y; 256; 4 * (threadIdx.x % 32)"});
+  // Elements of a row, from a place that data choose on.
+  EXPECT_EQ(
+      rows("float sum = 0; for (int i = 0; i < n; ++i) sum += table[first[blockIdx.x] + i]; out[0] = sum;")
+          .back(),
+      "first: 4 * blockIdx.x; 4; 4 * i + 4 * if(n < 4, 0, 4 * (n / 4))");
+  // Each thread has loaded one of its own; a thread's place decides, too; the index is changed in a loop.
+  EXPECT_EQ(rows("out[threadIdx.x] = table[index[threadIdx.x]];"), Texts{"none"});
+  EXPECT_EQ(rows("out[threadIdx.x] = table[(index[threadIdx.y] + threadIdx.x) / 3];"), Texts{"none"});
+  EXPECT_EQ(
+      rows("int at = index[0]; for (int i = 0; i < n; ++i) at = (at * 5 + 1) & 255; out[0] = table[at];"),
+      Texts{"none"});
+}
+
 TEST(OnChip, IsNotWrittenWithoutMachineInstructions) {
   const auto analysis = analyze_text(R"(__global__ void k(float* out) {
   __shared__ float part[32];

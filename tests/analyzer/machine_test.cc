@@ -387,17 +387,47 @@ TEST(CostTables, HaveOperationsOnTheirPipes) {
   EXPECT_EQ(table_of("sm_90", used).find_alone("add.s32"), nullptr);  // depends on what is around it
 }
 
-// Cycles of a kernel's straight-line code, by the estimate for sm_90.
-double cycles_of(const std::string& body) {
+// Of a kernel's straight-line code, for sm_90.
+Estimate estimate_of_body(const std::string& body) {
   const std::string text =
       ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 k_0)\n{\n"
       ".reg .pred %p<4>;\n.reg .b32 %r<20>;\n.reg .f32 %f<20>;\n.reg .b64 %d<4>;\n"
       "ld.param.u64 %d1, [k_0];\nld.global.u32 %r1, [%d1];\nld.global.u32 %r2, [%d1+4];\nbar.sync 0;\n" +
       body + "st.global.u32 [%d1], %r9;\nret;\n}\n";
-  const Estimate made = estimate_of_ptx(text);
+  return estimate_of_ptx(text);
+}
+
+double cycles_of(const std::string& body) {
   double cycles = 0;
-  for (const MachineWork& work : made.each) cycles += work.cycles;
+  for (const MachineWork& work : estimate_of_body(body).each) cycles += work.cycles;
   return cycles;
+}
+
+// What could be on either pipe is where there is less to do.
+TEST(Estimates, BalanceTheAluAndTheFmaPipe) {
+  // A shift, a negation or a move, and six operations of the same kind, each of which is stored.
+  const auto on_fma = [](const std::string& operation, const std::string& either) {
+    std::string body = "ld.global.u32 %r3, [%d1+8];\n" + either;
+    for (int i = 0; i < 6; ++i) {
+      const std::string to = "%r" + std::to_string(10 + i);
+      body += operation + " " + to + ", %r1, %r" + (i % 2 == 0 ? "2" : "3") + ";\nst.global.u32 [%d1+" +
+              std::to_string(16 + 4 * i) + "], " + to + ";\n";
+    }
+    double fma = 0, alu = 0;
+    for (const MachineWork& work : estimate_of_body(body).each) {
+      fma += work[Pipe::fma];
+      alu += work[Pipe::alu];
+    }
+    return std::pair(fma, alu);
+  };
+  const std::string shift = "shl.b32 %r9, %r1, 5;\n", sum = "add.s32 %r9, %r1, %r2;\n";
+  const auto [fma, alu] = on_fma("min.s32", shift);
+  const auto [fma_of_sum, alu_of_sum] = on_fma("min.s32", sum);
+  EXPECT_NEAR(fma + alu, fma_of_sum + alu_of_sum,
+              1e-9);  // a shift is an instruction on one pipe or the other
+  const double others = on_fma("mul.lo.s32", "").first - on_fma("mul.lo.s32", shift).first;
+  EXPECT_NEAR(others, -0.2, 1e-9);
+  EXPECT_NEAR(fma - on_fma("min.s32", "").first, 0.7, 1e-9);
 }
 
 TEST(Estimates, HaveTheCyclesOfTheirChains) {

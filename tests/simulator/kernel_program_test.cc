@@ -351,7 +351,9 @@ TEST(KernelProgram, DetailIsReadAndWritten) {
       "program:\n"
       "  - {load: {access: coalesced, bytes: 4, address: 4 * threadIdx.x, array: in}, rises: 3}\n"
       "  - {instructions: 2, needs: [1], chain: 9.5, barrier: true, on_chip: [\n"
-      "      {load: constant, bytes: 8}, {atomic: shared, bytes: 4, address: 4 * threadIdx.x}]}\n");
+      "      {load: constant, bytes: 8}, {atomic: shared, bytes: 4, address: 4 * threadIdx.x}]}\n"
+      "  - {store: {access: scattered, bytes: 4, array: in}, row: {by: in, of: 4 * i, bytes: 4 * N, at: "
+      "0}}\n");
   EXPECT_EQ(program.arrays, (std::vector<Array>{{"in", "argument 0 (const float* in)"}}));
   EXPECT_EQ(std::get<MemoryAccess>(program.program[0].what).array, "in");
   EXPECT_EQ(program.program[0].detail->rises, 3);
@@ -363,6 +365,9 @@ TEST(KernelProgram, DetailIsReadAndWritten) {
   EXPECT_EQ(detail.on_chip[0], (ChipAccess{ChipAccess::Kind::load, ChipAccess::Space::constant, 8}));
   EXPECT_EQ(detail.on_chip[1].kind, ChipAccess::Kind::atomic);
   EXPECT_EQ(to_string(*detail.on_chip[1].address), "4 * threadIdx.x");
+  const RowOfData& row = program.program[2].detail->row.value();
+  EXPECT_EQ(row.by, "in");
+  EXPECT_EQ(to_string(row.of) + "; " + to_string(row.bytes) + "; " + to_string(row.at), "4 * i; 4 * N; 0");
   EXPECT_EQ(program_of(to_yaml(program)), program);
   EXPECT_EQ(program_of(to_json({program})), program);
 }
@@ -375,6 +380,8 @@ TEST(KernelProgram, DetailThatIsWrongIsRefused) {
       {"{instructions: 1, chain: -1}", "`chain` is negative"},
       {"{instructions: 1, barrier: 1}", "`barrier` must be true or false"},
       {"{instructions: 1, on_chip: {load: shared}}", "`on_chip` must be a list"},
+      {"{load: {access: scattered}, row: {of: 4, bytes: 4}}", "`row` needs `at`"},
+      {"{load: {access: scattered}, row: {of: 4, bytes: 4, at: 0, on: 1}}", "unknown key `on`"},
       {"{instructions: 1, on_chip: [{load: register}]}", "needs a space"},
       {"{instructions: 1, on_chip: [{bytes: 4}]}", "needs a space"},
       {"{instructions: 1, on_chip: [{load: shared, store: shared}]}", "one of load, store and atomic"},

@@ -534,6 +534,47 @@ TEST(MemoryLevels, UnknownAddressesLieInTheirArray) {
   EXPECT_EQ(levels.memory_read_bytes, 1024);
 }
 
+// An index for each warp, which chooses a row of 256 bytes: half of it is 4 sectors, and the other half is asked for by the next
+// access. Atomics on a row are on different addresses. Warps with the same index share the row.
+TEST(MemoryLevels, DataChooseRows) {
+  const auto rows = [](const std::string& kind, const std::string& of, const std::string& note) {
+    const auto access = [&](const std::string& at) {
+      return fmt::format(
+          "{{{}: {{access: scattered, bytes: 4, sectors: 32, array: a{}}}, row: {{by: index, of: {}, bytes: "
+          "256, "
+          "at: {}}}}}",
+          kind, note, of, at);
+    };
+    Case two = {fmt::format("[{}, {}]", access("4 * threadIdx.x"), access("4 * threadIdx.x + 128")),
+                {{132, 1, 1}, {32, 8, 1}}};
+    two.places = {{"a", {0, 0, 1 << 24}}};
+    return levels_of(two);
+  };
+  const std::string own = "4 * threadIdx.y + 32 * blockIdx.x";
+  const MemoryLevels loads = rows("load", own, "");
+  EXPECT_EQ(loads.l1_loads, 132 * 8 * 8);
+  EXPECT_EQ(loads.l1_load_hits, 0);
+  EXPECT_NEAR(loads.l2_reads, 132 * 8 * 8, 132 * 8);  // few warps choose the same
+  const MemoryLevels same = rows("load", "4 * blockIdx.x", "");
+  EXPECT_EQ(same.l1_loads, 132 * 8 * 8);
+  EXPECT_EQ(same.l1_load_hits, 132 * 7 * 8);
+  EXPECT_EQ(rows("store", own, ", note: reduction").l2_atomics, 132 * 8 * 8);
+}
+
+// Threads with rows of their own gather; what all of them choose is one place.
+TEST(MemoryLevels, RowsOfThreadsAreGathers) {
+  const auto sectors = [](const std::string& row) {
+    Case one = {"[{load: {access: scattered, bytes: 4, sectors: 32, array: a}" + row + "}]",
+                {{132, 1, 1}, {256, 1, 1}}};
+    one.places = {{"a", {0, 0, 1 << 24}}};
+    return levels_of(one).l1_loads;
+  };
+  EXPECT_EQ(sectors(", row: {of: 4 * threadIdx.x, bytes: 64, at: 0}"), sectors(""));
+  EXPECT_EQ(sectors(", row: {of: 4 * threadIdx.x, bytes: unknown, at: 0}"), sectors(""));
+  EXPECT_EQ(sectors(", row: {of: 0, bytes: 4, at: 0}"), 132 * 8);
+  EXPECT_EQ(sectors(", row: {of: threadIdx.x / 8, bytes: 32, at: 4 * (threadIdx.x % 8)}"), 132 * 8 * 4);
+}
+
 // A block reads the lines of a table one after the other, as all others do. Those of the first wave keep step and share
 // them in L1, those of later waves do not.
 TEST(MemoryLevels, BlocksOfLaterWavesAreAtDifferentPlaces) {
