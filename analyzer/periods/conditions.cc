@@ -2,6 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+#include <vector>
+
 #include "analyzer/periods/arrays.h"
 
 namespace warptime::periods {
@@ -84,6 +90,7 @@ std::optional<Expression> Conditions::place_in_array(ExprId raw, std::uint32_t l
 // but for sums that happen to be the same.
 struct Conditions::Choice {
   ExprId of = 0;
+  int loads = 0;
   std::int64_t factor = 1;              // of the next place
   std::optional<ExprId> chosen_by;      // the address of the first load
   std::uint32_t loop = analysis::none;  // where that is
@@ -112,8 +119,9 @@ bool Conditions::add_choosing_load(ExprId result, std::uint32_t loop, const anal
   constexpr std::int64_t next_factor = 1'000'003;  // a prime number: seldom are two sums the same
   const std::uint32_t instruction = exprs_[result].a, reg = exprs_[result].b;
   const ptx::Instruction& load = flow_.evaluator.function().instructions[instruction];
-  if (most_loads == 0 || load.info == nullptr || load.info->category != ptx::Category::load ||
-      load.operand_count != 2)
+  constexpr int few = 3;  // an address seldom has more in it
+  if (most_loads == 0 || choice.loads++ >= few || load.info == nullptr ||
+      load.info->category != ptx::Category::load || load.operand_count != 2)
     return false;
   const ExprId raw = flow_.evaluator.address(instruction, 1);
   auto space = ptx::space_of(load);
@@ -140,10 +148,11 @@ bool Conditions::add_choosing_load(ExprId result, std::uint32_t loop, const anal
   const std::int64_t factor = std::exchange(choice.factor, choice.factor * next_factor);
   std::vector<analysis::Term> terms;
   const auto number = exprs_.linear_terms(exprs_.subtract(address, *array), terms);
-  choice.of = exprs_.add(choice.of, exprs_.constant(factor * (number + part)));
+  const ExprId place = exprs_.add(exprs_.constant(number), exprs_.constant(part));
+  choice.of = exprs_.add(choice.of, exprs_.scale(place, factor));
   for (const auto& term : terms) {
     if ((flow_.evaluator.dependence(term.atom) & analysis::on_data) == 0)
-      choice.of = exprs_.add(choice.of, exprs_.scale(term.atom, factor * term.coefficient));
+      choice.of = exprs_.add(choice.of, exprs_.scale(exprs_.scale(term.atom, term.coefficient), factor));
     else if (!add_choice(term.atom, own_loop, facts, most_loads - 1, choice))
       return false;
   }
@@ -165,6 +174,7 @@ std::optional<Conditions::ChosenRow> Conditions::row_of_data(ExprId raw, std::ui
       at = exprs_.add(at, exprs_.scale(term.atom, term.coefficient));
       continue;
     }
+    if (term.coefficient == std::numeric_limits<std::int64_t>::min()) return std::nullopt;
     ExprId every = exprs_.constant(std::abs(term.coefficient));
     std::optional<ExprId> data;
     for (const auto& part : exprs_.parts(term.atom)) {

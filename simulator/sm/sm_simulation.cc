@@ -1832,7 +1832,9 @@ class SmRunner {
     const auto end = sorted.begin() + static_cast<std::ptrdiff_t>(sort_addresses(rows, step.threads, sorted));
     if (end - sorted.begin() > 1 && std::adjacent_find(sorted.begin(), end) == end) return false;
     const std::int64_t all = std::max<std::int64_t>(region * kLineBytes / step.node->row_bytes, 1);
-    for (std::size_t i = 0; i < kLanes; ++i) rows_[i] += rows[i] % all * step.node->row_bytes;
+    for (std::size_t i = 0; i < kLanes; ++i)  // any place may be asked for: sums wrap
+      rows_[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(rows_[i]) +
+                                           static_cast<std::uint64_t>(rows[i] % all * step.node->row_bytes));
     WarpTrace::lines_of(rows_, step.threads, bytes, made_);
     random_ = kFarAtRandom *
               std::max(0.0, 1 - options_.random_bytes_at_l2 / static_cast<double>(region * kLineBytes));
