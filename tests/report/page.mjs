@@ -283,8 +283,9 @@ for (const [name, options] of [["wide", {}], ["dark", { scheme: "dark" }], ["nar
       const list = document.querySelector("#kernels .lines");
       list.focus();
       list.dispatchEvent(new KeyboardEvent("keydown", { key: "End", bubbles: true }));
-      await new Promise((done) => setTimeout(done, 100));
-      return Number(list.getAttribute("aria-activedescendant")?.split("-").pop()) >= 4990;
+      const atEnd = () => Number(list.getAttribute("aria-activedescendant")?.split("-").pop()) >= 4990;
+      for (let turns = 0; turns < 500 && !atEnd(); ++turns) await new Promise((done) => setTimeout(done, 20));  // 10 s
+      return atEnd();
     }));
     await close();
   }
