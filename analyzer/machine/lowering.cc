@@ -123,7 +123,7 @@ constexpr std::array<DivisionCost, 8> kDivisionCosts = {{
 constexpr double kBfiShift = 0.5;
 // ptxas gives what either pipe can do to the one that has less to do in the block. Of what 52 programs of tests/development have of
 // it, the FMA pipe has 0.73 of the shifts and 0.75 of the negations in blocks of which it has a quarter at most, 0.62 of the
-// shifts where it has less than half, and 0.2 elsewhere. Blocks of less than `few` such instructions stay as they are.
+// shifts where it has less than half, and 0.2 of them elsewhere. Blocks with fewer instructions on both pipes stay as they are.
 constexpr double kFewToBalance = 6;
 double share_of_fma(double share_of_alu) {
   constexpr double half = 0.55, most = 0.75;

@@ -129,9 +129,7 @@ bool Conditions::add_choosing_load(ExprId result, std::uint32_t loop, const anal
     space = flow_.evaluator.space_of_address(raw).value_or(ptx::StateSpace::global);
   if (space != ptx::StateSpace::global) return false;
   const std::uint32_t own_loop = flow_.cfg.blocks[flow_.evaluator.block_of(instruction)].loop;
-  std::uint32_t around = loop;
-  while (around != own_loop && around != analysis::none) around = flow_.cfg.loops[around].parent;
-  if (around != own_loop) return false;
+  if (!flow_.cfg.encloses(own_loop, loop)) return false;
   if (!choice.chosen_by) {
     choice.chosen_by = raw;
     choice.loop = own_loop;
