@@ -22,7 +22,7 @@ std::optional<ExprId> ExitSolver::count(ExprId stay) {
     case SymbolicOp::not_equal:
     case SymbolicOp::less_unsigned:
     case SymbolicOp::less_equal_unsigned:
-      return linear(node.op, node.a, node.b);
+      return of_comparison(stay);
     case SymbolicOp::logical_and: {  // leaves at the first of the two
       if (holds_in_all_iterations(node.a)) return count(node.b);
       if (holds_in_all_iterations(node.b)) return count(node.a);
@@ -52,6 +52,22 @@ std::optional<ExprId> ExitSolver::count(ExprId stay) {
   }
 }
 
+std::optional<ExprId> ExitSolver::of_comparison(ExprId stay) {
+  const auto node = exprs_[stay];
+  if (const auto count = linear(node.op, node.a, node.b)) return count;
+  if ((node.dependence & on_counter) == 0) return std::nullopt;
+  // It is left in one of the first two iterations, whatever all else is.
+  constexpr std::int64_t tried = 2;
+  const auto counter = exprs_.counter(loop_);
+  for (std::int64_t iteration = 0; iteration < tried; ++iteration) {
+    const auto then = exprs_.rewrite(
+        stay, [](const SymbolicExprs::Node& inner) { return (inner.dependence & on_counter) != 0; },
+        [&](ExprId leaf) { return leaf == counter ? exprs_.constant(iteration) : leaf; });
+    if (exprs_.is_constant(then, 0)) return exprs_.constant(iteration + 1);
+  }
+  return std::nullopt;
+}
+
 // Whether it holds in the first iteration, for all threads, and the counter moves away from its bound.
 bool ExitSolver::holds_in_all_iterations(ExprId condition) {
   const auto node = exprs_[condition];
@@ -66,7 +82,12 @@ bool ExitSolver::holds_in_all_iterations(ExprId condition) {
 
 // Runs 1 + (the first iteration t, from 0, in which `a op b` does not hold) times.
 std::optional<ExprId> ExitSolver::linear(SymbolicOp op, ExprId a, ExprId b) {
-  if (const auto count = geometric(op, a, b)) return count;
+  if (const auto count = geometric(op, a, b)) {
+    if ((evaluator_.dependence(*count) & on_thread) == 0) return count;
+    per_thread_ = count;
+    if (const auto most = maximum_.of(*count, took_maximum_)) return most;
+    return at_most(*count);
+  }
   ExprId slope = 0, start = 0;
   if (!exprs_.split_linear(exprs_.subtract(a, b), exprs_.counter(loop_), slope, start)) return std::nullopt;
   if (!invariant(start) || !invariant(slope)) return std::nullopt;
@@ -84,14 +105,18 @@ std::optional<ExprId> ExitSolver::linear(SymbolicOp op, ExprId a, ExprId b) {
     took_maximum_ = true;
     if (const auto count = maximum_.of(exprs_.add(*longest, exprs_.constant(1)), took_maximum_)) return count;
   }
-  // No largest index gives it, but its structure may have a limit: `(n + threadIdx.x) % 8`.
-  const auto range = ValueRanges(exprs_).range(*per_thread_);
+  return at_most(*per_thread_);
+}
+
+// Where no largest index gives the most of a count: its structure may have a limit, as of `(n + threadIdx.x) % 8`.
+std::optional<ExprId> ExitSolver::at_most(ExprId of_thread) {
+  const auto range = ValueRanges(exprs_).range(of_thread);
   took_maximum_ = true;
   if (range.high < ValueRanges::Range::far) return exprs_.constant(range.high);
   // What a launch executes is found from the count of each thread.
-  if ((evaluator_.dependence(*per_thread_) & on_data) != 0) return std::nullopt;
+  if ((evaluator_.dependence(of_thread) & on_data) != 0) return std::nullopt;
   of_ends_ = true;
-  return maximum_.of_ends(*per_thread_);
+  return maximum_.of_ends(of_thread);
 }
 
 // 1 where an expression is not negative, -1 where its negation is not; 0: unknown. Arguments are taken to be positive, as

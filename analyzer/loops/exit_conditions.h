@@ -35,7 +35,9 @@ class ExitSolver {
     std::int64_t k = 0, c = 0;
   };
   bool holds_in_all_iterations(ExprId condition);
+  std::optional<ExprId> of_comparison(ExprId stay);
   std::optional<ExprId> linear(SymbolicOp op, ExprId a, ExprId b);
+  std::optional<ExprId> at_most(ExprId of_thread);
   std::optional<ExprId> iterations_until(SymbolicOp op, ExprId start, ExprId slope);
   std::optional<ExprId> geometric(SymbolicOp op, ExprId a, ExprId b);
   std::optional<ExprId> growing(ExprId grows, ExprId most);

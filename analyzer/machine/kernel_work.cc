@@ -475,6 +475,7 @@ class Placement {
 
   static double imad_cycles(const MachineInstruction& one) {
     if (one.opcode == nullptr || one.opcode->pipe != Pipe::fma) return 0;
+    if (one.opcode->name == "VIADD") return kImadCycles;
     if (!one.opcode->name.starts_with("IMAD")) return kEitherCycles;
     return one.opcode->name == "IMAD" ? kImadCycles : kWideImadCycles;
   }

@@ -39,6 +39,10 @@ constexpr int kUnrolledTimes = 4;                                        // iter
 constexpr std::int64_t kMostUnrolledWhole = 3000;                        // instructions
 constexpr double kMostUnrolledWork = 43, kMostUnrolledWithBarrier = 58;  // machine instructions
 constexpr double kMostUnrolledWithoutLoads = 22;
+// ptxas leaves no loop of a constant number of iterations whose copies have at most so many machine instructions, times the
+// share of an iteration's that vanish in them. From loops of 1 to 60 multiply-adds, with a load and without, with and without
+// sums of the counter alone: 6,300 to 11,000 (docs/counters.md).
+constexpr double kMostWholeByShare = 8000;
 constexpr double kDivisionEntry = 24;  // instructions that find out how many iterations a loop has
 // Of loops whose iterations are a multiple of four, so that nothing is left over.
 constexpr double kMostUnrolledExactly = 77, kMostLoadsExactly = 24;
@@ -125,10 +129,19 @@ constexpr double kBfiShift = 0.5;
 // it, the FMA pipe has 0.73 of the shifts and 0.75 of the negations in blocks of which it has a quarter at most, 0.62 of the
 // shifts where it has less than half, and 0.2 of them elsewhere. Blocks with fewer instructions on both pipes stay as they are.
 constexpr double kFewToBalance = 6;
-double share_of_fma(double share_of_alu) {
-  constexpr double half = 0.55, most = 0.75;
-  return share_of_alu > most ? 0.7 : share_of_alu > half ? 0.5 : 0.2;
-}
+// What the FMA pipe has of one kind, in blocks of which the ALU would have more than 0.75, more than 0.55, or less.
+struct FmaShares {
+  double most = 0, half = 0, less = 0;
+  double of(double share_of_alu) const {
+    return share_of_alu > 0.75 ? most : share_of_alu > 0.5 ? half : less;
+  }
+};
+constexpr FmaShares kShifts{0.75, 0.6, 0.3};
+// Sums of the same programs, but for those of families that are kept apart: of two registers (IADD3, IMAD.IADD or VIADD), of a
+// register and a constant (IADD3 or VIADD) or a parameter, of what a shift by a constant makes and another (LEA, or IMAD), and
+// of three (IADD3, or an IMAD and another sum). VIADD, which Hopper has, is on the FMA pipe: of 224 kernels without loops the
+// counters of both pipes say so (docs/counters.md). What a shift to the right makes is added by LEA.HI.
+constexpr FmaShares kSums{0.7, 0.8, 0.2}, kSumsWithConstant{0.7, 0.63, 0.33}, kSumsWithParameter{0.35, 0.65, 0.4}, kShiftedSums{0.2, 0.4, 0.35}, kSumsOfThree{0.05, 0.15, 0.45}, kOnAlu;
 
 // Whether an opcode has these first words, and this end.
 bool is_of(std::string_view opcode, std::string_view operation, std::string_view type) {
@@ -674,6 +687,7 @@ class Lowering {
     if (rotated_by(i) != no_index || fills_zeros(i)) return true;
     if (is_product(i) && has_upper_half(i)) return true;
     if (name == "selp" && selects_result(i)) return true;
+    if (is_counted_condition(i) && counts_condition(uses_[result_of(i)].front().instruction)) return true;
     if (is_product(i)) {
       return all_uses(i,
                       [&](const Use& use) {
@@ -948,10 +962,24 @@ class Lowering {
     return false;
   }
 
+  // A number where a condition holds, and zero elsewhere, for one sum.
+  bool is_counted_condition(std::uint32_t i) const {
+    if (i == no_index || first(i) != "selp" || !is_integer(i, "32") || is_guarded(i) || use_count(i) != 1) return false;
+    return is_constant(operand(i, 1)) && is_zero(operand(i, 2));
+  }
+  // A sum that counts where a condition holds: ptxas adds in any case (VIADD), and moves the sum under the predicate.
+  bool counts_condition(std::uint32_t i) const {
+    if (first(i) != "add" || !is_sum(i, "32") || is_guarded(i) || function_.instructions[i].operand_count != 3) return false;
+    const std::uint32_t a = definition(i, 1), b = definition(i, 2);
+    return is_counted_condition(a) != is_counted_condition(b) &&
+           block_of_[is_counted_condition(a) ? a : b] == block_of_[i];
+  }
+
   // One of three summands.
   bool folds_sum(std::uint32_t i, std::string_view bits) {
-    if (use_count(i) != 1 || absorbs_[i] != 0) return false;
+    if (use_count(i) != 1 || absorbs_[i] != 0 || counts_condition(i)) return false;
     const Use use = uses_[result_of(i)].front();
+    if (counts_condition(use.instruction)) return false;
     if (!is_sum(use.instruction, bits) || !is_only_definition(use.instruction)) return false;
     if (block_of_[use.instruction] != block_of_[i] || absorbs_[use.instruction] != 0) return false;
     int constants = 0;
@@ -1225,15 +1253,43 @@ class Lowering {
   }
 
   // What ptxas makes on either pipe: shifts to the left by a constant (SHF, or IMAD.SHL), that of a `bfi` among them, negations
-  // (IADD3, or IMAD.MOV) and moves. 0: nothing.
-  double on_either_pipe(std::uint32_t i) const {
+  // (IADD3, or IMAD.MOV), moves, and sums.
+  struct EitherPipe {
+    double instructions = 0;
+    const FmaShares* shares = &kShifts;
+  };
+  EitherPipe on_either_pipe(std::uint32_t i) const {
     const MachineWork& work = made_.each[i];
     const double both = work[Pipe::alu] + work[Pipe::fma];
     const std::string_view all = opcode(i);
-    if (first(i) == "bfi") return std::min(both, kBfiShift);
+    if (first(i) == "bfi") return {std::min(both, kBfiShift)};
+    if (both > 1) return {};
+    if (is_sum(i, "32") && !ptx::has_part(all, "cc")) {
+      if (const FmaShares* const shares = shares_of_sum(i)) return {both, shares};
+      return {};
+    }
     const bool either = (all == "shl.b32" && constant_of(operand(i, 2)) != nullptr) || all == "neg.s32" ||
                         (first(i) == "mov" && all.ends_with("32"));
-    return either && both <= 1 ? both : 0;
+    return {either ? both : 0};
+  }
+
+  // Null: it is on one pipe.
+  const FmaShares* shares_of_sum(std::uint32_t i) const {
+    bool constant = false, parameter = false;
+    for (std::uint32_t o = 1; o < 3; ++o) {
+      const Operand& read = operand(i, o);
+      const std::uint32_t made = definition_of(read);
+      if (absorbs_[i] != 0 && made != no_index && folded_[made]) {
+        if (first(made) == "shl") return &kShiftedSums;
+        if (first(made) == "shr") return &kOnAlu;
+        if (is_sum(made, "32")) return &kSumsOfThree;
+      }
+      constant = constant || read.kind != Kind::reg || is_constant(read);
+      parameter = parameter || leaf_of(read) != no_index;
+    }
+    if (absorbs_[i] != 0) return nullptr;
+    if (target_ < 90 && constant) return &kOnAlu;
+    return constant ? &kSumsWithConstant : parameter ? &kSumsWithParameter : &kSums;
   }
 
   void balance_pipes(std::uint32_t begin, std::uint32_t end) {
@@ -1242,15 +1298,15 @@ class Lowering {
       const MachineWork& work = made_.each[i];
       alu += work[Pipe::alu];
       fma += work[Pipe::fma];
-      if (first(i) != "bfi" && on_either_pipe(i) > 0) given += work[Pipe::fma];
+      if (first(i) != "bfi" && on_either_pipe(i).instructions > 0) given += work[Pipe::fma];
     }
     if (alu + fma < kFewToBalance) return;
-    const double share = share_of_fma((alu + given) / (alu + fma));
+    const double share_of_alu = (alu + given) / (alu + fma);
     for (std::uint32_t i = begin; i < end; ++i) {
-      const double either = on_either_pipe(i);
-      if (either <= 0) continue;
+      const EitherPipe either = on_either_pipe(i);
+      if (either.instructions <= 0) continue;
       MachineWork& work = made_.each[i];
-      const double more = share * either - (first(i) == "bfi" ? 0 : work[Pipe::fma]);
+      const double more = either.shares->of(share_of_alu) * either.instructions - (first(i) == "bfi" ? 0 : work[Pipe::fma]);
       work[Pipe::fma] += more;
       work[Pipe::alu] -= more;
       work.imad = std::max(work.imad + kImadCycles * more, 0.0);
@@ -1571,6 +1627,13 @@ class Lowering {
           return work_of(Pipe::fma, is_extended(definition(i, 3 - o)) ? 2.5 : 1);
       }
       return work_of(Pipe::alu, is_narrow(i) ? 1 : 2);
+    }
+    if (counts_condition(i)) {
+      // Of 133 sums of tests/development, VIADD, else IADD3, and @P IMAD.MOV, else @P IADD3.
+      const double on_fma = target_ < 90 ? 0.7 : 1.4;
+      MachineWork work = work_of(Pipe::alu, 2 - on_fma);
+      work.add(work_of(Pipe::fma, on_fma));
+      return work;
     }
     if (is_sum(i, "32") && !ptx::has_part(all, "cc"))
       return work_of(absorbs_[i] != 0 ? Pipe::fma : Pipe::alu);
@@ -1893,6 +1956,70 @@ class Lowering {
     return setp != no_index && first(setp) == "setp" && is_inside(setp, loop) ? setp : no_index;
   }
 
+  // Of a loop whose only exit is inside of its body, as where it is unrolled and the number of iterations is odd.
+  std::uint32_t condition_inside(std::uint32_t loop) const {
+    const analysis::Loop& of = cfg_.loops[loop];
+    if (of.exits.size() != 1 || of.latches.size() != 1) return no_index;
+    const std::uint32_t from = of.exits.front().from, last = of.latches.front();
+    const std::uint32_t branch = branch_of(from), back = branch_of(last);
+    if (from == last || branch == no_index || !is_guarded(branch) || !cfg_.dominates(from, last)) return no_index;
+    if (back != no_index && is_guarded(back)) return no_index;
+    const std::uint32_t setp = definition_of(operands_[function_.instructions[branch].guard]);
+    return setp != no_index && first(setp) == "setp" && is_inside(setp, loop) ? setp : no_index;
+  }
+
+  // What is a number in each copy of the body, once no iteration is left: what is computed of the counter and of numbers alone.
+  std::set<std::uint32_t> numbers_in_copies(std::uint32_t loop) const {
+    std::set<std::uint32_t> numbers;
+    const auto is_number = [&](const Operand& read) {
+      if (read.kind == Kind::integer || read.kind == Kind::floating || is_constant(read)) return true;
+      if (read.kind != Kind::reg || read.symbol >= definitions_.size()) return false;
+      if (const std::uint32_t made = definition_of(read); made != no_index) return numbers.contains(made);
+      const auto& all = definitions_[read.symbol];
+      return counter_of(read.symbol, loop) && std::all_of(all.begin(), all.end(), [&](const std::uint32_t made) {
+               return is_inside(made, loop) || (first(made) == "mov" && is_constant(operand(made, 1)));
+             });
+    };
+    for (const std::uint32_t b : cfg_.loops[loop].blocks)
+      for (std::uint32_t i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i) {
+        const Instruction& one = function_.instructions[i];
+        if (!live_[i] || code_.silent(i) || one.info == nullptr || is_guarded(i) || result_of(i) == no_index) continue;
+        if (one.info->category != Category::arithmetic && one.info->category != Category::move) continue;
+        bool all = one.operand_count > 1;
+        for (std::uint32_t o = 1; o < one.operand_count; ++o) all = all && is_number(operand(i, o));
+        if (all) numbers.insert(i);
+      }
+    return numbers;
+  }
+
+  // Whether ptxas leaves nothing of the loop but copies. A division or root with a path of its own keeps it.
+  bool is_whole_by_ptxas(std::uint32_t loop, double iterations, double by_compiler) const {
+    if (!is_innermost(loop)) return false;
+    const BodyWork body = work_of_body(loop);
+    double vanishes = 0;
+    for (const std::uint32_t b : cfg_.loops[loop].blocks)
+      for (std::uint32_t i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i)
+        if (live_[i] && analysis::has_subroutine(function_.instructions[i])) return false;
+    const std::set<std::uint32_t> control = control_of_copies(loop);
+    for (const std::uint32_t i : control) vanishes += made_.each[i].total();
+    double numbers = 0;
+    for (const std::uint32_t i : numbers_in_copies(loop))
+      if (!control.contains(i)) numbers += made_.each[i].total();
+    const double all = (body.work - vanishes) * by_compiler + vanishes;
+    const double gone = numbers * by_compiler + vanishes;
+    return iterations / by_compiler * (all - gone) <= kMostWholeByShare * gone / std::max(all, 1.0);
+  }
+
+  // The branches of a loop with one exit, and what only they and counters are there for.
+  std::set<std::uint32_t> control_of_copies(std::uint32_t loop) const {
+    if (condition_of(loop) != no_index) return shared_by_copies(loop, true);
+    const std::uint32_t condition = condition_inside(loop);
+    if (condition == no_index) return {};
+    std::set<std::uint32_t> control = {branch_of(cfg_.loops[loop].exits.front().from), condition};
+    if (const std::uint32_t back = branch_of(cfg_.loops[loop].latches.front()); back != no_index) control.insert(back);
+    return control;
+  }
+
   // What is compared is the counter, before or after the sum, or its lower half.
   std::uint32_t counter_register(const Operand& compared) const {
     if (compared.kind != Kind::reg) return no_index;
@@ -1906,7 +2033,9 @@ class Lowering {
 
   // How many iterations a loop has, where constants tell.
   std::optional<std::int64_t> constant_iterations(std::uint32_t loop) const {
-    const std::uint32_t setp = condition_of(loop);
+    return constant_iterations(loop, condition_of(loop));
+  }
+  std::optional<std::int64_t> constant_iterations(std::uint32_t loop, std::uint32_t setp) const {
     if (setp == no_index || function_.instructions[setp].operand_count != 3) return std::nullopt;
     const Operand* bound = constant_of(operand(setp, 2));
     const Operand& counted = operand(setp, 1);
@@ -1981,6 +2110,14 @@ class Lowering {
       pieces.whole = true;
       return pieces;
     }
+    if (const std::uint32_t condition = condition_inside(loop); condition != no_index) {
+      const auto passes = constant_iterations(loop, condition);
+      if (passes && is_whole_by_ptxas(loop, static_cast<double>(*passes) + 0.5, 1)) {
+        pieces.longest = static_cast<double>(*passes);
+        pieces.whole = true;
+        return pieces;
+      }
+    }
     if (!contexts_.steps(loop)) {
       if (!is_of_nvcc_ && steps_by_parameter(loop))
         pieces.by_compiler = pieces.longest =
@@ -2002,6 +2139,11 @@ class Lowering {
     }
     pieces.longest = pieces.by_compiler;
     if (pieces.whole) return pieces;
+    if (iterations && is_whole_by_ptxas(loop, static_cast<double>(*iterations), pieces.by_compiler)) {
+      pieces.longest = static_cast<double>(*iterations);
+      pieces.whole = true;
+      return pieces;
+    }
     pieces.exact = iterations.has_value() &&
                    std::fmod(static_cast<double>(*iterations), kUnrolledTimes * pieces.by_compiler) == 0;
     if (pieces.exact && !is_of_nvcc_ &&
@@ -2174,7 +2316,9 @@ class Lowering {
       made_.each[last][Pipe::alu] += 2 * share * pointers_[loop].stepping;
     }
     if (pieces.longest == 1) return;
-    for (const std::uint32_t i : shared_by_copies(loop, pieces.whole)) {
+    std::set<std::uint32_t> once = pieces.whole ? control_of_copies(loop) : shared_by_copies(loop, false);
+    if (pieces.whole) once.merge(numbers_in_copies(loop));
+    for (const std::uint32_t i : once) {
       MachineWork own = made_.each[i];
       if (i == last) own[Pipe::alu] -= 2 * share * pointers_[loop].stepping;
       control.add(own);

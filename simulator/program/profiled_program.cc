@@ -18,8 +18,9 @@ namespace {
 // Where a part of an iteration matters.
 constexpr double kFewIterations = 8, kLeastPart = 0.02;
 
-// What a warp typically makes of a loop that is left where data differ: the most of its threads.
-constexpr double kUntilDifferent = 3;
+// What a warp typically makes of a loop that is left where data differ, and the share of its count that it makes of another that
+// data leave: the most of its threads.
+constexpr double kUntilDifferent = 3, kUntilLeft = 0.75;
 
 // Any number of iterations of which a loop's count is a little less.
 constexpr std::int64_t kAnyCount = 1000;
@@ -168,11 +169,17 @@ class ProfileApplier {
       cut_at_exits(repeat, loop, mean);
   }
 
-  static bool loads(const Items& items) {
+  // Whether data decide where something in it loads from, as where a table is searched.
+  static bool searches(const Items& items) {
     bool found = false;
     for_each_item(items, [&](const Item& item) {
-      found = found || std::holds_alternative<MemoryAccess>(item.what) ||
-              (item.detail && !item.detail->on_chip.empty());
+      const auto* access = std::get_if<MemoryAccess>(&item.what);
+      found = found || (access != nullptr && access->kind == MemoryAccess::Kind::load && !access->address);
+      if (!item.detail) return;
+      const auto& on_chip = item.detail->on_chip;
+      found = found || std::any_of(on_chip.begin(), on_chip.end(), [](const ChipAccess& one) {
+                return one.kind == ChipAccess::Kind::load && !one.address;
+              });
     });
     return found;
   }
@@ -190,9 +197,9 @@ class ProfileApplier {
     if (repeat.count.is_integer()) {
       const auto exits = static_cast<double>(std::max<std::size_t>(loop.exits.size(), 1));
       const double most = exits * static_cast<double>(repeat.count.integer_value()) + (last_beside ? 1 : 0);
-      const double typical = loop.at_difference   ? kUntilDifferent
-                             : loads(repeat.body) ? std::cbrt(most)
-                                                  : most / 2;
+      const double typical = loop.at_difference      ? kUntilDifferent
+                             : searches(repeat.body) ? std::cbrt(most)
+                                                     : most * kUntilLeft;
       const double mean = std::max(std::round(typical), 1.0);
       if (mean >= most) return;
       note(fmt::format("{} of {} iterations", mean, most));
