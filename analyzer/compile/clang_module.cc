@@ -117,6 +117,24 @@ class MatrixOperationsReturn : public llvm::PassInfoMixin<MatrixOperationsReturn
   }
 };
 
+// Dynamic shared memory begins at a multiple of 16 bytes, whatever its elements are. nvcc says so, and loads and stores what lies
+// side by side at once.
+class AlignDynamicSharedMemory : public llvm::PassInfoMixin<AlignDynamicSharedMemory> {
+ public:
+  llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
+    constexpr unsigned shared = 3;
+    const llvm::Align at_least(16);
+    bool changed = false;
+    for (llvm::GlobalVariable& variable : module.globals()) {
+      if (variable.getAddressSpace() != shared || !variable.isDeclaration()) continue;
+      if (variable.getAlign().valueOrOne() >= at_least) continue;
+      variable.setAlignment(at_least);
+      changed = true;
+    }
+    return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
+  }
+};
+
 // Of a loop that was unrolled though the source does not ask for it.
 constexpr llvm::StringLiteral kMayUnrollAgain = "warptime.may_unroll_again";
 
@@ -640,6 +658,7 @@ void add_passes(clang::CodeGenOptions& options, bool rolled, const SourceFacts& 
         [rolled, &facts](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
           passes.addPass(KeepKernelsOnly(facts));
           passes.addPass(MatrixOperationsReturn());
+          passes.addPass(AlignDynamicSharedMemory());
           passes.addPass(llvm::createModuleToFunctionPassAdaptor(CopyElements()));
           passes.addPass(llvm::createModuleToFunctionPassAdaptor(ForgetTypes()));
           llvm::FunctionPassManager each;

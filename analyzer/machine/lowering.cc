@@ -1263,6 +1263,8 @@ class Lowering {
     const double both = work[Pipe::alu] + work[Pipe::fma];
     const std::string_view all = opcode(i);
     if (first(i) == "bfi") return {std::min(both, kBfiShift)};
+    // nvcc shifts to the left, and back.
+    if (!is_of_nvcc_ && all == "bfe.s32" && both >= 2) return {1};
     if (both > 1) return {};
     if (is_sum(i, "32") && !ptx::has_part(all, "cc")) {
       if (const FmaShares* const shares = shares_of_sum(i)) return {both, shares};

@@ -180,6 +180,9 @@ struct Parameter {
   // Where loaded data decide a branch: the share of the warps, 0 to 1, that take it if nobody says better.
   std::optional<double> share = {};
   int ptx_line = 0;  // of that branch or access, in the PTX; 0: unknown
+  // Of the threads of such a warp: how many take it. Only programs of which with_profile() was asked for what is typical say so.
+  // Not in the file.
+  double threads = 1;
   friend bool operator==(const Parameter&, const Parameter&) = default;
 };
 

@@ -185,6 +185,7 @@ class LaunchWalk : WarpState {
     const std::uint64_t before = evaluations_;
     bind(box);
     decisions_.clear();
+    part_ = 1;
     all_decisions_ = options_.decisions;
     WarpTotals totals;
     const Outcome cut = walk(program_.nodes, warps_, totals, 1);
@@ -403,7 +404,17 @@ class LaunchWalk : WarpState {
     return {};
   }
 
+  // Where data decide, only a part of a warp's threads goes on.
   Outcome walk(const WarpNode& node, Lanes active, WarpTotals& totals, double times) {
+    if (parts_.empty() || node.item->shares.empty()) return walk_part(node, active, totals, times);
+    const double around = part_;
+    for (const std::string& share : node.item->shares) part_ = std::min(part_, part_of_threads(share));
+    auto undecided = walk_part(node, active, totals, times);
+    part_ = around;
+    return undecided;
+  }
+
+  Outcome walk_part(const WarpNode& node, Lanes active, WarpTotals& totals, double times) {
     if (node.threads) {
       Lanes some = 0;
       const bool which = node.threads_inside || options_.sectors;
@@ -498,13 +509,21 @@ class LaunchWalk : WarpState {
     if (node.atomic) (load ? totals.atomics : totals.reductions) += times;
     if (node.copy) totals.copies += times;
     if (!options_.sectors) return {};
-    std::int64_t sectors = 0;
-    if (auto undecided = sectors_of(node, access, active, sectors)) return undecided;
-    (load ? totals.load_sectors : totals.store_sectors) += times * static_cast<double>(sectors);
-    if (node.atomic)
-      (load ? totals.atomic_sectors : totals.reduction_sectors) += times * static_cast<double>(sectors);
-    if (node.copy) totals.copy_sectors += times * static_cast<double>(sectors);
+    std::int64_t of_all = 0;
+    if (auto undecided = sectors_of(node, access, active, of_all)) return undecided;
+    const double sectors = times * sectors_of_part(access, active, static_cast<double>(of_all));
+    (load ? totals.load_sectors : totals.store_sectors) += sectors;
+    if (node.atomic) (load ? totals.atomic_sectors : totals.reduction_sectors) += sectors;
+    if (node.copy) totals.copy_sectors += sectors;
     return {};
+  }
+
+  // How many of the sectors some thread of the part accesses, if each is as likely to be one of it.
+  double sectors_of_part(const MemoryAccess& access, Lanes active, double sectors) const {
+    if (part_ >= 1 || sectors <= 0) return sectors;
+    const std::int64_t each = sector_of(std::max<std::int64_t>(access.bytes.value_or(4), 1) - 1) + 1;
+    const double threads = static_cast<double>(std::popcount(active) * each) / sectors;
+    return sectors * (1 - std::pow(1 - part_, std::max(threads, 1.0)));
   }
 
   Outcome sectors_of(const WarpNode& node, const MemoryAccess& access, Lanes active, std::int64_t& sectors) {
@@ -668,8 +687,13 @@ class LaunchWalk : WarpState {
       all_decisions_ = false;
       double share = share_of(node.share_condition);
       if (node.negated) share = 1 - share;
-      if (share > 0)
-        if (auto undecided = walk(node.body, active, totals, times * share)) return undecided;
+      if (share > 0) {
+        const double around = part_;
+        if (!node.negated) part_ = std::min(part_, part_of_threads(node.share_condition));
+        auto undecided = walk(node.body, active, totals, times * share);
+        part_ = around;
+        if (undecided) return undecided;
+      }
       return share < 1 ? walk(node.otherwise, active, totals, times * (1 - share)) : Outcome();
     }
     if (node.then_threads) {
@@ -834,6 +858,7 @@ class LaunchWalk : WarpState {
   LaunchWarps found_;
   using Decisions = std::vector<std::int64_t>;
   Decisions decisions_;         // of the box, so far
+  double part_ = 1;             // of a warp's threads, that go where it is looked at
   bool all_decisions_ = false;  // they tell what its warps execute
   std::map<std::tuple<double, double, double, double, double, Decisions>, std::size_t> group_of_;
   std::size_t open_counters_ = 0;

@@ -77,13 +77,14 @@ class ProfileApplier {
   }
 
   void apply_shares(const std::map<std::string, double>& typical) {
+    if (unsaid_ == Unsaid::most) return;
     for (Parameter& parameter : program_.parameters) {
-      const auto found = typical.find(parameter.name);
-      if (found == typical.end() || profile_.shares.contains(parameter.name) ||
+      if (!is_side_of_branch(parameter) || profile_.shares.contains(parameter.name) ||
           given_.contains(parameter.name))
         continue;
-      parameter.share = found->second;
+      parameter.threads = kThreadsOfSide;
       changed_ = true;
+      if (const auto found = typical.find(parameter.name); found != typical.end()) parameter.share = found->second;
     }
   }
 
@@ -334,8 +335,11 @@ ProfiledProgram with_profile(std::shared_ptr<const KernelProgram> program, const
   auto early = early_loops(*program);
   const auto typical = unsaid == Unsaid::typical ? typical_shares(*program) : std::map<std::string, double>();
   const bool loops = !early.empty() && (unsaid == Unsaid::typical || !given.empty());
+  const bool branches =
+      unsaid == Unsaid::typical &&
+      std::any_of(program->parameters.begin(), program->parameters.end(), is_side_of_branch);
   // A program is copied only where something may change.
-  if (profile.says_nothing() && !loops && typical.empty()) return {std::move(program), {}, {}};
+  if (profile.says_nothing() && !loops && !branches) return {std::move(program), {}, {}};
   auto changed = std::make_shared<KernelProgram>(*program);
   ProfileApplier applier(*changed, profile, given, unsaid, std::move(early));
   applier.apply(typical);

@@ -137,12 +137,16 @@ std::string other_side(std::string_view share) {
 
 }  // namespace
 
+bool is_side_of_branch(const Parameter& parameter) {
+  return parameter.share && (parameter.name.starts_with(kTakenAt) || parameter.name.starts_with(kNotTakenAt));
+}
+
 std::map<std::string, double> typical_shares(const KernelProgram& program) {
   std::map<std::string, double> typical;
   std::optional<std::map<std::string, bool>> atomics;
   for (const Parameter& parameter : program.parameters) {
+    if (parameter.share != kAll || !is_side_of_branch(parameter)) continue;
     const bool taken = parameter.name.starts_with(kTakenAt);
-    if (parameter.share != kAll || (!taken && !parameter.name.starts_with(kNotTakenAt))) continue;
     if (!atomics) find_atomics(program.program, nullptr, false, atomics.emplace());
     const auto condition = condition_of(parameter.description);
     double share = condition ? share_of(*condition, taken) : kElse;

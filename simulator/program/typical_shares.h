@@ -14,6 +14,13 @@ namespace warptime {
 inline constexpr std::string_view kTakenAt = "taken_at_", kNotTakenAt = "not_taken_at_";
 inline constexpr std::string_view kDataDecide = "data decide `";
 
+// Whether a parameter is the share of the warps that go to one side of a branch on data.
+bool is_side_of_branch(const Parameter& parameter);
+
+// The share of a warp's threads that typically go to a side to which some of them go. (Of a quarter, half and all, the one with
+// which times of the open sets of data/development are nearest.)
+inline constexpr double kThreadsOfSide = 0.5;
+
 // Of the parameters of `program` that are shares of warps, those that the analysis leaves at 1, since nothing is known of the
 // data, and that typically are less:
 // - a quarter, where the warps count or collect what they find: there are atomics on this side of the branch, and none on the

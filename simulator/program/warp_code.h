@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -96,7 +97,10 @@ class WarpState {
         slots_[kFirstOwnSlot + i] = ValueRange(value->second);
     }
     for (const Parameter& parameter : program.program->parameters)
-      if (parameter.share) shares_[parameter.name] = *parameter.share;
+      if (parameter.share) {
+        shares_[parameter.name] = *parameter.share;
+        if (parameter.threads < 1) parts_[parameter.name] = parameter.threads;
+      }
     for (const auto& [name, share] : shares) shares_[name] = share;
   }
   WarpState(const WarpState&) = delete;
@@ -106,6 +110,11 @@ class WarpState {
   double share_of(const std::string& name) const {
     const auto share = shares_.find(name);
     return share == shares_.end() ? 1 : std::clamp(share->second, 0.0, 1.0);
+  }
+  // Parameter::threads.
+  double part_of_threads(const std::string& share) const {
+    const auto found = parts_.find(share);
+    return found == parts_.end() ? 1 : found->second;
   }
   double share_of(const WarpNode& node) const {
     double share = 1;
@@ -166,6 +175,7 @@ class WarpState {
   DimensionCounts counts_{};
   std::array<std::array<std::int64_t, 3>, kWarp> lanes_{};
   Shares shares_;
+  std::map<std::string, double, std::less<>> parts_;  // Parameter::threads, where it is not 1
   std::uint64_t evaluations_ = 0;
   bool one_warp_ = false;  // all that is known has one value
   std::uint64_t stamp_ = 1;

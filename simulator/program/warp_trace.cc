@@ -133,7 +133,10 @@ class LaunchTraceMaker {
       node.threads = expression(*item.threads);
       node.condition = condition(*item.threads);
     }
-    for (const std::string& share : item.shares) node.share *= share_of(share);
+    for (const std::string& share : item.shares) {
+      node.share *= share_of(share);
+      node.part = std::min(node.part, part_of_threads(share));
+    }
     if (item.detail)
       for (const ChipAccess& access : item.detail->on_chip)
         node.on_chip.push_back(access.address ? known(expression(*access.address)) : std::nullopt);
@@ -181,6 +184,7 @@ class LaunchTraceMaker {
       if (sides[0].op() == Expression::Operator::name && sides[1] == Expression(0))
         if (const auto share = shares_.find(sides[0].name_text()); share != shares_.end()) {
           node.then_share = std::clamp(equal ? 1 - share->second : share->second, 0.0, 1.0);
+          if (!equal) node.part = part_of_threads(sides[0].name_text());
           return;
         }
     }
@@ -190,6 +194,13 @@ class LaunchTraceMaker {
   double share_of(const std::string& name) const {
     const auto share = shares_.find(name);
     return share == shares_.end() ? 1 : std::clamp(share->second, 0.0, 1.0);
+  }
+
+  double part_of_threads(const std::string& share) const {
+    const auto& all = program_.parameters;
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const Parameter& one) { return one.name == share; });
+    return found == all.end() ? 1 : found->threads;
   }
 
   static std::optional<LaneExpression> known(LaneExpression expression) {
@@ -414,6 +425,21 @@ bool WarpTrace::draw(double share) {
   return share >= 1 || random() < share;
 }
 
+// So many of the threads, drawn, but one at least. `share`: 0 to 1.
+std::uint32_t WarpTrace::some_of(std::uint32_t threads, double share) {
+  if (share >= 1) return threads;
+  constexpr int bits = 8;
+  const auto parts = static_cast<unsigned>(share * (1 << bits));
+  std::uint32_t mask = 0;
+  for (int bit = 0; bit < bits; ++bit) {
+    random_ += 0x9e3779b97f4a7c15U;
+    const auto drawn = static_cast<std::uint32_t>(mixed_bits(random_));
+    mask = (parts >> bit & 1) != 0 ? mask | drawn : mask & drawn;
+  }
+  mask &= threads;
+  return mask != 0 ? mask : threads & (~threads + 1);
+}
+
 double WarpTrace::random() {
   random_ += 0x9e3779b97f4a7c15U;  // splitmix64 (Steele, Lea, Flood 2014)
   return share_of_bits(mixed_bits(random_));
@@ -471,6 +497,7 @@ bool WarpTrace::next(Step& step, std::int64_t* patience) {
     std::uint32_t threads = frame.threads;
     if (node.threads) threads &= threads_of(node);
     const bool executed = threads != 0 && draw(node.share);
+    if (executed && node.then_share < 0) threads = some_of(threads, node.part);
     if (!executed && !node.item->predicated) continue;
     step = {&node, threads, !executed};
     if (!executed || node.counter < 0) {
@@ -490,11 +517,13 @@ bool WarpTrace::next(Step& step, std::int64_t* patience) {
 
 void WarpTrace::enter(const TraceNode& node, std::uint32_t threads) {
   if (node.counter < 0) {  // a `when`
-    std::uint32_t then = 0;
-    if (node.then_share >= 0)
-      then = draw(node.then_share) ? threads : 0;
-    else
-      then = holding(node.then_threads ? *node.then_threads : node.count, threads);
+    if (node.then_share >= 0) {  // all of a warp's threads that go on take the same side
+      const bool takes = draw(node.then_share);
+      const auto& side = takes ? node.body : node.otherwise;
+      if (!side.empty()) frames_.push_back({&side, 0, takes ? some_of(threads, node.part) : threads});
+      return;
+    }
+    const std::uint32_t then = holding(node.then_threads ? *node.then_threads : node.count, threads);
     if ((threads & ~then) != 0) frames_.push_back({&node.otherwise, 0, threads & ~then});
     if (then != 0) frames_.push_back({&node.body, 0, then});
     return;

@@ -43,6 +43,7 @@ struct TraceNode {
   std::uint64_t row_chooser = 0;                       // of RowOfData::by
   std::vector<std::optional<LaneExpression>> on_chip;  // the addresses of ItemDetail::on_chip
   double share = 1;                                    // of the warps that execute it
+  double part = 1;         // of the threads of these warps; of a `when` that data decide: of those that take `then`
   double then_share = -1;  // of the warps that take `then`, where data decide; negative: the condition does
   int counter = -1;        // its slot
   IterationQuantiles iterations;  // of a repeat whose iterations warps make differently often, as data decide
@@ -181,6 +182,7 @@ class WarpTrace {
   double work(const std::vector<TraceNode>& nodes, bool repeats_only) const;
   std::uint32_t threads_of(const TraceNode& node);
   bool draw(double share);
+  std::uint32_t some_of(std::uint32_t threads, double share);
   double random();  // from 0 to below 1, the same for the same launch each time
   std::int64_t drawn_iterations(const TraceNode& node);
   std::uint32_t holding(const LaneExpression& condition, std::uint32_t threads) const;

@@ -19,7 +19,8 @@ __global__ void naive_product(const double* a, const double* b, double* c, int n
 __global__ void tiled_product(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c,
                               float alpha, float beta, int n) {
   __shared__ float a_tile[64][17], b_tile[16][64];
-  const int tx = threadIdx.x, ty = threadIdx.y, t = ty * 16 + tx, row = blockIdx.y * 64, left = blockIdx.x * 64;
+  const int tx = threadIdx.x, ty = threadIdx.y, t = ty * 16 + tx;
+  const int row = blockIdx.y * 64, left = blockIdx.x * 64;
   float sums[4][4] = {};
   for (int k = 0; k < n; k += 16) {
     for (int part = 0; part < 4; ++part) {
