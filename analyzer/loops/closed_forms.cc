@@ -207,7 +207,8 @@ ExprId ClosedForms::recurrence(std::uint32_t phi, std::uint32_t loop) {
   if (const auto follower = follower_of_counter(*start, *next, loop)) return *follower;
   // One number in the first iteration, another in those behind it: nvcc's counter of two iterations.
   if (exprs_.is_constant(*start) && exprs_.is_constant(*next))
-    return exprs_.add(*start, exprs_.multiply(exprs_.subtract(*next, *start), exprs_.minimum(counter, exprs_.constant(1))));
+    return exprs_.add(
+        *start, exprs_.multiply(exprs_.subtract(*next, *start), exprs_.minimum(counter, exprs_.constant(1))));
   const auto node = exprs_[*next];
   if (node.op == SymbolicOp::floor_divide && node.a == self && exprs_.is_constant(node.b)) {
     const auto n = exprs_[node.b].number;

@@ -129,7 +129,7 @@ constexpr double kBfiShift = 0.5;
 // it, the FMA pipe has 0.73 of the shifts and 0.75 of the negations in blocks of which it has a quarter at most, 0.62 of the
 // shifts where it has less than half, and 0.2 of them elsewhere. Blocks with fewer instructions on both pipes stay as they are.
 constexpr double kFewToBalance = 6;
-// What the FMA pipe has of one kind, in blocks of which the ALU would have more than 0.75, more than 0.55, or less.
+// What the FMA pipe has of one kind, in blocks of which the ALU would have more than 0.75, more than half, or less.
 struct FmaShares {
   double most = 0, half = 0, less = 0;
   double of(double share_of_alu) const {
@@ -141,7 +141,8 @@ constexpr FmaShares kShifts{0.75, 0.6, 0.3};
 // register and a constant (IADD3 or VIADD) or a parameter, of what a shift by a constant makes and another (LEA, or IMAD), and
 // of three (IADD3, or an IMAD and another sum). VIADD, which Hopper has, is on the FMA pipe: of 224 kernels without loops the
 // counters of both pipes say so (docs/counters.md). What a shift to the right makes is added by LEA.HI.
-constexpr FmaShares kSums{0.7, 0.8, 0.2}, kSumsWithConstant{0.7, 0.63, 0.33}, kSumsWithParameter{0.35, 0.65, 0.4}, kShiftedSums{0.2, 0.4, 0.35}, kSumsOfThree{0.05, 0.15, 0.45}, kOnAlu;
+constexpr FmaShares kSums{0.7, 0.8, 0.2}, kSumsWithConstant{0.7, 0.63, 0.33},
+    kSumsWithParameter{0.35, 0.65, 0.4}, kShiftedSums{0.2, 0.4, 0.35}, kSumsOfThree{0.05, 0.15, 0.45}, kOnAlu;
 
 // Whether an opcode has these first words, and this end.
 bool is_of(std::string_view opcode, std::string_view operation, std::string_view type) {
@@ -964,12 +965,15 @@ class Lowering {
 
   // A number where a condition holds, and zero elsewhere, for one sum.
   bool is_counted_condition(std::uint32_t i) const {
-    if (i == no_index || first(i) != "selp" || !is_integer(i, "32") || is_guarded(i) || use_count(i) != 1) return false;
+    if (i == no_index || first(i) != "selp" || !is_integer(i, "32") || is_guarded(i) || use_count(i) != 1)
+      return false;
     return is_constant(operand(i, 1)) && is_zero(operand(i, 2));
   }
   // A sum that counts where a condition holds: ptxas adds in any case (VIADD), and moves the sum under the predicate.
   bool counts_condition(std::uint32_t i) const {
-    if (first(i) != "add" || !is_sum(i, "32") || is_guarded(i) || function_.instructions[i].operand_count != 3) return false;
+    if (first(i) != "add" || !is_sum(i, "32") || ptx::has_part(opcode(i), "cc") || is_guarded(i) ||
+        function_.instructions[i].operand_count != 3)
+      return false;
     const std::uint32_t a = definition(i, 1), b = definition(i, 2);
     return is_counted_condition(a) != is_counted_condition(b) &&
            block_of_[is_counted_condition(a) ? a : b] == block_of_[i];
@@ -1308,7 +1312,8 @@ class Lowering {
       const EitherPipe either = on_either_pipe(i);
       if (either.instructions <= 0) continue;
       MachineWork& work = made_.each[i];
-      const double more = either.shares->of(share_of_alu) * either.instructions - (first(i) == "bfi" ? 0 : work[Pipe::fma]);
+      const double more =
+          either.shares->of(share_of_alu) * either.instructions - (first(i) == "bfi" ? 0 : work[Pipe::fma]);
       work[Pipe::fma] += more;
       work[Pipe::alu] -= more;
       work.imad = std::max(work.imad + kImadCycles * more, 0.0);
@@ -1964,7 +1969,8 @@ class Lowering {
     if (of.exits.size() != 1 || of.latches.size() != 1) return no_index;
     const std::uint32_t from = of.exits.front().from, last = of.latches.front();
     const std::uint32_t branch = branch_of(from), back = branch_of(last);
-    if (from == last || branch == no_index || !is_guarded(branch) || !cfg_.dominates(from, last)) return no_index;
+    if (from == last || branch == no_index || !is_guarded(branch) || !cfg_.dominates(from, last))
+      return no_index;
     if (back != no_index && is_guarded(back)) return no_index;
     const std::uint32_t setp = definition_of(operands_[function_.instructions[branch].guard]);
     return setp != no_index && first(setp) == "setp" && is_inside(setp, loop) ? setp : no_index;
@@ -1978,14 +1984,16 @@ class Lowering {
       if (read.kind != Kind::reg || read.symbol >= definitions_.size()) return false;
       if (const std::uint32_t made = definition_of(read); made != no_index) return numbers.contains(made);
       const auto& all = definitions_[read.symbol];
-      return counter_of(read.symbol, loop) && std::all_of(all.begin(), all.end(), [&](const std::uint32_t made) {
+      return counter_of(read.symbol, loop) &&
+             std::all_of(all.begin(), all.end(), [&](const std::uint32_t made) {
                return is_inside(made, loop) || (first(made) == "mov" && is_constant(operand(made, 1)));
              });
     };
     for (const std::uint32_t b : cfg_.loops[loop].blocks)
       for (std::uint32_t i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i) {
         const Instruction& one = function_.instructions[i];
-        if (!live_[i] || code_.silent(i) || one.info == nullptr || is_guarded(i) || result_of(i) == no_index) continue;
+        if (!live_[i] || code_.silent(i) || one.info == nullptr || is_guarded(i) || result_of(i) == no_index)
+          continue;
         if (one.info->category != Category::arithmetic && one.info->category != Category::move) continue;
         bool all = one.operand_count > 1;
         for (std::uint32_t o = 1; o < one.operand_count; ++o) all = all && is_number(operand(i, o));
@@ -2018,7 +2026,8 @@ class Lowering {
     const std::uint32_t condition = condition_inside(loop);
     if (condition == no_index) return {};
     std::set<std::uint32_t> control = {branch_of(cfg_.loops[loop].exits.front().from), condition};
-    if (const std::uint32_t back = branch_of(cfg_.loops[loop].latches.front()); back != no_index) control.insert(back);
+    if (const std::uint32_t back = branch_of(cfg_.loops[loop].latches.front()); back != no_index)
+      control.insert(back);
     return control;
   }
 

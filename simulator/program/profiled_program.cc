@@ -84,7 +84,8 @@ class ProfileApplier {
         continue;
       parameter.threads = kThreadsOfSide;
       changed_ = true;
-      if (const auto found = typical.find(parameter.name); found != typical.end()) parameter.share = found->second;
+      if (const auto found = typical.find(parameter.name); found != typical.end())
+        parameter.share = found->second;
     }
   }
 

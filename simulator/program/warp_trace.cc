@@ -516,7 +516,7 @@ bool WarpTrace::next(Step& step, std::int64_t* patience) {
 }
 
 void WarpTrace::enter(const TraceNode& node, std::uint32_t threads) {
-  if (node.counter < 0) {  // a `when`
+  if (node.counter < 0) {        // a `when`
     if (node.then_share >= 0) {  // all of a warp's threads that go on take the same side
       const bool takes = draw(node.then_share);
       const auto& side = takes ? node.body : node.otherwise;

@@ -43,7 +43,7 @@ struct TraceNode {
   std::uint64_t row_chooser = 0;                       // of RowOfData::by
   std::vector<std::optional<LaneExpression>> on_chip;  // the addresses of ItemDetail::on_chip
   double share = 1;                                    // of the warps that execute it
-  double part = 1;         // of the threads of these warps; of a `when` that data decide: of those that take `then`
+  double part = 1;  // of the threads of these warps; of a `when` that data decide: of those that take `then`
   double then_share = -1;  // of the warps that take `then`, where data decide; negative: the condition does
   int counter = -1;        // its slot
   IterationQuantiles iterations;  // of a repeat whose iterations warps make differently often, as data decide

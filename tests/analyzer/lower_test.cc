@@ -97,6 +97,17 @@ TEST(Lower, ShapesOfControlFlow) {
        "%r1;\n@%p1 bra T;\nret;",
        {{"n", 5}},
        "4 S 3 S 3 S 3"},
+      {"a counter of two iterations: 1, then 2",
+       "mov.u32 %r3, 1;\nT: st.global.u32 [%rd1], %r3;\nsetp.lt.u32 %p1, %r3, 2;\nmov.u32 %r3, 2;\n@%p1 bra "
+       "T;\nret;",
+       {},
+       "4 S 3 S 3"},
+      {"the same beside a guard that is farther away",
+       "mov.u32 %r3, 1;\nmov.u32 %r4, 0;\nT: st.global.u32 [%rd1], %r3;\nadd.s32 %r4, %r4, 1;\nsetp.lt.u32 "
+       "%p1, "
+       "%r3, 2;\nsetp.lt.s32 %p2, %r4, %r1;\nand.pred %p3, %p1, %p2;\nmov.u32 %r3, 2;\n@%p3 bra T;\nret;",
+       {{"n", 9}},
+       "5 S 6 S 6"},
       {"a loop that is entered at its top",
        "mov.u32 %r4, 0;\nsetp.lt.s32 %p1, %r1, 5;\n@%p1 bra B;\nA: add.s32 %r3, %r3, 1;\nB: add.s32 %r4, "
        "%r4, 1;\nsetp.lt.s32 %p2, %r4, 9;\n@%p2 bra A;\nret;",
@@ -115,6 +126,19 @@ TEST(Lower, ShapesOfControlFlow) {
        "13 S 10 S 4 S 7"},
   };
   for (const auto& c : cases) EXPECT_EQ(flat_text(kernel(c.body), c.bindings), c.expected) << c.what;
+}
+
+TEST(Lower, CountsOfThreadsMayBeLogarithms) {
+  const auto analysis = analyze(
+      ptx_source("k.ptx",
+                 kernel("mov.u32 %r4, %tid.x;\nrem.s32 %r5, %r4, %r1;\nadd.s32 %r5, %r5, 1;\n"
+                        "T: st.global.u32 [%rd1], %r5;\nshr.u32 %r5, %r5, 1;\nsetp.ne.s32 %p1, %r5, 0;\n"
+                        "@%p1 bra T;\nret;")),
+      {});
+  ASSERT_TRUE(analysis) << to_text(analysis.diagnostics());
+  const std::string text = to_yaml(analysis->kernels.at(0).program);
+  EXPECT_NE(text.find("log2(max(1, 2 * (threadIdx.x % n) + 3))"), std::string::npos) << text;
+  EXPECT_EQ(text.find("iterations_at"), std::string::npos) << text;
 }
 
 TEST(Lower, WhatIsNotUnderstoodIsAnErrorWithItsLine) {

@@ -420,14 +420,61 @@ TEST(Estimates, BalanceTheAluAndTheFmaPipe) {
     }
     return std::pair(fma, alu);
   };
-  const std::string shift = "shl.b32 %r9, %r1, 5;\n", sum = "add.s32 %r9, %r1, %r2;\n";
-  const auto [fma, alu] = on_fma("min.s32", shift);
-  const auto [fma_of_sum, alu_of_sum] = on_fma("min.s32", sum);
-  EXPECT_NEAR(fma + alu, fma_of_sum + alu_of_sum,
-              1e-9);  // a shift is an instruction on one pipe or the other
-  const double others = on_fma("mul.lo.s32", "").first - on_fma("mul.lo.s32", shift).first;
-  EXPECT_NEAR(others, -0.2, 1e-9);
-  EXPECT_NEAR(fma - on_fma("min.s32", "").first, 0.7, 1e-9);
+  struct Case {
+    std::string either;
+    double of_alu, of_fma,
+        instructions;  // the FMA pipe's share, beside operations on the ALU and on the FMA pipe
+  };
+  for (const Case& one : {
+           Case{"shl.b32 %r9, %r1, 5;\n", 0.75, 0.3, 1},
+           Case{"add.s32 %r9, %r1, %r2;\n", 0.7, 0.2, 1},
+           Case{"add.s32 %r9, %r1, 7;\n", 0.7, 0.33, 1},                             // VIADD
+           Case{"shl.b32 %r8, %r1, 5;\nadd.s32 %r9, %r8, %r2;\n", 0.2, 0.35, 1},     // LEA, or IMAD
+           Case{"shr.u32 %r8, %r1, 5;\nadd.s32 %r9, %r8, %r2;\n", 0, 0, 1},          // LEA.HI
+           Case{"add.s32 %r8, %r1, %r3;\nadd.s32 %r9, %r8, %r2;\n", 0.05, 0.45, 1},  // IADD3
+           // A sum in any case, and a move under the predicate.
+           Case{"setp.gt.s32 %p1, %r1, %r2;\nselp.u32 %r8, 1, 0, %p1;\nadd.s32 %r9, %r8, %r2;\n", 1.4, 1.4,
+                3},
+       }) {
+    for (const auto& [beside, share] : {std::pair("min.s32", one.of_alu), {"mul.lo.s32", one.of_fma}}) {
+      const auto [fma, alu] = on_fma(beside, one.either);
+      const auto [fma_without, alu_without] = on_fma(beside, "");
+      EXPECT_NEAR(fma - fma_without, share, 1e-9) << one.either << beside;
+      EXPECT_NEAR(fma + alu - fma_without - alu_without, one.instructions, 1e-9) << one.either << beside;
+    }
+  }
+}
+
+// `for (k = 0; k < iterations; ++k) sum += k * k / 9 * x`, with as many multiply-adds besides.
+Estimate estimate_of_counted(int iterations, int multiply_adds, const std::string& besides = "") {
+  std::string body = "mov.u32 %r3, 0;\nmov.u32 %r9, 0;\nmov.f32 %f1, 0f3F800000;\nL1:\n" + besides +
+                     "mul.lo.s32 %r4, %r3, %r3;\nmul.hi.u32 %r5, %r4, 954437177;\nshr.u32 %r6, %r5, 1;\n"
+                     "mad.lo.s32 %r9, %r6, %r1, %r9;\n";
+  for (int i = 0; i < multiply_adds; ++i) body += "fma.rn.f32 %f1, %f1, %f1, %f1;\n";
+  body += "add.s32 %r3, %r3, 1;\nsetp.lt.s32 %p1, %r3, " + std::to_string(iterations) +
+          ";\n@%p1 bra L1;\nst.global.f32 [%d1+8], %f1;\n";
+  return estimate_of_body(body);
+}
+
+// What is computed of the counter alone is a number in each copy.
+TEST(Estimates, LoopsOfFewIterationsAreCopies) {
+  const auto sum = [](const Estimate& made) {
+    double all = 0;
+    for (const MachineWork& work : made.each) all += work.total();
+    return all;
+  };
+  const Estimate whole = estimate_of_counted(27, 10), rolled = estimate_of_counted(5000, 10);
+  // The product, its upper half, the shift, and the counter, the comparison and the branch.
+  EXPECT_GT(sum(rolled), sum(whole) + 3);
+  const auto is_whole = [](const Estimate& made, std::int64_t iterations) {
+    const auto& pieces = made.loops.at(0).pieces;
+    return pieces.size() == 1 && pieces.front().iterations == iterations;
+  };
+  EXPECT_TRUE(is_whole(whole, 27));
+  EXPECT_FALSE(is_whole(rolled, 5000));
+  // A root has a path of its own for few values.
+  const Estimate root = estimate_of_counted(27, 10, "sqrt.rn.f32 %f1, %f1;\n");
+  EXPECT_FALSE(is_whole(root, 27));
 }
 
 TEST(Estimates, HaveTheCyclesOfTheirChains) {

@@ -284,6 +284,27 @@ INSTANTIATE_TEST_SUITE_P(Shapes, LaunchWarpsOf,
                                          ShapeCase{"one_thread", {{40, 3, 1}, {1, 1, 1}}}),
                          [](const auto& one) { return one.param.name; });
 
+// Of a side of a branch to which half of a warp's threads go: of what one thread of them each accesses half, and nearly all of
+// what eight do.
+TEST(LaunchWarps, AccessWhatAPartOfTheirThreadsDoes) {
+  KernelProgram program = program_of(
+      "parameters: {taken: {share: 1}}\n"
+      "program: [{load: {access: strided, bytes: 4, sectors: 32, stride: 128, address: 128 * threadIdx.x}, "
+      "shares: [taken]},"
+      "{store: {access: coalesced, bytes: 4, sectors: 4, address: 4 * threadIdx.x}, shares: [taken]}]");
+  program.parameters.at(0).threads = 0.5;
+  const LaunchSize size{{100, 1, 1}, {128, 1, 1}};
+  const auto warps = WarpProgram(program).launch({}, size, {}, {true, std::uint64_t{1} << 40, 8});
+  ASSERT_TRUE(warps) << to_text(warps.diagnostics());
+  EXPECT_EQ(warps->total.loads, 400);
+  EXPECT_DOUBLE_EQ(warps->total.load_sectors, 400 * 16);
+  EXPECT_DOUBLE_EQ(warps->total.store_sectors, 400 * 4 * (1 - 1.0 / 256));
+  const WarpTotals trace = traced(program, size);
+  EXPECT_EQ(trace.loads, 400);
+  EXPECT_NEAR(trace.load_sectors, 400 * 16, 400);
+  EXPECT_NEAR(trace.store_sectors, 400 * 4, 40);
+}
+
 // Blocks that go through rows: quotients and remainders of the block's index are decided for all rows at
 // once.
 TEST(LaunchWarps, OfManyRowsTakeFewEvaluations) {

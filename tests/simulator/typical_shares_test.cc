@@ -126,5 +126,19 @@ TEST(TypicalShares, GiveWayToProfilesAndToWhatIsGiven) {
   EXPECT_EQ(share(profile, {}, Unsaid::typical), 1);
 }
 
+TEST(TypicalShares, AreOfWarpsOfWhichHalfTheThreadsGo) {
+  const auto program = std::make_shared<const KernelProgram>(
+      test::program_of("parameters:\n" + parameter("taken_at_line_4", "data % 2 == 1") + "program:\n" +
+                       calculation("taken_at_line_4")));
+  const auto threads = [&](const KernelProfile& profile, Unsaid unsaid) {
+    return with_profile(program, profile, {}, unsaid).program->parameters.at(0).threads;
+  };
+  EXPECT_EQ(threads({}, Unsaid::typical), 0.5);
+  EXPECT_EQ(threads({}, Unsaid::most), 1);
+  KernelProfile profile;
+  profile.shares["taken_at_line_4"] = 1;
+  EXPECT_EQ(threads(profile, Unsaid::typical), 1);
+}
+
 }  // namespace
 }  // namespace warptime
