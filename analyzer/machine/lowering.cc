@@ -1957,7 +1957,12 @@ class Lowering {
     if (of.exits.size() != 1 || of.latches.size() != 1) return no_index;
     const std::uint32_t last = last_block_of(cfg_, loop);
     if (of.exits.front().from != last) return no_index;
-    const std::uint32_t branch = branch_of(last);
+    return comparison_before(last, loop);
+  }
+
+  // What the branch at the end of a block goes by.
+  std::uint32_t comparison_before(std::uint32_t end_of, std::uint32_t loop) const {
+    const std::uint32_t branch = branch_of(end_of);
     if (branch == no_index || !is_guarded(branch)) return no_index;
     const std::uint32_t setp = definition_of(operands_[function_.instructions[branch].guard]);
     return setp != no_index && first(setp) == "setp" && is_inside(setp, loop) ? setp : no_index;
@@ -1968,12 +1973,10 @@ class Lowering {
     const analysis::Loop& of = cfg_.loops[loop];
     if (of.exits.size() != 1 || of.latches.size() != 1) return no_index;
     const std::uint32_t from = of.exits.front().from, last = of.latches.front();
-    const std::uint32_t branch = branch_of(from), back = branch_of(last);
-    if (from == last || branch == no_index || !is_guarded(branch) || !cfg_.dominates(from, last))
+    const std::uint32_t back = branch_of(last);
+    if (from == last || !cfg_.dominates(from, last) || (back != no_index && is_guarded(back)))
       return no_index;
-    if (back != no_index && is_guarded(back)) return no_index;
-    const std::uint32_t setp = definition_of(operands_[function_.instructions[branch].guard]);
-    return setp != no_index && first(setp) == "setp" && is_inside(setp, loop) ? setp : no_index;
+    return comparison_before(from, loop);
   }
 
   // What is a number in each copy of the body, once no iteration is left: what is computed of the counter and of numbers alone.
