@@ -51,6 +51,7 @@
 #include "analyzer/compile/clang_diagnostics.h"
 #include "analyzer/compile/clang_host_code.h"
 #include "analyzer/compile/clang_sources.h"
+#include "analyzer/compile/constant_math.h"
 #include "analyzer/compile/plain_name.h"
 #include "analyzer/compile/target_neutral.h"
 
@@ -671,6 +672,10 @@ void add_passes(clang::CodeGenOptions& options, bool rolled, const SourceFacts& 
           }
           passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(each)));
         });
+    builder.registerPeepholeEPCallback([](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
+      passes.addPass(FoldMathOfConstants());
+      passes.addPass(llvm::InstSimplifyPass());
+    });
     if (rolled) return;
     builder.registerLateLoopOptimizationsEPCallback(
         [](llvm::LoopPassManager& passes, llvm::OptimizationLevel) { passes.addPass(UnrollLikeNvcc()); });
