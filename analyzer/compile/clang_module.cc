@@ -142,7 +142,7 @@ constexpr llvm::StringLiteral kMayUnrollAgain = "warptime.may_unroll_again";
 // Of what is left of the iterations of such a loop, where another loop is around it.
 constexpr llvm::StringLiteral kUnrollWhole = "warptime.unroll_whole";
 
-// All of a loop that has no more than `most` iterations, with an exit in each.
+// `most` iterations of a loop become one, with the exits that these have: all of a loop that has no more, with an exit in each.
 llvm::LoopUnrollResult unroll_with_exits(llvm::Loop& loop, unsigned most, llvm::LoopInfo& loops,
                                          llvm::ScalarEvolution& scalars, llvm::DominatorTree& dominators,
                                          llvm::AssumptionCache& assumptions,
@@ -268,7 +268,7 @@ class BranchBack : public llvm::PassInfoMixin<BranchBack> {
 // number of, iterations with 3 to 130 instructions each):
 //  - whole, a loop over an array of the thread's own, so that the array can be in registers: up to 2,560 instructions, and
 //    not from 3,072 on; also one whose iterations are only known to be at most so many, with an exit in each;
-//  - else by 4 where the number of iterations is unknown, by what divides it and is at most 16 where it is not, or by a
+//  - else by 4 where the number of iterations is unknown or odd, by what divides it and is at most 16 where it is even, or by a
 //    smaller power of two where less than 200 instructions are to come of it; not where the step is the block's size, nor where
 //    it is more than one, to a constant, and the numbers are known not to be negative. (Where the step is another number that is
 //    no constant, nvcc does; here the loop is left alone, since LLVM 19 counts its iterations in a longer way.) ptxas may unroll
@@ -294,7 +294,10 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
     }
     if (iterations >= 2 && iterations * size <= kMostWhole && chooses_element(loop, known.SE))
       llvm::addStringMetadataToLoop(&loop, "llvm.loop.unroll.full", 1);
-    else if (const unsigned count = partial(loop, iterations, size, known.SE); count > 1)
+    else if (const unsigned count = partial(loop, iterations, size, known.SE);
+             count > 1 && iterations % count != 0)
+      return unroll_odd(loop, count, known);
+    else if (count > 1)
       unroll(loop, count);
     else if (iterations == 0 && steps_unsigned(loop, known.SE))
       keep(loop);
@@ -322,6 +325,17 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
         context, {text("llvm.loop.unroll.followup_unrolled"), disabled, mark(context, kMayUnrollAgain)});
     llvm::addStringMetadataToLoop(&loop, "llvm.loop.unroll.count", count);
     loop.setLoopID(llvm::makePostTransformationMetadata(context, loop.getLoopID(), {}, {behind, after}));
+  }
+
+  // A loop whose number of iterations is no multiple of `count`: one of the copies keeps its exit.
+  static llvm::PreservedAnalyses unroll_odd(llvm::Loop& loop, unsigned count,
+                                            llvm::LoopStandardAnalysisResults& known) {
+    if (!loop.isLoopSimplifyForm() || !loop.isLCSSAForm(known.DT) || !loop.isSafeToClone() ||
+        unroll_with_exits(loop, count, known.LI, known.SE, known.DT, known.AC, known.TTI) ==
+            llvm::LoopUnrollResult::Unmodified)
+      return llvm::PreservedAnalyses::all();
+    keep(loop);
+    return llvm::getLoopPassPreservedAnalyses();
   }
 
   // As it is: LLVM 19 unrolls loops of few iterations to the most that there can be.
@@ -375,9 +389,11 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
       return quotient != nullptr && !llvm::isa<llvm::SCEVConstant>(quotient->getRHS());
     };
     if (llvm::SCEVExprContains(times, by_variable)) return 1;
-    unsigned count = iterations == 0 ? kUnknown : kMost;
+    const bool odd = iterations % 2 != 0;
+    unsigned count = iterations == 0 || odd ? kUnknown : kMost;
     const auto fits = [&] {
-      return (size - control) * count + control < kPartial && (iterations == 0 || iterations % count == 0);
+      return (size - control) * count + control < kPartial &&
+             (iterations == 0 || odd || iterations % count == 0);
     };
     while (count > 1 && !fits()) count /= 2;
     return count;

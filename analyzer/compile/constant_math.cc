@@ -41,6 +41,8 @@ std::optional<double> value_of(llvm::Intrinsic::ID id, double x) {
     case llvm::Intrinsic::nvvm_cos_approx_f:
     case llvm::Intrinsic::nvvm_cos_approx_ftz_f:
       return std::cos(x);
+    case llvm::Intrinsic::nvvm_rcp_approx_ftz_f:
+      return 1 / x;
     case llvm::Intrinsic::nvvm_sqrt_rn_f:
     case llvm::Intrinsic::nvvm_sqrt_rn_d:
       return std::sqrt(x);
@@ -84,6 +86,72 @@ std::optional<double> value_of(llvm::Intrinsic::ID id, double x, double y) {
   }
 }
 
+// The bits of a number, or the number that bits are.
+llvm::Constant* bits_of(const llvm::IntrinsicInst& call) {
+  llvm::Type* type = call.getType();
+  switch (call.getIntrinsicID()) {
+    case llvm::Intrinsic::nvvm_bitcast_f2i:
+    case llvm::Intrinsic::nvvm_bitcast_d2ll:
+      if (const auto* number = llvm::dyn_cast<llvm::ConstantFP>(call.getArgOperand(0)))
+        return llvm::ConstantInt::get(type, number->getValueAPF().bitcastToAPInt());
+      return nullptr;
+    case llvm::Intrinsic::nvvm_bitcast_i2f:
+    case llvm::Intrinsic::nvvm_bitcast_ll2d:
+      if (const auto* bits = llvm::dyn_cast<llvm::ConstantInt>(call.getArgOperand(0)))
+        return llvm::ConstantFP::get(type, llvm::APFloat(type->getFltSemantics(), bits->getValue()));
+      return nullptr;
+    default:
+      return nullptr;
+  }
+}
+
+// A sum, a product or both, which are rounded as the intrinsic says.
+llvm::Constant* rounded_value(const llvm::IntrinsicInst& call) {
+  using llvm::APFloat;
+  using namespace llvm::Intrinsic;
+  enum class Kind { none, sum, product, both } kind = Kind::none;
+  APFloat::roundingMode rounding = APFloat::rmNearestTiesToEven;
+#define WARPTIME_ROUNDED(name, which)                   \
+  case nvvm_##name##_rn_f:                              \
+  case nvvm_##name##_rn_ftz_f:                          \
+  case nvvm_##name##_rn_d:                              \
+    kind = which;                                       \
+    break;                                              \
+  case nvvm_##name##_rz_f:                              \
+  case nvvm_##name##_rz_ftz_f:                          \
+  case nvvm_##name##_rz_d:                              \
+    kind = which, rounding = APFloat::rmTowardZero;     \
+    break;                                              \
+  case nvvm_##name##_rm_f:                              \
+  case nvvm_##name##_rm_ftz_f:                          \
+  case nvvm_##name##_rm_d:                              \
+    kind = which, rounding = APFloat::rmTowardNegative; \
+    break;                                              \
+  case nvvm_##name##_rp_f:                              \
+  case nvvm_##name##_rp_ftz_f:                          \
+  case nvvm_##name##_rp_d:                              \
+    kind = which, rounding = APFloat::rmTowardPositive; \
+    break;
+  switch (call.getIntrinsicID()) {
+    WARPTIME_ROUNDED(add, Kind::sum)
+    WARPTIME_ROUNDED(mul, Kind::product)
+    WARPTIME_ROUNDED(fma, Kind::both)
+    default:
+      return nullptr;
+  }
+#undef WARPTIME_ROUNDED
+  for (const llvm::Use& argument : call.args())
+    if (!llvm::isa<llvm::ConstantFP>(argument)) return nullptr;
+  const auto argument = [&](unsigned i) {
+    return llvm::cast<llvm::ConstantFP>(call.getArgOperand(i))->getValueAPF();
+  };
+  APFloat value = argument(0);
+  if (kind == Kind::sum) value.add(argument(1), rounding);
+  if (kind == Kind::product) value.multiply(argument(1), rounding);
+  if (kind == Kind::both) value.fusedMultiplyAdd(argument(1), argument(2), rounding);
+  return llvm::ConstantFP::get(call.getType(), value);
+}
+
 // How the conversion of a number to an integer rounds, and whether the integer has a sign.
 struct ToInteger {
   llvm::APFloat::roundingMode rounding;
@@ -94,11 +162,15 @@ std::optional<ToInteger> to_integer(llvm::Intrinsic::ID id) {
   constexpr auto nearest = llvm::APFloat::rmNearestTiesToEven, zero = llvm::APFloat::rmTowardZero,
                  down = llvm::APFloat::rmTowardNegative, up = llvm::APFloat::rmTowardPositive;
   using namespace llvm::Intrinsic;
-#define WARPTIME_CONVERSIONS(from, to, is_signed)            \
-  case nvvm_##from##2##to##_rn: return ToInteger{nearest, is_signed}; \
-  case nvvm_##from##2##to##_rz: return ToInteger{zero, is_signed};    \
-  case nvvm_##from##2##to##_rm: return ToInteger{down, is_signed};    \
-  case nvvm_##from##2##to##_rp: return ToInteger{up, is_signed};
+#define WARPTIME_CONVERSIONS(from, to, is_signed) \
+  case nvvm_##from##2##to##_rn:                   \
+    return ToInteger{nearest, is_signed};         \
+  case nvvm_##from##2##to##_rz:                   \
+    return ToInteger{zero, is_signed};            \
+  case nvvm_##from##2##to##_rm:                   \
+    return ToInteger{down, is_signed};            \
+  case nvvm_##from##2##to##_rp:                   \
+    return ToInteger{up, is_signed};
   switch (id) {
     WARPTIME_CONVERSIONS(f, i, true)
     WARPTIME_CONVERSIONS(f, ui, false)
@@ -126,6 +198,7 @@ llvm::Constant* converted(const llvm::ConstantFP& value, ToInteger how, llvm::Ty
 llvm::Constant* value_of(const llvm::IntrinsicInst& call) {
   const auto id = call.getIntrinsicID();
   llvm::Type* type = call.getType();
+  if (llvm::Constant* bits = bits_of(call)) return bits;
   if (call.arg_size() == 0 || !llvm::isa<llvm::ConstantFP>(call.getArgOperand(0))) return nullptr;
   const auto& first = *llvm::cast<llvm::ConstantFP>(call.getArgOperand(0));
   if (type->isIntegerTy()) {
@@ -133,6 +206,7 @@ llvm::Constant* value_of(const llvm::IntrinsicInst& call) {
     return how && call.arg_size() == 1 ? converted(first, *how, *type) : nullptr;
   }
   if (!type->isFloatTy() && !type->isDoubleTy()) return nullptr;
+  if (llvm::Constant* rounded = rounded_value(call)) return rounded;
   std::optional<double> value;
   if (call.arg_size() == 1) value = value_of(id, *number(&first));
   if (call.arg_size() == 2)

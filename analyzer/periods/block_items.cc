@@ -226,6 +226,11 @@ bool BlockItems::computed_address(std::uint32_t i) {
   return (depends & analysis::on_data) != 0 && (depends & analysis::on_load) == 0;
 }
 
+bool BlockItems::scrambled_address(std::uint32_t i) {
+  const auto operand = out_.roles[i].operand;
+  return operand != none && flow_.evaluator.is_scrambled(flow_.evaluator.address(i, operand));
+}
+
 bool BlockItems::is_floating_atomic(std::uint32_t i) const {
   const auto& ins = function_.instructions[i];
   if (ins.info == nullptr ||
@@ -288,8 +293,11 @@ void BlockItems::append_memory_access(std::uint32_t i, std::uint32_t loop, const
   }
   auto detail = detail_of(std::move(made_of));
   if (detail) {
-    detail->near = !access.address && !is_atomic(access) && computed_address(i);
-    if (!access.address && !detail->near) detail->row = row_of(i, loop, facts);
+    detail->random = !access.address && !is_atomic(access) && scrambled_address(i);
+    if (!access.address && !detail->random) {
+      detail->near = !is_atomic(access) && computed_address(i);
+      if (!detail->near) detail->row = row_of(i, loop, facts);
+    }
     detail->floating = is_floating_atomic(i);
     detail->read_only = ptx::has_part(function_.instructions[i].opcode, "nc");
   }

@@ -1,5 +1,6 @@
 // What values depend on: kernel arguments, the launch, the thread, data.
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "analyzer/ptx/opcodes.h"
@@ -154,6 +155,92 @@ std::uint8_t Evaluator::dependence(ExprId value) {
     path.back().found |= found;
     path.back().low = std::min(path.back().low, done.low);
   }
+}
+
+namespace {
+
+// A factor that no size of a row or a structure is.
+bool scrambles(std::int64_t factor) {
+  constexpr std::uint64_t most = 1 << 20;
+  auto odd = static_cast<std::uint64_t>(factor < 0 ? -static_cast<std::uint64_t>(factor) : factor);
+  while (odd != 0 && odd % 2 == 0) odd /= 2;
+  return odd > most;
+}
+
+}  // namespace
+
+bool Evaluator::is_scrambled(ExprId value) {
+  constexpr std::size_t most_seen = 256;
+  constexpr int enough = 2;  // sums without carries
+  std::vector<ExprId> next{value}, seen;
+  int sums = 0;
+  const auto see = [&](ExprId part) {
+    if (seen.size() >= most_seen || std::find(seen.begin(), seen.end(), part) != seen.end()) return;
+    seen.push_back(part);
+    next.push_back(part);
+  };
+  while (!next.empty()) {
+    const ExprId id = next.back();
+    next.pop_back();
+    const SymbolicExprs::Node node = exprs_[id];
+    switch (node.op) {
+      case SymbolicOp::sum:
+        for (const Term term : exprs_.linear_terms(id)) {
+          if (scrambles(term.coefficient)) return true;
+          see(term.atom);
+        }
+        break;
+      case SymbolicOp::result: {
+        const ptx::Instruction& ins = function_.instructions[node.a];
+        const bool loads = ins.info == nullptr || ins.info->category != ptx::Category::arithmetic;
+        if (loads && ins.info != nullptr && ins.info->category != ptx::Category::move) break;
+        const bool product = ptx::has_part(ins.opcode, "mul") || ptx::has_part(ins.opcode, "mad");
+        if (ins.opcode.starts_with("xor") && ++sums >= enough) return true;
+        const std::uint32_t first = ins.info != nullptr ? ins.info->destinations : 1;
+        for (std::uint32_t i = first; i < ins.operand_count; ++i) {
+          const auto part = operand(node.a, i);
+          if (product && ptx::has_part(ins.opcode, "lo") && exprs_.is_constant(part) &&
+              scrambles(exprs_[part].number))
+            return true;
+          see(part);
+        }
+        break;
+      }
+      case SymbolicOp::phi:
+        for (const ExprId part : incoming(node.a)) see(part);
+        break;
+      case SymbolicOp::bit_xor:
+        if (++sums >= enough) return true;
+        [[fallthrough]];
+      case SymbolicOp::floor_divide:
+        // x · M / 2^s, where M is about 2^s / q, is the quotient x / q.
+        if (exprs_[node.a].op == SymbolicOp::sum && exprs_.is_constant(node.b)) {
+          for (const Term term : exprs_.linear_terms(node.a)) {
+            const auto quotient =
+                std::abs(static_cast<double>(exprs_[node.b].number) / static_cast<double>(term.coefficient));
+            if (quotient < 1 && scrambles(term.coefficient)) return true;
+            see(term.atom);
+          }
+          break;
+        }
+        [[fallthrough]];
+      case SymbolicOp::truncated_divide:
+      case SymbolicOp::minimum:
+      case SymbolicOp::maximum:
+      case SymbolicOp::bit_and:
+      case SymbolicOp::bit_or:
+        see(node.a);
+        see(node.b);
+        break;
+      case SymbolicOp::select:
+        see(node.b);
+        see(node.c);
+        break;
+      default:
+        break;
+    }
+  }
+  return false;
 }
 
 }  // namespace warptime::analysis

@@ -75,6 +75,10 @@ class Evaluator {
   // instruction reads.
   std::uint8_t dependence(ExprId value);
 
+  // Whether a value is one of a generator of pseudo-random numbers, or a hash: on the way to it a product with a large constant
+  // is cut to its low bits, or sums of bits without carries follow each other (x ^= x << 13; x ^= x >> 17; …).
+  bool is_scrambled(ExprId value);
+
   // The state space of a generic address, if the code shows it (cvta, a variable's address) and all incoming
   // paths agree.
   std::optional<ptx::StateSpace> space_of_address(ExprId address);

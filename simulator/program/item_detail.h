@@ -66,6 +66,9 @@ struct ItemDetail {
   // Of an access without an address: nothing that is loaded decides it (it is computed in floating point, say), so that
   // threads side by side are taken to access what lies side by side.
   bool near = false;
+  // Of an access without an address: a hash, or a pseudo-random number, decides it, so that each thread is taken to access any
+  // element of the array.
+  bool random = false;
   // Of an access without an address.
   std::optional<RowOfData> row = {};
   bool floating = false;  // of an atomic, also on the chip: it is one of floating-point numbers
@@ -80,7 +83,7 @@ struct ItemDetail {
   std::shared_ptr<const AccessProfile> profile = {};
   bool empty() const {
     return needs.empty() && rises == 0 && !chain && on_chip.empty() && !barrier && shuffles == 0 && !near &&
-           !row && !floating && !splits && !read_only;
+           !random && !row && !floating && !splits && !read_only;
   }
   friend bool operator==(const ItemDetail&, const ItemDetail&) = default;
 };

@@ -251,9 +251,10 @@ class ProgramReader {
           fmt::format("an item must be one thing, not `{}` and `{}`", kind, kinds[1]->key.text),
           "begin a new item with `-`");
     }
-    std::vector<std::string> known = {kind,      "lines",    "ptx",    "threads",   "predicated", "shares",
-                                      "machine", "needs",    "rises",  "chain",     "on_chip",    "barrier",
-                                      "near",    "floating", "splits", "read_only", "shuffles",   "row"};
+    std::vector<std::string> known = {kind,      "lines",     "ptx",      "threads", "predicated",
+                                      "shares",  "machine",   "needs",    "rises",   "chain",
+                                      "on_chip", "barrier",   "near",     "random",  "floating",
+                                      "splits",  "read_only", "shuffles", "row"};
     if (kind == "repeat") known.insert(known.end(), {"counter", "per_thread", "unrolled", "body"});
     if (kind == "when") known.insert(known.end(), {"then_threads", "then", "else"});
     if (kind == "instructions") known.emplace_back("classes");
@@ -334,8 +335,8 @@ class ProgramReader {
       detail.shuffles = read_count(*shuffles, "`shuffles`").value_or(0);
     for (const auto& [name, value] :
          {std::pair{"barrier", &detail.barrier}, std::pair{"near", &detail.near},
-          std::pair{"floating", &detail.floating}, std::pair{"splits", &detail.splits},
-          std::pair{"read_only", &detail.read_only}})
+          std::pair{"random", &detail.random}, std::pair{"floating", &detail.floating},
+          std::pair{"splits", &detail.splits}, std::pair{"read_only", &detail.read_only}})
       if (const Node* flag = fields.find(name)) {
         *value = flag->text == "true";
         if (!*value && flag->text != "false")

@@ -228,6 +228,7 @@ class YamlWriter {
     if (detail.shuffles != 0) begin("shuffles"), put(detail.shuffles), end();
     if (detail.barrier) begin("barrier"), put("true"), end();
     if (detail.near) begin("near"), put("true"), end();
+    if (detail.random) begin("random"), put("true"), end();
     if (detail.row) begin("row"), row(*detail.row), end();
     if (detail.floating) begin("floating"), put("true"), end();
     if (detail.splits) begin("splits"), put("true"), end();

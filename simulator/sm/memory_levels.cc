@@ -251,12 +251,13 @@ class RunsOfLaunch {
   }
 
   std::int64_t blocks_of(const SmOptions& options) const {
-    const std::int64_t all = (trace_.blocks() - options.sm + options.sms - 1) / options.sms;
+    const std::int64_t all = options.turns.count(options.sm, options.sms, trace_.blocks());
     return std::max<std::int64_t>(options.most_blocks > 0 ? std::min(all, options.most_blocks) : all, 0);
   }
 
   // With what an SM's first blocks do.
   LaunchSignature of_beginning(const SmOptions& options, std::int64_t blocks) {
+    // The first two turns are the same with all BlockTurns.
     for (const auto& [sm, known] : beginnings_)
       if (sm == options.sm) return known;
     LaunchSignature signature = common_;
@@ -273,16 +274,17 @@ class RunsOfLaunch {
   void add_end(const SmOptions& options, std::int64_t blocks, LaunchSignature& signature) const {
     signature.add(static_cast<std::uint64_t>(blocks));
     std::vector<std::int64_t> last;
-    for (const std::int64_t i : {std::int64_t{0}, blocks / 2, blocks - 2, blocks - 1})
-      if (i >= 0 && (last.empty() || options.sm + i * options.sms > last.back()))
-        last.push_back(options.sm + i * options.sms);
+    for (const std::int64_t i : {std::int64_t{0}, blocks / 2, blocks - 2, blocks - 1}) {
+      const std::int64_t block = options.turns.block(options.sm, options.sms, i);
+      if (i >= 0 && (last.empty() || block > last.back())) last.push_back(block);
+    }
     sign_blocks(trace_, options, last, signature);
   }
 
   void add_options(const SmOptions& options, LaunchSignature& signature) const {
     for (const double figure :
          {options.from_memory, options.new_at_l2, options.reads_at_l2, options.to_memory, options.atomic_sms,
-          options.active_sms, options.even_instructions, options.left_sms, options.begin,
+          options.slice_sms, options.active_sms, options.even_instructions, options.left_sms, options.begin,
           options.random_bytes_at_l2, options.bytes_at_l2, options.written_back_bytes, options.mixed,
           figures_.memory_sector_cycles, figures_.l2_sector_cycles, figures_.block_start_cycles,
           static_cast<double>(figures_.l1_bytes)})
@@ -290,7 +292,8 @@ class RunsOfLaunch {
     for (const std::int64_t number :
          {options.active_blocks, options.sms, options.most_blocks, options.most_accesses,
           std::int64_t{options.atomics_shared}, std::int64_t{options.in_the_middle},
-          std::int64_t{options.code_in_cache}, std::int64_t{options.shuffled}})
+          std::int64_t{options.code_in_cache}, std::int64_t{options.shuffled}, options.turns.every,
+          options.turns.later})
       signature.add(static_cast<std::uint64_t>(number));
   }
 
@@ -382,12 +385,14 @@ struct TimedSm {
 };
 
 // What the warps of an SM's first blocks execute.
-double instructions_of_sm(const LaunchOnGpu& launch, const WarpProgram& warps, std::int64_t sm,
-                          std::int64_t most_blocks) {
+double instructions_of_sm(const LaunchOnGpu& launch, const WarpProgram& warps, const BlockTurns& turns,
+                          std::int64_t sm, std::int64_t most_blocks) {
   const auto& grid = launch.size.grid;
   const std::int64_t sms = std::max(launch.gpu->sms, 1);
   double instructions = 0;
-  for (std::int64_t i = 0, b = sm; i < most_blocks && b < launch.size.blocks(); ++i, b += sms) {
+  for (std::int64_t i = 0; i < most_blocks; ++i) {
+    const std::int64_t b = turns.block(sm, sms, i);
+    if (b >= launch.size.blocks()) break;
     WarpOptions options;
     options.block = {b % grid[0], b / grid[0] % grid[1], b / grid[0] / grid[1]};
     const auto found = warps.launch(launch.values, launch.size, launch.shares, options);
@@ -398,15 +403,16 @@ double instructions_of_sm(const LaunchOnGpu& launch, const WarpProgram& warps, s
 }
 
 // Some SMs, of those that have no block less than others, with what the warps of their first blocks execute.
-std::vector<TimedSm> some_sms(const LaunchOnGpu& launch, const WarpProgram& warps, std::int64_t most_blocks) {
+std::vector<TimedSm> some_sms(const LaunchOnGpu& launch, const WarpProgram& warps, const BlockTurns& turns,
+                              std::int64_t most_blocks) {
   constexpr std::int64_t most = 16;
   const std::int64_t all = std::max(launch.gpu->sms, 1), blocks = launch.size.blocks();
   const std::int64_t sms = most_blocks * all < blocks || blocks % all == 0 ? all : blocks % all;
   const std::int64_t looked_at = std::min(most, sms);
-  std::vector<TimedSm> some = {{0, most_blocks, instructions_of_sm(launch, warps, 0, most_blocks)}};
+  std::vector<TimedSm> some = {{0, most_blocks, instructions_of_sm(launch, warps, turns, 0, most_blocks)}};
   for (std::int64_t i = 0; i < looked_at; ++i) {
     const std::int64_t sm = (2 * i + 1) * sms / (2 * looked_at);
-    some.push_back({sm, most_blocks, instructions_of_sm(launch, warps, sm, most_blocks)});
+    some.push_back({sm, most_blocks, instructions_of_sm(launch, warps, turns, sm, most_blocks)});
   }
   return some;
 }
@@ -443,7 +449,7 @@ std::vector<TimedSm> timed_sms(const LaunchOnGpu& launch, std::int64_t active_bl
   const auto less = [](const TimedSm& a, const TimedSm& b) { return a.instructions < b.instructions; };
   if (!one_wave) {
     const double mean = launch.warps->total.instructions / static_cast<double>(blocks);
-    const std::vector<TimedSm> first = some_sms(launch, warps, active_blocks);
+    const std::vector<TimedSm> first = some_sms(launch, warps, {}, active_blocks);
     const auto off = [&](const TimedSm& one) {
       return std::abs(one.instructions - mean * static_cast<double>(active_blocks));
     };
@@ -454,18 +460,19 @@ std::vector<TimedSm> timed_sms(const LaunchOnGpu& launch, std::int64_t active_bl
     if (busiest.instructions <= kClearly * of_sm) return {{even.sm}};
     return {{even.sm}, busiest};
   }
+  const BlockTurns turns = block_turns(launch.gpu->compute_capability);
   const auto instructions = [](const WarpGroup& group) { return group.each.instructions; };
   const auto most = std::max_element(
       groups.begin(), groups.end(),
       [&](const WarpGroup& a, const WarpGroup& b) { return instructions(a) < instructions(b); });
-  TimedSm longest{number_of(most->block, launch.size.grid) % sms};
+  TimedSm longest{turns.sm_of(number_of(most->block, launch.size.grid), sms)};
   const auto of_first = std::find_if(groups.begin(), groups.end(), [](const WarpGroup& group) {
     return group.block == std::array<std::int64_t, 3>{};
   });
   if (of_first != groups.end() && instructions(*most) <= kClearly * instructions(*of_first)) longest.sm = 0;
-  longest.instructions = instructions_of_sm(launch, warps, longest.sm, blocks);
+  longest.instructions = instructions_of_sm(launch, warps, turns, longest.sm, blocks);
   if (blocks <= sms) return {longest};
-  const std::vector<TimedSm> whole = some_sms(launch, warps, blocks);
+  const std::vector<TimedSm> whole = some_sms(launch, warps, turns, blocks);
   const TimedSm busiest = *std::max_element(whole.begin(), whole.end(), less);
   if (busiest.instructions <= kClearly * longest.instructions) return {longest};
   return {longest, {busiest.sm, 0, busiest.instructions}};
@@ -631,6 +638,9 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
     // All SMs access the address that most threads access.
     const double with_hottest = share + std::max(1 - share, 0.0) * whole.hottest;
     options.atomic_sms = std::clamp(options.atomic_sms * with_hottest, 1.0, options.atomic_sms);
+    const double of_slice =
+        std::min(1.0, static_cast<double>(kLineBytes << kAtomicSliceShift) / whole.atomic_bytes);
+    options.slice_sms = std::max(options.atomic_sms, options.active_sms * of_slice);
   }
   const double waves = static_cast<double>(blocks) / static_cast<double>(sms * active_blocks);
   const double accesses = (launch.warps->total.loads + launch.warps->total.stores +
@@ -656,6 +666,7 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
     if (run.complete && busy < options.active_sms) {
       options.active_sms = busy;
       options.atomic_sms = std::min(options.atomic_sms, options.active_sms);
+      options.slice_sms = std::min(options.slice_sms, options.active_sms);
       if (places != nullptr) counted = {};
       run = runs.run(options);
     }
@@ -751,9 +762,10 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   runs.figures().memory_sector_cycles *= 1 + kTurns * rounded(mixed, turning_steps);
   std::vector<TimedSm> simulated = timed_sms(launch, active_blocks);
   options.shuffled = !one_wave && blocks_differ(launch);
+  if (one_wave && share_of_other_warps(launch) > 0) options.turns = block_turns(gpu.compute_capability);
   // Of blocks that all run at once, some SMs may have one more than others.
   const std::int64_t uneven = one_wave && blocks > sms ? blocks % sms : 0;
-  const double atomic_sms = options.atomic_sms, at_work = options.active_sms;
+  const double atomic_sms = options.atomic_sms, slice_sms = options.slice_sms, at_work = options.active_sms;
   const auto share_unevenly = [&](std::int64_t sm) {
     constexpr double steps = 32;  // so that rows of a sweep share runs
     // The atomics of all blocks are as many as those of this SM times the SMs, if all had as many blocks.
@@ -761,9 +773,11 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
       const double waves_of_sms = static_cast<double>(blocks) / static_cast<double>(sms);
       const double even = rounded(waves_of_sms / std::ceil(waves_of_sms), steps);
       options.atomic_sms = std::max(atomic_sms * even, 1.0);
+      options.slice_sms = std::max(slice_sms * even, 1.0);
       options.active_sms = std::max(at_work * even, 1.0);
     } else {
       options.atomic_sms = atomic_sms;
+      options.slice_sms = slice_sms;
       options.active_sms = at_work;
     }
     options.even_instructions =
@@ -792,8 +806,8 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
       simulated.push_back({(one.sm + active_sms / most_tries) % active_sms, one.most_blocks});
     double executed = std::max(counts.instructions, one.instructions);
     if (one_wave && one.instructions == 0 && !of_sm.complete)
-      executed = std::max(
-          executed, instructions_of_sm(launch, WarpProgram(*launch.program), one.sm, launch.size.blocks()));
+      executed = std::max(executed, instructions_of_sm(launch, WarpProgram(*launch.program), options.turns,
+                                                       one.sm, launch.size.blocks()));
     if (one_wave || one.most_blocks > 0)
       simulate_rest(runs, options, executed, of_sm, places != nullptr ? &heard : nullptr);
     const auto cycles = [](const SmRun& run_of, double all) {

@@ -58,6 +58,10 @@ constexpr double kMemoryCrowd = 78, kMixedCrowd = 370, kL2Crowd = 27, kUseSpan =
 // (data/hardware/h100_row_strides.csv); and a bit of SectorMap::Line::sectors: that it was stored to.
 constexpr double kUsedAgain = 1.3;
 constexpr std::uint8_t kStoredAtL2 = 1 << 4;
+// A line of which this SM changes a part in place, before it has asked for the rest: others have that, and wait for memory while this
+// part is stored, or the other way round. So many sectors of the memory's bandwidth are lost
+// (data/hardware/h200_shared_lines.csv).
+constexpr double kSharedLine = 4;
 // Rows that threads go along, each its own, are lines apart. Of a sector that memory gave, and a store changed, and which is read at L2
 // again, so many sectors of the memory's bandwidth are lost with so many rows under way, and fewer with more
 // (data/hardware/h100_stored_rows.csv).
@@ -94,7 +98,7 @@ constexpr double kChangedAtMemory = 1.3;
 // it, those at one address one each. Sectors of one slice take turns of this part of a sector's own, in floating point of
 // which a turn is longer. Lines that are neighbours share a slice.
 constexpr double kSliceTurn = 0.83, kFloatTurn = 2.4;
-constexpr int kSliceShift = 2;
+constexpr int kSliceShift = kAtomicSliceShift;
 // A sector without its neighbour takes L2 as long as this many do of pairs, and one of memory at random, likewise.
 constexpr double kLoneSector = 1.6, kRandomSector = 1.5;
 // Of gathers that were profiled (data/development/profiles; 31 kernels that load, each counted once), a request of 32
@@ -404,10 +408,10 @@ class SmRunner {
   };
 
   void simulate() {
-    next_block_ = options_.sm;
+    block_turn_ = 0;
+    next_block_ = block_of_turn(0);
     end_block_ = launch_.blocks();
-    if (options_.most_blocks > 0)
-      end_block_ = std::min(end_block_, options_.sm + options_.most_blocks * options_.sms);
+    if (options_.most_blocks > 0) end_block_ = std::min(end_block_, block_of_turn(options_.most_blocks));
     places_for_blocks_.assign(static_cast<std::size_t>(options_.active_blocks), BlockPlace{});
     for (std::size_t warp = next_warp(); warp != kNoWarp; warp = next_warp()) {
       ++steps_;
@@ -580,9 +584,10 @@ class SmRunner {
         warps_[index]->trace.restart(block->number, w);
       Warp& warp = *warps_[index];
       if (started_ < options_.active_blocks * warps_per_block_) begin(warp.trace);
-      if (w == 0 && next_block_ + options_.sms >= end_block_) warp.trace.begin_with_share(longest_share());
+      if (w == 0 && block_of_turn(block_turn_ + 1) >= end_block_)
+        warp.trace.begin_with_share(longest_share());
       warp.block = block;
-      warp.wave = next_block_ / options_.sms;
+      warp.wave = block_turn_;
       warp.age = static_cast<std::uint64_t>(started_);
       warp.place = index;
       warp.stores = false;
@@ -606,7 +611,11 @@ class SmRunner {
                    w == 0 && waits_for_place ? place.free.because : SmWait::blocks});
       warp.goes_on = false;
     }
-    next_block_ += options_.sms;
+    next_block_ = block_of_turn(++block_turn_);
+  }
+
+  std::int64_t block_of_turn(std::int64_t turn) const {
+    return options_.turns.block(options_.sm, options_.sms, turn);
   }
 
   std::int64_t number_of_next() const {
@@ -908,7 +917,11 @@ class SmRunner {
     const bool in_part = (rows ? 1 : 2) * bytes_of_all * together < sectors_of_all * kSectorBytes;
     const StoreKind stored{static_cast<double>(lines.size()),
                            static_cast<double>(bytes_of_all) / static_cast<double>(sectors_of_all),
-                           fills_sectors, in_part, rows};
+                           fills_sectors,
+                           in_part,
+                           rows,
+                           bytes_of_all + 2 * kSectorBytes > sectors_of_all * kSectorBytes &&
+                               static_cast<std::int64_t>(lines.size()) <= bytes_of_all / kLineBytes + 2};
     Completion done{start, SmWait::on_chip};
     const bool loads = access.kind == MemoryAccess::Kind::load && !atomic;
     const double cycles_of_line =
@@ -1070,13 +1083,14 @@ class SmRunner {
                        : known.shared || options_.atomics_shared ? options_.atomic_sms
                                                                  : 1;
     const double turn = figures_.atomic_thread_cycles * sms;
+    const double slice_turn = figures_.atomic_thread_cycles * std::max(sms, options_.slice_sms) * kSliceTurn;
     double& slice = slices_[line.line >> kSliceShift];
     const double left = std::min(kMemoryLeft, time * kDrift);  // as of other bandwidth
     Completion done{0, SmWait::atomic};
     for (std::size_t sector = 0; sector < turns.size(); ++sector) {
       if (turns[sector] == 0) continue;
       double& free = known.free[sector];
-      slice = std::max(slice, there.time - left) + turns[sector] * turn * kSliceTurn;
+      slice = std::max(slice, there.time - left) + turns[sector] * slice_turn;
       free = std::max(free, there.time) + turns[sector] * turn * (floating ? kFloatTurn : 1);
       done.time = std::max({done.time, slice, free});
     }
@@ -1465,7 +1479,8 @@ class SmRunner {
   struct StoreKind {
     double lines, bytes;
     bool fills, partial_at_memory;
-    bool of_rows;  // each thread goes to a row of its own
+    bool of_rows;   // each thread goes to a row of its own
+    bool together;  // its bytes lie side by side
   };
 
   // A store to part of a sector waits for others that fill more of it, each time as long; L2 sees them as one.
@@ -1510,6 +1525,13 @@ class SmRunner {
       use_at_l2(at_l2);
       if (stored && back && options_.bytes_at_l2 > 0) run_.counts.rewritten_sectors += written;
       at_l2.sectors |= kStoredAtL2;
+      const unsigned all = 0xf;
+      if ((at_l2.fresh & sectors) != 0 && kind.together && (at_l2.sectors & all) != all) {
+        at_l2.fresh = static_cast<std::uint8_t>(at_l2.fresh & ~all);
+        // The other's part has the whole line, as sectors, if that is the rest of a sector of which this has little.
+        const bool twice = !kind.fills && sectors_in(at_l2.sectors & all) == 1;
+        at_memory(time, twice ? 2 * kSharedLine : kSharedLine);
+      }
       if (parts_of_rows && options_.new_at_l2 > kKept) turns += second_parts(at_l2, sectors, time);
       rest = needs_rest(at_l2, sectors, kind) * written / count;
       if (parts_of_rows && options_.from_memory > kKept) change(at_l2, sectors);
@@ -1790,26 +1812,21 @@ class SmRunner {
     if (step.node->item->detail && step.node->item->detail->near)
       return make_near(warp, threads, bytes, region);
     const Access pattern = access.access.value_or(Access::coalesced);
-    if (pattern == Access::scattered && is_atomic(access)) {
-      const auto elements = static_cast<std::uint64_t>(region * kLineBytes / bytes);
+    const bool at_random = step.node->item->detail && step.node->item->detail->random;
+    if (at_random)
+      random_ = std::max(0.0, 1 - options_.random_bytes_at_l2 / static_cast<double>(region * kLineBytes));
+    if (pattern == Access::scattered && (at_random || is_atomic(access))) {
+      const auto elements =
+          static_cast<std::uint64_t>(std::max<std::int64_t>(region * kLineBytes / bytes, 1));
       make_atomics(threads, bytes, [&] { return static_cast<std::int64_t>(random.next() % elements); });
+      if (!is_atomic(access)) join_lines();
       return;
     }
     if (pattern == Access::scattered) {
       random_ = kFarAtRandom *
                 std::max(0.0, 1 - options_.random_bytes_at_l2 / static_cast<double>(region * kLineBytes));
       gather(step, threads, bytes, region, random);
-      std::sort(made_.begin(), made_.end(),
-                [](const LineSectors& a, const LineSectors& b) { return a.line < b.line; });
-      std::size_t kept = 0;
-      for (std::size_t i = 1; i < made_.size(); ++i) {
-        if (made_[i].line == made_[kept].line)
-          made_[kept].sectors |= made_[i].sectors;
-        else
-          made_[++kept] = made_[i];
-      }
-      made_.resize(std::min(made_.size(), kept + 1));
-      return;
+      return join_lines();
     }
     const std::int64_t spread =
         pattern == Access::uniform ? 1 : (threads * bytes + kSectorBytes - 1) / kSectorBytes;
@@ -1822,6 +1839,20 @@ class SmRunner {
     for (std::int64_t left = sectors; left > 0; left -= 4)
       made_.push_back({line + static_cast<std::int64_t>(made_.size()),
                        static_cast<std::uint8_t>(left >= 4 ? 15 : (1 << left) - 1)});
+  }
+
+  // In their order, each line once.
+  void join_lines() {
+    std::sort(made_.begin(), made_.end(),
+              [](const LineSectors& a, const LineSectors& b) { return a.line < b.line; });
+    std::size_t kept = 0;
+    for (std::size_t i = 1; i < made_.size(); ++i) {
+      if (made_[i].line == made_[kept].line)
+        made_[kept].sectors |= made_[i].sectors;
+      else
+        made_[++kept] = made_[i];
+    }
+    made_.resize(std::min(made_.size(), kept + 1));
   }
 
   // Rows that data choose: at random, but the same one for the same index. False: each thread has a row of its own, as where it
@@ -1943,8 +1974,8 @@ class SmRunner {
   std::int64_t opened_ = 0;    // lines that were stored to, but for those that wait for more
   double l1_passed_over_ = 0;  // cycles of L1 for loads, or in which L2 held it up
   std::size_t turn_ = 0;       // the partition that is first where several could issue
-  std::int64_t warps_per_block_ = 1, threads_per_block_ = 1, threads_ = 1, next_block_ = 0, end_block_ = 0,
-               started_ = 0;
+  std::int64_t warps_per_block_ = 1, threads_per_block_ = 1, threads_ = 1, block_turn_ = 0, next_block_ = 0,
+               end_block_ = 0, started_ = 0;
   std::unordered_map<std::string, std::int64_t> places_;
   std::vector<Region> regions_;                // by access
   std::vector<std::int64_t> stores_together_;  // by access: stores of the same list to the same array
@@ -2094,6 +2125,23 @@ void set_pipes(const PipeRates& rates, SmFigures& figures) {
 }
 
 }  // namespace
+
+std::int64_t BlockTurns::count(std::int64_t sm, std::int64_t sms, std::int64_t blocks) const {
+  std::int64_t turns = std::max<std::int64_t>((blocks - sm + sms - 1) / sms, 0);
+  while (turns > 0 && block(sm, sms, turns - 1) >= blocks) --turns;
+  return turns;
+}
+
+std::int64_t BlockTurns::sm_of(std::int64_t block_number, std::int64_t sms) const {
+  std::int64_t turn = block_number / sms;
+  while (turn > 0 && block(0, sms, turn) > block_number) --turn;
+  return (block_number - block(0, sms, turn)) % sms;
+}
+
+BlockTurns block_turns(ComputeCapability of) {
+  constexpr int measured = 9;
+  return of.major >= measured ? BlockTurns{3, 8} : BlockTurns{};
+}
 
 int sm_partitions(ComputeCapability of) {
   return pipe_rates(of).partitions;

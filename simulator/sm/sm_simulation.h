@@ -78,11 +78,34 @@ SmFigures sm_figures(const Gpu& gpu, const Occupancy& occupancy, std::int64_t th
 
 class SmListener;
 
+// Of an address in lines, to the number of the lines that share a slice of L2's atomics.
+inline constexpr int kAtomicSliceShift = 2;
+
+// Which blocks SMs get that start before others end: in turns, in each of which an SM gets one. On an H200 some have as many more as
+// make the others' next block one that is eight later, each third turn (data/hardware/h200_block_places.csv). Where blocks differ by
+// their number that matters: with turns of 132, and rows of 16, an SM would have a block in each part of the row.
+struct BlockTurns {
+  std::int64_t every = 0, later = 0;  // 0: never
+
+  // Of the SM with that first block, by turn.
+  std::int64_t block(std::int64_t sm, std::int64_t sms, std::int64_t turn) const {
+    return sm + turn * sms + (every > 0 ? turn / every * later : 0);
+  }
+  // How many blocks of a launch an SM has.
+  std::int64_t count(std::int64_t sm, std::int64_t sms, std::int64_t blocks) const;
+  // The SM of a block, by its first one; of those that are nobody's, an SM with the blocks around it.
+  std::int64_t sm_of(std::int64_t block_number, std::int64_t sms) const;
+  bool operator==(const BlockTurns&) const = default;
+};
+
+BlockTurns block_turns(ComputeCapability compute_capability);
+
 struct SmOptions {
   std::int64_t active_blocks = 1;  // at once
-  std::int64_t sms = 1;            // of the GPU: block b runs on SM b % sms
-  std::int64_t sm = 0;             // this one
+  std::int64_t sms = 1;            // of the GPU
+  std::int64_t sm = 0;             // this one: its first block
   std::int64_t most_blocks = 0;    // that this one has; 0: all those
+  BlockTurns turns;                // which blocks
   // Blocks of later waves, which start where others end, are any of their wave.
   bool shuffled = false;
   bool keep_reads = false;              // for SmRun::reads
@@ -92,6 +115,7 @@ struct SmOptions {
   double new_at_l2 = 1;         // the share of what the launch accesses that L2 has not when it begins
   bool atomics_shared = false;  // blocks share lines of atomics, also those of which this SM has only one
   double atomic_sms = 1;        // on average, that access a line whose atomics blocks share
+  double slice_sms = 1;         // the same, of the lines that share a slice of L2
   double active_sms = 1;        // that have blocks
   // Of an SM with a block more than others: what it has executed when those end, in instructions as SmCounts has them (0: none has
   // less), and the part of the active SMs that then is left to share the bandwidth.

@@ -320,6 +320,33 @@ TEST(Rows, AreChosenByElementsThatThreadsShare) {
       Texts{"none"});
 }
 
+// A hash, or a generator of pseudo-random numbers, chooses an element; not a quotient, a row of constant size, or bits that are
+// exchanged.
+TEST(Random, AreElementsThatHashesChoose) {
+  const auto random = [](const std::string& body) {
+    const KernelProgram program = detailed(
+        "__global__ void k(const int* index, const float* table, float* out, int n) {" + body + "}", "k");
+    int found = 0;
+    for_each_item(program.program, [&](const Item& item) { found += item.detail && item.detail->random; });
+    return found;
+  };
+  const std::string state =
+      "unsigned long long s = threadIdx.x; float sum = 0; for (int i = 0; i < n; ++i) {";
+  const std::string end = "} out[threadIdx.x] = sum;";
+  EXPECT_EQ(random(state +
+                   "s = s * 6364136223846793005ull + 1442695040888963407ull; "
+                   "sum += table[__umulhi((unsigned)(s >> 32), n)];" +
+                   end),
+            4 + 1);
+  EXPECT_GE(random(state + "s ^= s << 13; s ^= s >> 7; s ^= s << 17; sum += table[s % 1024];" + end), 1);
+  EXPECT_EQ(random("out[threadIdx.x] = table[index[threadIdx.x] * 2654435761u >> 20];"), 1);
+  EXPECT_EQ(random("out[threadIdx.x] = table[index[threadIdx.x] / 34];"), 0);
+  EXPECT_EQ(random("out[threadIdx.x] = table[(unsigned)index[threadIdx.x] % 10];"), 0);
+  EXPECT_EQ(random("out[threadIdx.x] = table[index[threadIdx.x] * 5000 + n];"), 0);
+  EXPECT_EQ(random("out[threadIdx.x] = table[index[threadIdx.x] ^ n];"), 0);
+  EXPECT_EQ(random("out[threadIdx.x] = table[threadIdx.x];"), 0);
+}
+
 TEST(OnChip, IsNotWrittenWithoutMachineInstructions) {
   const auto analysis = analyze_text(R"(__global__ void k(float* out) {
   __shared__ float part[32];

@@ -1,4 +1,5 @@
 // .cu → PTX through the embedded clang.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -579,6 +580,9 @@ TEST(CompileClang, LoopsAreUnrolledAsNvccUnrollsThem) {
                                          {"64", six, 8},
                                          {"48", six + six, 4},
                                          {"20", six + six + six + six, 2},
+                                         {"255", two, 4},
+                                         {"77", six + six, 4},
+                                         {"255", six + six + six + six, 2},
                                          {"n", two, 4 + 1},
                                          {"n", six + six + six + six, 2 + 1},
                                          {"n", six + six + six + six + six + six + six + six, 1}}) {
@@ -624,6 +628,32 @@ std::string ptx_of(const std::string& source) {
   const Result<Source> result = compile_cuda("k.cu", source, {});
   EXPECT_TRUE(result) << text_of(result);
   return result ? result->ptx : std::string();
+}
+
+// Also where a barrier is in the loop; one of the copies has the exit (nvcc 13.0).
+TEST(CompileClang, LoopsOfAnOddNumberOfIterationsAreUnrolled) {
+  const auto ptx = ptx_of(R"(__global__ void k(float* x, float a) {
+  for (int i = 0; i < 255; ++i) {
+    x[threadIdx.x + 256 * i] *= a;
+    __syncthreads();
+  }
+})");
+  EXPECT_EQ(count_of(ptx, "bar.sync"), 4) << ptx;
+  EXPECT_EQ(count_of(ptx, "setp."), 1) << ptx;
+}
+
+// nvcc 13.0 leaves none of these either.
+TEST(CompileClang, MathOfConstantsIsComputed) {
+  for (const char* const of :
+       {"__log2f(16)", "__logf(60.0f)", "__powf(2, 2)", "__expf(1.5f)", "logf(60.0f)", "10 * sinf(0.5f)",
+        "10 * cosf(1.1f)", "expf(1.5f)", "fminf(4.5f, 7.0f)", "ceilf(10 / 3.0f)"}) {
+    const auto ptx = ptx_of(fmt::format(
+        "__global__ void k(float* x) {{ for (int i = 0; i < {}; ++i) x[i * 64 + threadIdx.x] = i; }}", of));
+    EXPECT_EQ(count_of(ptx, "bra"), 0) << of;
+    EXPECT_GE(count_of(ptx, "st.global"), 4) << of;
+    EXPECT_LE(count_of(ptx, "st.global"), 5) << of;
+    EXPECT_EQ(count_of(ptx, "approx"), 0) << of;
+  }
 }
 
 TEST(CompileClang, LoopsGoBackWhereTheirConditionHolds) {

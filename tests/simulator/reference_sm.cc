@@ -166,7 +166,7 @@ class ReferenceSm {
         figures_(figures),
         options_(options),
         partitions_(static_cast<std::size_t>(figures.partitions)),
-        next_block_(options.sm),
+        next_block_(options.turns.block(options.sm, options.sms, 0)),
         free_places_(static_cast<std::size_t>(options.active_blocks), 0) {
     look_for_details(program.program);
     std::vector<const Item*> in_no_loop;
@@ -302,7 +302,7 @@ class ReferenceSm {
     next_start_ = start + std::max(figures_.block_start_cycles,
                                    static_cast<double>(warps) * figures_.warp_start_cycles);
     blocks_.push_back({next_block_, warps, {}, 0, {}});
-    const auto started = static_cast<double>((next_block_ - options_.sm) / options_.sms);
+    const auto started = static_cast<double>(block_turn_);
     const auto active = static_cast<double>(options_.active_blocks);
     const double behind = started >= active        ? 0
                           : options_.in_the_middle ? 1 - (started + 0.5) / active
@@ -324,7 +324,7 @@ class ReferenceSm {
       wait(warps_.size() - 1, start + static_cast<double>(w) * figures_.warp_start_cycles);
       warps_.back().turn = {warps_.back().since, warps_.back().waits};
     }
-    next_block_ += options_.sms;
+    next_block_ = options_.turns.block(options_.sm, options_.sms, ++block_turn_);
   }
 
   // When a warp could issue, if its partition had no other: accesses wait for room in L1's queue.
@@ -539,7 +539,9 @@ class ReferenceSm {
       } else if (access.kind == MemoryAccess::Kind::store) {
         do_store(warp, line, bits, turn, of_threads / sectors,
                  stored_in_part(step, access, (rows ? 1 : 2) * of_threads, sectors), rows,
-                 static_cast<double>(lines.size()));
+                 static_cast<double>(lines.size()),
+                 of_threads + 64 > 32 * sectors &&
+                     static_cast<double>(lines.size()) <= std::floor(of_threads / 128) + 2);
       } else {
         passed_over_ += each;
         done = std::max(done, do_load(line, bits, turn, before, each));
@@ -803,8 +805,20 @@ class ReferenceSm {
     return turns;
   }
 
+  // A part of a line is changed in place, of which others have the rest.
+  void share_line(std::int64_t address, unsigned sectors, double time, bool whole) {
+    int of_memory = 0, known = 0;
+    for (int sector = 0; sector < 4; ++sector) {
+      if ((sectors >> sector & 1) != 0) of_memory += of_memory_.contains({address, sector}) ? 1 : 0;
+      known += seen_.contains({address, sector}) ? 1 : 0;
+    }
+    if (of_memory == 0 || known == 4) return;
+    for (int sector = 0; sector < 4; ++sector) of_memory_.erase({address, sector});
+    turn_at_memory(time, !whole && known == 1 ? 8 : 4);
+  }
+
   void do_store(const Warp& warp, std::int64_t address, unsigned sectors, double time, double bytes,
-                bool in_part, bool rows, double lines) {
+                bool in_part, bool rows, double lines, bool together) {
     Line& line = line_of_l1(address);
     const std::ptrdiff_t storer = &warp - warps_.data();
     const bool hit = line.loaded != 0 || line.stored != 0;
@@ -855,6 +869,7 @@ class ReferenceSm {
         run_.counts.rewritten_sectors += leave;
       use_line_of_l2(address);
       stored_lines_.insert(address);
+      if (together) share_line(address, sectors, time, whole);
       if (rows && !whole && options_.new_at_l2 > 0.5) turns += turns_for_parts(address, sectors, time);
       for (int sector = 0; sector < 4; ++sector) {
         if ((sectors >> sector & 1) == 0) continue;
@@ -926,16 +941,18 @@ class ReferenceSm {
     blocks.insert(block.number);
     const double sent =
         atomic_from_memory(address, sectors, turn_at_l2(time, each * count, figures_.l2_sector_cycles));
-    double one = figures_.atomic_thread_cycles;
+    double sms = 1;
     if (of_all_blocks)
-      one *= options_.active_sms;
+      sms = options_.active_sms;
     else if (blocks.size() > 1 || options_.atomics_shared)
-      one *= options_.atomic_sms;
+      sms = options_.atomic_sms;
+    const double one = figures_.atomic_thread_cycles * sms;
+    const double of_slice = figures_.atomic_thread_cycles * std::max(sms, options_.slice_sms);
     double ready = 0;
     for (const auto& [sector, many] : turns) {
       run_.counts.atomic_sectors += many;
       double& slice = slices_[address >> 2];
-      slice = std::max(slice, sent - std::min(2000.0, time / 8)) + many * one * 0.83;
+      slice = std::max(slice, sent - std::min(2000.0, time / 8)) + many * of_slice * 0.83;
       double& free = atomic_sectors_[sector];
       free = std::max(free, sent) + many * one * (floating ? 2.4 : 1);
       ready = std::max({ready, slice, free});
@@ -1142,7 +1159,7 @@ class ReferenceSm {
   std::map<std::int64_t, std::set<std::int64_t>> atomics_;      // the blocks that accessed a line
   std::map<std::int64_t, double> slices_;                       // of four lines
   std::map<std::int64_t, double> atomic_sectors_;               // when the atomics of a sector are done
-  std::int64_t next_block_ = 0;
+  std::int64_t next_block_ = 0, block_turn_ = 0;
   std::vector<double> free_places_;
   std::vector<std::size_t> left_places_;
   std::size_t places_ = 0;

@@ -210,6 +210,9 @@ TEST(ReferenceSm, AgreesWithTheSimulation) {
     options.in_the_middle = random() % 3 == 0;
     options.atomics_shared = random() % 2 == 0;
     options.atomic_sms = 1 + static_cast<double>(random() % 4);
+    options.slice_sms = 1 + static_cast<double>(random() % 4);
+    if (random() % 2 == 0)
+      options.turns = {1 + static_cast<std::int64_t>(random() % 3), static_cast<std::int64_t>(random() % 3)};
     options.from_memory = 0.25 * static_cast<double>(random() % 5);
     options.to_memory = 0.25 * static_cast<double>(random() % 5);
     options.mixed = 0.25 * static_cast<double>(random() % 5);
