@@ -211,7 +211,9 @@ bool Evaluator::is_scrambled(ExprId value) {
         break;
       case SymbolicOp::bit_xor:
         if (++sums >= enough) return true;
-        [[fallthrough]];
+        see(node.a);
+        see(node.b);
+        break;
       case SymbolicOp::floor_divide:
         // x · M / 2^s, where M is about 2^s / q, is the quotient x / q.
         if (exprs_[node.a].op == SymbolicOp::sum && exprs_.is_constant(node.b)) {
