@@ -192,8 +192,9 @@ bool Evaluator::is_scrambled(ExprId value) {
         break;
       case SymbolicOp::result: {
         const ptx::Instruction& ins = function_.instructions[node.a];
-        const bool loads = ins.info == nullptr || ins.info->category != ptx::Category::arithmetic;
-        if (loads && ins.info != nullptr && ins.info->category != ptx::Category::move) break;
+        if (ins.info != nullptr && ins.info->category != ptx::Category::arithmetic &&
+            ins.info->category != ptx::Category::move)
+          break;
         const bool product = ptx::has_part(ins.opcode, "mul") || ptx::has_part(ins.opcode, "mad");
         if (ins.opcode.starts_with("xor") && ++sums >= enough) return true;
         const std::uint32_t first = ins.info != nullptr ? ins.info->destinations : 1;

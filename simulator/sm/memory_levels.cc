@@ -382,6 +382,7 @@ struct TimedSm {
   std::int64_t sm = 0;
   std::int64_t most_blocks = 0;  // 0: all that it has
   double instructions = 0;       // of their warps; 0: not asked for
+  BlockTurns turns = {};         // which blocks these are
 };
 
 // What the warps of an SM's first blocks execute.
@@ -409,10 +410,11 @@ std::vector<TimedSm> some_sms(const LaunchOnGpu& launch, const WarpProgram& warp
   const std::int64_t all = std::max(launch.gpu->sms, 1), blocks = launch.size.blocks();
   const std::int64_t sms = most_blocks * all < blocks || blocks % all == 0 ? all : blocks % all;
   const std::int64_t looked_at = std::min(most, sms);
-  std::vector<TimedSm> some = {{0, most_blocks, instructions_of_sm(launch, warps, turns, 0, most_blocks)}};
+  std::vector<TimedSm> some = {
+      {0, most_blocks, instructions_of_sm(launch, warps, turns, 0, most_blocks), turns}};
   for (std::int64_t i = 0; i < looked_at; ++i) {
     const std::int64_t sm = (2 * i + 1) * sms / (2 * looked_at);
-    some.push_back({sm, most_blocks, instructions_of_sm(launch, warps, turns, sm, most_blocks)});
+    some.push_back({sm, most_blocks, instructions_of_sm(launch, warps, turns, sm, most_blocks), turns});
   }
   return some;
 }
@@ -471,11 +473,12 @@ std::vector<TimedSm> timed_sms(const LaunchOnGpu& launch, std::int64_t active_bl
   });
   if (of_first != groups.end() && instructions(*most) <= kClearly * instructions(*of_first)) longest.sm = 0;
   longest.instructions = instructions_of_sm(launch, warps, turns, longest.sm, blocks);
+  longest.turns = turns;
   if (blocks <= sms) return {longest};
   const std::vector<TimedSm> whole = some_sms(launch, warps, turns, blocks);
   const TimedSm busiest = *std::max_element(whole.begin(), whole.end(), less);
   if (busiest.instructions <= kClearly * longest.instructions) return {longest};
-  return {longest, {busiest.sm, 0, busiest.instructions}};
+  return {longest, {busiest.sm, 0, busiest.instructions, turns}};
 }
 
 // Of what the launch accesses, what L2 still has from the same launch before.
@@ -762,7 +765,6 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   runs.figures().memory_sector_cycles *= 1 + kTurns * rounded(mixed, turning_steps);
   std::vector<TimedSm> simulated = timed_sms(launch, active_blocks);
   options.shuffled = !one_wave && blocks_differ(launch);
-  if (one_wave && share_of_other_warps(launch) > 0) options.turns = block_turns(gpu.compute_capability);
   // Of blocks that all run at once, some SMs may have one more than others.
   const std::int64_t uneven = one_wave && blocks > sms ? blocks % sms : 0;
   const double atomic_sms = options.atomic_sms, slice_sms = options.slice_sms, at_work = options.active_sms;
@@ -794,6 +796,7 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
     const TimedSm one = simulated[i];
     options.sm = one.sm;
     options.most_blocks = one.most_blocks;
+    options.turns = one.turns;
     share_unevenly(one.sm);
     PlaceListener heard;
     const bool listened = listener != nullptr && simulated.size() == 1;
@@ -803,7 +806,7 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
     const std::int64_t most_tries = std::min<std::int64_t>(active_sms, 3);
     if (listener == nullptr && std::ssize(simulated) < most_tries && of_sm.complete &&
         of_sm.counts.instructions < little * of_each_sm)
-      simulated.push_back({(one.sm + active_sms / most_tries) % active_sms, one.most_blocks});
+      simulated.push_back({(one.sm + active_sms / most_tries) % active_sms, one.most_blocks, 0, one.turns});
     double executed = std::max(counts.instructions, one.instructions);
     if (one_wave && one.instructions == 0 && !of_sm.complete)
       executed = std::max(executed, instructions_of_sm(launch, WarpProgram(*launch.program), options.turns,
@@ -822,6 +825,7 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   if (listener != nullptr && simulated.size() > 1) {
     options.sm = slowest.sm;
     options.most_blocks = slowest.most_blocks;
+    options.turns = slowest.turns;
     share_unevenly(slowest.sm);
     options.listener = listener;
     runs.heard(options);

@@ -98,7 +98,6 @@ constexpr double kChangedAtMemory = 1.3;
 // it, those at one address one each. Sectors of one slice take turns of this part of a sector's own, in floating point of
 // which a turn is longer. Lines that are neighbours share a slice.
 constexpr double kSliceTurn = 0.83, kFloatTurn = 2.4;
-constexpr int kSliceShift = kAtomicSliceShift;
 // A sector without its neighbour takes L2 as long as this many do of pairs, and one of memory at random, likewise.
 constexpr double kLoneSector = 1.6, kRandomSector = 1.5;
 // Of gathers that were profiled (data/development/profiles; 31 kernels that load, each counted once), a request of 32
@@ -915,13 +914,14 @@ class SmRunner {
     apart_at_memory_ = rows || random_ > 0 ? kRandomSector : 1;
     const std::int64_t together = stores_together_[static_cast<std::size_t>(step.node->access)];
     const bool in_part = (rows ? 1 : 2) * bytes_of_all * together < sectors_of_all * kSectorBytes;
+    const bool side_by_side = bytes_of_all + 2 * kSectorBytes > sectors_of_all * kSectorBytes &&
+                              static_cast<std::int64_t>(lines.size()) <= bytes_of_all / kLineBytes + 2;
     const StoreKind stored{static_cast<double>(lines.size()),
                            static_cast<double>(bytes_of_all) / static_cast<double>(sectors_of_all),
                            fills_sectors,
                            in_part,
                            rows,
-                           bytes_of_all + 2 * kSectorBytes > sectors_of_all * kSectorBytes &&
-                               static_cast<std::int64_t>(lines.size()) <= bytes_of_all / kLineBytes + 2};
+                           side_by_side};
     Completion done{start, SmWait::on_chip};
     const bool loads = access.kind == MemoryAccess::Kind::load && !atomic;
     const double cycles_of_line =
@@ -1084,7 +1084,7 @@ class SmRunner {
                                                                  : 1;
     const double turn = figures_.atomic_thread_cycles * sms;
     const double slice_turn = figures_.atomic_thread_cycles * std::max(sms, options_.slice_sms) * kSliceTurn;
-    double& slice = slices_[line.line >> kSliceShift];
+    double& slice = slices_[line.line >> kAtomicSliceShift];
     const double left = std::min(kMemoryLeft, time * kDrift);  // as of other bandwidth
     Completion done{0, SmWait::atomic};
     for (std::size_t sector = 0; sector < turns.size(); ++sector) {
@@ -1140,7 +1140,7 @@ class SmRunner {
                                 const std::array<int, 4>& turns, bool floating, double time) {
     const int all_turns = std::accumulate(turns.begin(), turns.end(), 0);
     Completion there = at_l2_for_atomic(line, all_turns, time);
-    const double known = std::max(profile.launch.lines / (1 << kSliceShift), 1.0);
+    const double known = std::max(profile.launch.lines / (1 << kAtomicSliceShift), 1.0);
     const double of_slice =
         std::max({profile.hottest_lines > 0 ? profile.hottest_lines : 1 / known, profile.hottest});
     const double turn = figures_.atomic_thread_cycles * options_.active_sms *
@@ -1479,8 +1479,8 @@ class SmRunner {
   struct StoreKind {
     double lines, bytes;
     bool fills, partial_at_memory;
-    bool of_rows;   // each thread goes to a row of its own
-    bool together;  // its bytes lie side by side
+    bool of_rows;       // each thread goes to a row of its own
+    bool side_by_side;  // as its bytes lie
   };
 
   // A store to part of a sector waits for others that fill more of it, each time as long; L2 sees them as one.
@@ -1526,7 +1526,7 @@ class SmRunner {
       if (stored && back && options_.bytes_at_l2 > 0) run_.counts.rewritten_sectors += written;
       at_l2.sectors |= kStoredAtL2;
       const unsigned all = 0xf;
-      if ((at_l2.fresh & sectors) != 0 && kind.together && (at_l2.sectors & all) != all) {
+      if ((at_l2.fresh & sectors) != 0 && kind.side_by_side && (at_l2.sectors & all) != all) {
         at_l2.fresh = static_cast<std::uint8_t>(at_l2.fresh & ~all);
         // The other's part has the whole line, as sectors, if that is the rest of a sector of which this has little.
         const bool twice = !kind.fills && sectors_in(at_l2.sectors & all) == 1;
@@ -1813,8 +1813,7 @@ class SmRunner {
       return make_near(warp, threads, bytes, region);
     const Access pattern = access.access.value_or(Access::coalesced);
     const bool at_random = step.node->item->detail && step.node->item->detail->random;
-    if (at_random)
-      random_ = std::max(0.0, 1 - options_.random_bytes_at_l2 / static_cast<double>(region * kLineBytes));
+    if (at_random) random_ = far_share(region);
     if (pattern == Access::scattered && (at_random || is_atomic(access))) {
       const auto elements =
           static_cast<std::uint64_t>(std::max<std::int64_t>(region * kLineBytes / bytes, 1));
@@ -1823,8 +1822,7 @@ class SmRunner {
       return;
     }
     if (pattern == Access::scattered) {
-      random_ = kFarAtRandom *
-                std::max(0.0, 1 - options_.random_bytes_at_l2 / static_cast<double>(region * kLineBytes));
+      random_ = kFarAtRandom * far_share(region);
       gather(step, threads, bytes, region, random);
       return join_lines();
     }
@@ -1839,6 +1837,11 @@ class SmRunner {
     for (std::int64_t left = sectors; left > 0; left -= 4)
       made_.push_back({line + static_cast<std::int64_t>(made_.size()),
                        static_cast<std::uint8_t>(left >= 4 ? 15 : (1 << left) - 1)});
+  }
+
+  // Of what is accessed at random in so many lines: what L2 does not find again.
+  double far_share(std::int64_t region) const {
+    return std::max(0.0, 1 - options_.random_bytes_at_l2 / static_cast<double>(region * kLineBytes));
   }
 
   // In their order, each line once.
@@ -1867,8 +1870,7 @@ class SmRunner {
       rows_[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(rows_[i]) +
                                            static_cast<std::uint64_t>(rows[i] % all * step.node->row_bytes));
     WarpTrace::lines_of(rows_, step.threads, bytes, made_);
-    random_ = kFarAtRandom *
-              std::max(0.0, 1 - options_.random_bytes_at_l2 / static_cast<double>(region * kLineBytes));
+    random_ = kFarAtRandom * far_share(region);
     return true;
   }
 

@@ -4,7 +4,6 @@
 // Prints `operation,returns,where,us,warps_per_us`.
 //   nvcc -O3 -std=c++17 -arch=sm_90 tests/hardware/atomic_slices.cu -o atomic_slices && ./atomic_slices
 #include <algorithm>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 
