@@ -89,6 +89,7 @@ std::optional<ExprId> ExitSolver::linear(SymbolicOp op, ExprId a, ExprId b) {
     return at_most(*count);
   }
   ExprId slope = 0, start = 0;
+  if (counts_down_past_zero(op, a, b)) return linear(SymbolicOp::less_equal, exprs_.scale(a, -1), exprs_.constant(0));
   if (!exprs_.split_linear(exprs_.subtract(a, b), exprs_.counter(loop_), slope, start)) return std::nullopt;
   if (!invariant(start) || !invariant(slope)) return std::nullopt;
   // The condition never changes: it leaves in the first iteration, or never.
@@ -106,6 +107,17 @@ std::optional<ExprId> ExitSolver::linear(SymbolicOp op, ExprId a, ExprId b) {
     if (const auto count = maximum_.of(exprs_.add(*longest, exprs_.constant(1)), took_maximum_)) return count;
   }
   return at_most(*per_thread_);
+}
+
+// x < 2^32 - c without a sign, where each iteration takes c or more from x: until it is below 0, as clang has loops of
+// `while (n-- > 0)` that it unrolls.
+bool ExitSolver::counts_down_past_zero(SymbolicOp op, ExprId x, ExprId bound) {
+  constexpr std::int64_t all = std::int64_t{1} << 32, most = 64;
+  ExprId slope = 0, start = 0;
+  if (op != SymbolicOp::less_unsigned || !exprs_.is_constant(bound)) return false;
+  const auto number = exprs_[bound].number, left = number < 0 ? -number : all - number;
+  return left > 0 && left <= most && exprs_.split_linear(x, exprs_.counter(loop_), slope, start) &&
+         exprs_.is_constant(slope) && exprs_[slope].number <= -left;
 }
 
 // Where no largest index gives the most of a count: its structure may have a limit, as of `(n + threadIdx.x) % 8`.

@@ -37,6 +37,7 @@ class ExitSolver {
   bool holds_in_all_iterations(ExprId condition);
   std::optional<ExprId> of_comparison(ExprId stay);
   std::optional<ExprId> linear(SymbolicOp op, ExprId a, ExprId b);
+  bool counts_down_past_zero(SymbolicOp op, ExprId x, ExprId bound);
   std::optional<ExprId> at_most(ExprId of_thread);
   std::optional<ExprId> iterations_until(SymbolicOp op, ExprId start, ExprId slope);
   std::optional<ExprId> geometric(SymbolicOp op, ExprId a, ExprId b);

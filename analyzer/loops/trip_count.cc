@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analyzer/loops/exit_conditions.h"
+#include "analyzer/loops/halved_interval.h"
 
 namespace warptime::analysis {
 
@@ -37,6 +38,17 @@ TripCount LoopAnalysis::find_trip_count(std::uint32_t loop_index) {
     if (cfg.blocks[from].successors.size() != 2) continue;
     const auto stay = stay_condition(loop.exits[e], loop_index);
     ExitSolver solver(evaluator_, loop_index);
+    if (const auto of_thread = halvings(evaluator_, forms_, loop_index, stay)) {
+      result.exit = e;
+      result.count = of_thread;
+      if ((evaluator_.dependence(*of_thread) & on_thread) == 0) return result;
+      result.per_thread = of_thread;
+      result.count = maximum_.of(*of_thread, result.maximum_over_threads);
+      result.of_ends = !result.count;
+      if (!result.count) result.count = maximum_.of_ends(*of_thread);
+      result.maximum_over_threads = true;
+      return result;
+    }
     if (const auto count = solver.count(stay)) {
       result.exit = e;
       result.count = count;

@@ -28,9 +28,21 @@ double result_after(const MachineInstruction& one) {
 // Until its operands are read, so that others may write there: 9 to 11 cycles (Huerta et al. 2025, table 2).
 constexpr double kOperandsRead = 10;
 
+// Beyond the stall counts, of a warp on its own (data/hardware/h200_branch_costs.csv): a branch back until the first
+// instruction there, a branch ahead, which is mostly not taken, and where the ways of a warp's threads meet.
+constexpr double kBack = 6, kAhead = 2, kMeet = 6;
+
+double behind_branch(const MachineInstruction& one, int target) {
+  if (one.opcode == nullptr) return 0;
+  if (one.opcode->name == "BSYNC") return kMeet;
+  if (is_taken_on_divergence(one)) return 0;
+  const auto to = branch_target(one, target);
+  return to ? (*to <= static_cast<std::int64_t>(one.address) ? kBack : kAhead) : 0;
+}
+
 }  // namespace
 
-double cycles_of_block(std::span<const MachineInstruction> block) {
+double cycles_of_block(std::span<const MachineInstruction> block, int target) {
   constexpr std::size_t barriers = 6;
   std::array<double, barriers> opens{};
   double now = 0;
@@ -44,7 +56,7 @@ double cycles_of_block(std::span<const MachineInstruction> block) {
     };
     close(one.control.write_barrier, now + result_after(one));
     close(one.control.read_barrier, now + kOperandsRead);
-    now += std::max(one.control.stall, 1);
+    now += std::max(one.control.stall, 1) + behind_branch(one, target);
   }
   return now;
 }

@@ -13,6 +13,6 @@ namespace warptime::machine {
 // barriers stay closed is known for results that the SM itself has (special functions, conversions, shared memory,
 // constants, shuffles); for loads of memory they count as open, since items wait for these (ItemDetail::needs). On entry all
 // are open. (Huerta et al. 2025, arXiv 2503.20481, describe stall counts and barriers.)
-double cycles_of_block(std::span<const MachineInstruction> block);
+double cycles_of_block(std::span<const MachineInstruction> block, int target);
 
 }  // namespace warptime::machine

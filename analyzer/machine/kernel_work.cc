@@ -446,7 +446,7 @@ class Placement {
     const auto& all = kernel_.instructions;
     const auto block =
         std::span(all).subspan(flow_.blocks[m].first, flow_.blocks[m].end - flow_.blocks[m].first);
-    work.cycles += cycles_of_block(block);
+    work.cycles += cycles_of_block(block, target_);
     work.reads += register_reads(block);
     return work;
   }
@@ -464,7 +464,7 @@ class Placement {
       work.imad += imad_cycles(*one);
       if (one->opcode != nullptr && one->opcode->name == "RET" && !is_conditional(*one)) break;
     }
-    work.cycles = cycles_of_block(std::span(first, one));
+    work.cycles = cycles_of_block(std::span(first, one), target_);
     work.reads = register_reads(std::span(first, one));
     return work;
   }

@@ -284,8 +284,9 @@ class RunsOfLaunch {
   void add_options(const SmOptions& options, LaunchSignature& signature) const {
     for (const double figure :
          {options.from_memory, options.new_at_l2, options.reads_at_l2, options.to_memory, options.atomic_sms,
-          options.slice_sms, options.active_sms, options.even_instructions, options.left_sms, options.begin,
-          options.random_bytes_at_l2, options.bytes_at_l2, options.written_back_bytes, options.mixed,
+          options.atomic_slices, options.active_sms, options.even_instructions, options.left_sms, options.begin,
+          options.random_bytes_at_l2, options.bytes_at_l2, options.local_bytes_at_l2, options.written_back_bytes,
+          options.mixed,
           figures_.memory_sector_cycles, figures_.l2_sector_cycles, figures_.block_start_cycles,
           static_cast<double>(figures_.l1_bytes)})
       signature.add(std::bit_cast<std::uint64_t>(figure));
@@ -617,6 +618,7 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   options.new_at_l2 = options.from_memory = rounded(1 - stays, counting_steps);
   options.random_bytes_at_l2 = kL2Random / kL2InUse * l2;
   const double l2_keeps = kL2Gone / kL2InUse * l2;
+  options.local_bytes_at_l2 = l2_keeps / static_cast<double>(active_sms);
   // The blocks that run at once, from where a row or a plane of blocks begins, in the middle: indices wrap around at the ends of
   // the grid. How often they read the same.
   const std::int64_t at_once = std::min(blocks, sms * active_blocks);
@@ -636,14 +638,15 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   // As many as have blocks, but for addresses that only some blocks share.
   options.atomic_sms = options.active_sms = static_cast<double>(active_sms);
   if (whole.atomic_bytes > 0) {
-    const double share = footprint.of_blocks(0, 1).atomic_bytes / whole.atomic_bytes;
-    options.atomics_shared = share * static_cast<double>(blocks) >= 2;
-    // All SMs access the address that most threads access.
-    const double with_hottest = share + std::max(1 - share, 0.0) * whole.hottest;
+    const double of_block = footprint.of_blocks(0, 1).atomic_bytes;
+    options.atomics_shared = of_block * static_cast<double>(blocks) >= 2 * whole.atomic_bytes;
+    // Of the blocks that run at once. All SMs access the address that most threads access.
+    const double of_those =
+        at_once < blocks ? footprint.of_blocks((blocks - at_once) / 2, at_once).atomic_bytes : 0;
+    const double share = std::min(of_block / (of_those > 0 ? of_those : whole.atomic_bytes), 1.0);
+    const double with_hottest = share + (1 - share) * whole.hottest;
     options.atomic_sms = std::clamp(options.atomic_sms * with_hottest, 1.0, options.atomic_sms);
-    const double of_slice =
-        std::min(1.0, static_cast<double>(kLineBytes << kAtomicSliceShift) / whole.atomic_bytes);
-    options.slice_sms = std::max(options.atomic_sms, options.active_sms * of_slice);
+    options.atomic_slices = std::max(whole.atomic_bytes / (kLineBytes << kAtomicSliceShift), 1.0);
   }
   const double waves = static_cast<double>(blocks) / static_cast<double>(sms * active_blocks);
   const double accesses = (launch.warps->total.loads + launch.warps->total.stores +
@@ -669,7 +672,6 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
     if (run.complete && busy < options.active_sms) {
       options.active_sms = busy;
       options.atomic_sms = std::min(options.atomic_sms, options.active_sms);
-      options.slice_sms = std::min(options.slice_sms, options.active_sms);
       if (places != nullptr) counted = {};
       run = runs.run(options);
     }
@@ -760,6 +762,10 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
       from_memory);
   const double mixed =
       std::min(levels.memory_read_bytes, taken) / std::max(std::max(levels.memory_read_bytes, taken), 1.0);
+  levels.memory_read_bytes += static_cast<double>(kSectorBytes) * total.local_load_sectors *
+                              ratio(counts.local_read_sectors, counts.local_load_sectors);
+  levels.memory_written_bytes += static_cast<double>(kSectorBytes) * total.local_store_sectors *
+                                 ratio(counts.local_written_sectors, counts.local_store_sectors);
   constexpr double turning_steps = 32;
   options.mixed = rounded(mixed, turning_steps);
   runs.figures().memory_sector_cycles *= 1 + kTurns * rounded(mixed, turning_steps);
@@ -767,7 +773,7 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   options.shuffled = !one_wave && blocks_differ(launch);
   // Of blocks that all run at once, some SMs may have one more than others.
   const std::int64_t uneven = one_wave && blocks > sms ? blocks % sms : 0;
-  const double atomic_sms = options.atomic_sms, slice_sms = options.slice_sms, at_work = options.active_sms;
+  const double atomic_sms = options.atomic_sms, at_work = options.active_sms;
   const auto share_unevenly = [&](std::int64_t sm) {
     constexpr double steps = 32;  // so that rows of a sweep share runs
     // The atomics of all blocks are as many as those of this SM times the SMs, if all had as many blocks.
@@ -775,11 +781,9 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
       const double waves_of_sms = static_cast<double>(blocks) / static_cast<double>(sms);
       const double even = rounded(waves_of_sms / std::ceil(waves_of_sms), steps);
       options.atomic_sms = std::max(atomic_sms * even, 1.0);
-      options.slice_sms = std::max(slice_sms * even, 1.0);
       options.active_sms = std::max(at_work * even, 1.0);
     } else {
       options.atomic_sms = atomic_sms;
-      options.slice_sms = slice_sms;
       options.active_sms = at_work;
     }
     options.even_instructions =

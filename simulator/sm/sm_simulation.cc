@@ -97,7 +97,7 @@ constexpr double kChangedAtMemory = 1.3;
 // Atomics on an H100: those of a warp that access different words of a sector are one turn of the slice of L2 that has
 // it, those at one address one each. Sectors of one slice take turns of this part of a sector's own, in floating point of
 // which a turn is longer. Lines that are neighbours share a slice.
-constexpr double kSliceTurn = 0.83, kFloatTurn = 2.4;
+constexpr double kSliceTurn = 0.83, kFloatTurn = 2.4, kAtomicSlices = 64;
 // A sector without its neighbour takes L2 as long as this many do of pairs, and one of memory at random, likewise.
 constexpr double kLoneSector = 1.6, kRandomSector = 1.5;
 // Of gathers that were profiled (data/development/profiles; 31 kernels that load, each counted once), a request of 32
@@ -132,7 +132,7 @@ constexpr std::size_t kIndexedConstantLines = 5;
 // How many constants the threads of a warp typically choose between where data choose. (The profiles of data/development:
 // 1 to 31 different ones in a request, 8 as the geometric mean of the kernels.)
 constexpr std::int64_t kTypicalConstants = 8;
-constexpr double kIndexedConstantCycles = 50, kPartitionConstantLines = 4, kLostConstantCycles = 260;
+constexpr double kIndexedConstantCycles = 50, kPartitionConstantLines = 4, kSharedConstantLines = 8, kLostConstantCycles = 260;
 constexpr std::int64_t kUniformConstantBytes = 8;
 // Of an addition of floating-point numbers in shared memory, which is a loop (data/hardware/h100_shared_exchanges.csv):
 // cycles of a round with 4 and with 8 bytes; those of L1 for the exchange of a round, and how many times as many it takes
@@ -142,6 +142,9 @@ constexpr double kExchangeRound = 95, kWideExchangeRound = 114, kExchangeCycles 
                  kWideExchangeTimes = 1.6;
 constexpr double kFewExchange = 0.9, kManyExchange = 0.47;
 constexpr std::int64_t kLocalLines = 1 << 17;  // of a warp: 512 KiB a thread
+// Local memory that L2 has no room for takes the place of that which it has: of so much of what is beyond, and no more, memory is
+// asked (loops through private arrays in data/development).
+constexpr double kLocalBeyond = 2, kLocalGone = 0.9;
 
 int sectors_in(std::uint8_t sectors) {  // of a line
   constexpr std::array<std::int8_t, 16> counts = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
@@ -1070,7 +1073,8 @@ class SmRunner {
     }
   }
 
-  // A slice of L2 takes one turn after the other, of all SMs where blocks share the line, and so does each sector.
+  // A slice of L2 takes one turn after the other, of the SMs whose blocks share the line, and so does each sector. All slices
+  // take those of all SMs.
   Completion at_atomic(const Warp& warp, const WarpTrace::Step& step, const LineSectors& line,
                        const std::array<int, 4>& turns, bool floating, double time) {
     AtomicLine& known = atomics_[line.line];
@@ -1083,16 +1087,22 @@ class SmRunner {
                        : known.shared || options_.atomics_shared ? options_.atomic_sms
                                                                  : 1;
     const double turn = figures_.atomic_thread_cycles * sms;
-    const double slice_turn = figures_.atomic_thread_cycles * std::max(sms, options_.slice_sms) * kSliceTurn;
+    const double slice_turn = turn * kSliceTurn;
     double& slice = slices_[line.line >> kAtomicSliceShift];
+    const double slices =
+        std::min(std::max(options_.atomic_slices, static_cast<double>(slices_.size())), kAtomicSlices);
+    const double turn_of_all =
+        options_.atomic_slices > 0 ? figures_.atomic_thread_cycles * options_.active_sms * kSliceTurn / slices
+                                   : 0;
     const double left = std::min(kMemoryLeft, time * kDrift);  // as of other bandwidth
     Completion done{0, SmWait::atomic};
     for (std::size_t sector = 0; sector < turns.size(); ++sector) {
       if (turns[sector] == 0) continue;
       double& free = known.free[sector];
       slice = std::max(slice, there.time - left) + turns[sector] * slice_turn;
+      slices_free_ = std::max(slices_free_, there.time - left) + turns[sector] * turn_of_all;
       free = std::max(free, there.time) + turns[sector] * turn * (floating ? kFloatTurn : 1);
-      done.time = std::max({done.time, slice, free});
+      done.time = std::max({done.time, slice, slices_free_, free});
     }
     return after_atomic(there, done);
   }
@@ -1262,13 +1272,15 @@ class SmRunner {
   }
 
   // The share of a partition's accesses to constants whose line other warps have taken the place of. Warps are taken to be
-  // anywhere in what the launch has used of its constants: those on one line share it.
+  // anywhere in what the launch has used of its constants: those on one line share it. Of few lines they take none from each
+  // other (loops over 8 lines in data/development, over 12 they do).
   double lost_constants(int warps) const {
     if (warps <= kPartitionConstantLines) return 0;
     const auto lines = static_cast<double>(first_constants_.size());
     const auto all = static_cast<double>(warps);
     const double different = lines * (1 - std::pow(1 - 1 / lines, all));
-    const double over = (different - kPartitionConstantLines) / kPartitionConstantLines;
+    const double over = std::min(different - kPartitionConstantLines, lines - kSharedConstantLines) /
+                        kPartitionConstantLines;
     return different / all * std::clamp(over, 0.0, 1.0);
   }
 
@@ -1403,21 +1415,40 @@ class SmRunner {
     SectorCache::Line& line = l1_.find_or_add(address);
     const int count = sectors_in(sectors), hits = sectors_in(sectors & line.loaded);
     double done = looked_up + figures_.l1_latency;
+    const double gone = local_gone(address);
     if (access.kind == ChipAccess::Kind::store) {
       run_.counts.local_store_sectors += count;
       run_.counts.local_store_hits += hits;
       // Written through; of several words that a warp's threads choose, sectors are written in part.
       to_l2(looked_up, count * kWriteSectors * (access.scattered ? kPartialWrite : 1), l2_sector_cycles());
       done = start;
+      if (gone > 0) at_memory(looked_up, count * gone);
+      run_.counts.local_written_sectors += count * gone;
     } else {
       run_.counts.local_load_sectors += count;
       run_.counts.local_load_hits += hits;
-      if (hits < count)
-        done =
-            std::max(done, from_l2(looked_up, count - hits, l2_sector_cycles()).time + figures_.l2_latency);
+      if (hits < count) {
+        const double there = from_l2(looked_up, count - hits, l2_sector_cycles()).time;
+        done = std::max(done, there + figures_.l2_latency);
+        if (gone > 0) {
+          const double crowd = at_memory(there, (count - hits) * gone);
+          const double more = figures_.memory_latency - figures_.l2_latency + crowd;
+          done = std::max({done + gone * more, memory_free_ + figures_.memory_latency});
+        }
+        run_.counts.local_read_sectors += (count - hits) * gone;
+      }
     }
     line.loaded |= sectors;
     return done;
+  }
+
+  // The share of what misses L1 of the SM's local memory that L2 has no more either, since there is not room for all that its
+  // threads use in turn.
+  double local_gone(std::int64_t line) {
+    if (options_.local_bytes_at_l2 <= 0) return 0;
+    local_lines_.insert(line);
+    const auto bytes = static_cast<double>(local_lines_.size() * kLineBytes);
+    return std::clamp(kLocalBeyond * (1 - options_.local_bytes_at_l2 / bytes), 0.0, kLocalGone);
   }
 
   // SMs share the bandwidth alike, until those with fewer blocks have ended.
@@ -1947,6 +1978,7 @@ class SmRunner {
   std::vector<Partition> partitions_;
   std::unordered_map<std::int64_t, AtomicLine> atomics_;
   std::unordered_map<std::int64_t, double> slices_;                  // of L2: when atomics of before are done
+  double slices_free_ = 0;                                           // of all of them, likewise
   std::unordered_map<const AccessProfile*, double> hottest_slices_;  // of each such access, likewise
   std::vector<std::array<int, 4>> turns_;  // of the lines of one atomic access, by sector
   double code_bytes_ = 0;
@@ -1963,6 +1995,7 @@ class SmRunner {
   double memory_busy_ = 0, memory_seen_ = 0, l2_busy_ = 0, l2_seen_ = 0;
   double constant_free_ = 0, barrier_free_ = 0, block_free_ = 0;
   SmConstants constants_;
+  std::unordered_set<std::int64_t> local_lines_;      // of local memory, that were accessed
   std::unordered_set<std::int64_t> first_constants_;  // what the launch has asked L2 for
   SmWait last_wait_ = SmWait::blocks;
   Backlog l1_backlog_{SmWait::on_chip}, l2_backlog_{SmWait::l2};
@@ -2028,6 +2061,8 @@ void SmCounts::add(const SmCounts& other, double times) {
   local_load_hits += times * other.local_load_hits;
   local_store_sectors += times * other.local_store_sectors;
   local_store_hits += times * other.local_store_hits;
+  local_read_sectors += times * other.local_read_sectors;
+  local_written_sectors += times * other.local_written_sectors;
   shared_load_conflicts += times * other.shared_load_conflicts;
   shared_store_conflicts += times * other.shared_store_conflicts;
   exchange_rounds += times * other.exchange_rounds;

@@ -115,7 +115,7 @@ struct SmOptions {
   double new_at_l2 = 1;         // the share of what the launch accesses that L2 has not when it begins
   bool atomics_shared = false;  // blocks share lines of atomics, also those of which this SM has only one
   double atomic_sms = 1;        // on average, that access a line whose atomics blocks share
-  double slice_sms = 1;         // the same, of the lines that share a slice of L2
+  double atomic_slices = 0;     // of L2, in which the launch's atomics are; 0: not known
   double active_sms = 1;        // that have blocks
   // Of an SM with a block more than others: what it has executed when those end, in instructions as SmCounts has them (0: none has
   // less), and the part of the active SMs that then is left to share the bandwidth.
@@ -124,6 +124,8 @@ struct SmOptions {
   double random_bytes_at_l2 = 0;
   // The bytes that L2 can read for this SM until it has no more of what the SM read before; 0: all of the launch stays there.
   double bytes_at_l2 = 0;
+  // The bytes of L2 that this SM's local memory can have; 0: all that it uses.
+  double local_bytes_at_l2 = 0;
   // The same, after which L2 has written a line back that was stored to.
   double written_back_bytes = 0;
   double reads_at_l2 = 1;  // the share of the reads that reaches L2: those of neighbours are joined
@@ -148,6 +150,7 @@ struct SmCounts {
   double store_sectors = 0, store_hits = 0, merged_sectors = 0;  // merged: with others, before they leave L1
   double atomic_sectors = 0;
   double local_load_sectors = 0, local_load_hits = 0, local_store_sectors = 0, local_store_hits = 0;
+  double local_read_sectors = 0, local_written_sectors = 0;  // of local memory, by memory: L2 has not room for all
   double shared_load_conflicts = 0, shared_store_conflicts = 0;
   double exchange_rounds =
       0;  // of additions of floating-point numbers in shared memory, beyond the first of each warp

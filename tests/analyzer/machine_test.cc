@@ -562,14 +562,31 @@ TEST(BlockCycles, AreStallCountsAndWhatBarriersWaitFor) {
   constexpr int none = Control::no_barrier;
   const std::vector<MachineInstruction> stalls = {
       with_control(iadd3, 5, none, 0), with_control(iadd3, 13, none, 0), with_control(iadd3, 1, none, 0)};
-  EXPECT_EQ(cycles_of_block(stalls), 19);
+  EXPECT_EQ(cycles_of_block(stalls, 90), 19);
   // The result of a special function is there 17 cycles after its issue.
   const std::vector<MachineInstruction> special = {
       with_control(mufu, 2, 0, 0), with_control(iadd3, 4, none, 0), with_control(iadd3, 3, none, 1)};
-  EXPECT_EQ(cycles_of_block(special), 17 + 3);
+  EXPECT_EQ(cycles_of_block(special, 90), 17 + 3);
   // Loads of memory are waited for elsewhere.
   const std::vector<MachineInstruction> load = {with_control(ldg, 2, 0, 0), with_control(iadd3, 3, none, 1)};
-  EXPECT_EQ(cycles_of_block(load), 5);
+  EXPECT_EQ(cycles_of_block(load, 90), 5);
+}
+
+// data/hardware/h200_branch_costs.csv: a loop of one warp takes six cycles more than its stall counts.
+TEST(BlockCycles, BranchesTakeMoreThanTheirStallCounts) {
+  constexpr std::uint16_t bra = 0x147, bsync = 0x141;
+  const auto branch = [](std::int64_t to) {
+    MachineInstruction one = with_control(bra, 5, Control::no_barrier, 0);
+    one.address = 0x100;
+    const auto offset = static_cast<std::uint64_t>((to - 0x110) / 4);
+    one.lower = (offset >> 8 & 0x3fffffff) << 34 | (offset & 0xff) << 16;
+    one.upper = offset >> 38 & 0x3ffff;
+    EXPECT_EQ(branch_target(one, 90), to);
+    return cycles_of_block(std::vector{one}, 90);
+  };
+  EXPECT_EQ(branch(0x40), 5 + 6);
+  EXPECT_EQ(branch(0x200), 5 + 2);
+  EXPECT_EQ(cycles_of_block(std::vector{with_control(bsync, 5, Control::no_barrier, 0)}, 90), 5 + 6);
 }
 
 TEST(Estimates, OfLoopsThatPtxasUnrollsAreInPieces) {

@@ -947,15 +947,19 @@ class ReferenceSm {
     else if (blocks.size() > 1 || options_.atomics_shared)
       sms = options_.atomic_sms;
     const double one = figures_.atomic_thread_cycles * sms;
-    const double of_slice = figures_.atomic_thread_cycles * std::max(sms, options_.slice_sms);
+    double& slice = slices_[address >> 2];
+    const double slices =
+        std::min(64.0, std::max(options_.atomic_slices, static_cast<double>(slices_.size())));
+    const double of_slices =
+        options_.atomic_slices > 0 ? figures_.atomic_thread_cycles * options_.active_sms * 0.83 / slices : 0;
     double ready = 0;
     for (const auto& [sector, many] : turns) {
       run_.counts.atomic_sectors += many;
-      double& slice = slices_[address >> 2];
-      slice = std::max(slice, sent - std::min(2000.0, time / 8)) + many * of_slice * 0.83;
+      slice = std::max(slice, sent - std::min(2000.0, time / 8)) + many * one * 0.83;
+      slices_free_ = std::max(slices_free_, sent - std::min(2000.0, time / 8)) + many * of_slices;
       double& free = atomic_sectors_[sector];
       free = std::max(free, sent) + many * one * (floating ? 2.4 : 1);
-      ready = std::max({ready, slice, free});
+      ready = std::max({ready, slice, slices_free_, free});
     }
     end_ = std::max(end_, ready);
     l2_free_ = std::max(l2_free_, ready - kLongestQueue);
@@ -1025,12 +1029,28 @@ class ReferenceSm {
           line.loaded |= sectors;
           (stores ? run_.counts.local_store_sectors : run_.counts.local_load_sectors) += count;
           (stores ? run_.counts.local_store_hits : run_.counts.local_load_hits) += hits;
+          // What of the local memory L2 has no room for.
+          local_.insert(static_cast<std::int64_t>(warp.place) * (1 << 17) + (first + word) % (1 << 17));
+          const double room = options_.local_bytes_at_l2;
+          const double gone =
+              room > 0 ? std::clamp(2 * (1 - room / (128 * static_cast<double>(local_.size()))), 0.0, 0.9) : 0;
           if (stores) {
             stores_at_l2(turn, count * 1.9, l2_sector_cycles());
+            if (gone > 0) turn_at_memory(turn, count * gone);
+            run_.counts.local_written_sectors += count * gone;
             continue;
           }
-          if (hits < count)
-            done = std::max(done, turn_at_l2(turn, count - hits, l2_sector_cycles()) + figures_.l2_latency);
+          if (hits < count) {
+            const double sent = turn_at_l2(turn, count - hits, l2_sector_cycles());
+            double there = std::max(turn + figures_.l1_latency, sent + figures_.l2_latency);
+            if (gone > 0) {
+              const double crowd = turn_at_memory(sent, (count - hits) * gone);
+              there = std::max(there + gone * (figures_.memory_latency - figures_.l2_latency + crowd),
+                               memory_free_ + figures_.memory_latency);
+            }
+            done = std::max(done, there);
+            run_.counts.local_read_sectors += (count - hits) * gone;
+          }
           done = std::max(done, turn + figures_.l1_latency);
         }
       return done;
@@ -1110,8 +1130,8 @@ class ReferenceSm {
     return std::max(start, found.second);
   }
 
-  // A partition has five lines of those whose index is in a register. Where more than four warps are on different ones of
-  // what the launch has used, they take them from each other.
+  // A partition has five lines of those whose index is in a register. Where more than four warps are on different ones of more than eight that
+  // the launch has used, they take them from each other.
   double indexed_constant(Warp& warp, std::int64_t line, double start) {
     Partition& partition = partitions_[warp.partition];
     // A line that the item has asked for just before is still there.
@@ -1131,7 +1151,8 @@ class ReferenceSm {
     if (partition.warps <= 4 || again) return ready;
     const auto used = static_cast<double>(constants_seen_.size());
     const double different = used * (1 - std::pow(1 - 1 / used, static_cast<double>(partition.warps)));
-    const double lost = different / partition.warps * std::clamp((different - 4) / 4, 0.0, 1.0);
+    const double lost =
+        different / partition.warps * std::clamp(std::min(different - 4, used - 8) / 4, 0.0, 1.0);
     if (lost == 0) return ready;
     partition.constants_free = std::max(start, partition.constants_free) + lost * 260;
     return std::max(ready, partition.constants_free);
@@ -1158,6 +1179,8 @@ class ReferenceSm {
   std::map<std::pair<std::int64_t, int>, int> filled_;          // bytes that were stored
   std::map<std::int64_t, std::set<std::int64_t>> atomics_;      // the blocks that accessed a line
   std::map<std::int64_t, double> slices_;                       // of four lines
+  double slices_free_ = 0;
+  std::set<std::int64_t> local_;  // lines
   std::map<std::int64_t, double> atomic_sectors_;               // when the atomics of a sector are done
   std::int64_t next_block_ = 0, block_turn_ = 0;
   std::vector<double> free_places_;

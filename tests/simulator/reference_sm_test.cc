@@ -187,6 +187,8 @@ void expect_equal(const SmCounts& fast, const SmCounts& plain) {
   EXPECT_EQ(fast.local_load_hits, plain.local_load_hits);
   EXPECT_EQ(fast.local_store_sectors, plain.local_store_sectors);
   EXPECT_EQ(fast.local_store_hits, plain.local_store_hits);
+  EXPECT_DOUBLE_EQ(fast.local_read_sectors, plain.local_read_sectors);
+  EXPECT_DOUBLE_EQ(fast.local_written_sectors, plain.local_written_sectors);
   EXPECT_EQ(fast.shared_load_conflicts, plain.shared_load_conflicts);
   EXPECT_EQ(fast.shared_store_conflicts, plain.shared_store_conflicts);
   EXPECT_DOUBLE_EQ(fast.exchange_rounds, plain.exchange_rounds);
@@ -210,7 +212,8 @@ TEST(ReferenceSm, AgreesWithTheSimulation) {
     options.in_the_middle = random() % 3 == 0;
     options.atomics_shared = random() % 2 == 0;
     options.atomic_sms = 1 + static_cast<double>(random() % 4);
-    options.slice_sms = 1 + static_cast<double>(random() % 4);
+    options.atomic_slices = static_cast<double>(random() % 4);
+    options.local_bytes_at_l2 = 1024 * static_cast<double>(random() % 8);
     if (random() % 2 == 0)
       options.turns = {1 + static_cast<std::int64_t>(random() % 3), static_cast<std::int64_t>(random() % 3)};
     options.from_memory = 0.25 * static_cast<double>(random() % 5);

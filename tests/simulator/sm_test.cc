@@ -259,6 +259,56 @@ TEST(MemoryLevels, AtomicsOnNeighbouringAddressesShareASlice) {
   EXPECT_LT(cycles(4096), 0.4 * cycles(8));
 }
 
+// Of a row that blocks share, each SM takes its part at all times, though each block adds to a part of its own: 32 lines are eight
+// slices, at which the rows of all blocks take their turns (measured on an H200: 44 us of 125,000 rows of floats).
+TEST(MemoryLevels, AtomicsOfBlocksInTurnTakeAllSlices) {
+  const auto us = [](std::int64_t elements) {
+    return levels_of({fmt::format("[{{load: {{access: coalesced, bytes: 4, array: a, address: "
+                                  "4 * ((threadIdx.x + 128 * blockIdx.x) % {}), note: atomic}}, floating: "
+                                  "true}}]",
+                                  elements),
+                      {{31250, 1, 1}, {128, 1, 1}}},
+                     CacheState::warm)
+               .cycles /
+           gpu().clock_mhz;
+  };
+  EXPECT_NEAR(us(1024), 42, 5);
+  EXPECT_LT(us(1 << 17), 0.5 * us(1024));
+}
+
+// Private arrays of all threads that run at once, which L2 has room for or has not.
+TEST(MemoryLevels, LocalMemoryBeyondL2IsOfMemory) {
+  const auto of = [](std::int64_t words) {
+    return levels_of(
+        {fmt::format("[{{repeat: 4, body: [{{repeat: {0}, counter: i, body: [{{instructions: 1, on_chip: "
+                     "[{{store: local, bytes: 4, address: 4 * i}}]}}]}}, {{repeat: {0}, counter: j, body: "
+                     "[{{instructions: 1, on_chip: [{{load: local, bytes: 4, address: 4 * j}}]}}]}}]}}]",
+                     words),
+         {{1056, 1, 1}, {256, 1, 1}}});
+  };
+  const MemoryLevels little = of(16), much = of(512);
+  EXPECT_EQ(little.memory_read_bytes, 0);
+  EXPECT_EQ(little.memory_written_bytes, 0);
+  EXPECT_GT(much.memory_read_bytes, 0.4 * 32 * much.l1_local_loads);
+  EXPECT_LT(much.memory_read_bytes, 0.9 * 32 * much.l1_local_loads);
+  EXPECT_GT(much.memory_written_bytes, 0.4 * 32 * much.l1_local_stores);
+}
+
+// Of few lines of constants warps take none from each other, of more they do (loops over 8 and over 12 lines in data/development).
+TEST(MemoryLevels, WarpsShareFewLinesOfConstants) {
+  const auto cycles = [](std::int64_t words) {
+    return levels_of({fmt::format("[{{repeat: 8, body: [{{repeat: {}, counter: i, body: [{{instructions: 4, "
+                                  "on_chip: [{{load: constant, bytes: 4, address: 4 * i}}]}}]}}]}}]",
+                                  words),
+                      {{132, 1, 1}, {1024, 1, 1}}},
+                     CacheState::warm)
+               .cycles /
+           static_cast<double>(words);
+  };
+  EXPECT_LT(cycles(128), 1.5 * cycles(32));
+  EXPECT_GT(cycles(192), 2 * cycles(32));
+}
+
 // Where all blocks run at once, and some SMs have three and others two, the memory is busy until the end.
 TEST(MemoryLevels, SmsWithMoreBlocksHaveMoreBandwidthWhenOthersHaveEnded) {
   const auto cycles = [](std::int64_t blocks) {
