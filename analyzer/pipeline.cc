@@ -131,14 +131,18 @@ class Pipeline {
 
   static periods::MachinePlaces places_of(const analysis::KernelCode& code,
                                           const machine::MachineKernel& kernel) {
-    std::unordered_map<std::uint32_t, std::uint32_t> firsts, accesses;  // addresses by PTX line
+    std::unordered_map<std::uint32_t, std::uint32_t> firsts, prepares, accesses;  // addresses by PTX line
     for (const auto& ins : kernel.instructions) {
       if (ins.in_subroutine) continue;
-      firsts.try_emplace(ins.ptx_line, ins.address);
       const std::string_view name = ins.opcode != nullptr ? ins.opcode->name : "";
+      // Constants and copies may be made far ahead, before a loop, say.
+      const bool prepared = ins.opcode != nullptr && (ins.opcode->pipe == Pipe::adu || name == "MOV" ||
+                                                      name == "UMOV" || name == "CS2R");
+      (prepared ? prepares : firsts).try_emplace(ins.ptx_line, ins.address);
       if (name == "LDG" || name == "LD" || name == "STG" || name == "ST")
         accesses.try_emplace(ins.ptx_line, ins.address);
     }
+    for (const auto& [line, address] : prepares) firsts.try_emplace(line, address);
     // Of a load or a store, not of what computes its address.
     for (const auto& [line, address] : accesses) firsts[line] = address;
     // A line of a function that is inlined several times has several places.

@@ -89,7 +89,8 @@ std::optional<ExprId> ExitSolver::linear(SymbolicOp op, ExprId a, ExprId b) {
     return at_most(*count);
   }
   ExprId slope = 0, start = 0;
-  if (counts_down_past_zero(op, a, b)) return linear(SymbolicOp::less_equal, exprs_.scale(a, -1), exprs_.constant(0));
+  if (counts_down_past_zero(op, a, b))
+    return linear(SymbolicOp::less_equal, exprs_.scale(a, -1), exprs_.constant(0));
   if (!exprs_.split_linear(exprs_.subtract(a, b), exprs_.counter(loop_), slope, start)) return std::nullopt;
   if (!invariant(start) || !invariant(slope)) return std::nullopt;
   // The condition never changes: it leaves in the first iteration, or never.

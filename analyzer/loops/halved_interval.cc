@@ -20,13 +20,11 @@ class Halvings {
     switch (node.op) {
       case SymbolicOp::less:
       case SymbolicOp::less_unsigned:
+      case SymbolicOp::not_equal:
         at_least = 1;
         break;
       case SymbolicOp::less_equal:
       case SymbolicOp::less_equal_unsigned:
-        break;
-      case SymbolicOp::not_equal:
-        at_least = 1;
         break;
       default:
         return std::nullopt;
@@ -36,8 +34,7 @@ class Halvings {
       const End &from = ends_[low], &to = ends_[high];
       if (!moves_to_middle(from, to) || !moves_to_middle(to, from)) continue;
       for (const bool after : {false, true}) {
-        const auto length =
-            after ? exprs_.subtract(to.next, from.next) : exprs_.subtract(to.self, from.self);
+        const auto length = after ? exprs_.subtract(to.next, from.next) : exprs_.subtract(to.self, from.self);
         auto more = exprs_.subtract(exprs_.subtract(node.b, node.a), length);
         if (!exprs_.is_constant(more)) {
           if (node.op != SymbolicOp::not_equal) continue;
@@ -98,7 +95,8 @@ class Halvings {
   bool moves_to_middle(const End& end, const End& other) {
     constexpr int deepest = 4;  // of selections
     bool moves = false;
-    return exprs_[end.next].op == SymbolicOp::select && is_choice(end.next, end, other, deepest, moves) && moves;
+    return exprs_[end.next].op == SymbolicOp::select && is_choice(end.next, end, other, deepest, moves) &&
+           moves;
   }
 
   bool is_choice(ExprId value, const End& end, const End& other, int deepest, bool& moves) {
@@ -106,7 +104,8 @@ class Halvings {
     const auto node = exprs_[value];
     if (node.op == SymbolicOp::select)
       return deepest > 0 && (evaluator_.dependence(node.a) & on_data) != 0 &&
-             is_choice(node.b, end, other, deepest - 1, moves) && is_choice(node.c, end, other, deepest - 1, moves);
+             is_choice(node.b, end, other, deepest - 1, moves) &&
+             is_choice(node.c, end, other, deepest - 1, moves);
     const auto sum = exprs_.add(end.self, other.self), way = exprs_.subtract(end.self, other.self);
     moves = true;
     return is_beside_half(value, 0, sum) || is_beside_half(value, other.self, way) ||

@@ -29,8 +29,9 @@ double result_after(const MachineInstruction& one) {
 constexpr double kOperandsRead = 10;
 
 // Beyond the stall counts, of a warp on its own (data/hardware/h200_branch_costs.csv): a branch back until the first
-// instruction there, a branch ahead, which is mostly not taken, and where the ways of a warp's threads meet.
-constexpr double kBack = 6, kAhead = 2, kMeet = 6;
+// instruction there; a branch ahead and the place where the ways of a warp's threads meet, together, between what they cost where
+// all threads go one way (9 and 12) and where they part (25).
+constexpr double kBack = 6, kAhead = 4, kMeet = 8;
 
 double behind_branch(const MachineInstruction& one, int target) {
   if (one.opcode == nullptr) return 0;

@@ -284,11 +284,10 @@ class RunsOfLaunch {
   void add_options(const SmOptions& options, LaunchSignature& signature) const {
     for (const double figure :
          {options.from_memory, options.new_at_l2, options.reads_at_l2, options.to_memory, options.atomic_sms,
-          options.atomic_slices, options.active_sms, options.even_instructions, options.left_sms, options.begin,
-          options.random_bytes_at_l2, options.bytes_at_l2, options.local_bytes_at_l2, options.written_back_bytes,
-          options.mixed,
-          figures_.memory_sector_cycles, figures_.l2_sector_cycles, figures_.block_start_cycles,
-          static_cast<double>(figures_.l1_bytes)})
+          options.atomic_slices, options.active_sms, options.even_instructions, options.left_sms,
+          options.begin, options.random_bytes_at_l2, options.bytes_at_l2, options.local_bytes_at_l2,
+          options.written_back_bytes, options.mixed, figures_.memory_sector_cycles, figures_.l2_sector_cycles,
+          figures_.block_start_cycles, static_cast<double>(figures_.l1_bytes)})
       signature.add(std::bit_cast<std::uint64_t>(figure));
     for (const std::int64_t number :
          {options.active_blocks, options.sms, options.most_blocks, options.most_accesses,

@@ -132,7 +132,8 @@ constexpr std::size_t kIndexedConstantLines = 5;
 // How many constants the threads of a warp typically choose between where data choose. (The profiles of data/development:
 // 1 to 31 different ones in a request, 8 as the geometric mean of the kernels.)
 constexpr std::int64_t kTypicalConstants = 8;
-constexpr double kIndexedConstantCycles = 50, kPartitionConstantLines = 4, kSharedConstantLines = 8, kLostConstantCycles = 260;
+constexpr double kIndexedConstantCycles = 50, kPartitionConstantLines = 4, kSharedConstantLines = 8,
+                 kLostConstantCycles = 260;
 constexpr std::int64_t kUniformConstantBytes = 8;
 // Of an addition of floating-point numbers in shared memory, which is a loop (data/hardware/h100_shared_exchanges.csv):
 // cycles of a round with 4 and with 8 bytes; those of L1 for the exchange of a round, and how many times as many it takes
@@ -1091,8 +1092,8 @@ class SmRunner {
     double& slice = slices_[line.line >> kAtomicSliceShift];
     const double slices =
         std::min(std::max(options_.atomic_slices, static_cast<double>(slices_.size())), kAtomicSlices);
-    const double turn_of_all =
-        options_.atomic_slices > 0 ? figures_.atomic_thread_cycles * options_.active_sms * kSliceTurn / slices
+    const double turn_of_all = options_.atomic_slices > 0
+                                   ? figures_.atomic_thread_cycles * options_.active_sms * kSliceTurn / slices
                                    : 0;
     const double left = std::min(kMemoryLeft, time * kDrift);  // as of other bandwidth
     Completion done{0, SmWait::atomic};
@@ -1279,8 +1280,8 @@ class SmRunner {
     const auto lines = static_cast<double>(first_constants_.size());
     const auto all = static_cast<double>(warps);
     const double different = lines * (1 - std::pow(1 - 1 / lines, all));
-    const double over = std::min(different - kPartitionConstantLines, lines - kSharedConstantLines) /
-                        kPartitionConstantLines;
+    const double over =
+        std::min(different - kPartitionConstantLines, lines - kSharedConstantLines) / kPartitionConstantLines;
     return different / all * std::clamp(over, 0.0, 1.0);
   }
 

@@ -150,7 +150,8 @@ struct SmCounts {
   double store_sectors = 0, store_hits = 0, merged_sectors = 0;  // merged: with others, before they leave L1
   double atomic_sectors = 0;
   double local_load_sectors = 0, local_load_hits = 0, local_store_sectors = 0, local_store_hits = 0;
-  double local_read_sectors = 0, local_written_sectors = 0;  // of local memory, by memory: L2 has not room for all
+  double local_read_sectors = 0,
+         local_written_sectors = 0;  // of local memory, by memory: L2 has not room for all
   double shared_load_conflicts = 0, shared_store_conflicts = 0;
   double exchange_rounds =
       0;  // of additions of floating-point numbers in shared memory, beyond the first of each warp

@@ -1,4 +1,7 @@
 // From PTX text to periods: the shapes of control flow, each by a few lines of PTX.
+#include <algorithm>
+#include <bit>
+
 #include "tests/analyzer/test_program.h"
 
 namespace warptime {
@@ -139,6 +142,57 @@ TEST(Lower, CountsOfThreadsMayBeLogarithms) {
   const std::string text = to_yaml(analysis->kernels.at(0).program);
   EXPECT_NE(text.find("log2(max(1, 2 * (threadIdx.x % n) + 3))"), std::string::npos) << text;
   EXPECT_EQ(text.find("iterations_at"), std::string::npos) << text;
+}
+
+// A loop between two ends, r3 and r4, of which what is loaded at their middle chooses one to move.
+std::string search(const std::string& moves, const std::string& stay) {
+  return kernel(
+      "mov.u32 %r3, 0;\nmov.u32 %r4, %r1;\n"
+      "T: add.s32 %r5, %r3, %r4;\nshr.u32 %r5, %r5, 1;\nmul.wide.s32 %rd2, %r5, 4;\n"
+      "add.s64 %rd3, %rd1, %rd2;\nld.global.u32 %r6, [%rd3];\nsetp.lt.s32 %p2, %r6, %r2;\n"
+      "add.s32 %r7, %r5, 1;\nadd.s32 %r8, %r5, -1;\n" +
+      moves + stay + "@%p3 bra T;\nret;");
+}
+
+TEST(Lower, BinarySearchesHalveTheirInterval) {
+  const auto loads = [](const std::string& ptx, std::int64_t n) {
+    const std::string text = flat_text(ptx, {{"n", n}, {"m", 1}});
+    return std::count(text.begin(), text.end(), 'L');
+  };
+  const std::string to_half = "selp.b32 %r3, %r7, %r3, %p2;\nselp.b32 %r4, %r4, %r5, %p2;\n",
+                    to_both = "selp.b32 %r3, %r5, %r3, %p2;\nselp.b32 %r4, %r4, %r5, %p2;\n",
+                    beside = "selp.b32 %r3, %r7, %r3, %p2;\nselp.b32 %r4, %r4, %r8, %p2;\n";
+  const std::string below = "setp.lt.s32 %p3, %r3, %r4;\n", not_above = "setp.le.s32 %p3, %r3, %r4;\n",
+                    apart = "sub.s32 %r9, %r4, %r3;\nsetp.gt.s32 %p3, %r9, 1;\n";
+  for (const std::int64_t n : {2, 5, 1000, 1024}) {
+    const auto log2 = std::bit_width(static_cast<std::uint64_t>(n)) - 1;
+    EXPECT_EQ(loads(search(to_half, below), n), log2 + 1) << n;
+    EXPECT_EQ(loads(search(to_both, apart), n), std::bit_width(static_cast<std::uint64_t>(n - 1))) << n;
+    // Between 0 and n there are n + 1 places.
+    EXPECT_EQ(loads(search(beside, not_above), n), std::bit_width(static_cast<std::uint64_t>(n + 1))) << n;
+  }
+}
+
+TEST(Lower, OtherLoopsBetweenTwoEndsHaveNoCount) {
+  const std::string below = "setp.lt.s32 %p3, %r3, %r4;\n";
+  for (const char* moves :
+       {"selp.b32 %r3, %r7, %r3, %p2;\nadd.s32 %r9, %r4, -1;\nselp.b32 %r4, %r4, %r9, %p2;\n",
+        "selp.b32 %r3, %r7, %r3, %p2;\nselp.b32 %r4, %r4, %r6, %p2;\n",
+        "add.s32 %r5, %r5, 2;\nselp.b32 %r3, %r5, %r3, %p2;\nselp.b32 %r4, %r4, %r5, %p2;\n"}) {
+    const auto analysis = analyze(ptx_source("k.ptx", search(moves, below)), {});
+    ASSERT_TRUE(analysis) << to_text(analysis.diagnostics());
+    const std::string text = to_yaml(analysis->kernels.at(0).program);
+    EXPECT_NE(text.find("iterations_at"), std::string::npos) << text;
+  }
+}
+
+// `while (n-- > 0)`, of which clang unrolls four iterations: it goes on while the counter is below 2^32 - 2 without a sign.
+TEST(Lower, CountersMayEndBelowZero) {
+  const std::string text =
+      flat_text(kernel("add.s32 %r3, %r1, -1;\nT: ld.global.u32 %r4, [%rd1];\nadd.s32 %r3, %r3, -4;\n"
+                       "setp.lt.u32 %p1, %r3, -2;\n@%p1 bra T;\nret;"),
+                {{"n", 12}});
+  EXPECT_EQ(std::count(text.begin(), text.end(), 'L'), 3) << text;
 }
 
 TEST(Lower, WhatIsNotUnderstoodIsAnErrorWithItsLine) {

@@ -585,8 +585,8 @@ TEST(BlockCycles, BranchesTakeMoreThanTheirStallCounts) {
     return cycles_of_block(std::vector{one}, 90);
   };
   EXPECT_EQ(branch(0x40), 5 + 6);
-  EXPECT_EQ(branch(0x200), 5 + 2);
-  EXPECT_EQ(cycles_of_block(std::vector{with_control(bsync, 5, Control::no_barrier, 0)}, 90), 5 + 6);
+  EXPECT_EQ(branch(0x200), 5 + 4);
+  EXPECT_EQ(cycles_of_block(std::vector{with_control(bsync, 5, Control::no_barrier, 0)}, 90), 5 + 8);
 }
 
 TEST(Estimates, OfLoopsThatPtxasUnrollsAreInPieces) {

@@ -1033,7 +1033,8 @@ class ReferenceSm {
           local_.insert(static_cast<std::int64_t>(warp.place) * (1 << 17) + (first + word) % (1 << 17));
           const double room = options_.local_bytes_at_l2;
           const double gone =
-              room > 0 ? std::clamp(2 * (1 - room / (128 * static_cast<double>(local_.size()))), 0.0, 0.9) : 0;
+              room > 0 ? std::clamp(2 * (1 - room / (128 * static_cast<double>(local_.size()))), 0.0, 0.9)
+                       : 0;
           if (stores) {
             stores_at_l2(turn, count * 1.9, l2_sector_cycles());
             if (gone > 0) turn_at_memory(turn, count * gone);
@@ -1180,8 +1181,8 @@ class ReferenceSm {
   std::map<std::int64_t, std::set<std::int64_t>> atomics_;      // the blocks that accessed a line
   std::map<std::int64_t, double> slices_;                       // of four lines
   double slices_free_ = 0;
-  std::set<std::int64_t> local_;  // lines
-  std::map<std::int64_t, double> atomic_sectors_;               // when the atomics of a sector are done
+  std::set<std::int64_t> local_;                   // lines
+  std::map<std::int64_t, double> atomic_sectors_;  // when the atomics of a sector are done
   std::int64_t next_block_ = 0, block_turn_ = 0;
   std::vector<double> free_places_;
   std::vector<std::size_t> left_places_;
