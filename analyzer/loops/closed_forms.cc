@@ -172,21 +172,27 @@ void ClosedForms::resolve_start(std::uint32_t phi, std::uint32_t loop) {
       resolve(incoming[i], cfg.loops[loop].parent);
 }
 
-ExprId ClosedForms::recurrence(std::uint32_t phi, std::uint32_t loop) {
+std::optional<ClosedForms::Around> ClosedForms::around(std::uint32_t phi, std::uint32_t loop) {
   const auto& cfg = evaluator_.cfg();
-  const auto self = exprs_.phi(phi);
-  const auto block = evaluator_.phi(phi).block;
-  const auto& predecessors = cfg.blocks[block].predecessors;
+  const auto& predecessors = cfg.blocks[cfg.loops[loop].header].predecessors;
   const auto incoming = evaluator_.incoming(phi);  // a copy
   std::optional<ExprId> start, next;
   for (std::size_t i = 0; i < incoming.size(); ++i) {
     const bool inside = i < predecessors.size() && cfg.contains(loop, predecessors[i]);
     auto& place = inside ? next : start;
     const auto value = resolve(incoming[i], inside ? loop : cfg.loops[loop].parent);
-    if (place && *place != value) return self;
+    if (place && *place != value) return std::nullopt;
     place = value;
   }
-  if (!start) return self;
+  if (!start) return std::nullopt;
+  return Around{*start, next};
+}
+
+ExprId ClosedForms::recurrence(std::uint32_t phi, std::uint32_t loop) {
+  const auto self = exprs_.phi(phi);
+  const auto values = around(phi, loop);
+  if (!values) return self;
+  const std::optional<ExprId> start = values->start, next = values->next;
   if (!next || *next == self) return *start;
   const auto counter = exprs_.counter(loop);
   const auto step = exprs_.subtract(*next, self);

@@ -41,6 +41,14 @@ class ClosedForms {
   // a phi.
   ExprId resolve(ExprId expr, std::uint32_t context);
 
+  // A register of a loop's header: before the first iteration, and as an iteration leaves it (nothing: none does).
+  struct Around {
+    ExprId start = 0;
+    std::optional<ExprId> next;
+  };
+  // Nothing where it depends on the way into the loop or through it.
+  std::optional<Around> around(std::uint32_t phi, std::uint32_t loop);
+
   // During its lifetime, the phis whose closed forms are being found do not count as open: for an independent
   // query.
   class Separate {

@@ -116,7 +116,9 @@ bool ExitSolver::counts_down_past_zero(SymbolicOp op, ExprId x, ExprId bound) {
   constexpr std::int64_t all = std::int64_t{1} << 32, most = 64;
   ExprId slope = 0, start = 0;
   if (op != SymbolicOp::less_unsigned || !exprs_.is_constant(bound)) return false;
-  const auto number = exprs_[bound].number, left = number < 0 ? -number : all - number;
+  const auto number = exprs_[bound].number;
+  if (number < -most) return false;
+  const auto left = number < 0 ? -number : all - number;
   return left > 0 && left <= most && exprs_.split_linear(x, exprs_.counter(loop_), slope, start) &&
          exprs_.is_constant(slope) && exprs_[slope].number <= -left;
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -41,9 +41,9 @@ class Halvings {
           more = exprs_.subtract(exprs_.subtract(node.a, node.b), length);
           if (!exprs_.is_constant(more)) continue;
         }
-        const std::int64_t apart = at_least - exprs_[more].number;  // of the ends
-        if (apart < 0 || apart > 2) continue;
-        const auto times = halvings(exprs_.subtract(to.start, from.start), apart);
+        const std::int64_t number = exprs_[more].number;
+        if (number < at_least - 2 || number > at_least) continue;
+        const auto times = halvings(exprs_.subtract(to.start, from.start), at_least - number);
         return after ? times : exprs_.add(times, exprs_.constant(1));
       }
     }
@@ -74,20 +74,9 @@ class Halvings {
   }
 
   bool find_end(std::uint32_t phi, End& end) {
-    const auto& cfg = evaluator_.cfg();
-    const auto& predecessors = cfg.blocks[cfg.loops[loop_].header].predecessors;
-    const auto incoming = evaluator_.incoming(phi);  // a copy
-    if (incoming.size() != predecessors.size()) return false;
-    std::optional<ExprId> start, next;
-    for (std::size_t i = 0; i < incoming.size(); ++i) {
-      const bool inside = cfg.contains(loop_, predecessors[i]);
-      auto& place = inside ? next : start;
-      const auto value = forms_.resolve(incoming[i], inside ? loop_ : cfg.loops[loop_].parent);
-      if (place && *place != value) return false;
-      place = value;
-    }
-    if (!start || !next || !is_invariant(evaluator_, *start, loop_)) return false;
-    end = {exprs_.phi(phi), *next, *start};
+    const auto values = forms_.around(phi, loop_);
+    if (!values || !values->next || !is_invariant(evaluator_, values->start, loop_)) return false;
+    end = {exprs_.phi(phi), *values->next, values->start};
     return true;
   }
 
@@ -126,11 +115,13 @@ class Halvings {
   // A number from -1 to 1, or one of two.
   bool is_at_most_one(ExprId expr) const {
     const auto node = exprs_[expr];
-    const auto is = [&](ExprId one) { return exprs_.is_constant(one) && std::abs(exprs_[one].number) <= 1; };
+    const auto is = [&](ExprId one) {
+      return exprs_.is_constant(one) && exprs_[one].number >= -1 && exprs_[one].number <= 1;
+    };
     return is(expr) || (node.op == SymbolicOp::select && is(node.b) && is(node.c));
   }
 
-  // Until the ends are no more so far apart.
+  // Until the ends, which are `length` from each other, are less than `apart` (0 to 2) apart.
   ExprId halvings(ExprId length, std::int64_t apart) {
     const auto one = exprs_.constant(1);
     if (apart == 2)

@@ -124,10 +124,10 @@ struct SmOptions {
   double random_bytes_at_l2 = 0;
   // The bytes that L2 can read for this SM until it has no more of what the SM read before; 0: all of the launch stays there.
   double bytes_at_l2 = 0;
-  // The bytes of L2 that this SM's local memory can have; 0: all that it uses.
-  double local_bytes_at_l2 = 0;
   // The same, after which L2 has written a line back that was stored to.
   double written_back_bytes = 0;
+  // The bytes of L2 that this SM's local memory can have; 0: all that it uses.
+  double local_bytes_at_l2 = 0;
   double reads_at_l2 = 1;  // the share of the reads that reaches L2: those of neighbours are joined
   double mixed = 0;        // writes of memory for a read, or the other way round, whichever is less
   double to_memory = 0;    // the share of the sectors that are stored that memory must take
