@@ -74,25 +74,4 @@ SectorCache::Line& SectorCache::find_or_add(std::int64_t address) {
   return lines_[place];
 }
 
-SectorMap::Slot& SectorMap::slot_of(std::int64_t line) {
-  const std::size_t mask = slots_.size() - 1;
-  std::size_t slot = (static_cast<std::uint64_t>(line) * 0x9e3779b97f4a7c15U >> 20) & mask;
-  while (slots_[slot].used && slots_[slot].line != line) slot = (slot + 1) & mask;
-  return slots_[slot];
-}
-
-SectorMap::Line& SectorMap::operator[](std::int64_t line) {
-  Slot* slot = &slot_of(line);
-  if (!slot->used) {
-    if (2 * ++used_ > slots_.size()) {
-      const std::vector<Slot> before = std::exchange(slots_, std::vector<Slot>(4 * slots_.size()));
-      for (const Slot& one : before)
-        if (one.used) slot_of(one.line) = one;
-      slot = &slot_of(line);
-    }
-    *slot = {line, {}, true};
-  }
-  return slot->value;
-}
-
 }  // namespace warptime

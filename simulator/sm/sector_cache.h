@@ -52,35 +52,17 @@ class SectorCache {
   std::uint64_t uses_ = 0;
 };
 
-// Which sectors of lines have been seen, and when: a map from lines that only grows.
-class SectorMap {
- public:
-  SectorMap() : slots_(1 << 10) {}
-
-  struct Line {
-    float seen = 0;            // whatever the caller counts
-    float first_part = 0;      // when the first of `parts` was stored
-    float parts_seen = 0;      // whatever the caller counts of them
-    std::uint8_t sectors = 0;  // a bit each
-    std::uint8_t fresh = 0;    // those that memory gave and nothing has changed since, and of …
-    std::uint8_t changed = 0;  // … these those that a store has
-    std::uint8_t parts = 0;    // those that one store has written a part of
-    // Bytes of each sector that were stored, no more than it has.
-    std::uint8_t filled[4] = {0, 0, 0, 0};
-  };
-  // Valid until the next call.
-  Line& operator[](std::int64_t line);
-
- private:
-  struct Slot {
-    std::int64_t line = 0;
-    Line value;
-    bool used = false;
-  };
-  Slot& slot_of(std::int64_t line);
-
-  std::vector<Slot> slots_;  // a power of two of them, at most half of them used
-  std::size_t used_ = 0;
+// What has been seen of a line's sectors at L2, and when.
+struct LineAtL2 {
+  float seen = 0;            // whatever the caller counts
+  float first_part = 0;      // when the first of `parts` was stored
+  float parts_seen = 0;      // whatever the caller counts of them
+  std::uint8_t sectors = 0;  // a bit each
+  std::uint8_t fresh = 0;    // those that memory gave and nothing has changed since, and of …
+  std::uint8_t changed = 0;  // … these those that a store has
+  std::uint8_t parts = 0;    // those that one store has written a part of
+  // Bytes of each sector that were stored, no more than it has.
+  std::uint8_t filled[4] = {0, 0, 0, 0};
 };
 
 }  // namespace warptime

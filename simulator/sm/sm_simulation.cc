@@ -18,6 +18,7 @@
 
 #include "simulator/program/shared_conflicts.h"
 #include "simulator/sm/drawn_lines.h"
+#include "simulator/sm/line_table.h"
 #include "simulator/sm/sector_cache.h"
 #include "simulator/sm/slice_distance.h"
 #include "simulator/sm/sm_listener.h"
@@ -55,7 +56,7 @@ constexpr int kPatientStores = 6, kPatientLoads = 6;
 // averaged over kUseSpan cycles (data/hardware/h100_loaded_latency.csv).
 constexpr double kMemoryCrowd = 78, kMixedCrowd = 370, kL2Crowd = 27, kUseSpan = 8000, kMostUsed = 0.95;
 // How much more of a line that L2 has makes room, by the part of what it keeps that came in between
-// (data/hardware/h100_row_strides.csv); and a bit of SectorMap::Line::sectors: that it was stored to.
+// (data/hardware/h100_row_strides.csv); and a bit of LineAtL2::sectors: that it was stored to.
 constexpr double kUsedAgain = 1.3;
 constexpr std::uint8_t kStoredAtL2 = 1 << 4;
 // A line of which this SM changes a part in place, before it has asked for the rest: others have that, and wait for memory while this
@@ -1120,7 +1121,7 @@ class SmRunner {
 
   // Sectors that nothing on this SM has asked for yet.
   void atomic_from_memory(const LineSectors& of, Completion& there) {
-    SectorMap::Line& line = read_[of.line];
+    LineAtL2& line = read_[of.line];
     use_at_l2(line);
     double given = 0, taken = 0;
     for (unsigned rest = of.sectors; rest != 0; rest &= rest - 1) {
@@ -1551,7 +1552,7 @@ class SmRunner {
     const bool parts_of_rows = kind.of_rows && !kind.fills;
     double rest = 0;
     if (written > 0 && (kind.partial_at_memory || options_.bytes_at_l2 > 0 || options_.new_at_l2 > 0)) {
-      SectorMap::Line& at_l2 = read_[to.line];
+      LineAtL2& at_l2 = read_[to.line];
       const bool stored = (at_l2.sectors & kStoredAtL2) != 0;
       const bool back = passed_ - at_l2.seen > options_.written_back_bytes;
       use_at_l2(at_l2);
@@ -1578,7 +1579,7 @@ class SmRunner {
   }
 
   // Sectors that are stored to now, of which memory must give the rest: of those that are not whole, as many as are left so.
-  double needs_rest(SectorMap::Line& line, std::uint8_t sectors, const StoreKind& kind) {
+  double needs_rest(LineAtL2& line, std::uint8_t sectors, const StoreKind& kind) {
     SmCounts& counts = run_.counts;
     int in_part = 0;
     for (unsigned of = sectors; of != 0; of &= of - 1) {
@@ -1599,7 +1600,7 @@ class SmRunner {
   }
 
   // L2's turns more for sectors that it had a part of.
-  double second_parts(SectorMap::Line& line, std::uint8_t sectors, double time) {
+  double second_parts(LineAtL2& line, std::uint8_t sectors, double time) {
     double turns = 0;
     const double gone = 1 - std::exp((line.parts_seen - parts_) / (kPartsAtL2 * options_.written_back_bytes));
     for (unsigned rest = sectors; rest != 0; rest &= rest - 1) {
@@ -1639,18 +1640,18 @@ class SmRunner {
   }
 
   // L2 has it: memory was asked for it, or stores have filled it.
-  static bool is_whole(const SectorMap::Line& line, int sector) {
+  static bool is_whole(const LineAtL2& line, int sector) {
     return (line.sectors >> sector & 1) != 0 || line.filled[sector] == kSectorBytes;
   }
 
   // A store to what memory gave.
-  static void change(SectorMap::Line& line, std::uint8_t sectors) {
+  static void change(LineAtL2& line, std::uint8_t sectors) {
     line.changed |= static_cast<std::uint8_t>(sectors & line.fresh);
     line.fresh = static_cast<std::uint8_t>(line.fresh & ~sectors);
   }
 
   // L2 seems to write a sector back that is read again after one store, and what comes to it meanwhile waits.
-  void read_changed(SectorMap::Line& line, std::uint8_t sector, double time) {
+  void read_changed(LineAtL2& line, std::uint8_t sector, double time) {
     if ((line.changed & sector) == 0) return;
     line.changed = static_cast<std::uint8_t>(line.changed & ~sector);
     int warps = 0;
@@ -1731,7 +1732,7 @@ class SmRunner {
 
   // L2 keeps whole lines, in the order in which they were used last: it has one no more if as much as it holds has come since
   // then.
-  void use_at_l2(SectorMap::Line& line) {
+  void use_at_l2(LineAtL2& line) {
     if (options_.bytes_at_l2 <= 0) return;
     const double since = passed_ - line.seen;
     if (!drawn_now_ && since > options_.bytes_at_l2) {
@@ -1746,7 +1747,7 @@ class SmRunner {
   }
 
   // Whether a sector that the SM asks for the first time is the first of its pair; memory_now_: whether memory gives that.
-  bool comes_from_memory(SectorMap::Line& line, int sector) {
+  bool comes_from_memory(LineAtL2& line, int sector) {
     const bool first_of_pair = (line.sectors & (3 << (sector & 2))) == 0;
     line.sectors |= static_cast<std::uint8_t>(1 << sector);
     if (!first_of_pair) return false;
@@ -1766,7 +1767,7 @@ class SmRunner {
       const SmWait turn = there.because == SmWait::latency ? l1_backlog_.because() : there.because;
       return Completion{there.time + way, there.time - now_ > way ? turn : SmWait::latency};
     };
-    SectorMap::Line& line = read_[address];
+    LineAtL2& line = read_[address];
     use_at_l2(line);
     const auto from_slice = [&](double latency) {
       return after(latency + way_to_slice(address) + l2_crowd());
@@ -1977,8 +1978,8 @@ class SmRunner {
   const SmOptions& options_;
   SectorCache l1_;
   std::vector<Partition> partitions_;
-  std::unordered_map<std::int64_t, AtomicLine> atomics_;
-  std::unordered_map<std::int64_t, double> slices_;                  // of L2: when atomics of before are done
+  LineTable<AtomicLine> atomics_;
+  LineTable<double> slices_;                                         // of L2: when atomics of before are done
   double slices_free_ = 0;                                           // of all of them, likewise
   std::unordered_map<const AccessProfile*, double> hottest_slices_;  // of each such access, likewise
   std::vector<std::array<int, 4>> turns_;  // of the lines of one atomic access, by sector
@@ -2019,7 +2020,7 @@ class SmRunner {
   bool detailed_ = false;      // items say what they need
   std::set<int> needed_;       // the numbers of the loads that items need
   bool cycles_known_ = false;  // of a warp for its instructions: MachineWork::cycles
-  SectorMap read_;             // what this SM has read, and how many bytes had passed then
+  LineTable<LineAtL2> read_;   // what this SM has read, and how many bytes had passed then
   double parts_ = 0;           // bytes of sectors of which L2 got a part
   double parts_gone_ = 0;      // sectors of these that it has written back, less than one
   double passed_ = 0;          // bytes that L2 has read from memory for this SM

@@ -12,6 +12,7 @@
 #include "simulator/predict/array_places.h"
 #include "simulator/sm/launch_footprint.h"
 #include "simulator/sm/memory_levels.h"
+#include "simulator/sm/line_table.h"
 #include "simulator/sm/sector_cache.h"
 #include "simulator/sm/sm_simulation.h"
 #include "test_files.h"
@@ -74,8 +75,8 @@ TEST(SectorCache, HoldsNoMoreLinesThanItHasRoomFor) {
   for (std::int64_t line = 0; line < 300; ++line) EXPECT_EQ(cache.find(line) != nullptr, line >= 200) << line;
 }
 
-TEST(SectorMap, KeepsAllLines) {
-  SectorMap map;
+TEST(LineTable, KeepsAllLines) {
+  LineTable<LineAtL2> map;
   std::map<std::int64_t, std::uint8_t> expected;
   std::mt19937_64 random(1);
   for (int i = 0; i < 20'000; ++i) {
@@ -84,6 +85,7 @@ TEST(SectorMap, KeepsAllLines) {
     map[line].sectors |= sector;
     expected[line] |= sector;
   }
+  EXPECT_EQ(map.size(), expected.size());
   for (const auto& [line, sectors] : expected) ASSERT_EQ(map[line].sectors, sectors);
 }
 
