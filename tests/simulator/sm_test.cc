@@ -11,8 +11,8 @@
 
 #include "simulator/predict/array_places.h"
 #include "simulator/sm/launch_footprint.h"
-#include "simulator/sm/memory_levels.h"
 #include "simulator/sm/line_table.h"
+#include "simulator/sm/memory_levels.h"
 #include "simulator/sm/sector_cache.h"
 #include "simulator/sm/sm_simulation.h"
 #include "test_files.h"
