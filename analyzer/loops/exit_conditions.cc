@@ -125,8 +125,9 @@ bool ExitSolver::counts_down_past_zero(SymbolicOp op, ExprId x, ExprId bound) {
 
 // Where no largest index gives the most of a count: its structure may have a limit, as of `(n + threadIdx.x) % 8`.
 std::optional<ExprId> ExitSolver::at_most(ExprId of_thread) {
-  const auto range = ValueRanges(exprs_).range(of_thread);
   took_maximum_ = true;
+  if (const auto most = maximum_.of_window(of_thread)) return most;
+  const auto range = ValueRanges(exprs_).range(of_thread);
   if (range.high < ValueRanges::Range::far) return exprs_.constant(range.high);
   // What a launch executes is found from the count of each thread.
   if ((evaluator_.dependence(of_thread) & on_data) != 0) return std::nullopt;

@@ -122,6 +122,32 @@ std::optional<ExprId> ThreadMaximum::of(ExprId count, bool& differs) {
   return count;
 }
 
+std::optional<ExprId> ThreadMaximum::of_window(ExprId count, int most_choices) {
+  std::vector<Term> terms;
+  exprs_.linear_terms(count, terms);
+  const auto cut = std::ranges::find_if(terms, [&](const Term& term) {
+    const auto op = exprs_[term.atom].op;
+    return op == SymbolicOp::minimum || op == SymbolicOp::maximum;
+  });
+  if (cut == terms.end()) {
+    bool differs = false;
+    return of(count, differs);
+  }
+  if (most_choices == 0) return std::nullopt;
+  const auto node = exprs_[cut->atom];
+  const auto rest = exprs_.subtract(count, exprs_.scale(cut->atom, cut->coefficient));
+  const auto with = [&](ExprId operand) {
+    return of_window(exprs_.add(rest, exprs_.scale(operand, cut->coefficient)), most_choices - 1);
+  };
+  const auto a = with(node.a), b = with(node.b);
+  if ((node.op == SymbolicOp::maximum) == (cut->coefficient > 0))  // either may be the count
+    return a && b ? std::optional(exprs_.maximum(*a, *b)) : std::nullopt;
+  // Both are a bound. Numbers are the better ones: others grow with the launch.
+  if (!a || !b) return a ? a : b;
+  if (exprs_.is_constant(*a) != exprs_.is_constant(*b)) return exprs_.is_constant(*a) ? a : b;
+  return exprs_.minimum(*a, *b);
+}
+
 ExprId ThreadMaximum::of_ends(ExprId count) {
   const auto at = [&](bool last) {
     return exprs_.rewrite(

@@ -22,6 +22,11 @@ class ThreadMaximum {
   // is not the same for all.
   std::optional<ExprId> of(ExprId count, bool& differs);
 
+  // A bound of the counts of a window that the ends of an array cut, `min(n, i + r) - max(0, i - r)`: each minimum, and each
+  // maximum that is subtracted, is no more than either of its operands. A number where there is one; nothing if no bound
+  // is found, or there are more than `most_choices` such operators.
+  std::optional<ExprId> of_window(ExprId count, int most_choices = 4);
+
   // The larger of the counts of the launch's first and last thread.
   ExprId of_ends(ExprId count);
 

@@ -238,6 +238,28 @@ class ProfileApplier {
     if (share < 1) repeat.body = part_of(std::move(repeat.body), name, share);
   }
 
+  // Whether an iteration of the source begins with its exit, as that of `for (…; i < n && data; …)`: more is behind the last
+  // of them than up to the first.
+  static bool begins_with_exit(const Items& body, const EarlyLoop& loop) {
+    const auto leaves = [&](const Item& item) { return exits_in(item, loop) > 0; };
+    const auto first = std::find_if(body.begin(), body.end(), leaves);
+    const auto last = std::find_if(body.rbegin(), body.rend(), leaves).base();
+    return first != body.end() && instructions_of(last, body.end()) > instructions_of(body.begin(), first + 1);
+  }
+
+  static std::int64_t exits_in(const Item& item, const EarlyLoop& loop) {
+    return std::count_if(loop.exits.begin(), loop.exits.end(), [&](int line) { return contains(item, line); });
+  }
+
+  static std::int64_t instructions_of(Items::const_iterator begin, Items::const_iterator end) {
+    std::int64_t all = 0;
+    for (auto at = begin; at != end; ++at) {
+      const auto* instructions = std::get_if<Instructions>(&at->what);
+      all += instructions != nullptr && instructions->count.is_integer() ? instructions->count.integer_value() : 1;
+    }
+    return all;
+  }
+
   // Between the exits of an iteration of which `mean` are passed in all iterations together.
   void cut_at_exits(Repeat& repeat, const EarlyLoop& loop, double mean) {
     changed_ = true;
@@ -245,7 +267,7 @@ class ProfileApplier {
     const double iterations = std::max(std::ceil(mean / exits), 1.0), passed = mean / iterations;
     repeat.count = Expression(static_cast<std::int64_t>(iterations));
     Items body, segment;
-    double before = 0;
+    double before = begins_with_exit(repeat.body, loop) ? -1 : 0;
     const auto end = [&] {
       const double share = std::clamp(passed - before, 0.0, 1.0);
       Items part =
@@ -253,8 +275,7 @@ class ProfileApplier {
       std::move(part.begin(), part.end(), std::back_inserter(body));
     };
     for (Item& item : repeat.body) {
-      const auto here =
-          std::count_if(loop.exits.begin(), loop.exits.end(), [&](int line) { return contains(item, line); });
+      const std::int64_t here = exits_in(item, loop);
       segment.push_back(std::move(item));
       if (here == 0) continue;
       end();
