@@ -1,5 +1,7 @@
 #include "analyzer/compile/host_arithmetic.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -260,6 +262,24 @@ std::optional<Expression> passes_of_power(Op op, const Progress& progress, const
   const auto logarithm = ratio ? logarithm_of(*ratio) : std::nullopt;
   if (!logarithm) return std::nullopt;
   return choice_of(combination_of(Op::greater_equal, most, least), sum_of(*logarithm, 1), 0);
+}
+
+// What a first() of that line counts with: no name of C is likely to be the same.
+Expression first_counter(int line) {
+  return Expression::name(fmt::format("i_{}", line));
+}
+
+bool has_first(const Expression& expression) {
+  const auto operands = expression.operands();
+  return expression.op() == Op::first || std::any_of(operands.begin(), operands.end(), has_first);
+}
+
+// The negation, of the parts of a conjunction or disjunction as people write it.
+Expression opposite_of(const Expression& condition) {
+  const bool both = condition.op() == Op::logical_and;
+  if (!both && condition.op() != Op::logical_or) return negation_of(condition);
+  return combination_of(both ? Op::logical_or : Op::logical_and, opposite_of(condition.operands()[0]),
+                        opposite_of(condition.operands()[1]));
 }
 
 }  // namespace
@@ -530,6 +550,19 @@ std::optional<Expression> passes_of(const Expression& condition, const std::stri
   if (!progress) return std::nullopt;
   if (progress->step) return passes_of_line(op, progress->start, *progress->step, right);
   return passes_of_power(op, *progress, right);
+}
+
+std::optional<Expression> first_without(const Expression& condition, const std::string& t, int line) {
+  const Expression counter = first_counter(line);
+  const Expression leaves = opposite_of(substituted(condition, {{t, counter}}));
+  if (!mentions(leaves, counter.name_text()) || has_first(leaves)) return std::nullopt;
+  return Expression::make(Op::first, {counter, leaves});
+}
+
+Expression root_of(const Expression& square, bool up, int line) {
+  const Expression counter = first_counter(line), root = up ? counter : sum_of(counter, 1);
+  return Expression::make(Op::first, {counter, combination_of(up ? Op::greater_equal : Op::greater,
+                                                              product_of(root, root), square)});
 }
 
 }  // namespace warptime::compiling

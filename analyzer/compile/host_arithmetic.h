@@ -47,4 +47,11 @@ Expression expression_of(const LinearForm& form);
 // same, is false for the first time. Nothing where there is no closed form.
 std::optional<Expression> passes_of(const Expression& condition, const std::string& t);
 
+// The same as a first(), which has no closed form, with a counter that bears the line's number. Nothing where the condition does
+// not depend on `t`, or has a first() itself.
+std::optional<Expression> first_without(const Expression& condition, const std::string& t, int line);
+
+// The square root of a whole number, rounded down or up.
+Expression root_of(const Expression& square, bool up, int line);
+
 }  // namespace warptime::compiling

@@ -402,6 +402,10 @@ std::optional<HostValue> HostInterpreter::math_call(const std::string& name, con
       if (*x > 0 && base == "log10") return result(std::log10(*x));
       return unknown_of(call);
     }
+    if (is_one_of(name, {"ceil", "ceilf"})) {
+      if (const auto square = square_of(call->getArg(0)))
+        return *real_of(HostValue::of(root_of(*square, true, line_of(call))));
+    }
     const auto real = real_of(value);
     if (real && real->is(Kind::real)) {
       std::optional<Expression> rounded;

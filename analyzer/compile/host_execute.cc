@@ -264,8 +264,13 @@ HostInterpreter::Flow HostInterpreter::join(
       frames_.back().early_results.emplace_back(then_leaves ? *test : negation_of(*test), *left_result);
   }
   if (leaving == Flow::broke && !loops_.empty()) {
-    loops_.back().data_break = true;
-    loops_.back().break_source = source;
+    Loop& loop = loops_.back();
+    loop.data_break = true;
+    loop.break_source = source;
+    const auto leaves = expression_of_value(condition);
+    if (loop.breaks++ == 0 && leaves && left.empty() && emissions_.size() == loop.level &&
+        emissions_.back().steps.empty())
+      loop.stays = then_leaves ? negation_of(*leaves) : *leaves;
   }
   // Of a path that leaves at once, having done nothing: the other one is what happens.
   if (left.empty() && leaving != Flow::continued) {

@@ -88,6 +88,10 @@ class HostInterpreter {
     std::vector<HostMemory> broken;  // where it may be left by a `break`
     bool data_break = false;         // it may end before its condition says so
     std::string break_source;
+    int breaks = 0;  // that data decide, …
+    std::optional<Expression>
+        stays;              // … and of one before all launches of an iteration: what must hold to stay
+    std::size_t level = 0;  // of emissions_, in the body itself
   };
 
   struct LoopParts {
@@ -110,6 +114,8 @@ class HostInterpreter {
   // ---- host_evaluate.cc
   HostValue evaluate(const clang::Expr* expression);
   HostValue evaluate_cast(const clang::CastExpr* cast);
+  // x of what is sqrt(x), or a whole number times that, whose square times x it then is; nothing for other expressions.
+  std::optional<Expression> square_of(const clang::Expr* expression);
   HostValue evaluate_unary(const clang::UnaryOperator* unary);
   HostValue evaluate_binary(const clang::BinaryOperator* binary);
   HostValue evaluate_logical(const clang::BinaryOperator* binary);

@@ -171,6 +171,7 @@ HostInterpreter::LoopReading HostInterpreter::read_once(const LoopParts& parts, 
     logs_.push_back(&log);
     loops_.push_back({});
     reading.steps = collect([&] {
+      loops_.back().level = emissions_.size();
       if (parts.declaration) execute(parts.declaration);
       if (!parts.body_first && parts.condition) reading.condition = evaluate(parts.condition);
       reading.flow = execute(parts.body);
@@ -465,6 +466,19 @@ HostInterpreter::Flow HostInterpreter::execute_loop(const LoopParts& parts) {
       if (trips && parts.body_first) trips = sum_of(*trips, 1);
     }
   }
+  // Without a closed form: the first iteration for which the condition does not hold.
+  std::optional<Expression> counted;
+  if (!left_at_once && (!trips || reading.loop.data_break) && !parts.body_first &&
+      (condition || reading.loop.stays) && reading.loop.breaks == (reading.loop.stays ? 1 : 0)) {
+    Expression stays = condition.value_or(1);
+    if (reading.loop.stays) stays = combination_of(Op::logical_and, stays, *reading.loop.stays);
+    const Expression over_time = substituted(stays, reading.closed);
+    bool open = !same_each_time(over_time, reading) || over_time.size() > largest_closed_form;
+    for (const Carried& one : reading.carried)
+      open = open || (!one.start && !one.stays && mentions(over_time, one.name));
+    if (!open) counted = passes_of(over_time, reading.counter);
+    if (!open && !counted) counted = first_without(over_time, reading.counter, line_of(parts.loop));
+  }
   bool open_steps = false, open_values = false;
   for (const Carried& one : reading.carried) {
     if (one.start || one.stays) continue;
@@ -487,7 +501,9 @@ HostInterpreter::Flow HostInterpreter::execute_loop(const LoopParts& parts) {
     frames_.back().result = result_before;
   }
 
-  if (!trips || reading.loop.data_break) {
+  if (counted) {
+    trips = counted;
+  } else if (!trips || reading.loop.data_break) {
     HostSymbol symbol;
     symbol.name = fmt::format("iterations_{}", line_of(parts.loop));
     const std::string source = reading.loop.data_break && !reading.loop.break_source.empty()

@@ -157,7 +157,8 @@ std::uint32_t LaneExpression::compile(const Expression& expression, const Names&
       highest_slot_ = std::max(highest_slot_, static_cast<int>(node.name.value));
     return add(node);
   }
-  if (node.op == Operator::decimal) {
+  if (node.op == Operator::decimal || node.op == Operator::first) {
+    node.op = Operator::decimal;
     known_ = false;
     return add(node);
   }

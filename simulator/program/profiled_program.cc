@@ -244,18 +244,21 @@ class ProfileApplier {
     const auto leaves = [&](const Item& item) { return exits_in(item, loop) > 0; };
     const auto first = std::find_if(body.begin(), body.end(), leaves);
     const auto last = std::find_if(body.rbegin(), body.rend(), leaves).base();
-    return first != body.end() && instructions_of(last, body.end()) > instructions_of(body.begin(), first + 1);
+    return first != body.end() &&
+           instructions_of(last, body.end()) > instructions_of(body.begin(), first + 1);
   }
 
   static std::int64_t exits_in(const Item& item, const EarlyLoop& loop) {
-    return std::count_if(loop.exits.begin(), loop.exits.end(), [&](int line) { return contains(item, line); });
+    return std::count_if(loop.exits.begin(), loop.exits.end(),
+                         [&](int line) { return contains(item, line); });
   }
 
   static std::int64_t instructions_of(Items::const_iterator begin, Items::const_iterator end) {
     std::int64_t all = 0;
     for (auto at = begin; at != end; ++at) {
       const auto* instructions = std::get_if<Instructions>(&at->what);
-      all += instructions != nullptr && instructions->count.is_integer() ? instructions->count.integer_value() : 1;
+      all += instructions != nullptr && instructions->count.is_integer() ? instructions->count.integer_value()
+                                                                         : 1;
     }
     return all;
   }

@@ -57,6 +57,10 @@ INSTANTIATE_TEST_SUITE_P(
         // what is not needed is not evaluated
         CountCase{"zero && 1 / zero", 0}, CountCase{"1 || 1 / zero", 1},
         CountCase{"if(zero, 1 / zero, 5)", 5}, CountCase{"if(K, 1, unbound)", 1},
+        // the first number with which a condition holds
+        CountCase{"first(i, i * i >= 100)", 10}, CountCase{"first(i, (i + 1) ^ 2 > K) + 1", 3},
+        CountCase{"first(K, K > 2) + K", 10}, CountCase{"first(i, 1)", 0},
+        CountCase{"first(i, i == 3) * first(i, i == 5)", 15},
         // functions
         CountCase{"min(3, 1, 2)", 1}, CountCase{"max(3, K, 2)", 7}, CountCase{"ceil_div(7, 2)", 4},
         CountCase{"ceil_div(-7, 2)", -3}, CountCase{"ceil_div(8, 2)", 4},
@@ -139,26 +143,30 @@ INSTANTIATE_TEST_SUITE_P(
                     WrongCase{"log2()", "`log2` takes one argument, not 0", 1},
                     WrongCase{"bit_and(K)", "`bit_and` takes two arguments, not 1", 1},
                     WrongCase{"if(1, 2)", "`if` takes three arguments, not 2", 1},
+                    WrongCase{"first(i)", "`first` takes two arguments, not 1", 1},
+                    WrongCase{"first(2, K)", "the first argument of `first` is the name that counts", 1},
+                    WrongCase{"first(i, first(j, j > i) > 2)", "a `first` inside another one", 1},
                     WrongCase{"ceil_div(1, 2, 3)", "takes two arguments, not 3", 1}));
 
 INSTANTIATE_TEST_SUITE_P(
     Evaluating, Wrong,
-    testing::Values(WrongCase{"L", "`L` has no value"}, WrongCase{"blockDimx", "did you mean `blockDim.x`?"},
-                    WrongCase{"1 / zero", "division by zero in `1 / zero`"},
-                    WrongCase{"1 % zero", "division by zero"},
-                    WrongCase{"ceil_div(1, zero)", "division by zero"},
-                    WrongCase{"2 ^ 63", "does not fit 64 bits"}, WrongCase{"-2 ^ 63", "does not fit 64 bits"},
-                    WrongCase{"10 ^ 19", "does not fit 64 bits"},
-                    WrongCase{"2 ^ 10 ^ 18", "does not fit 64 bits"},
-                    WrongCase{"9223372036854775807 + 1", "does not fit 64 bits"},
-                    WrongCase{"-9223372036854775808 - 1", "does not fit 64 bits"},
-                    WrongCase{"4611686018427387904 * 2", "does not fit 64 bits"},
-                    WrongCase{"-9223372036854775808 / -1", "does not fit 64 bits"},
-                    WrongCase{"-(-9223372036854775808)", "does not fit 64 bits"},
-                    WrongCase{"ceil_div(-9223372036854775808, -1)", "does not fit 64 bits"},
-                    WrongCase{"2 ^ -1", "a negative power"}, WrongCase{"log2(0)", "log2 of 0"},
-                    WrongCase{"log2(-4)", "log2 of -4"}, WrongCase{"2.5", "the value must be a whole number"},
-                    WrongCase{"1e19", "does not fit 64 bits"}));
+    testing::Values(
+        WrongCase{"L", "`L` has no value"}, WrongCase{"blockDimx", "did you mean `blockDim.x`?"},
+        WrongCase{"1 / zero", "division by zero in `1 / zero`"}, WrongCase{"1 % zero", "division by zero"},
+        WrongCase{"first(i, zero)", "the condition holds for none of the first 1000000 numbers"},
+        WrongCase{"first(i, 1 / (2 - i) < 0)", "division by zero"},
+        WrongCase{"first(i, L)", "`L` has no value"}, WrongCase{"ceil_div(1, zero)", "division by zero"},
+        WrongCase{"2 ^ 63", "does not fit 64 bits"}, WrongCase{"-2 ^ 63", "does not fit 64 bits"},
+        WrongCase{"10 ^ 19", "does not fit 64 bits"}, WrongCase{"2 ^ 10 ^ 18", "does not fit 64 bits"},
+        WrongCase{"9223372036854775807 + 1", "does not fit 64 bits"},
+        WrongCase{"-9223372036854775808 - 1", "does not fit 64 bits"},
+        WrongCase{"4611686018427387904 * 2", "does not fit 64 bits"},
+        WrongCase{"-9223372036854775808 / -1", "does not fit 64 bits"},
+        WrongCase{"-(-9223372036854775808)", "does not fit 64 bits"},
+        WrongCase{"ceil_div(-9223372036854775808, -1)", "does not fit 64 bits"},
+        WrongCase{"2 ^ -1", "a negative power"}, WrongCase{"log2(0)", "log2 of 0"},
+        WrongCase{"log2(-4)", "log2 of -4"}, WrongCase{"2.5", "the value must be a whole number"},
+        WrongCase{"1e19", "does not fit 64 bits"}));
 
 TEST(Expression, NumbersOutOfRangeAreRefused) {
   EXPECT_FALSE(evaluate_number(parsed("1e300 * 1e300"), {}));
@@ -269,6 +277,29 @@ TEST(Expression, SubstitutionReplacesNames) {
   const Expression replaced =
       parsed("K * (N - K)").substitute({{"K", parsed("a + 1")}, {"x", Expression(1)}});
   EXPECT_EQ(to_string(replaced), "(a + 1) * (N - (a + 1))");
+}
+
+TEST(Expression, WhatFirstCountsWithIsItsOwn) {
+  const Expression expression = parsed("i + first(i, i * k > K)");
+  EXPECT_EQ(expression.names(), (std::vector<std::string>{"i", "k", "K"}));
+  EXPECT_EQ(parsed("first(i, i > K)").names(), std::vector<std::string>{"K"});
+  const Expression replaced = expression.substitute({{"i", Expression(5)}, {"k", Expression(2)}});
+  EXPECT_EQ(to_string(replaced), "5 + first(i, i * 2 > K)");
+  EXPECT_EQ(*evaluate_number(parsed("first(i, i > 2.5) / 2"), {}), 1.5);
+  // A tree that was made of others is refused like a text.
+  const Expression nested = parsed("first(i, i > k)").substitute({{"k", parsed("first(j, j > 2)")}});
+  const auto value = evaluate_count(nested, {});
+  ASSERT_FALSE(value);
+  EXPECT_NE(to_text(value.diagnostics()).find("inside another one"), std::string::npos);
+}
+
+TEST(Expression, LongConditionsOfFirstAreTriedLessOften) {
+  std::string sum = "i";
+  for (int i = 0; i < 400; ++i) sum += " + K";
+  const auto value = evaluate_count(parsed("first(i, " + sum + " < 0)"), kBindings);
+  ASSERT_FALSE(value);
+  EXPECT_NE(to_text(value.diagnostics()).find("none of the first 62"), std::string::npos)
+      << to_text(value.diagnostics());
 }
 
 TEST(Expression, WhatIsAName) {

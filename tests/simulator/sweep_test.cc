@@ -222,6 +222,10 @@ TEST(CompiledExpression, GivesWhatTheTreeGivesForEveryNumber) {
                            "N / 2.0 + 1",
                            "N / 2 + 0.5",
                            "N % 4 + 1",
+                           "first(i, i * i >= N) + 1",
+                           "first(N, N > 3) + N",
+                           "first(i, i * M > N)",
+                           "first(i, 8 / (i - 2) > N)",
                            "ceil_div(N, 4) + 1"}) {
     const auto expression = Expression::parse(text);
     ASSERT_TRUE(expression) << text;

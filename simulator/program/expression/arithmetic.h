@@ -1,6 +1,7 @@
 // Arithmetic of counts: 64-bit whole numbers that never wrap. Both evaluators of expressions use it.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -14,6 +15,12 @@ inline constexpr std::uint32_t kDeepestTree = 10'000;
 inline constexpr std::uint64_t kLargestTree = 1'000'000;
 inline bool too_large(const Expression& expression) {
   return expression.depth() > kDeepestTree || expression.size() > kLargestTree;
+}
+
+// How many numbers a first() tries.
+inline std::int64_t most_tried(const Expression& condition) {
+  constexpr std::uint64_t most = 1'000'000, most_nodes = 50'000'000;
+  return static_cast<std::int64_t>(std::min(most, most_nodes / condition.size()));
 }
 
 inline constexpr char kOverflow[] = "the result does not fit 64 bits";

@@ -14,6 +14,13 @@ using Operator = Expression::Operator;
 
 }  // namespace
 
+// Its condition has slots of its own: the number that is tried, and the values of its names.
+struct CompiledExpression::First {
+  CompiledExpression condition;
+  std::vector<std::size_t> slots;  // of those names outside
+  std::int64_t most = 0;           // numbers that are tried
+};
+
 CompiledExpression::CompiledExpression(const Expression& expression,
                                        const std::function<int(const std::string&)>& slot_of) {
   if (arithmetic::too_large(expression)) {
@@ -64,6 +71,26 @@ std::uint32_t CompiledExpression::compile(const Expression& expression,
     if (node.number < 0) node.op = Operator::decimal;
   }
   const auto& operands = expression.operands();
+  if (node.op == Operator::first) {
+    std::vector<std::size_t> slots;
+    bool known = true;
+    CompiledExpression condition(operands[1], [&](const std::string& name) -> int {
+      if (name == operands[0].name_text()) return 0;
+      const int slot = slot_of(name);
+      known = known && slot >= 0;
+      slots.push_back(static_cast<std::size_t>(std::max(slot, 0)));
+      return static_cast<int>(slots.size());
+    });
+    if (!known || !condition.first_ones_.empty()) {
+      node.op = Operator::decimal;
+    } else {
+      node.number = std::ssize(first_ones_);
+      first_ones_.push_back(std::make_shared<const First>(
+          First{std::move(condition), std::move(slots), arithmetic::most_tried(operands[1])}));
+    }
+    nodes_[index] = node;
+    return index;
+  }
   if (!operands.empty()) node.a = compile(operands[0], slot_of);
   if (operands.size() > 1) node.b = compile(operands[1], slot_of);
   const bool extreme = node.op == Operator::minimum || node.op == Operator::maximum;
@@ -77,8 +104,22 @@ std::uint32_t CompiledExpression::compile(const Expression& expression,
   return index;
 }
 
+bool CompiledExpression::evaluate_first(const First& first, const std::int64_t* slots,
+                                        std::int64_t& value) const {
+  std::vector<std::int64_t> inside{0};
+  for (const std::size_t slot : first.slots) inside.push_back(slots[slot]);
+  for (value = 0; value < first.most; inside[0] = ++value) {
+    std::int64_t holds = 0;
+    if (!first.condition.evaluate(inside.data(), holds)) return false;
+    if (holds != 0) return true;
+  }
+  return false;
+}
+
 bool CompiledExpression::evaluate_operands(const Node& node, const std::int64_t* slots,
                                            std::int64_t& value) const {
+  if (node.op == Operator::first)
+    return evaluate_first(*first_ones_[static_cast<std::size_t>(node.number)], slots, value);
   std::int64_t a = 0, b = 0;
   if (!evaluate(node.a, slots, a)) return false;
   switch (node.op) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -43,10 +44,13 @@ class CompiledExpression {
     }
     return node.op != Expression::Operator::decimal && evaluate_operands(node, slots, value);
   }
+  struct First;
+  bool evaluate_first(const First& first, const std::int64_t* slots, std::int64_t& value) const;
   bool evaluate_operands(const Node& node, const std::int64_t* slots, std::int64_t& value) const;
   void find_shift();
 
-  std::vector<Node> nodes_;  // the root is the first
+  std::vector<Node> nodes_;                               // the root is the first
+  std::vector<std::shared_ptr<const First>> first_ones_;  // by the numbers of their nodes
   // Most expressions are a name, divided by a power of two, plus a constant: N, N / 2, K / 2 + 1.
   bool shifted_ = false;
   std::size_t slot_ = 0;

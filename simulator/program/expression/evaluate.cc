@@ -43,6 +43,28 @@ class Failure {
   std::string message_, hint_;
 };
 
+// What a first() counts with, while its condition is looked at.
+struct FirstCounter {
+  const std::string* name = nullptr;
+  std::int64_t value = 0;
+};
+
+// The least number with which `holds` does, as long as nothing fails.
+template <class Holds>
+std::int64_t first_of(const Expression& e, FirstCounter& counter, Failure& failure, Holds holds) {
+  if (counter.name != nullptr) {
+    failure.set("a `first` inside another one", e);
+    return 0;
+  }
+  const std::int64_t most = arithmetic::most_tried(e.operands()[1]);
+  counter = {&e.operands()[0].name_text(), 0};
+  while (counter.value < most && !holds(e.operands()[1]) && !failure) ++counter.value;
+  counter.name = nullptr;
+  if (counter.value == most)
+    failure.set(fmt::format("the condition holds for none of the first {} numbers", most), e);
+  return counter.value;
+}
+
 class CountEvaluator {
  public:
   explicit CountEvaluator(const Bindings& bindings) : bindings_(bindings) {}
@@ -73,6 +95,9 @@ class CountEvaluator {
         return evaluate(operands[0]) == 0;
       case Operator::log2:
         return log2(e, evaluate(operands[0]));
+      case Operator::first:
+        return first_of(e, counter_, failure_,
+                        [this](const Expression& holds) { return evaluate(holds) != 0; });
       default: {
         const std::int64_t a = evaluate(operands[0]);
         const std::int64_t b = evaluate(operands[1]);
@@ -95,6 +120,7 @@ class CountEvaluator {
   }
 
   std::int64_t bound(const Expression& e) {
+    if (counter_.name != nullptr && *counter_.name == e.name_text()) return counter_.value;
     const auto found = bindings_.find(e.name_text());
     if (found != bindings_.end()) return found->second;
     failure_.set_unbound(e.name_text(), bindings_);
@@ -124,6 +150,7 @@ class CountEvaluator {
   }
 
   const Bindings& bindings_;
+  FirstCounter counter_;
   Failure failure_;
 };
 
@@ -151,7 +178,12 @@ class NumberEvaluator {
         return static_cast<double>(e.integer_value());
       case Operator::decimal:
         return e.decimal_value();
+      case Operator::first:
+        return static_cast<double>(first_of(
+            e, counter_, failure_, [this](const Expression& holds) { return evaluate(holds) != 0; }));
       case Operator::name: {
+        if (counter_.name != nullptr && *counter_.name == e.name_text())
+          return static_cast<double>(counter_.value);
         const auto found = bindings_.find(e.name_text());
         if (found != bindings_.end()) return static_cast<double>(found->second);
         failure_.set_unbound(e.name_text(), bindings_);
@@ -239,6 +271,7 @@ class NumberEvaluator {
   }
 
   const Bindings& bindings_;
+  FirstCounter counter_;
   Failure failure_;
 };
 

@@ -185,6 +185,13 @@ std::vector<std::string> Expression::names() const {
 }
 
 void Expression::collect_names(std::vector<std::string>& into) const {
+  if (op() == Operator::first) {
+    const std::string& counter = operands()[0].name_text();
+    for (std::string& name : operands()[1].names())
+      if (name != counter && std::find(into.begin(), into.end(), name) == into.end())
+        into.push_back(std::move(name));
+    return;
+  }
   if (op() == Operator::name && std::find(into.begin(), into.end(), name_text()) == into.end()) {
     into.push_back(name_text());
   }
@@ -197,6 +204,11 @@ Expression Expression::substitute(const std::map<std::string, Expression, std::l
     return found == replacements.end() ? *this : found->second;
   }
   if (operands().empty()) return *this;
+  if (op() == Operator::first && replacements.contains(operands()[0].name_text())) {
+    auto others = replacements;
+    others.erase(operands()[0].name_text());
+    return substitute(others);
+  }
   std::vector<Expression> replaced;
   replaced.reserve(operands().size());
   bool changed = false;
@@ -322,6 +334,8 @@ OperatorText operator_of(Operator op) {
       return {"bit_or", kTightest};
     case Operator::bit_xor:
       return {"bit_xor", kTightest};
+    case Operator::first:
+      return {"first", kTightest};
     case Operator::integer:
     case Operator::decimal:
     case Operator::name:
@@ -378,6 +392,7 @@ void print(const Expression& e, int at_least, std::string& out) {
     case Operator::bit_and:
     case Operator::bit_or:
     case Operator::bit_xor:
+    case Operator::first:
       out += op.text;
       for (std::size_t i = 0; i < operands.size(); ++i) {
         out += i == 0 ? "(" : ", ";

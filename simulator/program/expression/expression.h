@@ -3,7 +3,8 @@
 //
 // Grammar, loosest first:  ||   &&   == != < <= > >=   + -   * / %   unary - !   ^   and, tightest: numbers,
 // names, ( ), min(a, b, …)  max(a, b, …)  ceil_div(a, b)  log2(a)  if(c, a, b)  bit_and(a, b)  bit_or(a, b)
-// bit_xor(a, b), the last three of the bits of whole numbers in two's complement.
+// bit_xor(a, b), these three of the bits of whole numbers in two's complement; first(k, c), the least k = 0, 1, 2, … with
+// which the condition c holds, where k is a name that has this meaning in c alone, and c has no first() itself.
 // `^` is power, right-associative. A comparison is 1 or 0.
 // As a count (or condition) everything is a 64-bit whole number: `/` rounds down, `%` has the divisor's sign
 // (so that a == b * (a / b) + a % b), log2 rounds down; an overflow or a division by zero is an error, never
@@ -40,6 +41,7 @@ class Expression {
     minimum, maximum,                                  // two or more
     ceil_div, log2, conditional,                       // two, one, three: if(c, a, b)
     bit_and, bit_or, bit_xor,                          // two
+    first,                                             // two: the name that counts, and the condition
   };
   // clang-format on
 
@@ -89,7 +91,7 @@ class Expression {
   std::uint32_t depth() const { return node_->depth; }  // of the tree; a leaf has 1
   // The nodes of the tree, shared ones counted each time; saturates.
   std::uint64_t size() const { return node_->size; }
-  // The parameters it uses, in order of first appearance, each once.
+  // The parameters it uses, in order of first appearance, each once. The name that a first() counts with is none.
   std::vector<std::string> names() const;
   void collect_names(std::vector<std::string>& into) const;
   Expression substitute(const std::map<std::string, Expression, std::less<>>& replacements) const;
@@ -138,7 +140,8 @@ std::string to_string(const Expression& expression);
 void append_text(const Expression& expression, std::string& out);  // the same at the end of `out`
 
 // Errors: an unbound name (says which), a tree deeper than 10,000 or larger than 1,000,000 nodes, overflow of
-// 64 bits, division by zero, log2 of a number below 1, a decimal that is not a whole number, as a count.
+// 64 bits, division by zero, log2 of a number below 1, a decimal that is not a whole number, as a count; a first() whose
+// condition does not hold among the first million numbers (fewer where it is long), or that is inside another.
 Result<std::int64_t> evaluate_count(const Expression& expression, const Bindings& bindings);
 Result<double> evaluate_number(const Expression& expression, const Bindings& bindings);
 

@@ -48,14 +48,15 @@ struct Function {
   Operator op;
   std::string_view arguments;
 };
-constexpr std::array<Function, 8> kFunctions = {{{"min", Operator::minimum, "at least two arguments"},
+constexpr std::array<Function, 9> kFunctions = {{{"min", Operator::minimum, "at least two arguments"},
                                                  {"max", Operator::maximum, "at least two arguments"},
                                                  {"ceil_div", Operator::ceil_div, "two arguments"},
                                                  {"log2", Operator::log2, "one argument"},
                                                  {"if", Operator::conditional, "three arguments"},
                                                  {"bit_and", Operator::bit_and, "two arguments"},
                                                  {"bit_or", Operator::bit_or, "two arguments"},
-                                                 {"bit_xor", Operator::bit_xor, "two arguments"}}};
+                                                 {"bit_xor", Operator::bit_xor, "two arguments"},
+                                                 {"first", Operator::first, "two arguments"}}};
 
 // A piece of the text for a message: machines write longer ones than people read.
 std::string in_quotes(std::string_view text) {
@@ -65,6 +66,11 @@ std::string in_quotes(std::string_view text) {
 
 bool begins_name(char c) {
   return is_letter(c) || c == '_';
+}
+
+bool has_first(const Expression& expression) {
+  const auto operands = expression.operands();
+  return expression.op() == Operator::first || std::any_of(operands.begin(), operands.end(), has_first);
 }
 
 class Parser {
@@ -266,7 +272,7 @@ class Parser {
       for (const Function& candidate : kFunctions) known.emplace_back(candidate.name);
       const std::string near = nearest(name.text, known);
       fail(fmt::format("unknown function {}", in_quotes(name.text)), name.begin,
-           near.empty() ? "the functions are min, max, ceil_div, log2 and if"
+           near.empty() ? "the functions are min, max, ceil_div, log2, if, bit_and, bit_or, bit_xor and first"
                         : fmt::format("did you mean `{}`?", near));
       return {};
     }
@@ -286,6 +292,12 @@ class Parser {
     if (!failed_ && !operands_allowed(function->op, arguments.size())) {
       fail(fmt::format("`{}` takes {}, not {}", function->name, function->arguments, arguments.size()),
            name.begin);
+    }
+    if (!failed_ && function->op == Operator::first) {
+      if (arguments[0].op() != Operator::name)
+        fail("the first argument of `first` is the name that counts in its condition", name.begin);
+      else if (has_first(arguments[1]))
+        fail("a `first` inside another one", name.begin);
     }
     return make(function->op, std::move(arguments), name.begin);
   }

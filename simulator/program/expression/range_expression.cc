@@ -568,7 +568,7 @@ std::uint32_t RangeExpression::compile(const Expression& expression,
                                        const std::function<int(const std::string&)>& slot_of) {
   Node node;
   node.op = expression.op();
-  if (arithmetic::too_large(expression)) {
+  if (arithmetic::too_large(expression) || node.op == Operator::first) {
     node.op = Operator::decimal;
   } else if (node.op == Operator::integer) {
     node.number = expression.integer_value();
