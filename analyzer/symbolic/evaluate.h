@@ -79,6 +79,11 @@ class Evaluator {
   // is cut to its low bits, or sums of bits without carries follow each other (x ^= x << 13; x ^= x >> 17; …).
   bool is_scrambled(ExprId value);
 
+  // The only instruction that writes a register; nothing where several do, or none.
+  std::optional<std::uint32_t> only_definition(std::uint32_t reg) const {
+    return single_definition_[reg] == none ? std::nullopt : std::optional(single_definition_[reg]);
+  }
+
   // The state space of a generic address, if the code shows it (cvta, a variable's address) and all incoming
   // paths agree.
   std::optional<ptx::StateSpace> space_of_address(ExprId address);

@@ -8,6 +8,7 @@
 #include "analyzer/cfg/stack_slots.h"
 #include "analyzer/ptx/opcodes.h"
 #include "analyzer/symbolic/evaluate.h"
+#include "analyzer/symbolic/float_constants.h"
 #include "analyzer/symbolic/ptx_types.h"
 
 namespace warptime::analysis {
@@ -379,14 +380,23 @@ ExprId comparison(const Computed& c) {
   const auto rest = c.opcode.substr(c.opcode.find('.') + 1);
   const auto* named = std::find_if(std::begin(all), std::end(all),
                                    [&](const Named& n) { return n.name == rest.substr(0, rest.find('.')); });
+  const auto& ins = c.evaluator.function().instructions[c.instruction];
+  const auto with_third = [&](ExprId result) {
+    if (ins.operand_count < 4) return result;
+    if (c.has("and")) return c.v.logical_and(result, c.in(3));
+    if (c.has("or")) return c.v.logical_or(result, c.in(3));
+    return c.no_closed_form();
+  };
+  if (c.type[0] == 'f') {
+    const auto* const operands = &c.evaluator.operands()[ins.first_operand];
+    const auto a = float_constant(c.evaluator, operands[1]), b = float_constant(c.evaluator, operands[2]);
+    const auto holds = a && b ? compare_floats(rest.substr(0, rest.find('.')), *a, *b) : std::nullopt;
+    return holds ? with_third(c.v.constant(*holds ? 1 : 0)) : c.no_closed_form();
+  }
   if (named == std::end(all) || c.is_predicate()) return c.no_closed_form();
   auto a = wrapped(c, c.in(1)), b = wrapped(c, c.in(2));
   if (named->swapped) std::swap(a, b);
-  const auto result = c.v.compare(c.type[0] == 'u' ? named->of_unsigned : named->of_signed, a, b);
-  if (c.evaluator.function().instructions[c.instruction].operand_count < 4) return result;
-  if (c.has("and")) return c.v.logical_and(result, c.in(3));
-  if (c.has("or")) return c.v.logical_or(result, c.in(3));
-  return c.no_closed_form();
+  return with_third(c.v.compare(c.type[0] == 'u' ? named->of_unsigned : named->of_signed, a, b));
 }
 
 // ---- the table
@@ -459,7 +469,9 @@ ExprId Evaluator::evaluate(std::uint32_t instruction) {
     return load_parameter(instruction, 0).value_or(opaque_result(instruction));
   const auto compute = compute_of(*ins.info);
   const auto type = last_word(ins.opcode);
-  if (compute == nullptr || (type != "pred" && !is_integer_type(type))) return opaque_result(instruction);
+  const bool of_floats = compute == comparison && (type == "f32" || type == "f64");
+  if (compute == nullptr || (type != "pred" && !is_integer_type(type) && !of_floats))
+    return opaque_result(instruction);
   return compute({*this, exprs_, bits_, instruction, ins.opcode, type, width_of(type)});
 }
 

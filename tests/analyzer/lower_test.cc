@@ -131,6 +131,28 @@ TEST(Lower, ShapesOfControlFlow) {
   for (const auto& c : cases) EXPECT_EQ(flat_text(kernel(c.body), c.bindings), c.expected) << c.what;
 }
 
+// What powf(x, y) asks of a y that is a number: whether it is odd.
+TEST(Lower, ComparisonsOfNumbersInFloatingPointAreDecided) {
+  const auto side = [](const std::string& y, const std::string& comparison) {
+    return flat_text(kernel("mov.f32 %f1, " + y +
+                            ";\nmul.f32 %f2, %f1, 0f3F000000;\ncvt.rzi.f32.f32 %f3, %f2;\n"
+                            "fma.rn.f32 %f4, %f3, 0fC0000000, %f1;\nabs.f32 %f5, %f4;\nsetp." +
+                            comparison +
+                            ".f32 %p1, %f5, 0f3F800000;\n@%p1 bra A;\nst.global.u32 [%rd1], %r1;\nret;\n"
+                            "A: ld.global.u32 %r3, [%rd1];\nret;"),
+                     {});
+  };
+  const std::string load = "10 L", store = "10 S";
+  EXPECT_EQ(side("0f40400000", "eq"), load);   // 3 is odd
+  EXPECT_EQ(side("0f40800000", "eq"), store);  // 4 is not
+  EXPECT_EQ(side("0f3EE8BA2E", "eq"), store);  // nor is 1 / 2.2
+  EXPECT_EQ(side("0f40400000", "neu"), store);
+  EXPECT_EQ(side("0f7FC00000", "neu"), load);  // not a number
+  EXPECT_EQ(side("0f7FC00000", "ne"), store);
+  EXPECT_EQ(side("0f40A00000", "ge"), load);
+  EXPECT_EQ(side("0f40A00000", "ltu"), store);
+}
+
 TEST(Lower, CountsOfThreadsMayBeLogarithms) {
   const auto analysis = analyze(
       ptx_source("k.ptx",

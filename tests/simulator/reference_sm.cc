@@ -1099,7 +1099,7 @@ class ReferenceSm {
     const double round = (wide ? 114 : 95) + most - 1, alone = start + rounds * round;
     const double of_partition =
         static_cast<double>(size_.warps_per_block()) / static_cast<double>(partitions_.size());
-    const double apart = round * std::lerp(0.9, 0.47, std::clamp((of_partition - 2) / 2, 0.0, 1.0));
+    const double apart = round * std::lerp(0.9, 0.47, std::clamp((of_partition - 1) / 3, 0.0, 1.0));
     double done = alone;
     for (const auto& [address, threads] : of_address) {
       double& free = warp.block->added[address];
@@ -1107,8 +1107,7 @@ class ReferenceSm {
       done = std::max(done, free);
     }
     const double failed = (done - alone) / round;
-    l1_free_ =
-        std::max(now, l1_free_) + (rounds * ((most + 1) / 2.0 + 2.6) + failed * (1 + 2.6)) * (wide ? 1.6 : 1);
+    l1_free_ = std::max(now, l1_free_) + (rounds * ((most + 1) / 2.0 + 2.6) + failed) * (wide ? 1.6 : 1);
     run_.counts.exchange_rounds += rounds - 1 + failed;
     return std::max(done, l1_free_);
   }
