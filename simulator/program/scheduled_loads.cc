@@ -81,10 +81,13 @@ std::optional<std::int64_t> divided_by(const Expression& count, Operator how) {
 
 class LoadScheduler {
  public:
+  // order_known: the program has the order of the machine code, and need not be told which branches become predicates.
+  explicit LoadScheduler(bool order_known) : order_known_(order_known) {}
+
   Items scheduled(const Items& items) {
     Items result;
     for (const Item& item : items) append(item, result);
-    raise_guarded(result);
+    if (!order_known_) raise_guarded(result);
     return result;
   }
 
@@ -435,6 +438,7 @@ class LoadScheduler {
       if (!inside || (one.place.loop == of.loop && one.place.copy == copy)) needs.push_back(one.number);
   }
 
+  bool order_known_;
   int original_loads_ = 0, loads_ = 0, loops_ = 0;
   struct LoopAround {
     std::string counter;    // empty: it has none, or the machine code has no such loop
@@ -451,7 +455,7 @@ class LoadScheduler {
 }  // namespace
 
 void schedule_loads(KernelProgram& program) {
-  LoadScheduler scheduler;
+  LoadScheduler scheduler(program.resources.has_value() && !program.estimated_registers);
   program.program = scheduler.scheduled(program.program);
   scheduler.renumber();
 }

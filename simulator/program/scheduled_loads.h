@@ -11,7 +11,7 @@ namespace warptime {
 //    more, one with a constant step sixteen times. What is left of its iterations is a loop of its own. Pieces of more than
 //    a thousand instructions stay iterations: in them ptxas leaves loads where they are.
 //  - a load of such a piece rises past what does not need it, but not past stores that may change it, and so does a load behind a
-//    short branch of its own, which becomes a predicated one. The first load of an iteration passes the last store of the
+//    short branch of its own, which becomes a predicated one, unless the program has its registers from ptxas, and so its order. The first load of an iteration passes the last store of the
 //    iteration before, if that goes to other words of the same array.
 //  - an access to constants whose address follows from the counter of a loop that is one in the machine code, too, is
 //    marked: ChipAccess::index.

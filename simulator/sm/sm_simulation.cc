@@ -139,7 +139,7 @@ constexpr std::int64_t kUniformConstantBytes = 8;
 // Of an addition of floating-point numbers in shared memory, which is a loop (data/hardware/h100_shared_exchanges.csv):
 // cycles of a round with 4 and with 8 bytes; those of L1 for the exchange of a round, and how many times as many it takes
 // with 8 bytes, and those of a round that fails. Warps that want one address succeed one after another, a part of a round apart:
-// with a warp of the block in a partition, and with 4 or more.
+// with up to 2 warps of the block in a partition, and with 4 or more.
 constexpr double kExchangeRound = 95, kWideExchangeRound = 114, kExchangeCycles = 2.6,
                  kWideExchangeTimes = 1.6, kFailedExchange = 1;
 constexpr double kFewExchange = 0.9, kManyExchange = 0.47;
@@ -1323,7 +1323,7 @@ class SmRunner {
     const double of_partition =
         static_cast<double>(warps_per_block_) / static_cast<double>(partitions_.size());
     const double apart =
-        round * std::lerp(kFewExchange, kManyExchange, std::clamp((of_partition - 1) / 3, 0.0, 1.0));
+        round * std::lerp(kFewExchange, kManyExchange, std::clamp((of_partition - 2) / 2, 0.0, 1.0));
     // What L1 and an address still have to do counts from now on, though `start` may be ahead, behind other loops of the item.
     LaneValues sorted;
     const std::size_t count = sort_addresses(addresses, threads, sorted);

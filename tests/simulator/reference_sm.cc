@@ -1099,7 +1099,7 @@ class ReferenceSm {
     const double round = (wide ? 114 : 95) + most - 1, alone = start + rounds * round;
     const double of_partition =
         static_cast<double>(size_.warps_per_block()) / static_cast<double>(partitions_.size());
-    const double apart = round * std::lerp(0.9, 0.47, std::clamp((of_partition - 1) / 3, 0.0, 1.0));
+    const double apart = round * std::lerp(0.9, 0.47, std::clamp((of_partition - 2) / 2, 0.0, 1.0));
     double done = alone;
     for (const auto& [address, threads] : of_address) {
       double& free = warp.block->added[address];
