@@ -16,6 +16,7 @@
 #include "analyzer/machine/annotate.h"
 #include "analyzer/machine/machine_code.h"
 #include "analyzer/machine/registers.h"
+#include "analyzer/machine/slow_divisions.h"
 #include "analyzer/machine/spills.h"
 #include "analyzer/periods/flow.h"
 #include "analyzer/periods/lower.h"
@@ -212,9 +213,12 @@ class Pipeline {
 
   machine::Estimate work_of(const analysis::KernelFlow& flow, const machine::MachineKernel* assembled) const {
     std::string used;
-    return assembled != nullptr
-               ? machine::counted(flow.code, flow.cfg, *assembled, compiling::target_number(target()))
-               : machine::estimate(flow.code, flow.cfg, machine::table_of(target(), used));
+    machine::Estimate work =
+        assembled != nullptr
+            ? machine::counted(flow.code, flow.cfg, *assembled, compiling::target_number(target()))
+            : machine::estimate(flow.code, flow.cfg, machine::table_of(target(), used));
+    machine::add_slow_divisions(work, flow.code);
+    return work;
   }
 
   static void add_machine(KernelProgram& program, const analysis::KernelFlow& flow,

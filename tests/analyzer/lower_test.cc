@@ -166,6 +166,22 @@ TEST(Lower, CountsOfThreadsMayBeLogarithms) {
   EXPECT_EQ(text.find("iterations_at"), std::string::npos) << text;
 }
 
+// for (a = max(i - 10, 0); a <= min(i + 10, n - 1); ++a)
+TEST(Lower, WindowsThatAnArrayCutsHaveABound) {
+  const auto analysis = analyze(
+      ptx_source(
+          "k.ptx",
+          kernel("mov.u32 %r3, %tid.x;\nadd.s32 %r4, %r3, -10;\nmax.s32 %r5, %r4, 0;\nadd.s32 %r6, %r3, 10;\n"
+                 "add.s32 %r7, %r1, -1;\nmin.s32 %r8, %r6, %r7;\nsetp.gt.s32 %p1, %r5, %r8;\n@%p1 bra E;\n"
+                 "T: st.global.u32 [%rd1], %r5;\nadd.s32 %r5, %r5, 1;\nsetp.le.s32 %p2, %r5, %r8;\n"
+                 "@%p2 bra T;\nE: ret;")),
+      {});
+  ASSERT_TRUE(analysis) << to_text(analysis.diagnostics());
+  const std::string text = to_yaml(analysis->kernels.at(0).program);
+  EXPECT_NE(text.find("repeat: 21\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("per_thread:"), std::string::npos) << text;
+}
+
 // A loop between two ends, r3 and r4, of which what is loaded at their middle chooses one to move.
 std::string search(const std::string& moves, const std::string& stay) {
   return kernel(

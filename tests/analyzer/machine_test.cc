@@ -21,6 +21,7 @@
 #include "analyzer/machine/machine_code.h"
 #include "analyzer/machine/machine_flow.h"
 #include "analyzer/machine/register_reads.h"
+#include "analyzer/machine/slow_divisions.h"
 #include "analyzer/machine/source_loops.h"
 #include "analyzer/machine/spills.h"
 #include "analyzer/machine/view.h"
@@ -587,6 +588,32 @@ TEST(BlockCycles, BranchesTakeMoreThanTheirStallCounts) {
   EXPECT_EQ(branch(0x40), 5 + 6);
   EXPECT_EQ(branch(0x200), 5 + 4);
   EXPECT_EQ(cycles_of_block(std::vector{with_control(bsync, 5, Control::no_barrier, 0)}, 90), 5 + 8);
+}
+
+// data/hardware/h200_slow_divisions.csv
+TEST(SlowDivisions, AreThoseWhoseNumeratorTheCodeMakesZero) {
+  const auto cycles_added = [](const std::string& numerator, const std::string& type = "f32") {
+    const std::string text = ".version 7.8\n.target sm_90\n.address_size 64\n.visible .entry k(.param ." +
+                             type + " x)\n{\n.reg .pred %p<2>;\n.reg ." + type + " %f<9>;\nld.param." + type +
+                             " %f1, [x];\nsetp.lt." + type + " %p1, %f1, " +
+                             (type == "f32" ? "0f40000000" : "0d4000000000000000") + ";\n" + numerator +
+                             "div.rn." + type + " %f5, %f4, %f1;\nret;\n}\n";
+    const auto module = ptx::parse(text, "k.ptx");
+    EXPECT_TRUE(module) << to_text(module.diagnostics());
+    analysis::KernelCode code(*module, module->functions.front());
+    Estimate work = estimate_of(code), with = work;
+    add_slow_divisions(with, code);
+    double added = 0;
+    for (std::size_t i = 0; i < work.each.size(); ++i) added += with.each[i].cycles - work.each[i].cycles;
+    return added;
+  };
+  EXPECT_EQ(cycles_added("mul.f32 %f4, %f1, %f1;\n"), 0);
+  EXPECT_EQ(cycles_added("selp.f32 %f4, 0f3F800000, 0f40000000, %p1;\n"), 0);
+  EXPECT_EQ(cycles_added("selp.f32 %f4, 0f3F800000, 0f00000000, %p1;\n"), 0.75 * 222);
+  EXPECT_EQ(cycles_added("max.f32 %f4, %f1, 0f00000000;\n"), 0.75 * 222);
+  EXPECT_EQ(cycles_added("max.f32 %f2, %f1, 0f00000000;\nmul.f32 %f4, %f1, %f2;\n"), 0.75 * 222);
+  EXPECT_EQ(cycles_added("max.f32 %f2, %f1, 0f00000000;\nadd.f32 %f4, %f1, %f2;\n"), 0);
+  EXPECT_EQ(cycles_added("max.f64 %f4, %f1, 0d0000000000000000;\n", "f64"), 0.75 * 314);
 }
 
 TEST(Estimates, OfLoopsThatPtxasUnrollsAreInPieces) {

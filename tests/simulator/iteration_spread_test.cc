@@ -123,6 +123,30 @@ TEST(EarlyExits, AreTypicalWhereNobodySays) {
   EXPECT_EQ(iterations_of(*with_profile(given, {}, {}, Unsaid::typical).program, 0), 75);
 }
 
+// What is behind the exit of an iteration that begins with it is executed as often as what is before.
+TEST(EarlyExits, MayBeginAnIteration) {
+  const auto made = [](const std::string& body) {
+    auto program = std::make_shared<KernelProgram>(
+        *left_early("  - {repeat: 64, lines: 4, ptx: 12, body: [" + body + "]}\n"));
+    program->assumptions.push_back({4, 14, std::string(kDataMayLeaveHere)});
+    return with_profile(program, {}, {}, Unsaid::typical);
+  };
+  const auto body_of = [](const ProfiledProgram& program) -> const Items& {
+    return std::get<Repeat>(program.program->program.at(0).what).body;
+  };
+  const auto first = made(
+      "{instructions: 2, ptx: 14}, {load: {access: coalesced, bytes: 4, address: 0}, ptx: 15}, "
+      "{instructions: 9, ptx: 16}");
+  EXPECT_EQ(iterations_of(*first.program, 0), 48);
+  ASSERT_EQ(body_of(first).size(), 3U);
+  for (const Item& item : body_of(first)) EXPECT_FALSE(std::holds_alternative<When>(item.what));
+  // What is behind the exit at an iteration's end is executed by none.
+  const auto last =
+      made("{instructions: 9, ptx: 13}, {instructions: 2, ptx: 14}, {instructions: 1, ptx: 15}");
+  ASSERT_EQ(body_of(last).size(), 3U);
+  EXPECT_TRUE(std::holds_alternative<When>(body_of(last)[2].what));
+}
+
 TEST(EarlyExits, AreSoonWhereDataDiffer) {
   const auto leave = [](const std::string& count) {
     auto program = std::make_shared<KernelProgram>(

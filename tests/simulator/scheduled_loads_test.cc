@@ -143,6 +143,12 @@ TEST(ScheduledLoads, RisePastShortBranches) {
   schedule_loads(program);
   int loads = 0;
   EXPECT_EQ(shown(program.program, loads), "c L1+1 c(1) c L2+3 c(2) c L3+5 c(3)");
+  // Where the registers are ptxas' own, so is the order.
+  KernelProgram known =
+      program_of("parameters: {n: argument 0}\nresources: {registers: 20}\nprogram:\n" + items);
+  schedule_loads(known);
+  loads = 0;
+  EXPECT_EQ(shown(known.program, loads), "c L1 c(1) c L2 c(2) c L3 c(3)");
 }
 
 // Both sides of a short branch of some threads.
