@@ -726,6 +726,7 @@ std::optional<Expression> HostInterpreter::square_of(const clang::Expr* expressi
     }
     const auto times = square ? real_of(evaluate(factor)) : std::nullopt;
     if (!times || !times->is(Kind::real) || !(times->denominator == Expression(1))) return std::nullopt;
+    if (times->expression.is_integer() && times->expression.integer_value() < 0) return std::nullopt;
     return product_of(product_of(times->expression, times->expression), *square);
   }
   const auto* call = llvm::dyn_cast<clang::CallExpr>(expression);

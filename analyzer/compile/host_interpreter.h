@@ -114,7 +114,8 @@ class HostInterpreter {
   // ---- host_evaluate.cc
   HostValue evaluate(const clang::Expr* expression);
   HostValue evaluate_cast(const clang::CastExpr* cast);
-  // x of what is sqrt(x), or a whole number times that, whose square times x it then is; nothing for other expressions.
+  // x of what is sqrt(x), or a whole number that is not negative times that, whose square times x it then is; nothing for other
+  // expressions.
   std::optional<Expression> square_of(const clang::Expr* expression);
   HostValue evaluate_unary(const clang::UnaryOperator* unary);
   HostValue evaluate_binary(const clang::BinaryOperator* binary);

@@ -38,7 +38,8 @@ class FloatConstants {
     const ptx::FirstWord word = ptx::first_word(instruction);
     const bool narrow = type == "f32";
     if ((!narrow && type != "f64") || instruction.guard != ptx::no_index) return std::nullopt;
-    for (const std::string_view other : {"rz", "rm", "rp", "sat", "cc"})
+    if (instruction.operand_count < 2) return std::nullopt;
+    for (const std::string_view other : {"rz", "rm", "rp", "sat", "cc", "ftz"})
       if (ptx::has_part(opcode, other)) return std::nullopt;
     std::optional<double> in[3];
     const std::size_t count = std::min<std::size_t>(instruction.operand_count - 1, 3);

@@ -388,6 +388,7 @@ ExprId comparison(const Computed& c) {
     return c.no_closed_form();
   };
   if (c.type[0] == 'f') {
+    if (ins.operand_count < 3 || c.has("ftz")) return c.no_closed_form();
     const auto* const operands = &c.evaluator.operands()[ins.first_operand];
     const auto a = float_constant(c.evaluator, operands[1]), b = float_constant(c.evaluator, operands[2]);
     const auto holds = a && b ? compare_floats(rest.substr(0, rest.find('.')), *a, *b) : std::nullopt;
