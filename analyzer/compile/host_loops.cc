@@ -451,18 +451,22 @@ HostInterpreter::Flow HostInterpreter::execute_loop(const LoopParts& parts) {
   find_closed_forms(reading);
 
   const auto condition = expression_of_value(reading.condition);
+  // A condition over the counter; nothing where it depends on more than that and what stays the same.
+  const auto over_time = [&](const Expression& of) -> std::optional<Expression> {
+    Expression closed = substituted(of, reading.closed);
+    for (const Carried& one : reading.carried)
+      if (!one.start && !one.stays && mentions(closed, one.name)) return std::nullopt;
+    if (!same_each_time(closed, reading)) return std::nullopt;
+    return closed;
+  };
   std::optional<Expression> trips;
   const bool left_at_once =
       reading.flow == Flow::broke || reading.flow == Flow::returned || reading.flow == Flow::exited;
   if (left_at_once) {
     trips = 1;
   } else if (condition) {
-    const Expression over_time = substituted(*condition, reading.closed);
-    bool open = false;
-    for (const Carried& one : reading.carried)
-      open = open || (!one.start && !one.stays && mentions(over_time, one.name));
-    if (!open && same_each_time(over_time, reading)) {
-      trips = passes_of(over_time, reading.counter);
+    if (const auto stays = over_time(*condition)) {
+      trips = passes_of(*stays, reading.counter);
       if (trips && parts.body_first) trips = sum_of(*trips, 1);
     }
   }
@@ -472,12 +476,10 @@ HostInterpreter::Flow HostInterpreter::execute_loop(const LoopParts& parts) {
       (condition || reading.loop.stays) && reading.loop.breaks == (reading.loop.stays ? 1 : 0)) {
     Expression stays = condition.value_or(1);
     if (reading.loop.stays) stays = combination_of(Op::logical_and, stays, *reading.loop.stays);
-    const Expression over_time = substituted(stays, reading.closed);
-    bool open = !same_each_time(over_time, reading) || over_time.size() > largest_closed_form;
-    for (const Carried& one : reading.carried)
-      open = open || (!one.start && !one.stays && mentions(over_time, one.name));
-    if (!open) counted = passes_of(over_time, reading.counter);
-    if (!open && !counted) counted = first_without(over_time, reading.counter, line_of(parts.loop));
+    if (const auto closed = over_time(stays); closed && closed->size() <= largest_closed_form) {
+      counted = passes_of(*closed, reading.counter);
+      if (!counted) counted = first_without(*closed, reading.counter, line_of(parts.loop));
+    }
   }
   bool open_steps = false, open_values = false;
   for (const Carried& one : reading.carried) {
