@@ -13,6 +13,7 @@
 #include <filesystem>
 
 #include "analyzer/compile/clang_guard.h"
+#include "analyzer/compile/header_parts.h"
 #include "analyzer/compile/refused_flags.h"
 #include "analyzer/compile/targets.h"
 #include "simulator/base/text.h"
@@ -72,6 +73,9 @@ std::vector<std::string> driver_arguments(const ClangRequest& request, int parts
       arguments.push_back(flag);
     }
   }
+  for (const auto& [name, macro] :
+       {std::pair("texture", "-D__WARPTIME_NO_TEXTURE"), std::pair("surface", "-D__WARPTIME_NO_SURFACE")})
+    if (!may_be_reference(request.text, name)) arguments.emplace_back(macro);
   if (request.rolled) arguments.emplace_back("-fno-unroll-loops");
   arguments.insert(arguments.end(), {"-x", "cuda", "--", sources.main_file});
   return arguments;

@@ -138,6 +138,18 @@ int parts_of_text(std::string_view text) {
 
 }  // namespace
 
+bool may_be_reference(std::string_view text, std::string_view name) {
+  bool mentioned = false;
+  for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    std::size_t end = at + name.size();
+    if ((at > 0 && is_identifier(text[at - 1])) || (end < text.size() && is_identifier(text[end]))) continue;
+    while (end < text.size() && std::isspace(static_cast<unsigned char>(text[end])) != 0) ++end;
+    if (text.compare(end, 1, "<") == 0 && text.compare(end, 2, "<<") != 0) return true;
+    mentioned = true;
+  }
+  return !mentioned;
+}
+
 int needed_header_parts(std::string_view text, const std::vector<std::string>& flags) {
   int parts = parts_of_text(text);
   for (const std::string& flag : flags) {

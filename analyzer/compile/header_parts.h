@@ -30,4 +30,8 @@ inline constexpr int all_and_libraries = 2047;
 // does means the same with them.
 int needed_header_parts(std::string_view text, const std::vector<std::string>& flags);
 
+// Whether `name`, texture or surface, is a reference to one in this source, as before CUDA 12, and not a name of its own: it is not if it
+// stands there, and nowhere as a template. A source that does not mention it may include what does.
+bool may_be_reference(std::string_view text, std::string_view name);
+
 }  // namespace warptime::compiling

@@ -265,10 +265,6 @@ std::optional<Expression> passes_of_power(Op op, const Progress& progress, const
 }
 
 // What a first() of that line counts with: no name of C is likely to be the same.
-Expression first_counter(int line) {
-  return Expression::name(fmt::format("i_{}", line));
-}
-
 bool has_first(const Expression& expression) {
   const auto operands = expression.operands();
   return expression.op() == Op::first || std::any_of(operands.begin(), operands.end(), has_first);
@@ -552,17 +548,15 @@ std::optional<Expression> passes_of(const Expression& condition, const std::stri
   return passes_of_power(op, *progress, right);
 }
 
+Expression first_counter(int line) {
+  return Expression::name(fmt::format("i_{}", line));
+}
+
 std::optional<Expression> first_without(const Expression& condition, const std::string& t, int line) {
   const Expression counter = first_counter(line);
   const Expression leaves = opposite_of(substituted(condition, {{t, counter}}));
   if (!mentions(leaves, counter.name_text()) || has_first(leaves)) return std::nullopt;
   return Expression::make(Op::first, {counter, leaves});
-}
-
-Expression root_of(const Expression& square, bool up, int line) {
-  const Expression counter = first_counter(line), root = up ? counter : sum_of(counter, 1);
-  return Expression::make(Op::first, {counter, combination_of(up ? Op::greater_equal : Op::greater,
-                                                              product_of(root, root), square)});
 }
 
 }  // namespace warptime::compiling

@@ -51,7 +51,7 @@ std::optional<Expression> passes_of(const Expression& condition, const std::stri
 // not depend on `t`, or has a first() itself.
 std::optional<Expression> first_without(const Expression& condition, const std::string& t, int line);
 
-// The square root of a whole number, rounded down or up.
-Expression root_of(const Expression& square, bool up, int line);
+// The counter of a first(), which bears the line's number.
+Expression first_counter(int line);
 
 }  // namespace warptime::compiling

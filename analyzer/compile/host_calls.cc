@@ -402,9 +402,16 @@ std::optional<HostValue> HostInterpreter::math_call(const std::string& name, con
       if (*x > 0 && base == "log10") return result(std::log10(*x));
       return unknown_of(call);
     }
-    if (is_one_of(name, {"ceil", "ceilf"})) {
-      if (const auto square = square_of(call->getArg(0)))
-        return *real_of(HostValue::of(root_of(*square, true, line_of(call))));
+    if (value.is(Kind::unknown)) {
+      const auto rounding = is_one_of(name, {"ceil", "ceilf", "__builtin_ceil"}) ? std::optional(Rounding::up)
+                            : is_one_of(name, {"round", "roundf", "rint", "lround"})
+                                ? std::optional(Rounding::nearest)
+                            : is_one_of(name, {"floor", "floorf", "trunc", "truncf", "__builtin_floor"})
+                                ? std::optional(Rounding::down)
+                                : std::nullopt;
+      const auto irrational = rounding ? irrational_of(call->getArg(0)) : std::nullopt;
+      if (const auto number = irrational ? rounded(*irrational, *rounding, line_of(call)) : std::nullopt)
+        return whole ? HostValue::of(*number) : *real_of(HostValue::of(*number));
     }
     const auto real = real_of(value);
     if (real && real->is(Kind::real)) {

@@ -714,32 +714,6 @@ HostValue HostInterpreter::evaluate_children(const clang::Stmt* statement, const
   return unknown_of(as);
 }
 
-std::optional<Expression> HostInterpreter::square_of(const clang::Expr* expression) {
-  expression = expression->IgnoreParenImpCasts();
-  if (const auto* product = llvm::dyn_cast<clang::BinaryOperator>(expression);
-      product && product->getOpcode() == clang::BO_Mul) {
-    const clang::Expr *root = product->getLHS(), *factor = product->getRHS();
-    auto square = square_of(root);
-    if (!square) {
-      std::swap(root, factor);
-      square = square_of(root);
-    }
-    const auto times = square ? real_of(evaluate(factor)) : std::nullopt;
-    if (!times || !times->is(Kind::real) || !(times->denominator == Expression(1))) return std::nullopt;
-    if (times->expression.is_integer() && times->expression.integer_value() < 0) return std::nullopt;
-    return product_of(product_of(times->expression, times->expression), *square);
-  }
-  const auto* call = llvm::dyn_cast<clang::CallExpr>(expression);
-  const clang::FunctionDecl* function = call ? call->getDirectCallee() : nullptr;
-  if (!function || call->getNumArgs() != 1 || !function->getDeclName().isIdentifier()) return std::nullopt;
-  if (function->getName() != "sqrt" && function->getName() != "sqrtf") return std::nullopt;
-  const HostValue of = evaluate(call->getArg(0));
-  if (of.is(Kind::integer)) return of.expression;
-  const auto value = real_of(of);
-  if (!value || !value->is(Kind::real) || !(value->denominator == Expression(1))) return std::nullopt;
-  return value->expression;
-}
-
 HostValue HostInterpreter::evaluate_cast(const clang::CastExpr* cast) {
   const clang::Expr* inner = cast->getSubExpr();
   switch (cast->getCastKind()) {
@@ -773,8 +747,9 @@ HostValue HostInterpreter::evaluate_cast(const clang::CastExpr* cast) {
       HostValue value = evaluate(inner);
       const bool was_unknown = value.is(Kind::unknown);
       if (was_unknown && cast->getCastKind() == clang::CK_FloatingToIntegral) {
-        if (const auto square = square_of(inner))
-          return HostValue::of(root_of(*square, false, line_of(cast)));
+        if (const auto irrational = irrational_of(inner))
+          if (const auto whole = rounded(*irrational, Rounding::down, line_of(cast)))
+            return HostValue::of(*whole);
       }
       if (was_unknown && cast->getCastKind() == clang::CK_PointerToBoolean) return unknown_of(cast);
       if (was_unknown && cast->getCastKind() == clang::CK_IntegralToFloating)

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "analyzer/compile/host_launches.h"
+#include "analyzer/compile/host_roots.h"
 #include "analyzer/compile/host_symbols.h"
 #include "analyzer/compile/host_values.h"
 
@@ -111,12 +112,14 @@ class HostInterpreter {
   struct Carried;  // see host_loops.cc
   struct LoopReading;
 
+  // ---- host_roots.cc: of an expression that is one, times and divided by numbers; nothing for others
+  std::optional<Irrational> irrational_of(const clang::Expr* expression);
+  std::optional<Irrational> irrational_of_two(const clang::BinaryOperator* binary);
+  bool set_argument(Irrational& of, const clang::CallExpr* call);  // false: it is not known
+
   // ---- host_evaluate.cc
   HostValue evaluate(const clang::Expr* expression);
   HostValue evaluate_cast(const clang::CastExpr* cast);
-  // x of what is sqrt(x), or a whole number that is not negative times that, whose square times x it then is; nothing for other
-  // expressions.
-  std::optional<Expression> square_of(const clang::Expr* expression);
   HostValue evaluate_unary(const clang::UnaryOperator* unary);
   HostValue evaluate_binary(const clang::BinaryOperator* binary);
   HostValue evaluate_logical(const clang::BinaryOperator* binary);

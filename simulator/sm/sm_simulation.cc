@@ -39,18 +39,19 @@ constexpr std::int64_t kDrawnLines = 8;
 constexpr std::int64_t kPatience = 160;  // the same with iterations, and with what has no effect
 // Cycles that may be waited for in a queue until what is before it stops as well.
 constexpr double kQueue = 500;
-// L2 takes fewer sectors than it sends (`warptime measure --device`), and fewer yet of which less than half is written: those beside
-// another that the same store writes to, and those alone (data/hardware/h100_strided_stores.csv).
-constexpr double kWriteSectors = 1.9, kPartialWrite = 1.7, kLonePartialWrite = 2.2;
+// L2 takes fewer sectors than it sends (`warptime measure --device`), and fewer yet of which less than half is written: so much for each
+// sector, and for each line that the store has some of (data/hardware/h100_strided_stores.csv).
+constexpr double kWriteSectors = 1.9, kPartialWrite = 1.15, kPartialWriteOfLine = 0.97;
 // A store to part of a sector waits so many cycles for others of its warp, without those in which L1 is busy with loads or held up
 // by L2 (the same measurement, and data/development), and so many for those of other warps, more with each line that it has
 // (data/hardware/h100_shared_sectors.csv, and data/development); as long as no more lines wait.
 constexpr double kStoreWait = 40, kOthersMeet = 5, kOthersMeetOfLine = 2.9;
 constexpr std::int64_t kOpenLines = 28;
-// A warp's access follows another at once that is able so few cycles later. Where stores, or loads, are held up at L1's queue more
-// often in a row, those of other warps go first that came before them.
+// A warp's access follows another at once that is able so few cycles later. Where loads are held up at L1's queue more often in a row,
+// those of other warps go first that came before them; stores let others go first, of older blocks too (the order in which 64 warps of
+// an SM issue their stores, by their clocks; data/hardware/h200_store_orders.csv).
 constexpr double kAtOnce = 4;
-constexpr int kPatientStores = 6, kPatientLoads = 6;
+constexpr int kPatientStores = 2, kPatientLoads = 6;
 // Cycles that a request waits for those of other SMs, by the share of the bandwidth that is in use, u: u / (1 - u) times the first of
 // these at the memory and the last at L2; at the memory also u times the second where it writes as much as it reads. The use is
 // averaged over kUseSpan cycles (data/hardware/h100_loaded_latency.csv).
@@ -443,8 +444,16 @@ class SmRunner {
 
   bool spent() const { return steps_ >= most_steps_ || patience_ <= 0; }
 
-  // Warps that yield come after all others, in the order in which they could issue.
-  static constexpr std::uint64_t kYielding = std::uint64_t{1} << 62;
+  // The youngest first. Loads that yield come after all others, in the order in which they could issue, and stores that yield after
+  // these: of older blocks first, and of a block in that order.
+  static std::uint64_t priority_of(const Warp& warp) {
+    constexpr std::uint64_t by_age = std::uint64_t{1} << 62, of_block = std::uint64_t{1} << 40,
+                            blocks = std::uint64_t{1} << 20;
+    if (warp.stores && warp.held_up > kPatientStores)
+      return (blocks - static_cast<std::uint64_t>(warp.wave) % blocks) * of_block - warp.turn % of_block;
+    if (warp.loads_memory && warp.loads_held_up > kPatientLoads) return by_age - warp.turn;
+    return by_age + warp.age;
+  }
   static constexpr std::size_t kNoWarp = std::numeric_limits<std::size_t>::max();
 
   // The one that issues next, with now_ at that time.
@@ -471,10 +480,7 @@ class SmRunner {
         const Ready& ready = next->ready.top();
         Warp& warp = *warps_[ready.warp];
         if (!warp.goes_on) warp.turn = ++order_;
-        const bool yields = (warp.stores && warp.held_up > kPatientStores) ||
-                            (warp.loads_memory && warp.loads_held_up > kPatientLoads);
-        (warp.at_l1 ? next->accesses : next->able)
-            .push({yields ? kYielding - warp.turn : kYielding + warp.age, ready.time, ready.warp});
+        (warp.at_l1 ? next->accesses : next->able).push({priority_of(warp), ready.time, ready.warp});
       }
       std::priority_queue<Able>* from = &next->able;
       if (open <= earliest && !next->accesses.empty() &&
@@ -1422,7 +1428,8 @@ class SmRunner {
       run_.counts.local_store_sectors += count;
       run_.counts.local_store_hits += hits;
       // Written through; of several words that a warp's threads choose, sectors are written in part.
-      to_l2(looked_up, count * kWriteSectors * (access.scattered ? kPartialWrite : 1), l2_sector_cycles());
+      to_l2(looked_up, kWriteSectors * (access.scattered ? partial_writes(count) : count),
+            l2_sector_cycles());
       done = start;
       if (gone > 0) at_memory(looked_up, count * gone);
       run_.counts.local_written_sectors += count * gone;
@@ -1516,6 +1523,9 @@ class SmRunner {
     bool side_by_side;  // as its bytes lie
   };
 
+  // Of so many sectors of one line, of each of which less than half is written: in sectors that are written whole.
+  static double partial_writes(int sectors) { return kPartialWrite * sectors + kPartialWriteOfLine; }
+
   // A store to part of a sector waits for others that fill more of it, each time as long; L2 sees them as one.
   void store(const Warp& warp, const LineSectors& to, double time, const StoreKind& kind) {
     SectorCache::Line& line = l1_.find_or_add(to.line);
@@ -1532,12 +1542,12 @@ class SmRunner {
     meet(line, warp, time, kind.lines);
     int merged = 0;
     double turns = 0;
+    const double of_part = partial_writes(count) / count;
     for (unsigned rest = sectors; rest != 0; rest &= rest - 1) {
       const int sector = std::countr_zero(rest);
       const bool lone = (sectors >> (sector ^ 1) & 1) == 0;
       // Bytes from which on it takes no longer than a whole sector.
       const double enough = lone && kind.of_rows ? kSectorBytes : kSectorBytes / 2.0;
-      const double of_part = lone ? kLonePartialWrite : kPartialWrite;
       double& waiting = line.waiting[sector];
       const double before = std::exchange(waiting, waiting + kind.bytes);
       if (kind.fills || before == 0) {

@@ -207,6 +207,15 @@ TEST(HeaderParts, ASourceGetsWhatItsWordsCallFor) {
   EXPECT_EQ(needed_header_parts("f(x)", {"-include", "f.h"}), all);
 }
 
+TEST(HeaderParts, NamesOfOldTemplatesAreFreeWhereTheyAreNoTemplates) {
+  EXPECT_TRUE(may_be_reference("texture<float, 2> image;", "texture"));
+  EXPECT_TRUE(may_be_reference("#include \"images.cuh\"\nint textures, my_texture;", "texture"));
+  EXPECT_TRUE(may_be_reference("void surface(); surface <float> image;", "surface"));
+  EXPECT_FALSE(may_be_reference("__global__ void surface(float* a) {}\nvoid f() { surface<<<1, 1>>>(0); }",
+                                "surface"));
+  EXPECT_FALSE(may_be_reference("float texture = 1;", "texture"));
+}
+
 TEST(RunProcess, ReadsBothOutputsHoweverLong) {
   const Result<ProcessResult> result = run_process(
       {"/bin/sh", "-c", "head -c 300000 /dev/zero >&2; head -c 300000 /dev/zero; echo $X >&2; exit 7"},

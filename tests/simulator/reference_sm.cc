@@ -218,6 +218,7 @@ class ReferenceSm {
     bool at_l1 = false;                    // what comes next accesses L1 or shared memory
     bool stores = false;                   // it is a store
     bool loads_memory = false;             // it is a load of device memory
+    std::int64_t wave = 0;                 // blocks of its SM that started before its own
     int held_up = 0;                       // items in a row that L1's queue had no room for
     int loads_held_up = 0;                 // loads in a row
     std::pair<double, std::int64_t> turn;  // among those that yield
@@ -320,6 +321,7 @@ class ReferenceSm {
         left_places_.pop_back();
       }
       warp.unhindered = start;
+      warp.wave = block_turn_;
       warps_.push_back(std::move(warp));
       wait(warps_.size() - 1, start + static_cast<double>(w) * figures_.warp_start_cycles);
       warps_.back().turn = {warps_.back().since, warps_.back().waits};
@@ -333,14 +335,18 @@ class ReferenceSm {
     return warp.at_l1 ? std::max(time, l1_free_ - 32) : time;
   }
 
-  // Of warps that could issue: the youngest, or, where all have accesses that were held up often, the one that waits the
-  // longest. A load that follows at once, or a store behind a load, has the turn of what it follows.
+  // Of warps that could issue: the youngest, or, where all have accesses that were held up often, a load, and of these the one that
+  // waits the longest, or else a store, of the oldest block and of these the one that waits the longest. A load that follows at once,
+  // or a store behind a load, has the turn of what it follows.
   static bool goes_before(const Warp& younger, const Warp& older) {
-    const auto yields = [](const Warp& warp) {
-      return (warp.stores && warp.held_up > 6) || (warp.loads_memory && warp.loads_held_up > 6);
+    const auto patience = [](const Warp& warp) {
+      if (warp.stores && warp.held_up > 2) return 2;
+      return warp.loads_memory && warp.loads_held_up > 6 ? 1 : 0;
     };
-    if (!yields(younger)) return true;
-    return yields(older) && younger.turn < older.turn;
+    if (patience(younger) != patience(older)) return patience(younger) < patience(older);
+    if (patience(younger) == 0) return true;
+    if (patience(younger) == 2 && younger.wave != older.wave) return younger.wave < older.wave;
+    return younger.turn < older.turn;
   }
 
   // The partition that can issue first does; of several, those behind the one that issued last, in order.
@@ -839,7 +845,7 @@ class ReferenceSm {
       run_.counts.store_sectors += 1;
       run_.counts.store_hits += hit ? 1 : 0;
       double& waiting = line.waiting[static_cast<std::size_t>(sector)];
-      const double of_part = (sectors >> (sector ^ 1) & 1) != 0 ? 1.7 : 2.2;
+      const double of_part = 1.15 + 0.97 / __builtin_popcount(sectors);
       const double enough = rows && (sectors >> (sector ^ 1) & 1) == 0 ? 32 : 16;
       if (!whole && waiting > 0) {
         run_.counts.merged_sectors += 1;

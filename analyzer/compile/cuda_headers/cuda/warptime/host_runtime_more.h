@@ -184,24 +184,24 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph, c
                                 cudaGraphExecUpdateResult* result);
 template <class T> cudaChannelFormatDesc cudaCreateChannelDesc();
 template <class T, int Type, cudaTextureReadMode Mode>
-cudaError_t cudaBindTexture(size_t* offset, const texture<T, Type, Mode>& reference, const void* pointer, size_t bytes = 0xffffffffu);
+cudaError_t cudaBindTexture(size_t* offset, const __wt_reference_texture<T, Type, Mode>& reference, const void* pointer, size_t bytes = 0xffffffffu);
 template <class T, int Type, cudaTextureReadMode Mode>
-cudaError_t cudaBindTexture(size_t* offset, const texture<T, Type, Mode>& reference, const void* pointer,
+cudaError_t cudaBindTexture(size_t* offset, const __wt_reference_texture<T, Type, Mode>& reference, const void* pointer,
                             const cudaChannelFormatDesc& format, size_t bytes = 0xffffffffu);
 template <class T, int Type, cudaTextureReadMode Mode>
-cudaError_t cudaBindTexture2D(size_t* offset, const texture<T, Type, Mode>& reference, const void* pointer,
+cudaError_t cudaBindTexture2D(size_t* offset, const __wt_reference_texture<T, Type, Mode>& reference, const void* pointer,
                               const cudaChannelFormatDesc& format, size_t width, size_t height, size_t pitch);
 template <class T, int Type, cudaTextureReadMode Mode>
-cudaError_t cudaBindTexture2D(size_t* offset, const texture<T, Type, Mode>& reference, const void* pointer, size_t width,
+cudaError_t cudaBindTexture2D(size_t* offset, const __wt_reference_texture<T, Type, Mode>& reference, const void* pointer, size_t width,
                               size_t height, size_t pitch);
 template <class T, int Type, cudaTextureReadMode Mode>
-cudaError_t cudaBindTextureToArray(const texture<T, Type, Mode>& reference, cudaArray_const_t array);
+cudaError_t cudaBindTextureToArray(const __wt_reference_texture<T, Type, Mode>& reference, cudaArray_const_t array);
 template <class T, int Type, cudaTextureReadMode Mode>
-cudaError_t cudaBindTextureToArray(const texture<T, Type, Mode>& reference, cudaArray_const_t array,
+cudaError_t cudaBindTextureToArray(const __wt_reference_texture<T, Type, Mode>& reference, cudaArray_const_t array,
                                    const cudaChannelFormatDesc& format);
 template <class T, int Type, cudaTextureReadMode Mode>
-cudaError_t cudaUnbindTexture(const texture<T, Type, Mode>& reference);
-template <class T, int Type> cudaError_t cudaBindSurfaceToArray(const surface<T, Type>& reference, cudaArray_const_t array);
+cudaError_t cudaUnbindTexture(const __wt_reference_texture<T, Type, Mode>& reference);
+template <class T, int Type> cudaError_t cudaBindSurfaceToArray(const __wt_reference_surface<T, Type>& reference, cudaArray_const_t array);
 template <class T> cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, size_t bytes, size_t offset,
                                                          cudaMemcpyKind kind, cudaStream_t stream = 0);
 template <class... A, class... B>

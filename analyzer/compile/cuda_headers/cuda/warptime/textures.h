@@ -51,16 +51,25 @@ typedef unsigned long long cudaTextureObject_t;
 typedef unsigned long long cudaSurfaceObject_t;
 
 template <class T, int Type = cudaTextureType1D, cudaTextureReadMode Mode = cudaReadModeElementType>
-struct __attribute__((device_builtin_texture_type)) texture : public textureReference {
-  __attribute__((host)) texture(int normalized = 0, cudaTextureFilterMode filter = cudaFilterModePoint,
+struct __attribute__((device_builtin_texture_type)) __wt_reference_texture : public textureReference {
+  __attribute__((host)) __wt_reference_texture(int normalized = 0, cudaTextureFilterMode filter = cudaFilterModePoint,
                                 cudaTextureAddressMode address = cudaAddressModeClamp);
-  __attribute__((host)) texture(int normalized, cudaTextureFilterMode filter, cudaTextureAddressMode address,
+  __attribute__((host)) __wt_reference_texture(int normalized, cudaTextureFilterMode filter, cudaTextureAddressMode address,
                                 cudaChannelFormatDesc format);
 };
 template <class T, int Type = cudaSurfaceType1D>
-struct __attribute__((device_builtin_surface_type)) surface : public surfaceReference {
-  __attribute__((host)) surface();
+struct __attribute__((device_builtin_surface_type)) __wt_reference_surface : public surfaceReference {
+  __attribute__((host)) __wt_reference_surface();
 };
+// CUDA has no references since version 12, and their names are free.
+#ifndef __WARPTIME_NO_TEXTURE
+template <class T, int Type = cudaTextureType1D, cudaTextureReadMode Mode = cudaReadModeElementType>
+using texture = __wt_reference_texture<T, Type, Mode>;
+#endif
+#ifndef __WARPTIME_NO_SURFACE
+template <class T, int Type = cudaSurfaceType1D>
+using surface = __wt_reference_surface<T, Type>;
+#endif
 
 namespace __wt_texture {
 
@@ -203,7 +212,7 @@ template <class T> __WT_DEVICE T gather_2d(unsigned long long t, float x0, float
 // Each function for texture references, for objects, and for objects with the result in a variable.
 #define __WT_TEXTURE(name, read, declared, passed)                                                               \
   template <class T, int Type, cudaTextureReadMode Mode>                                                         \
-  __WT_DEVICE typename __wt_texture::result<T, Mode>::type name(texture<T, Type, Mode> t, __WT_LIST declared) {  \
+  __WT_DEVICE typename __wt_texture::result<T, Mode>::type name(__wt_reference_texture<T, Type, Mode> t, __WT_LIST declared) {  \
     return __wt_texture::read<typename __wt_texture::result<T, Mode>::type>(__wt_texture::handle_of(t), __WT_LIST passed); \
   }                                                                                                              \
   template <class T> __WT_DEVICE T name(cudaTextureObject_t t, __WT_LIST declared) {                             \
@@ -306,15 +315,15 @@ __WT_SURFACE(2d_layered, "a2d", __WT_PLACES3, (int x, int y, int layer), "r"(lay
                                                   cudaSurfaceBoundaryMode = cudaBoundaryModeTrap) {            \
     __wt_texture::store_##shape(s, v, __WT_LIST passed);                                                       \
   }                                                                                                            \
-  template <class T, class U, int Type> __WT_DEVICE void name##read(T* to, surface<U, Type> s, __WT_LIST declared, \
+  template <class T, class U, int Type> __WT_DEVICE void name##read(T* to, __wt_reference_surface<U, Type> s, __WT_LIST declared, \
                                                            cudaSurfaceBoundaryMode = cudaBoundaryModeTrap) {   \
     *to = __wt_texture::load_##shape<T>(__wt_texture::handle_of(s), __WT_LIST passed);                         \
   }                                                                                                            \
-  template <class T, class U, int Type> __WT_DEVICE T name##read(surface<U, Type> s, __WT_LIST declared,       \
+  template <class T, class U, int Type> __WT_DEVICE T name##read(__wt_reference_surface<U, Type> s, __WT_LIST declared,       \
                                                         cudaSurfaceBoundaryMode = cudaBoundaryModeTrap) {      \
     return __wt_texture::load_##shape<T>(__wt_texture::handle_of(s), __WT_LIST passed);                        \
   }                                                                                                            \
-  template <class T, class U, int Type> __WT_DEVICE void name##write(T v, surface<U, Type> s, __WT_LIST declared, \
+  template <class T, class U, int Type> __WT_DEVICE void name##write(T v, __wt_reference_surface<U, Type> s, __WT_LIST declared, \
                                                             cudaSurfaceBoundaryMode = cudaBoundaryModeTrap) {  \
     __wt_texture::store_##shape(__wt_texture::handle_of(s), v, __WT_LIST passed);                              \
   }
