@@ -123,6 +123,8 @@ std::optional<ExprId> high_of_64_bits(const Computed& c, ExprId x, std::int64_t 
   return std::nullopt;
 }
 
+ExprId wrapped(const Computed& c, ExprId a);
+
 ExprId product_of(const Computed& c, ExprId a, ExprId b) {
   auto& v = c.v;
   const bool high = c.has("hi");
@@ -135,6 +137,7 @@ ExprId product_of(const Computed& c, ExprId a, ExprId b) {
       else if (c.width == 16)
         *part = c.bits.low_bits(*part, c.width);
     }
+  if (high || c.has("wide")) a = wrapped(c, a), b = wrapped(c, b);
   if (!high) return v.multiply(a, b);
   if (v.is_constant(a)) std::swap(a, b);
   if (!v.is_constant(b)) return c.no_closed_form();
@@ -159,13 +162,13 @@ ExprId product_and_sum(const Computed& c) {
 }
 
 ExprId quotient(const Computed& c) {
-  const auto a = c.in(1), b = c.in(2);
+  const auto a = wrapped(c, c.in(1)), b = c.in(2);
   return c.is_signed() ? c.v.truncated_divide(a, b) : c.v.floor_divide(a, b);
 }
 
 ExprId remainder(const Computed& c) {
   const auto whole = quotient(c);
-  return c.v.subtract(c.in(1), c.v.multiply(c.in(2), whole));
+  return c.v.subtract(wrapped(c, c.in(1)), c.v.multiply(c.in(2), whole));
 }
 
 ExprId least(const Computed& c) {
@@ -220,10 +223,24 @@ std::optional<ExprId> few_bits_shifted_back(const Computed& c, ExprId a, std::in
   return c.is_signed() ? c.bits.sign_extend(before, bits) : c.bits.low_bits(before, bits);
 }
 
-// What comparisons and shifts to the right read of a number of which only the register's top bits are left, a
-// multiple of 2^16 or more: compilers compare bytes there. Of what a thread computes by itself.
+// Whether it is a product with a large odd number, as hashes and generators of pseudo-random numbers have them, which leaves the range
+// of 32 bits. Strides of arrays are even where they are as large.
+bool is_scrambled(const Computed& c, ExprId a) {
+  constexpr std::int64_t least = 1 << 20;
+  std::vector<Term> terms;
+  c.v.linear_terms(a, terms);
+  return std::any_of(terms.begin(), terms.end(), [&](const Term& term) {
+    return term.coefficient % 2 != 0 && (term.coefficient >= least || term.coefficient <= -least) &&
+           !c.v[term.atom].indirect;
+  });
+}
+
+// What comparisons, divisions and shifts to the right read of a number of 32 bits that is a hash, or of which only the register's top
+// bits are left, a multiple of 2^16 or more: compilers compare bytes there. Of what a thread computes by itself.
 ExprId wrapped(const Computed& c, ExprId a) {
   constexpr int least_power = 16, register_width = 32;
+  if (c.width == register_width && !c.v[a].indirect && is_scrambled(c, a))
+    return c.is_signed() ? c.bits.sign_extend(a, register_width) : c.bits.low_bits(a, register_width);
   if (c.width != register_width || c.v.is_constant(a) || !c.evaluator.is_of_thread(a)) return a;
   const auto power = std::countr_zero(c.bits.possible_bits(a));
   if (power < least_power || power >= register_width) return a;
@@ -350,6 +367,7 @@ ExprId conversion(const Computed& c) {
     return v.minimum(v.maximum(value, v.constant(low)), v.constant(high));
   }
   if (to_width < 32 && to_width < c.width) return c.bits.low_bits(value, to_width);
+  if (to_width > c.width) value = wrapped(c, value);
   // Compilers count in 16 bits where only the low bits matter: what is widened again has lost the rest.
   if (c.width < 32 && to_width > c.width) {
     if (!c.is_signed()) return c.bits.low_bits(value, c.width);

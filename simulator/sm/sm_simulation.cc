@@ -131,9 +131,6 @@ constexpr std::int64_t kConstantLineBytes = 64;  // of that cache (Jia et al. 20
 // waits for others one after the other, and longer where more warps than lines take them from each other
 // (data/hardware/h100_constant_indices.csv).
 constexpr std::size_t kIndexedConstantLines = 5;
-// How many constants the threads of a warp typically choose between where data choose. (The profiles of data/development:
-// 1 to 31 different ones in a request, 8 as the geometric mean of the kernels.)
-constexpr std::int64_t kTypicalConstants = 8;
 constexpr double kIndexedConstantCycles = 50, kPartitionConstantLines = 4, kSharedConstantLines = 8,
                  kLostConstantCycles = 260;
 constexpr std::int64_t kUniformConstantBytes = 8;
@@ -1175,9 +1172,8 @@ class SmRunner {
     if (warp.trace.chip_addresses(step, index, addresses)) return true;
     if (!access.scattered) return false;
     RandomNumbers random(warp.random);
-    const std::int64_t all = std::max<std::int64_t>(*access.scattered / access.bytes, 1);
-    const auto elements = static_cast<std::uint64_t>(
-        access.space == ChipAccess::Space::constant ? std::min(all, kTypicalConstants) : all);
+    const auto elements =
+        static_cast<std::uint64_t>(std::max<std::int64_t>(*access.scattered / access.bytes, 1));
     for (std::int64_t& address : addresses)
       address = static_cast<std::int64_t>(random.next() % elements) * access.bytes;
     return true;

@@ -1,6 +1,7 @@
 // From .cu to kernel programs, with both compilers, rolled and unrolled: what loops, branches and accesses
 // become.
 #include <algorithm>
+#include <bit>
 #include <functional>
 
 #include "simulator/program/walk.h"
@@ -83,6 +84,36 @@ TEST(Pipeline, ALoopOverTheGridCountsTheBusiestThread) {
       EXPECT_EQ(count(periods, PeriodKind::load), iterations) << n;
     }
     EXPECT_FALSE(program.assumptions.empty());
+  }
+}
+
+// A product with a large odd number leaves 32 bits: what compares, shifts or divides it reads what is left.
+TEST(Pipeline, HashesAreCutTo32BitsWhereTheyAreRead) {
+  const auto iterations_of = [](const std::string& loop, std::int64_t thread) {
+    const auto analysis = analyze_text(
+        "__global__ void k(float* a, int n) {"
+        "const int i = blockIdx.x * blockDim.x + threadIdx.x;" +
+            loop + "a[i] = a[i] * n + 1; }",
+        {});
+    if (!analysis) return std::int64_t{-1};
+    std::vector<Expression> counts;
+    for_each_item(program_of(*analysis, "k").program, [&](const Item& item) {
+      if (const auto* repeat = std::get_if<Repeat>(&item.what); repeat != nullptr && repeat->per_thread)
+        counts.push_back(*repeat->per_thread);
+    });
+    const Bindings values{{"blockIdx.x", 3}, {"blockDim.x", 256}, {"threadIdx.x", thread}, {"n", 5}};
+    std::int64_t most = -1;
+    for (const Expression& one : counts)
+      if (const auto count = evaluate_count(one, values)) most = std::max(most, *count);
+    return most;
+  };
+  for (const std::int64_t thread : {1, 77, 200}) {
+    const auto hash = static_cast<std::uint32_t>((3 * 256 + thread) * 2654435761u);
+    EXPECT_EQ(iterations_of("for (unsigned e = i * 2654435761u >> 4; e > 0; e >>= 1)", thread),
+              std::bit_width(hash >> 4));
+    EXPECT_EQ(
+        iterations_of("\n#pragma unroll 1\nfor (unsigned j = 0; j < i * 2654435761u >> 23; ++j)", thread),
+        hash >> 23);
   }
 }
 
