@@ -1,6 +1,7 @@
 #include "analyzer/periods/on_chip.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <set>
 #include <vector>
@@ -119,7 +120,24 @@ std::int64_t OnChip::bytes_chosen_from(const ptx::Variable& variable) {
   return std::max<std::int64_t>(1, static_cast<std::int64_t>(place_behind(0, variable).end));
 }
 
+// ptxas lays the constants of a module out in their order.
+std::int64_t OnChip::constant_align(const ptx::Variable& variable) const {
+  std::uint64_t end = 0;
+  for (const ptx::Variable& one : flow_.code.module().variables) {
+    if (one.space != StateSpace::constant) continue;
+    const auto place = place_behind(end, one);
+    if (&one == &variable) return std::int64_t{1} << std::min(std::countr_zero(place.begin), 3);
+    end = place.end;
+  }
+  return 1;
+}
+
 namespace {
+
+constexpr std::int64_t kWordBytes = 4;
+// How many constants the threads of a warp typically choose between where data choose, letters or kinds, say. (The profiles of
+// data/development: 1 to 31 different ones in a request, 8 as the geometric mean of the kernels.)
+constexpr std::int64_t kTypicalConstants = 8;
 
 // The bytes between places that what is loaded may choose from: what its coefficients have in common.
 std::int64_t distance_that_data_choose(analysis::Evaluator& evaluator, ExprId address) {
@@ -193,6 +211,8 @@ std::vector<ChipAccess> OnChip::accesses_of(std::uint32_t i, std::uint32_t loop,
   if (space == StateSpace::constant && access.address) {
     if (!constants_) constants_.emplace(flow_.code);
     access.own_bytes = constants_->own_bytes(i);
+    // ptxas joins no loads of 8 bytes or more.
+    if (only != nullptr && access.bytes == kWordBytes) access.align = constant_align(*only);
   }
   constexpr auto by_thread = analysis::on_data | analysis::on_thread;
   if (!access.address && only != nullptr && (evaluator.dependence(address) & by_thread) == by_thread) {
@@ -200,7 +220,10 @@ std::vector<ChipAccess> OnChip::accesses_of(std::uint32_t i, std::uint32_t loop,
     const std::int64_t apart = std::max(distance_that_data_choose(evaluator, address), access.bytes);
     const std::int64_t bytes =
         std::min(bytes_chosen_from(*only), bytes_that_data_span(evaluator, address, apart));
-    access.scattered = std::max<std::int64_t>(bytes / apart, 1) * access.bytes;
+    std::int64_t elements = std::max<std::int64_t>(bytes / apart, 1);
+    if (space == StateSpace::constant && !evaluator.is_scrambled(address))
+      elements = std::min(elements, kTypicalConstants);
+    access.scattered = elements * access.bytes;
   }
   return {access};
 }

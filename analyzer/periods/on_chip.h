@@ -38,6 +38,7 @@ class OnChip {
   static std::int64_t bytes_chosen_from(const ptx::Variable& variable);
   std::optional<std::int64_t> begin_of(const ptx::Variable* variable, ptx::StateSpace space);
   void lay_out();
+  std::int64_t constant_align(const ptx::Variable& variable) const;  // up to 8
 
   analysis::KernelFlow& flow_;
   Conditions& conditions_;

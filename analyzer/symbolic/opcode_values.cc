@@ -225,7 +225,7 @@ std::optional<ExprId> few_bits_shifted_back(const Computed& c, ExprId a, std::in
 
 // Whether it is a product with a large odd number, as hashes and generators of pseudo-random numbers have them, which leaves the range
 // of 32 bits. Strides of arrays are even where they are as large.
-bool is_scrambled(const Computed& c, ExprId a) {
+bool is_hash(const Computed& c, ExprId a) {
   constexpr std::int64_t least = 1 << 20;
   std::vector<Term> terms;
   c.v.linear_terms(a, terms);
@@ -239,7 +239,7 @@ bool is_scrambled(const Computed& c, ExprId a) {
 // bits are left, a multiple of 2^16 or more: compilers compare bytes there. Of what a thread computes by itself.
 ExprId wrapped(const Computed& c, ExprId a) {
   constexpr int least_power = 16, register_width = 32;
-  if (c.width == register_width && !c.v[a].indirect && is_scrambled(c, a))
+  if (c.width == register_width && !c.v[a].indirect && is_hash(c, a))
     return c.is_signed() ? c.bits.sign_extend(a, register_width) : c.bits.low_bits(a, register_width);
   if (c.width != register_width || c.v.is_constant(a) || !c.evaluator.is_of_thread(a)) return a;
   const auto power = std::countr_zero(c.bits.possible_bits(a));

@@ -31,6 +31,8 @@ struct ChipAccess {
   // Of a constant: of its bytes, those that ptxas loads with an index in a register of each thread (LDC), also where all
   // threads have the same, since what uses them has no place for a uniform register.
   std::int64_t own_bytes = 0;
+  // Of a constant: the array begins at a multiple of so many bytes. ptxas joins two loads of 4 bytes side by side where it is 8.
+  std::int64_t align = 8;
   // Of a constant, where the machine code keeps its index: in the instruction; in a register that all threads of a warp share
   // (ULDC); in one of each thread (LDC). Only programs that schedule_loads() has changed say so. Not in the file.
   enum class Index : std::uint8_t { none, shared, own } index = Index::none;

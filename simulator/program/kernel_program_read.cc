@@ -364,7 +364,8 @@ class ProgramReader {
 
   ChipAccess read_chip_access(const Node& node) {
     ChipAccess access;
-    Fields fields(reader_, node, {"load", "store", "atomic", "bytes", "address", "scattered", "own_bytes"},
+    Fields fields(reader_, node,
+                  {"load", "store", "atomic", "bytes", "address", "scattered", "own_bytes", "align"},
                   "an access on the chip");
     const Node* space = nullptr;
     for (std::size_t kind = 0; kind < kChipAccessKinds.size(); ++kind) {
@@ -391,6 +392,8 @@ class ProgramReader {
       access.scattered = read_in_range(*scattered, "scattered", 1, std::numeric_limits<std::int64_t>::max());
     if (const Node* own = fields.find("own_bytes"))
       access.own_bytes = read_in_range(*own, "own_bytes", 1, access.bytes).value_or(0);
+    if (const Node* align = fields.find("align"))
+      access.align = read_in_range(*align, "align", 1, 8).value_or(8);
     return access;
   }
 

@@ -271,6 +271,7 @@ class YamlWriter {
       if (access.address) put(", address: ", Formula{*access.address});
       if (access.scattered) put(", scattered: ", *access.scattered);
       if (access.own_bytes != 0) put(", own_bytes: ", access.own_bytes);
+      if (access.align < 8) put(", align: ", access.align);
       put('}');
       separator = ", ";
     }
@@ -379,6 +380,7 @@ void add_detail(const ItemDetail& detail, Json& json) {
     if (access.address) one["address"] = to_json_value(*access.address);
     if (access.scattered) one["scattered"] = *access.scattered;
     if (access.own_bytes != 0) one["own_bytes"] = access.own_bytes;
+    if (access.align < 8) one["align"] = access.align;
     json["on_chip"].push_back(std::move(one));
   }
   if (detail.shuffles != 0) json["shuffles"] = detail.shuffles;

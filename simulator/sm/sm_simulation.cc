@@ -1223,7 +1223,7 @@ class SmRunner {
     WarpConstants& last = warp.constants;
     bool second = access.bytes == word && access.address && last.first_half && last.item == now_ &&
                   last.threads == threads;
-    bool aligned = access.bytes == word && access.address;
+    bool aligned = access.bytes == word && access.address && access.align >= 2 * word;
     for (unsigned rest = threads; rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
       second = second && addresses[lane] == last.addresses[lane] + word;

@@ -347,6 +347,32 @@ TEST(Random, AreElementsThatHashesChoose) {
   EXPECT_EQ(random("out[threadIdx.x] = table[threadIdx.x];"), 0);
 }
 
+// ptxas lays out the constants of a module in their order, and joins loads where it knows that they begin at multiples of 8 bytes.
+TEST(OnChip, ConstantsKnowHowTheirArrayBeginsAndWhatChoosesOfIt) {
+  const auto constants = [](const std::string& index) {
+    const KernelProgram program = detailed(
+        "__constant__ float first[16], second[17], third[256];"
+        "__global__ void k(const unsigned* in, float* out, int n) {"
+        "out[threadIdx.x] = " +
+            index + "; }",
+        "k");
+    std::vector<std::pair<std::int64_t, std::int64_t>> found;  // align, scattered
+    for_each_item(program.program, [&](const Item& item) {
+      if (!item.detail) return;
+      for (const ChipAccess& access : item.detail->on_chip)
+        if (access.space == ChipAccess::Space::constant)
+          found.emplace_back(access.align, access.scattered.value_or(0));
+    });
+    return found;
+  };
+  using Found = std::vector<std::pair<std::int64_t, std::int64_t>>;
+  EXPECT_EQ(constants("first[threadIdx.x % 8]"), (Found{{8, 0}}));
+  EXPECT_EQ(constants("second[threadIdx.x % 8]"), (Found{{8, 0}}));
+  EXPECT_EQ(constants("third[threadIdx.x % 8]"), (Found{{4, 0}}));
+  EXPECT_EQ(constants("third[in[threadIdx.x] & 255]"), (Found{{8, 8 * 4}}));
+  EXPECT_EQ(constants("third[in[threadIdx.x] * 2654435761u >> 24]"), (Found{{8, 256 * 4}}));
+}
+
 TEST(OnChip, IsNotWrittenWithoutMachineInstructions) {
   const auto analysis = analyze_text(R"(__global__ void k(float* out) {
   __shared__ float part[32];
