@@ -86,7 +86,8 @@ void BlockItems::append_block(std::uint32_t b, std::uint32_t loop, const Facts& 
   std::vector<std::uint32_t> made_of;
   std::vector<ChipAccess> on_chip;
   bool barrier = false, floating = false;
-  std::int64_t shuffles = 0;
+  std::int64_t shuffles = 0, matches = 0;
+  ExprId named = exprs_.constant(0);  // the threads that the last shuffle named by a register
   std::shared_ptr<InstructionClasses> classes;
   const auto end_run = [&] {
     if (run == 0) return;
@@ -94,6 +95,7 @@ void BlockItems::append_block(std::uint32_t b, std::uint32_t loop, const Facts& 
     if (detail) {
       detail->floating = std::exchange(floating, false);
       detail->shuffles = std::exchange(shuffles, 0);
+      detail->matches = std::exchange(matches, 0);
     }
     add_instructions(items, run, lines, ptx, std::move(detail), std::exchange(classes, nullptr));
     lines = ptx = {};
@@ -136,6 +138,7 @@ void BlockItems::append_block(std::uint32_t b, std::uint32_t loop, const Facts& 
       floating = floating || is_floating_atomic(i);
       out_.roles[i].shuffle = is_shuffle(function_.instructions[i].opcode);
       shuffles += out_.roles[i].shuffle ? 1 : 0;
+      matches += out_.roles[i].matches = matches_of(i, named);
       barrier = waits_for_block(function_.instructions[i].opcode);
       if (barrier) end_run();
     }
@@ -146,6 +149,24 @@ void BlockItems::append_block(std::uint32_t b, std::uint32_t loop, const Facts& 
   }
   end_run();
   if (!made_of.empty() && !items.empty()) extend_detail(items.back(), detail_of(std::move(made_of)));
+}
+
+// Of a match.any, as many values as data typically choose from; of the first shuffle of some threads that a register names, what ptxas
+// finds out with one: which of the warp's threads come together, and whether all of these are there
+// (data/hardware/h200_match_costs.csv, in which a group of threads adds as much as 2.75 values, and all together 4). `named`: the mask
+// of the shuffle before it.
+std::int64_t BlockItems::matches_of(std::uint32_t i, ExprId& named) {
+  constexpr std::int64_t typical = 8, lanes = 32, most_c = 0x1f;
+  constexpr double of_shuffle = 4, of_group = 2.75;
+  const auto& one = function_.instructions[i];
+  if (ptx::first_word(one.opcode) == "match") return ptx::has_part(one.opcode, "any") ? typical : 0;
+  constexpr std::uint32_t width_at = 3, mask_at = 4;
+  if (!is_shuffle(one.opcode) || one.operand_count <= mask_at) return 0;
+  const ExprId mask = flow_.evaluator.operand(i, mask_at), width = flow_.evaluator.operand(i, width_at);
+  if (exprs_.is_constant(mask) || mask == std::exchange(named, mask)) return 0;
+  const std::int64_t others = exprs_.is_constant(width) ? exprs_[width].number >> 8 & most_c : 0;
+  const std::int64_t groups = lanes / (lanes - others);
+  return static_cast<std::int64_t>(of_shuffle + of_group * static_cast<double>(groups));
 }
 
 void BlockItems::add_class(std::uint32_t i, std::shared_ptr<InstructionClasses>& classes) const {

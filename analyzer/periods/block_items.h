@@ -56,6 +56,7 @@ class BlockItems {
   void add_class(std::uint32_t i, std::shared_ptr<InstructionClasses>& classes) const;
   bool computed_address(std::uint32_t i);
   bool scrambled_address(std::uint32_t i);
+  std::int64_t matches_of(std::uint32_t i, analysis::ExprId& named);
   // Where data choose a row that the access goes to.
   std::optional<RowOfData> row_of(std::uint32_t i, std::uint32_t loop, const analysis::Facts& facts);
   bool is_floating_atomic(std::uint32_t i) const;

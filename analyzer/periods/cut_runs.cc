@@ -30,6 +30,7 @@ Items cut(const Item& run, const std::vector<std::size_t>& cuts, const std::vect
       part.lines.add(notes.source_lines(i));
       part.ptx.add(notes.ptx_lines(i));
       detail.shuffles += roles[i].shuffle ? 1 : 0;
+      detail.matches += roles[i].matches;
       if (roles[i].on_chip && accesses < whole.on_chip.size()) {
         detail.floating = detail.floating || whole.floating;
         detail.on_chip.push_back(whole.on_chip[accesses++]);

@@ -84,6 +84,7 @@ void extend_detail(Item& item, const std::shared_ptr<const ItemDetail>& more) {
   joined->on_chip.insert(joined->on_chip.end(), more->on_chip.begin(), more->on_chip.end());
   joined->barrier = joined->barrier || more->barrier;
   joined->shuffles += more->shuffles;
+  joined->matches += more->matches;
   joined->floating = joined->floating || more->floating;
   joined->chain.reset();
   item.detail = std::move(joined);

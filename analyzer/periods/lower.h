@@ -24,6 +24,7 @@ struct InstructionRole {
   std::uint32_t operand = analysis::none;
   bool on_chip = false;                                    // its item has a ChipAccess for it
   bool shuffle = false;                                    // its item counts it in ItemDetail::shuffles
+  std::int64_t matches = 0;                                // what it adds to ItemDetail::matches
   std::optional<InstructionClass> instruction_class = {};  // if LowerOptions::classes asks for it
 };
 

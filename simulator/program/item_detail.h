@@ -65,6 +65,9 @@ struct ItemDetail {
   std::vector<ChipAccess> on_chip;  // in order
   bool barrier = false;             // the item ends at a barrier of the block
   std::int64_t shuffles = 0;        // its instructions that give words to other threads of the warp (shfl)
+  // Different values of a warp's threads that its match.any go through, and those that ptxas adds where a shuffle names the threads
+  // of a part of the warp by a register.
+  std::int64_t matches = 0;
   // Of an access without an address: nothing that is loaded decides it (it is computed in floating point, say), so that
   // threads side by side are taken to access what lies side by side.
   bool near = false;
@@ -84,8 +87,8 @@ struct ItemDetail {
   // Of a memory access: what a profile says of it (profiled_program.h). Not in the file.
   std::shared_ptr<const AccessProfile> profile = {};
   bool empty() const {
-    return needs.empty() && rises == 0 && !chain && on_chip.empty() && !barrier && shuffles == 0 && !near &&
-           !random && !row && !floating && !splits && !read_only;
+    return needs.empty() && rises == 0 && !chain && on_chip.empty() && !barrier && shuffles == 0 &&
+           matches == 0 && !near && !random && !row && !floating && !splits && !read_only;
   }
   friend bool operator==(const ItemDetail&, const ItemDetail&) = default;
 };

@@ -254,7 +254,7 @@ class ProgramReader {
     std::vector<std::string> known = {kind,      "lines",     "ptx",      "threads", "predicated",
                                       "shares",  "machine",   "needs",    "rises",   "chain",
                                       "on_chip", "barrier",   "near",     "random",  "floating",
-                                      "splits",  "read_only", "shuffles", "row"};
+                                      "splits",  "read_only", "shuffles", "matches", "row"};
     if (kind == "repeat") known.insert(known.end(), {"counter", "per_thread", "unrolled", "body"});
     if (kind == "when") known.insert(known.end(), {"then_threads", "then", "else"});
     if (kind == "instructions") known.emplace_back("classes");
@@ -333,6 +333,8 @@ class ProgramReader {
     if (const Node* row = fields.find("row")) detail.row = read_row(*row);
     if (const Node* shuffles = fields.find("shuffles"))
       detail.shuffles = read_count(*shuffles, "`shuffles`").value_or(0);
+    if (const Node* matches = fields.find("matches"))
+      detail.matches = read_count(*matches, "`matches`").value_or(0);
     for (const auto& [name, value] :
          {std::pair{"barrier", &detail.barrier}, std::pair{"near", &detail.near},
           std::pair{"random", &detail.random}, std::pair{"floating", &detail.floating},

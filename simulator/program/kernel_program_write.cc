@@ -226,6 +226,7 @@ class YamlWriter {
     if (detail.chain) begin("chain"), put(*detail.chain), end();
     if (!detail.on_chip.empty()) begin("on_chip"), on_chip(detail.on_chip), end();
     if (detail.shuffles != 0) begin("shuffles"), put(detail.shuffles), end();
+    if (detail.matches != 0) begin("matches"), put(detail.matches), end();
     if (detail.barrier) begin("barrier"), put("true"), end();
     if (detail.near) begin("near"), put("true"), end();
     if (detail.random) begin("random"), put("true"), end();
@@ -384,6 +385,7 @@ void add_detail(const ItemDetail& detail, Json& json) {
     json["on_chip"].push_back(std::move(one));
   }
   if (detail.shuffles != 0) json["shuffles"] = detail.shuffles;
+  if (detail.matches != 0) json["matches"] = detail.matches;
   if (detail.barrier) json["barrier"] = true;
   if (detail.near) json["near"] = true;
   if (detail.row) {

@@ -761,6 +761,8 @@ class SmRunner {
       l1_backlog_.serve(cycles);
       done.later({l1_free_, SmWait::on_chip});
     }
+    if (detail != nullptr && detail->matches > 0 && !step.skipped)
+      done.later({divergent_constants(static_cast<double>(detail->matches), 0, start), SmWait::on_chip});
     warp.unhindered += done.time - start;
     done.later({l1_free_ - kQueue, l1_backlog_.because()});
     ends(done);
@@ -1208,12 +1210,17 @@ class SmRunner {
     if (!access.ways && is_second_half(warp, step.threads, access, addresses)) return warp.constants.there;
     if (access.scattered)
       missed = different * std::max(0.0, 1 - kConstantBytes / static_cast<double>(*access.scattered));
+    return warp.constants.there = divergent_constants(different, missed, start);
+  }
+
+  // So many different constants for the threads of a warp, of which some are not in the cache; returns when the last is there. The
+  // unit for divergent addresses compares the values of match.any, too, at the same pace (data/hardware/h200_match_costs.csv).
+  double divergent_constants(double different, double missed, double start) {
     const double served = std::max(start, constant_free_);
     constant_free_ = served + different * figures_.constant_way_cycles + missed * kConstantMissCycles;
-    warp.constants.there = std::max(constant_free_, served + figures_.constant_latency +
-                                                        (different - 1) * figures_.constant_way_latency +
-                                                        missed * kConstantMissLatency);
-    return warp.constants.there;
+    return std::max(constant_free_, served + figures_.constant_latency +
+                                        (different - 1) * figures_.constant_way_latency +
+                                        missed * kConstantMissLatency);
   }
 
   // ptxas makes one load of 8 bytes of two constants side by side that an item asks for one after the other.

@@ -347,6 +347,27 @@ TEST(Random, AreElementsThatHashesChoose) {
   EXPECT_EQ(random("out[threadIdx.x] = table[threadIdx.x];"), 0);
 }
 
+// What ptxas puts before the first shuffle of a part of a warp: once for each mask that a register has.
+TEST(OnChip, ShufflesOfPartsOfAWarpMatch) {
+  const auto matches = [](const std::string& body) {
+    const KernelProgram program = detailed(
+        "__global__ void k(const float* in, float* out, unsigned mask) {"
+        "float x = in[threadIdx.x];" +
+            body + "out[threadIdx.x] = x; }",
+        "k");
+    std::int64_t all = 0;
+    for_each_item(program.program, [&](const Item& item) { all += item.detail ? item.detail->matches : 0; });
+    return all;
+  };
+  EXPECT_EQ(matches("for (int d = 16; d > 0; d /= 2) x += __shfl_down_sync(0xffffffffu, x, d);"), 0);
+  EXPECT_EQ(matches("x += __shfl_down_sync(0xffu, x, 4);"), 0);
+  EXPECT_EQ(matches("for (int d = 16; d > 0; d /= 2) x += __shfl_down_sync(mask, x, d);"), 6);
+  EXPECT_EQ(matches("x += __shfl_down_sync(255u << (threadIdx.x & 24), x, 4, 8);"
+                    "x += __shfl_down_sync(255u << (threadIdx.x & 24), x, 2, 8);"),
+            15);
+  EXPECT_EQ(matches("x += __match_any_sync(0xffffffffu, __float_as_uint(x));"), 8);
+}
+
 // ptxas lays out the constants of a module in their order, and joins loads where it knows that they begin at multiples of 8 bytes.
 TEST(OnChip, ConstantsKnowHowTheirArrayBeginsAndWhatChoosesOfIt) {
   const auto constants = [](const std::string& index) {

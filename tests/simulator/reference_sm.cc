@@ -479,6 +479,12 @@ class ReferenceSm {
     if (detail != nullptr && detail->shuffles != 0 && !skipped)
       done = std::max(done, l1_free_ = std::max(start, l1_free_) +
                                        figures_.request_cycles * static_cast<double>(detail->shuffles));
+    if (detail != nullptr && detail->matches != 0 && !skipped) {
+      const double turn = std::max(start, constant_free_), values = static_cast<double>(detail->matches);
+      constant_free_ = turn + values * figures_.constant_way_cycles;
+      done = std::max({done, constant_free_,
+                       turn + figures_.constant_latency + (values - 1) * figures_.constant_way_latency});
+    }
     warps_[index].unhindered += done - start;
     done = std::max(done, l1_free_ - kLongestQueue);
     end_ = std::max(end_, done);

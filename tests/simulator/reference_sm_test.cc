@@ -133,6 +133,7 @@ class RandomSmProgram {
     }
     made->floating = calculates && one_in(2);
     if (calculates && one_in(4)) made->shuffles = below(9);
+    if (calculates && one_in(6)) made->matches = below(9);
     made->barrier = calculates && all_threads && one_in(5);
     return made;
   }

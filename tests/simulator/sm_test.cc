@@ -483,6 +483,19 @@ TEST(SmSimulation, ShufflesTakeACycleEach) {
   EXPECT_NEAR(cycles(", shuffles: 20") - cycles(""), 64 * 32 * (20 - 5), 64 * 32);
 }
 
+// data/hardware/h200_match_costs.csv: two cycles of the SM for each different value of a warp.
+TEST(SmSimulation, MatchesTakeTwoCyclesForEachValue) {
+  const auto cycles = [](const std::string& matches) {
+    return levels_of(
+               {"[{repeat: 64, counter: i, body: [{instructions: 1, machine: {adu: 1}" + matches + "}]}]",
+                {{132, 1, 1}, {1024, 1, 1}}},
+               CacheState::warm)
+        .cycles;
+  };
+  EXPECT_NEAR(cycles(", matches: 8") / 64, 511, 15);
+  EXPECT_NEAR(cycles(", matches: 32") / 64, 2044, 40);
+}
+
 // Each time that a loop is reached, what is before it is executed; it counts no instruction of PTX.
 TEST(SmSimulation, ExecutesWhatIsBeforeALoop) {
   const auto levels = [](const std::string& before, int warps) {
