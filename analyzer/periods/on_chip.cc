@@ -121,15 +121,18 @@ std::int64_t OnChip::bytes_chosen_from(const ptx::Variable& variable) {
 }
 
 // ptxas lays the constants of a module out in their order.
-std::int64_t OnChip::constant_align(const ptx::Variable& variable) const {
-  std::uint64_t end = 0;
-  for (const ptx::Variable& one : flow_.code.module().variables) {
-    if (one.space != StateSpace::constant) continue;
-    const auto place = place_behind(end, one);
-    if (&one == &variable) return std::int64_t{1} << std::min(std::countr_zero(place.begin), 3);
-    end = place.end;
+std::int64_t OnChip::constant_align(const ptx::Variable& variable) {
+  if (constant_aligns_.empty()) {
+    std::uint64_t end = 0;
+    for (const ptx::Variable& one : flow_.code.module().variables) {
+      if (one.space != StateSpace::constant) continue;
+      const auto place = place_behind(end, one);
+      constant_aligns_[&one] = std::int64_t{1} << std::min(std::countr_zero(place.begin), 3);
+      end = place.end;
+    }
   }
-  return 1;
+  const auto found = constant_aligns_.find(&variable);
+  return found == constant_aligns_.end() ? 1 : found->second;
 }
 
 namespace {

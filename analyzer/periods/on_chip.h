@@ -38,12 +38,13 @@ class OnChip {
   static std::int64_t bytes_chosen_from(const ptx::Variable& variable);
   std::optional<std::int64_t> begin_of(const ptx::Variable* variable, ptx::StateSpace space);
   void lay_out();
-  std::int64_t constant_align(const ptx::Variable& variable) const;  // up to 8
+  std::int64_t constant_align(const ptx::Variable& variable);  // up to 8
 
   analysis::KernelFlow& flow_;
   Conditions& conditions_;
   bool laid_out_ = false;
   std::unordered_map<const ptx::Variable*, std::int64_t> begins_;  // of shared and local variables
+  std::unordered_map<const ptx::Variable*, std::int64_t> constant_aligns_;
   std::optional<ConstantRegisters> constants_;
 };
 
