@@ -7,7 +7,8 @@
 //   --kernel NAME   the kernel's PTX with the estimate, the truth, and the machine instructions of each line
 //   --cycles        each chain of blocks that is one to ptxas: machine instructions and cycles of a warp on its own, estimated
 //                   and true
-//   --loops         each loop: what it looks like, and in which pieces ptxas executes it
+//   --loops         each innermost loop: what it looks like, how many copies of the source's body it has, and in which pieces
+//                   ptxas executes it (`whole`: as copies alone)
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,6 +26,7 @@
 #include "analyzer/compile/targets.h"
 #include "analyzer/machine/cost_table.h"
 #include "analyzer/machine/kernel_work.h"
+#include "analyzer/machine/source_loops.h"
 #include "analyzer/ptx/opcodes.h"
 
 namespace warptime::machine {
@@ -126,7 +128,8 @@ void list(const ptx::Module& module, const Subject& of) {
                of.truth.loops[l].entry.total());
     for (const UnrolledPiece& piece : of.made.loops[l].pieces)
       fmt::print(" {}+{:.1f}", piece.iterations, piece.machine.total());
-    fmt::print(", truly");
+    fmt::print(", of the source {}", copies_of_source(of.code, of.cfg, l, 0));
+    fmt::print(", truly{}", of.truth.loops[l].whole ? " whole" : "");
     for (const UnrolledPiece& piece : of.truth.loops[l].pieces)
       fmt::print(" {}+{:.1f}", piece.iterations, piece.machine.total());
     fmt::print("\n");
@@ -151,7 +154,8 @@ void list_loops(const std::string& file, const Subject& of) {
                of.function.name, of.code.function().instructions[of.cfg.blocks[loop.header].first].line, size,
                machine, loop.blocks.size(), loop.exits.size(), suffix_of(kinds[l]));
     for (const UnrolledPiece& piece : of.made.loops[l].pieces) fmt::print(" {}", piece.iterations);
-    fmt::print(", truly");
+    fmt::print(", of the source {}", copies_of_source(of.code, of.cfg, l, 0));
+    fmt::print(", truly{}", of.truth.loops[l].whole ? " whole" : "");
     for (const UnrolledPiece& piece : of.truth.loops[l].pieces) fmt::print(" {}", piece.iterations);
     fmt::print("\n");
   }

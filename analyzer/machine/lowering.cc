@@ -36,7 +36,8 @@ using Kind = ptx::Operand::Kind;
 constexpr double kMostPredicated = 8;  // machine instructions that ptxas predicates, not branches over
 constexpr std::int64_t kLongestOffset = 1 << 23;                         // bytes: of an access
 constexpr int kUnrolledTimes = 4;                                        // iterations
-constexpr std::int64_t kMostUnrolledWhole = 3000;                        // instructions
+constexpr double kMostUnrolledWhole = 3000;                              // instructions, …
+constexpr double kMostWithBranches = 900, kMostTimesWithBranches = 32;   // … of bodies that branch
 constexpr double kMostUnrolledWork = 43, kMostUnrolledWithBarrier = 58;  // machine instructions
 constexpr double kMostUnrolledWithoutLoads = 22;
 // ptxas leaves no loop of a constant number of iterations whose copies have at most so many machine instructions, times the
@@ -370,6 +371,11 @@ class Lowering {
     if (space != ptx::StateSpace::global && space != ptx::StateSpace::generic &&
         space != ptx::StateSpace::shared)
       return no_index;
+    return base_register(i);
+  }
+
+  // Of the address that an access names, in whatever state space.
+  std::uint32_t base_register(std::uint32_t i) const {
     for (std::uint32_t o = 0; o < function_.instructions[i].operand_count; ++o) {
       const Operand& address = operand(i, o);
       if (address.kind != Kind::address || address.part_count != 1) continue;
@@ -2007,7 +2013,7 @@ class Lowering {
 
   // Whether ptxas leaves nothing of the loop but copies. A division or root with a path of its own keeps it.
   bool is_whole_by_ptxas(std::uint32_t loop, double iterations, double by_compiler) const {
-    if (!is_innermost(loop)) return false;
+    if (!is_innermost(loop) || (has_branches(loop) && !may_be_whole(loop, iterations))) return false;
     const BodyWork body = work_of_body(loop);
     double vanishes = 0;
     for (const std::uint32_t b : cfg_.loops[loop].blocks)
@@ -2092,9 +2098,36 @@ class Lowering {
       for (std::uint32_t i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i) {
         const auto space = ptx::space_of(opcode(i));
         const bool accesses = first(i) == "ld" || first(i) == "st";
-        if (accesses && (space == ptx::StateSpace::constant || space == ptx::StateSpace::local)) return true;
+        if (!accesses || (space != ptx::StateSpace::constant && space != ptx::StateSpace::local)) continue;
+        const std::uint32_t address = base_register(i);
+        if (address != no_index && varies_in(loop, address) && is_place_in_copies(address, loop)) return true;
       }
     return false;
+  }
+  // Whether a register is computed of the loop's counters, of constants and of the addresses of arrays alone.
+  bool is_place_in_copies(std::uint32_t reg, std::uint32_t loop, int steps = 0) const {
+    constexpr int kMostSteps = 6;
+    if (reg >= definitions_.size() || steps > kMostSteps) return false;
+    if (counter_of(reg, loop)) return true;
+    if (definitions_[reg].size() != 1) return false;
+    const std::uint32_t made = definitions_[reg].front();
+    const Instruction& one = function_.instructions[made];
+    if (is_guarded(made) || one.info == nullptr ||
+        (one.info->category != Category::arithmetic && one.info->category != Category::move))
+      return false;
+    for (std::uint32_t o = 1; o < one.operand_count; ++o) {
+      const Operand& read = operand(made, o);
+      if (read.kind == Kind::reg && !is_place_in_copies(read.symbol, loop, steps + 1)) return false;
+    }
+    return true;
+  }
+
+  bool has_branches(std::uint32_t loop) const { return cfg_.loops[loop].blocks.size() > 1; }
+  // Whether ptxas may leave nothing of a loop but copies: not if these are too long or, with branches in them, too many.
+  bool may_be_whole(std::uint32_t loop, double iterations) const {
+    const double all = iterations * static_cast<double>(size_of(loop));
+    return has_branches(loop) ? iterations <= kMostTimesWithBranches && all <= kMostWithBranches
+                              : all <= kMostUnrolledWhole;
   }
 
   // ---- unrolling, by nvcc and then by ptxas
@@ -2119,7 +2152,7 @@ class Lowering {
     if (!is_innermost(loop)) return pieces;
     if (is_kept_rolled(code_.module(), function_, cfg_, loop)) return is_of_nvcc_ ? pieces : rest_of(loop);
     const auto iterations = constant_iterations(loop);
-    if (iterations && *iterations * size_of(loop) <= kMostUnrolledWhole && indexes_arrays(loop)) {
+    if (iterations && may_be_whole(loop, static_cast<double>(*iterations)) && indexes_arrays(loop)) {
       pieces.longest = static_cast<double>(*iterations);
       pieces.whole = true;
       return pieces;
