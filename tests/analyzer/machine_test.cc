@@ -476,6 +476,12 @@ TEST(Estimates, LoopsOfFewIterationsAreCopies) {
   // A root has a path of its own for few values.
   const Estimate root = estimate_of_counted(27, 10, "sqrt.rn.f32 %f1, %f1;\n");
   EXPECT_FALSE(is_whole(root, 27));
+  // With a branch in the body only if there are few iterations, of few instructions.
+  const std::string branch = "setp.eq.s32 %p2, %r9, %r2;\n@%p2 bra L2;\nst.global.u32 [%d1+12], %r9;\nL2:\n";
+  EXPECT_TRUE(is_whole(estimate_of_counted(27, 10, branch), 27));
+  EXPECT_TRUE(is_whole(estimate_of_counted(36, 10), 36));
+  EXPECT_FALSE(is_whole(estimate_of_counted(36, 10, branch), 36));
+  EXPECT_FALSE(is_whole(estimate_of_counted(27, 24, branch), 27));
 }
 
 TEST(Estimates, HaveTheCyclesOfTheirChains) {
