@@ -484,6 +484,19 @@ TEST(Estimates, LoopsOfFewIterationsAreCopies) {
   EXPECT_FALSE(is_whole(estimate_of_counted(27, 24, branch), 27));
 }
 
+// An array in local memory is a reason to leave copies alone where its places are numbers then.
+TEST(Estimates, LoopsOverArraysAreCopiesWherePlacesAreNumbers) {
+  const auto is_whole = [](const std::string& besides) {
+    const Estimate made = estimate_of_counted(60, 20, besides);
+    const auto& pieces = made.loops.at(0).pieces;
+    return pieces.size() == 1 && pieces.front().iterations == 60;
+  };
+  const std::string load = "ld.local.u32 %r8, [%d2];\nadd.s32 %r9, %r9, %r8;\n";
+  EXPECT_FALSE(is_whole(""));
+  EXPECT_TRUE(is_whole("cvt.u64.u32 %d2, %r3;\n" + load));
+  EXPECT_FALSE(is_whole("cvt.u64.u32 %d2, %r9;\n" + load));
+}
+
 TEST(Estimates, HaveTheCyclesOfTheirChains) {
   const std::string chain =
       "xor.b32 %r3, %r1, %r2;\nmul.lo.s32 %r4, %r3, %r3;\nxor.b32 %r5, %r4, %r1;\n"
