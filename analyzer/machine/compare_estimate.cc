@@ -103,6 +103,12 @@ std::string_view text_of(const ptx::Module& module, const ptx::Instruction& one)
   return module.text.substr(one.offset, std::min<std::size_t>(end - one.offset, 70));
 }
 
+// What stands between the pieces that are estimated and the true ones.
+std::string between_pieces(const Subject& of, std::uint32_t loop) {
+  return fmt::format(", of the source {}, truly{}", copies_of_source(of.code, of.cfg, loop, 0),
+                     of.truth.loops[loop].whole ? " whole" : "");
+}
+
 void list(const ptx::Module& module, const Subject& of) {
   std::map<std::uint32_t, std::string> names;
   for (const MachineInstruction& one : of.kernel.instructions)
@@ -128,8 +134,7 @@ void list(const ptx::Module& module, const Subject& of) {
                of.truth.loops[l].entry.total());
     for (const UnrolledPiece& piece : of.made.loops[l].pieces)
       fmt::print(" {}+{:.1f}", piece.iterations, piece.machine.total());
-    fmt::print(", of the source {}", copies_of_source(of.code, of.cfg, l, 0));
-    fmt::print(", truly{}", of.truth.loops[l].whole ? " whole" : "");
+    fmt::print("{}", between_pieces(of, l));
     for (const UnrolledPiece& piece : of.truth.loops[l].pieces)
       fmt::print(" {}+{:.1f}", piece.iterations, piece.machine.total());
     fmt::print("\n");
@@ -154,8 +159,7 @@ void list_loops(const std::string& file, const Subject& of) {
                of.function.name, of.code.function().instructions[of.cfg.blocks[loop.header].first].line, size,
                machine, loop.blocks.size(), loop.exits.size(), suffix_of(kinds[l]));
     for (const UnrolledPiece& piece : of.made.loops[l].pieces) fmt::print(" {}", piece.iterations);
-    fmt::print(", of the source {}", copies_of_source(of.code, of.cfg, l, 0));
-    fmt::print(", truly{}", of.truth.loops[l].whole ? " whole" : "");
+    fmt::print("{}", between_pieces(of, l));
     for (const UnrolledPiece& piece : of.truth.loops[l].pieces) fmt::print(" {}", piece.iterations);
     fmt::print("\n");
   }

@@ -34,10 +34,12 @@ using ptx::Operand;
 using Kind = ptx::Operand::Kind;
 
 constexpr double kMostPredicated = 8;  // machine instructions that ptxas predicates, not branches over
-constexpr std::int64_t kLongestOffset = 1 << 23;                         // bytes: of an access
-constexpr int kUnrolledTimes = 4;                                        // iterations
-constexpr double kMostUnrolledWhole = 3000;                              // instructions, …
-constexpr double kMostWithBranches = 900, kMostTimesWithBranches = 32;   // … of bodies that branch
+constexpr std::int64_t kLongestOffset = 1 << 23;   // bytes: of an access
+constexpr int kUnrolledTimes = 4;                  // iterations
+constexpr std::int64_t kMostUnrolledWhole = 3000;  // instructions
+// Of loops with branches: instructions, and iterations. ptxas left copies alone of 8 such loops of tests/development, with 3 to 16
+// iterations and at most 900 instructions but for one; it kept 12 that are longer, but for three.
+constexpr double kMostWithBranches = 900, kMostTimesWithBranches = 32;
 constexpr double kMostUnrolledWork = 43, kMostUnrolledWithBarrier = 58;  // machine instructions
 constexpr double kMostUnrolledWithoutLoads = 22;
 // ptxas leaves no loop of a constant number of iterations whose copies have at most so many machine instructions, times the
@@ -2013,7 +2015,7 @@ class Lowering {
 
   // Whether ptxas leaves nothing of the loop but copies. A division or root with a path of its own keeps it.
   bool is_whole_by_ptxas(std::uint32_t loop, double iterations, double by_compiler) const {
-    if (!is_innermost(loop) || (has_branches(loop) && !may_be_whole(loop, iterations))) return false;
+    if (!is_innermost(loop) || is_kept_for_branches(loop, iterations)) return false;
     const BodyWork body = work_of_body(loop);
     double vanishes = 0;
     for (const std::uint32_t b : cfg_.loops[loop].blocks)
@@ -2117,17 +2119,16 @@ class Lowering {
       return false;
     for (std::uint32_t o = 1; o < one.operand_count; ++o) {
       const Operand& read = operand(made, o);
+      if (read.kind == Kind::special) return false;
       if (read.kind == Kind::reg && !is_place_in_copies(read.symbol, loop, steps + 1)) return false;
     }
     return true;
   }
 
-  bool has_branches(std::uint32_t loop) const { return cfg_.loops[loop].blocks.size() > 1; }
-  // Whether ptxas may leave nothing of a loop but copies: not if these are too long or, with branches in them, too many.
-  bool may_be_whole(std::uint32_t loop, double iterations) const {
-    const double all = iterations * static_cast<double>(size_of(loop));
-    return has_branches(loop) ? iterations <= kMostTimesWithBranches && all <= kMostWithBranches
-                              : all <= kMostUnrolledWhole;
+  // Whether a loop has branches that ptxas keeps it for: in too many iterations, or too many instructions of all of them.
+  bool is_kept_for_branches(std::uint32_t loop, double iterations) const {
+    return cfg_.loops[loop].blocks.size() > 1 &&
+           (iterations > kMostTimesWithBranches || iterations * size_of(loop) > kMostWithBranches);
   }
 
   // ---- unrolling, by nvcc and then by ptxas
@@ -2152,7 +2153,8 @@ class Lowering {
     if (!is_innermost(loop)) return pieces;
     if (is_kept_rolled(code_.module(), function_, cfg_, loop)) return is_of_nvcc_ ? pieces : rest_of(loop);
     const auto iterations = constant_iterations(loop);
-    if (iterations && may_be_whole(loop, static_cast<double>(*iterations)) && indexes_arrays(loop)) {
+    if (iterations && *iterations * size_of(loop) <= kMostUnrolledWhole &&
+        !is_kept_for_branches(loop, static_cast<double>(*iterations)) && indexes_arrays(loop)) {
       pieces.longest = static_cast<double>(*iterations);
       pieces.whole = true;
       return pieces;
