@@ -60,8 +60,11 @@ std::string_view RegionLowering::why_left_early(std::uint32_t b, std::uint32_t l
   auto leaves = conditions_.resolve(raw, loop, facts);
   if (flow_.cfg.contains(loop, block.successors[0])) leaves = exprs_.logical_not(leaves);
   const auto condition = Expression::parse(conditions_.readable(leaves));
-  return condition && condition->op() == Expression::Operator::not_equal ? kDifferentDataLeaveHere
-                                                                         : kDataMayLeaveHere;
+  if (!condition || condition->op() != Expression::Operator::not_equal) return kDataMayLeaveHere;
+  const auto is_zero = [](const Expression& one) { return one.is_integer() && one.integer_value() == 0; };
+  const auto compared = condition->operands();
+  const bool flag = std::any_of(compared.begin(), compared.end(), is_zero);  // what is set, not what differs
+  return flag ? kDataMayLeaveHere : kDifferentDataLeaveHere;
 }
 
 std::uint32_t RegionLowering::after_block(std::uint32_t b, std::uint32_t stop, std::uint32_t loop,

@@ -22,6 +22,9 @@ constexpr double kFewIterations = 8, kLeastPart = 0.02;
 // data leave: the most of its threads.
 constexpr double kUntilDifferent = 3, kUntilLeft = 0.75;
 
+// Instructions of a search for each place that it looks at, at most.
+constexpr double kMostOfPlace = 24;
+
 // Any number of iterations of which a loop's count is a little less.
 constexpr std::int64_t kAnyCount = 1000;
 
@@ -82,7 +85,7 @@ class ProfileApplier {
       if (!is_side_of_branch(parameter) || profile_.shares.contains(parameter.name) ||
           given_.contains(parameter.name))
         continue;
-      parameter.threads = kThreadsOfSide;
+      parameter.threads = typical_threads(parameter);
       changed_ = true;
       if (const auto found = typical.find(parameter.name); found != typical.end())
         parameter.share = found->second;
@@ -171,8 +174,8 @@ class ProfileApplier {
       cut_at_exits(repeat, loop, mean);
   }
 
-  // Whether data decide where something in it loads from, as where a table is searched.
-  static bool searches(const Items& items) {
+  // Whether data decide where something in it loads from.
+  static bool loads_where_data_say(const Items& items) {
     bool found = false;
     for_each_item(items, [&](const Item& item) {
       const auto* access = std::get_if<MemoryAccess>(&item.what);
@@ -184,6 +187,20 @@ class ProfileApplier {
               });
     });
     return found;
+  }
+
+  // Whether it looks at one place after the other until it is the one that is sought, as in a hash table: a few instructions
+  // for each, and no branches on data but those that leave it. Others, such as a ray that goes from cell to cell, make steps.
+  static bool searches(const Items& body, double exits) {
+    if (!loads_where_data_say(body)) return false;
+    bool branches = false;
+    std::int64_t instructions = 0;
+    for_each_item(body, [&](const Item& item) {
+      branches = branches || !item.shares.empty();
+      if (const auto* run = std::get_if<Instructions>(&item.what); run != nullptr && run->count.is_integer())
+        instructions += run->count.integer_value();
+    });
+    return !branches && static_cast<double>(instructions) <= exits * kMostOfPlace;
   }
 
   void leave_as_typical(Repeat& repeat, const EarlyLoop& loop, bool last_beside) {
@@ -200,8 +217,8 @@ class ProfileApplier {
       const auto exits = static_cast<double>(std::max<std::size_t>(loop.exits.size(), 1));
       const double most = exits * static_cast<double>(repeat.count.integer_value()) + (last_beside ? 1 : 0);
       const double typical = loop.at_difference      ? kUntilDifferent
-                             : searches(repeat.body) ? std::cbrt(most)
-                                                     : most * kUntilLeft;
+                             : searches(repeat.body, exits) ? std::cbrt(most)
+                                                            : most * kUntilLeft;
       const double mean = std::max(std::round(typical), 1.0);
       if (mean >= most) return;
       note(fmt::format("{} of {} iterations", mean, most));

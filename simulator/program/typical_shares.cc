@@ -12,6 +12,7 @@ namespace warptime {
 namespace {
 
 constexpr double kCollects = 0.25, kEqual = 0.3, kElse = 0.75, kAll = 1;
+constexpr double kThreadsOfSide = 0.5;  // of a quarter, half and all, the one with which times of the open sets are nearest
 
 using Operator = Expression::Operator;
 
@@ -87,6 +88,51 @@ double share_of(const Expression& condition, bool holds) {
   }
 }
 
+struct Bounds {
+  bool below = false, above = false;  // by a number, and by what is not known before the launch
+};
+
+// The bounds of data between which it is executed where the condition holds, or where it does not. Nothing: it asks for something
+// else, too.
+std::optional<Bounds> bounds_of(const Expression& condition, bool holds) {
+  const auto operands = condition.operands();
+  switch (condition.op()) {
+    case Operator::logical_not:
+      return bounds_of(operands[0], !holds);
+    case Operator::logical_and:
+    case Operator::logical_or: {
+      if (holds != (condition.op() == Operator::logical_and)) return std::nullopt;
+      Bounds all;
+      for (const Expression& one : operands) {
+        const auto bounds = bounds_of(one, holds);
+        if (!bounds) return std::nullopt;
+        all.below = all.below || bounds->below;
+        all.above = all.above || bounds->above;
+      }
+      return all;
+    }
+    case Operator::less:
+    case Operator::less_equal:
+    case Operator::greater:
+    case Operator::greater_equal: {
+      const bool left = names_data(operands[0]);
+      if (left == names_data(operands[1])) return std::nullopt;
+      const bool is_less = condition.op() == Operator::less || condition.op() == Operator::less_equal;
+      const bool above = left == (is_less == holds);
+      const bool number = operands[left ? 1 : 0].is_integer();
+      return Bounds{!above && number, above && !number};
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+// Whether it is executed for what lies within something, such as an image, and not for a few values that are picked.
+bool is_within(const Expression& condition, bool holds) {
+  const auto bounds = bounds_of(condition, holds);
+  return bounds && bounds->below && bounds->above;
+}
+
 // The shares of which some side of a branch has atomics: of the innermost branch around them, and whether all of them are
 // executed by one thread of each warp.
 void find_atomics(const Items& items, const std::string* around, bool one_thread,
@@ -141,6 +187,11 @@ bool is_side_of_branch(const Parameter& parameter) {
   return parameter.share && (parameter.name.starts_with(kTakenAt) || parameter.name.starts_with(kNotTakenAt));
 }
 
+double typical_threads(const Parameter& parameter) {
+  const auto condition = condition_of(parameter.description);
+  return condition && is_within(*condition, parameter.name.starts_with(kTakenAt)) ? kAll : kThreadsOfSide;
+}
+
 std::map<std::string, double> typical_shares(const KernelProgram& program) {
   std::map<std::string, double> typical;
   std::optional<std::map<std::string, bool>> atomics;
@@ -149,10 +200,11 @@ std::map<std::string, double> typical_shares(const KernelProgram& program) {
     const bool taken = parameter.name.starts_with(kTakenAt);
     if (!atomics) find_atomics(program.program, nullptr, false, atomics.emplace());
     const auto condition = condition_of(parameter.description);
-    double share = condition ? share_of(*condition, taken) : kElse;
+    const bool within = condition && is_within(*condition, taken);
+    double share = within ? kAll : condition ? share_of(*condition, taken) : kElse;
     if (const auto found = atomics->find(parameter.name); found != atomics->end()) {
       const bool for_others = found->second || (condition && of_one_thread(*condition, taken));
-      share = for_others || atomics->contains(other_side(parameter.name)) ? kAll : kCollects;
+      share = for_others || within || atomics->contains(other_side(parameter.name)) ? kAll : kCollects;
     }
     typical.emplace(parameter.name, share);
   }
