@@ -169,6 +169,12 @@ bool scrambles(std::int64_t factor) {
 
 }  // namespace
 
+// Of data some low bits, as many as the launch says: the place in a table of hashes.
+bool Evaluator::is_masked_data(ExprId value, ExprId mask) {
+  const auto by = dependence(mask);
+  return (by & on_argument) != 0 && (by & ~(on_argument | on_launch)) == 0 && (dependence(value) & on_load) != 0;
+}
+
 bool Evaluator::is_scrambled(ExprId value) {
   constexpr std::size_t most_seen = 256;
   constexpr int enough = 2;  // sums without carries
@@ -197,6 +203,10 @@ bool Evaluator::is_scrambled(ExprId value) {
           break;
         const bool product = ptx::has_part(ins.opcode, "mul") || ptx::has_part(ins.opcode, "mad");
         if (ins.opcode.starts_with("xor") && ++sums >= enough) return true;
+        if (ins.opcode.starts_with("and.") && ins.operand_count == 3) {
+          const auto a = operand(node.a, 1), b = operand(node.a, 2);
+          if (is_masked_data(a, b) || is_masked_data(b, a)) return true;
+        }
         const std::uint32_t first = ins.info != nullptr ? ins.info->destinations : 1;
         for (std::uint32_t i = first; i < ins.operand_count; ++i) {
           const auto part = operand(node.a, i);
@@ -215,6 +225,11 @@ bool Evaluator::is_scrambled(ExprId value) {
         see(node.a);
         see(node.b);
         break;
+      case SymbolicOp::bit_and:
+        if (is_masked_data(node.a, node.b) || is_masked_data(node.b, node.a)) return true;
+        see(node.a);
+        see(node.b);
+        break;
       case SymbolicOp::floor_divide:
         // x · M / 2^s, where M is about 2^s / q, is the quotient x / q.
         if (exprs_[node.a].op == SymbolicOp::sum && exprs_.is_constant(node.b)) {
@@ -230,7 +245,6 @@ bool Evaluator::is_scrambled(ExprId value) {
       case SymbolicOp::truncated_divide:
       case SymbolicOp::minimum:
       case SymbolicOp::maximum:
-      case SymbolicOp::bit_and:
       case SymbolicOp::bit_or:
         see(node.a);
         see(node.b);

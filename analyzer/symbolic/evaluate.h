@@ -76,8 +76,10 @@ class Evaluator {
   std::uint8_t dependence(ExprId value);
 
   // Whether a value is one of a generator of pseudo-random numbers, or a hash: on the way to it a product with a large constant
-  // is cut to its low bits, or sums of bits without carries follow each other (x ^= x << 13; x ^= x >> 17; …).
+  // is cut to its low bits, sums of bits without carries follow each other (x ^= x << 13; x ^= x >> 17; …), or data are cut
+  // to as many low bits as the launch says (key & mask).
   bool is_scrambled(ExprId value);
+  bool is_masked_data(ExprId value, ExprId mask);
 
   // The only instruction that writes a register; nothing where several do, or none.
   std::optional<std::uint32_t> only_definition(std::uint32_t reg) const {
