@@ -172,7 +172,8 @@ bool scrambles(std::int64_t factor) {
 // Of data some low bits, as many as the launch says: the place in a table of hashes.
 bool Evaluator::is_masked_data(ExprId value, ExprId mask) {
   const auto by = dependence(mask);
-  return (by & on_argument) != 0 && (by & ~(on_argument | on_launch)) == 0 && (dependence(value) & on_load) != 0;
+  return (by & on_argument) != 0 && (by & ~(on_argument | on_launch)) == 0 &&
+         (dependence(value) & on_load) != 0;
 }
 
 bool Evaluator::is_scrambled(ExprId value) {

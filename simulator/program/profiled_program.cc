@@ -216,7 +216,7 @@ class ProfileApplier {
     if (repeat.count.is_integer()) {
       const auto exits = static_cast<double>(std::max<std::size_t>(loop.exits.size(), 1));
       const double most = exits * static_cast<double>(repeat.count.integer_value()) + (last_beside ? 1 : 0);
-      const double typical = loop.at_difference      ? kUntilDifferent
+      const double typical = loop.at_difference             ? kUntilDifferent
                              : searches(repeat.body, exits) ? std::cbrt(most)
                                                             : most * kUntilLeft;
       const double mean = std::max(std::round(typical), 1.0);

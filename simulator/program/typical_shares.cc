@@ -11,8 +11,9 @@
 namespace warptime {
 namespace {
 
-constexpr double kCollects = 0.25, kEqual = 0.3, kElse = 0.75, kAll = 1;
-constexpr double kThreadsOfSide = 0.5;  // of a quarter, half and all, the one with which times of the open sets are nearest
+constexpr double kCollects = 0.4, kEqual = 0.3, kElse = 0.75, kAll = 1;
+constexpr double kThreadsOfSide =
+    0.5;  // of a quarter, half and all, the one with which times of the open sets are nearest
 
 using Operator = Expression::Operator;
 
@@ -204,7 +205,9 @@ std::map<std::string, double> typical_shares(const KernelProgram& program) {
     double share = within ? kAll : condition ? share_of(*condition, taken) : kElse;
     if (const auto found = atomics->find(parameter.name); found != atomics->end()) {
       const bool for_others = found->second || (condition && of_one_thread(*condition, taken));
-      share = for_others || within || atomics->contains(other_side(parameter.name)) ? kAll : kCollects;
+      share = for_others || within || atomics->contains(other_side(parameter.name))
+                  ? kAll
+                  : std::min(share, kCollects);
     }
     typical.emplace(parameter.name, share);
   }

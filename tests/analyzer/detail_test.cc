@@ -344,6 +344,11 @@ TEST(Random, AreElementsThatHashesChoose) {
   EXPECT_EQ(random("out[threadIdx.x] = table[(unsigned)index[threadIdx.x] % 10];"), 0);
   EXPECT_EQ(random("out[threadIdx.x] = table[index[threadIdx.x] * 5000 + n];"), 0);
   EXPECT_EQ(random("out[threadIdx.x] = table[index[threadIdx.x] ^ n];"), 0);
+  // The low bits of data, as many as the launch says.
+  EXPECT_EQ(random("out[threadIdx.x] = table[index[threadIdx.x] & n];"), 1);
+  EXPECT_EQ(random("out[threadIdx.x] = table[(index[threadIdx.x] + 1) & (n - 1)];"), 1);
+  EXPECT_EQ(random("out[threadIdx.x] = table[index[threadIdx.x] & 1023];"), 0);
+  EXPECT_EQ(random("out[threadIdx.x] = table[threadIdx.x & n];"), 0);
   EXPECT_EQ(random("out[threadIdx.x] = table[threadIdx.x];"), 0);
 }
 

@@ -84,15 +84,15 @@ TEST(IterationSpread, TheLongestWarpEndsTheLaunch) {
 
 // ---- loops that data may leave before their count
 
-std::shared_ptr<const KernelProgram> left_early(const std::string& loops) {
+std::shared_ptr<const KernelProgram> left_early(const std::string& loops,
+                                                const std::string& parameters = "") {
   return std::make_shared<const KernelProgram>(
       test::program_of("assumptions:\n"
                        "  - {line: 4, ptx: 12, text: \"the loop may be left early, which data decide: taken "
                        "to run to its end\"}\n"
                        "  - {line: 4, ptx: 22, text: \"the loop may be left early, which data decide: taken "
-                       "to run to its end\"}\n"
-                       "program:\n" +
-                       loops));
+                       "to run to its end\"}\n" +
+                       (parameters.empty() ? "" : "parameters:\n" + parameters) + "program:\n" + loops));
 }
 
 double iterations_of(const KernelProgram& program, std::size_t item) {
@@ -111,6 +111,16 @@ TEST(EarlyExits, AreTypicalWhereNobodySays) {
   const auto made = with_profile(program, {}, {}, Unsaid::typical);
   EXPECT_EQ(iterations_of(*made.program, 0), 48);
   EXPECT_EQ(iterations_of(*made.program, 1), 4);
+  // Nor are steps of which each does much, or takes one of two sides.
+  const std::string steps =
+      "  - {repeat: 64, lines: 4, ptx: 12, body: [{load: {access: scattered, bytes: 4}}, ";
+  for (const char* rest : {"{instructions: 90}]}\n", "{instructions: 9, shares: [taken_at_line_5]}]}\n"})
+    EXPECT_EQ(iterations_of(*with_profile(left_early(steps + rest, "  taken_at_line_5: {share: 1}\n"), {}, {},
+                                          Unsaid::typical)
+                                 .program,
+                            0),
+              48)
+        << rest;
   // What the counter says where to load from is no search.
   const auto table = left_early(
       "  - {repeat: 64, counter: i, lines: 4, ptx: 12, body: [{load: {access: coalesced, "

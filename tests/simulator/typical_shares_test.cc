@@ -68,17 +68,36 @@ TEST(TypicalShares, OfTheSideThatIsExecutedWhereTheConditionDoesNotHold) {
 
 TEST(TypicalShares, OfWhatIsCountedOrCollected) {
   const std::string hits = parameter("not_taken_at_line_4", "data == 0");
-  EXPECT_EQ(shares_of(hits, atomic("not_taken_at_line_4")).at("not_taken_at_line_4"), 0.25);
+  EXPECT_EQ(shares_of(hits, atomic("not_taken_at_line_4")).at("not_taken_at_line_4"), 0.4);
   // In a loop behind the branch.
   EXPECT_EQ(shares_of(hits,
                       "  - repeat: 9\n    shares: [not_taken_at_line_4]\n    body:\n"
                       "      - {load: {access: scattered, note: atomic}}\n")
                 .at("not_taken_at_line_4"),
-            0.25);
+            0.4);
+  // What must be equal is rarer.
+  EXPECT_EQ(shares_of(parameter("taken_at_line_4", "data == data"), atomic("taken_at_line_4"))
+                .at("taken_at_line_4"),
+            0.3);
   // An exchange that is tried again has atomics on both sides.
   EXPECT_TRUE(shares_of(hits + parameter("taken_at_line_4", "data == 0"),
                         atomic("not_taken_at_line_4") + atomic("taken_at_line_4"))
                   .empty());
+}
+
+// What lies in an image, say: no few of many.
+TEST(TypicalShares, AreAllBetweenBounds) {
+  const std::string outside = "data < 1 || n <= data + 1 || (m < data || data < 0)";
+  EXPECT_TRUE(shares_of(parameter("not_taken_at_line_4", outside), atomic("not_taken_at_line_4")).empty());
+  EXPECT_TRUE(
+      shares_of(parameter("taken_at_line_4", "!(" + outside + ")"), atomic("taken_at_line_4")).empty());
+  EXPECT_EQ(share_where("0 <= data && n > data"), 1);
+  // Some are outside, or there is one bound, or both are numbers: it picks values.
+  EXPECT_EQ(share_where(outside), 0.75);
+  EXPECT_EQ(share_where("data < n"), 0.75);
+  EXPECT_EQ(share_where("data >= 10 && data < 20"), 0.75);
+  EXPECT_EQ(share_where("data >= 0 && data < n && data == 7"), 0.3);
+  EXPECT_EQ(share_where("data >= 0 && n < data"), 0.75);
 }
 
 TEST(TypicalShares, AreAllWhereOneThreadOfAWarpAddsForTheOthers) {
@@ -92,7 +111,7 @@ TEST(TypicalShares, AreAllWhereOneThreadOfAWarpAddsForTheOthers) {
   EXPECT_EQ(shares_of(parameter("taken_at_line_4", "threadIdx.x % 32 == 31 || data != 0"),
                       atomic("taken_at_line_4"))
                 .at("taken_at_line_4"),
-            0.25);
+            0.4);
 }
 
 TEST(TypicalShares, OfBranchesInEachOtherAreTheLeast) {
@@ -135,6 +154,12 @@ TEST(TypicalShares, AreOfWarpsOfWhichHalfTheThreadsGo) {
   };
   EXPECT_EQ(threads({}, Unsaid::typical), 0.5);
   EXPECT_EQ(threads({}, Unsaid::most), 1);
+  Parameter within;
+  within.name = "not_taken_at_line_4";
+  within.description = "data decide `data < 0 || n <= data`";
+  EXPECT_EQ(typical_threads(within), 1);
+  within.name = "taken_at_line_4";
+  EXPECT_EQ(typical_threads(within), 0.5);
   KernelProfile profile;
   profile.shares["taken_at_line_4"] = 1;
   EXPECT_EQ(threads(profile, Unsaid::typical), 1);
