@@ -65,6 +65,21 @@ bool is_small_remainder(const Expression& comparison) {
          of->operands()[1].integer_value() <= warp;
 }
 
+// Whether what is executed where the condition holds, or where it does not, is executed by a thread that data choose from a warp,
+// to add for the others, say: some thread of the warp it is.
+bool of_chosen_thread(const Expression& condition, bool holds) {
+  const auto operands = condition.operands();
+  if (condition.op() == Operator::logical_not) return of_chosen_thread(operands[0], !holds);
+  if (condition.op() != (holds ? Operator::equal : Operator::not_equal)) return false;
+  const auto is_thread = [](const Expression& one) {
+    const auto names = one.names();
+    const auto is = [](const std::string& name) { return name == "threadIdx.x"; };
+    return std::any_of(names.begin(), names.end(), is) && !names_data(one);
+  };
+  return (is_thread(operands[0]) && names_data(operands[1])) ||
+         (is_thread(operands[1]) && names_data(operands[0]));
+}
+
 // The share of the warps of which some thread executes what is executed where the condition holds, or where it does not.
 double share_of(const Expression& condition, bool holds) {
   if (!names_data(condition)) return kAll;
@@ -82,7 +97,9 @@ double share_of(const Expression& condition, bool holds) {
     }
     case Operator::equal:
     case Operator::not_equal:
-      if (holds != (condition.op() == Operator::equal) || is_small_remainder(condition)) return kAll;
+      if (holds != (condition.op() == Operator::equal) || is_small_remainder(condition) ||
+          of_chosen_thread(condition, holds))
+        return kAll;
       return kEqual;
     default:
       return kElse;
@@ -204,7 +221,9 @@ std::map<std::string, double> typical_shares(const KernelProgram& program) {
     const bool within = condition && is_within(*condition, taken);
     double share = within ? kAll : condition ? share_of(*condition, taken) : kElse;
     if (const auto found = atomics->find(parameter.name); found != atomics->end()) {
-      const bool for_others = found->second || (condition && of_one_thread(*condition, taken));
+      const bool for_others =
+          found->second ||
+          (condition && (of_one_thread(*condition, taken) || of_chosen_thread(*condition, taken)));
       share = for_others || within || atomics->contains(other_side(parameter.name))
                   ? kAll
                   : std::min(share, kCollects);

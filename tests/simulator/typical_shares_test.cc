@@ -41,7 +41,9 @@ TEST(TypicalShares, OfConditions) {
   EXPECT_EQ(share_where("data == 7"), 0.3);
   EXPECT_EQ(share_where("data == data"), 0.3);
   EXPECT_EQ(share_where("data % 256 == 7"), 0.3);
-  EXPECT_EQ(share_where("data % 4 == 3"), 1);  // some thread of 32 mostly has it
+  EXPECT_EQ(share_where("data % 4 == 3"), 1);             // some thread of 32 mostly has it
+  EXPECT_EQ(share_where("threadIdx.x % 32 == data"), 1);  // data say which one
+  EXPECT_EQ(share_where("threadIdx.x + data == data"), 0.3);
   EXPECT_EQ(share_where("data != 7"), 1);
   EXPECT_EQ(share_where("data < 7"), 0.75);
   EXPECT_EQ(share_where("data"), 0.75);
