@@ -113,7 +113,7 @@ constexpr std::size_t kRecentlyGathered = 64;
 constexpr double kCodeBytes = 40 << 10, kCodeAtStart = 8 << 10, kInstructionBytes = 16, kFetchCycles = 2.4;
 // What data decide is seldom at random: of such accesses so many are taken to be far from what was accessed before.
 constexpr double kFarAtRandom = 0.25;
-// The part of its cycles of L1 that a line takes once more if it is not there when it is asked for, as those on their way to
+// The cycles of L1 that a line takes once more if it is not there when it is asked for, as those on their way to
 // other warps (products of matrices in data/development).
 constexpr double kAgain = 0.5;
 // Cycles that a partition issues nothing after a load of device memory (data/hardware/h100_l1_mixes.csv); none after one of shared
@@ -1707,7 +1707,7 @@ class SmRunner {
       waits = waits || ready > time;
       done.later({ready, SmWait::latency});
     }
-    if (waits) l1_free_ += kAgain * cycles;
+    if (waits) l1_free_ += kAgain * std::min(cycles, 1.0);
     if (misses == 0) return done;
     if (options_.keep_reads) asked_.push_back({address, misses});
     for (unsigned rest = misses; rest != 0; rest &= rest - 1) {

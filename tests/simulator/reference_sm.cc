@@ -678,7 +678,7 @@ class ReferenceSm {
       }
       done = std::max(done, line.ready[s]);
     }
-    if (waits) l1_free_ += 0.5 * cycles;
+    if (waits) l1_free_ += 0.5 * std::min(cycles, 1.0);
     return done;
   }
 
