@@ -39,7 +39,7 @@ struct ProfiledProgram {
 enum class Unsaid : std::uint8_t {
   most,  // loops run to their ends, and the shares are as they are, as the paper has it
   // typical_shares(), and three quarters of a loop's count: a warp makes as many as its thread with most. Of a count that is a
-  // number the cube root, if data decide where the body loads from: that many tries at most a hash table has. But three
+  // number the cube root, if the body searches: that many tries at most a hash table has. But three
   // iterations where the loop is left as soon as data differ from something.
   typical,
 };
