@@ -12,8 +12,8 @@ namespace warptime {
 namespace {
 
 constexpr double kCollects = 0.4, kEqual = 0.3, kElse = 0.75, kAll = 1;
-constexpr double kThreadsOfSide =
-    0.5;  // of a quarter, half and all, the one with which times of the open sets are nearest
+// Of a quarter, half and all, the one with which times of the open sets of data/development are nearest.
+constexpr double kThreadsOfSide = 0.5;
 
 using Operator = Expression::Operator;
 
@@ -113,6 +113,7 @@ struct Bounds {
 // The bounds of data between which it is executed where the condition holds, or where it does not. Nothing: it asks for something
 // else, too.
 std::optional<Bounds> bounds_of(const Expression& condition, bool holds) {
+  if (!names_data(condition)) return Bounds();
   const auto operands = condition.operands();
   switch (condition.op()) {
     case Operator::logical_not:

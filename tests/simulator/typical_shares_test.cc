@@ -94,6 +94,8 @@ TEST(TypicalShares, AreAllBetweenBounds) {
   EXPECT_TRUE(
       shares_of(parameter("taken_at_line_4", "!(" + outside + ")"), atomic("taken_at_line_4")).empty());
   EXPECT_EQ(share_where("0 <= data && n > data"), 1);
+  EXPECT_EQ(share_where("0 <= data && n > data && m < threadIdx.x"), 1);
+  EXPECT_EQ(share_where("0 <= data && m < threadIdx.x"), 0.75);
   // Some are outside, or there is one bound, or both are numbers: it picks values.
   EXPECT_EQ(share_where(outside), 0.75);
   EXPECT_EQ(share_where("data < n"), 0.75);
