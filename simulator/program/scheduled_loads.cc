@@ -404,7 +404,15 @@ class LoadScheduler {
     return std::nullopt;
   }
 
-  // A load behind a short branch of its own rises past what is before it, as far as it may.
+  // Whether it waits for a load and writes to shared memory, as where a tile is filled.
+  static bool fills_shared_memory(const Item& item) {
+    return item.detail && !item.detail->needs.empty() &&
+           std::any_of(item.detail->on_chip.begin(), item.detail->on_chip.end(),
+                       [](const ChipAccess& one) { return one.kind != ChipAccess::Kind::load; });
+  }
+
+  // A load behind a short branch of its own rises past what is before it, as far as it may: not past what fills shared memory
+  // behind another branch.
   static void raise_guarded(Items& items) {
     for (std::size_t at = 0; at < items.size(); ++at) {
       Item& item = items[at];
@@ -415,6 +423,7 @@ class LoadScheduler {
         const Item& before = items[i];
         if (holds_loads(before) || !before.shares.empty() || (before.detail && before.detail->splits)) break;
         if (has_unknown_address(item) && before.detail && !before.detail->needs.empty()) break;
+        if (before.threads != item.threads && fills_shared_memory(before)) break;
         if (is_load(before)) continue;
         run = i + 1 < at && before.threads != items[i + 1].threads ? 0 : run;
         run += instructions_of(before);

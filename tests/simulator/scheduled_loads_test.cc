@@ -131,6 +131,22 @@ TEST(ScheduledLoads, NeedWhatTheIterationBeforeHasLoaded) {
       "n / 2[c L1+1 L2+1] n % 2[L3] c(1,2,3)");
 }
 
+// A tile that is filled piece by piece, each behind a branch of its own.
+TEST(ScheduledLoads, StayBehindBranchesThatFillSharedMemory) {
+  const auto order = [](const std::string& first, const std::string& second) {
+    const auto piece = [](const std::string& threads, int number) {
+      return "  - " + load.substr(0, load.size() - 1) + ", threads: " + threads + "}\n" +
+             fmt::format(
+                 "  - {{instructions: 1, threads: {}, needs: [{}], on_chip: [{{store: shared, bytes: "
+                 "4}}]}}\n",
+                 threads, number);
+    };
+    return scheduled("  - {instructions: 3}\n" + piece(first, 1) + piece(second, 2));
+  };
+  EXPECT_EQ(order("threadIdx.x < 9", "threadIdx.x < 4"), "c L1+1 c(1) L2 c(2)");
+  EXPECT_EQ(order("threadIdx.x < 9", "threadIdx.x < 9"), "c L1+1 c(1) L2+2 c(2)");
+}
+
 TEST(ScheduledLoads, RisePastShortBranches) {
   const std::string guarded = "threads: threadIdx.x + {} < n";
   std::string items;
