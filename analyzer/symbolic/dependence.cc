@@ -169,11 +169,12 @@ bool scrambles(std::int64_t factor) {
 
 }  // namespace
 
-// Of data some low bits, as many as the launch says: the place in a table of hashes.
-bool Evaluator::is_masked_data(ExprId value, ExprId mask) {
-  const auto by = dependence(mask);
-  return (by & on_argument) != 0 && (by & ~(on_argument | on_launch)) == 0 &&
-         (dependence(value) & on_load) != 0;
+bool Evaluator::is_masked_data(ExprId a, ExprId b) {
+  const auto is_mask = [](std::uint8_t by) {
+    return (by & on_argument) != 0 && (by & ~(on_argument | on_launch)) == 0;
+  };
+  const auto of_a = dependence(a), of_b = dependence(b);
+  return (is_mask(of_a) && (of_b & on_load) != 0) || (is_mask(of_b) && (of_a & on_load) != 0);
 }
 
 bool Evaluator::is_scrambled(ExprId value) {
@@ -204,10 +205,9 @@ bool Evaluator::is_scrambled(ExprId value) {
           break;
         const bool product = ptx::has_part(ins.opcode, "mul") || ptx::has_part(ins.opcode, "mad");
         if (ins.opcode.starts_with("xor") && ++sums >= enough) return true;
-        if (ins.opcode.starts_with("and.") && ins.operand_count == 3) {
-          const auto a = operand(node.a, 1), b = operand(node.a, 2);
-          if (is_masked_data(a, b) || is_masked_data(b, a)) return true;
-        }
+        if (ins.opcode.starts_with("and.") && ins.operand_count == 3 &&
+            is_masked_data(operand(node.a, 1), operand(node.a, 2)))
+          return true;
         const std::uint32_t first = ins.info != nullptr ? ins.info->destinations : 1;
         for (std::uint32_t i = first; i < ins.operand_count; ++i) {
           const auto part = operand(node.a, i);
@@ -227,7 +227,7 @@ bool Evaluator::is_scrambled(ExprId value) {
         see(node.b);
         break;
       case SymbolicOp::bit_and:
-        if (is_masked_data(node.a, node.b) || is_masked_data(node.b, node.a)) return true;
+        if (is_masked_data(node.a, node.b)) return true;
         see(node.a);
         see(node.b);
         break;

@@ -79,7 +79,6 @@ class Evaluator {
   // is cut to its low bits, sums of bits without carries follow each other (x ^= x << 13; x ^= x >> 17; …), or data are cut
   // to as many low bits as the launch says (key & mask).
   bool is_scrambled(ExprId value);
-  bool is_masked_data(ExprId value, ExprId mask);
 
   // The only instruction that writes a register; nothing where several do, or none.
   std::optional<std::uint32_t> only_definition(std::uint32_t reg) const {
@@ -101,6 +100,8 @@ class Evaluator {
   const Cfg& cfg() const { return cfg_; }
 
  private:
+  // Whether `a & b` is some low bits of data, as many as the launch says: the place in a table of hashes.
+  bool is_masked_data(ExprId a, ExprId b);
   struct Definitions {
     std::vector<std::uint32_t> instructions;  // that write the register, ascending
   };

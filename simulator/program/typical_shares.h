@@ -24,8 +24,8 @@ double typical_threads(const Parameter& side);
 // Of the parameters of `program` that are shares of warps, those that the analysis leaves at 1, since nothing is known of the
 // data, and that typically are less:
 // - at most two fifths, where the warps count or collect what they find: there are atomics on this side of the branch, and
-//   none on the other. But all of them where one thread of each warp adds for the others, which asks whether any of them has found something,
-//   or which data choose.
+//   none on the other. But all of them where one thread of each warp adds for the others, which asks whether any of them has
+//   found something, or which data choose.
 // - three in ten, where two values must be equal, but for remainders of a division by 32 or less, of which some thread of a
 //   warp mostly has each; of a conjunction the least share of its parts, of a disjunction the most.
 // - all, where they must differ.
