@@ -609,6 +609,27 @@ TEST(BlockCycles, BranchesTakeMoreThanTheirStallCounts) {
   EXPECT_EQ(cycles_of_block(std::vector{with_control(bsync, 5, Control::no_barrier, 0)}, 90), 5 + 8);
 }
 
+// What nvcc 13.0 makes of such bodies for sm_90: 8 instructions are predicated, 20 with a load of global memory.
+TEST(Estimates, OfShortBranchesArePredicated) {
+  const auto predicated = [](int sums, const std::string& load) {
+    std::string text =
+        ".version 7.8\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
+        ".reg .pred %p<2>;\n.reg .f32 %f<5>;\n.reg .b64 %rd<3>;\n.shared .align 4 .b8 words[128];\n"
+        "ld.param.u64 %rd1, [p];\ncvta.to.global.u64 %rd2, %rd1;\n"
+        "ld.global.f32 %f1, [%rd2];\nld.global.f32 %f3, [%rd2 + 8];\nsetp.gt.f32 %p1, %f1, 0f3F000000;\n@%p1 "
+        "bra END;\n" +
+        load;
+    for (int i = 0; i < sums; ++i) text += "fma.rn.f32 %f1, %f1, %f1, %f3;\n";
+    text += "END:\nst.global.f32 [%rd2], %f1;\nret;\n}\n";
+    return !estimate_of_ptx(text).predicated.empty();
+  };
+  EXPECT_TRUE(predicated(8, ""));
+  EXPECT_FALSE(predicated(9, ""));
+  EXPECT_FALSE(predicated(8, "ld.shared.f32 %f3, [words + 4];\n"));
+  EXPECT_TRUE(predicated(19, "ld.global.f32 %f3, [%rd2 + 4];\n"));
+  EXPECT_FALSE(predicated(20, "ld.global.f32 %f3, [%rd2 + 4];\n"));
+}
+
 // data/hardware/h200_slow_divisions.csv
 TEST(SlowDivisions, AreThoseWhoseNumeratorTheCodeMakesZero) {
   const auto cycles_added = [](const std::string& numerator, const std::string& type = "f32") {
