@@ -11,6 +11,7 @@
 #include "simulator/sm/launch_footprint.h"
 #include "simulator/sm/request_coalescing.h"
 #include "simulator/sm/sm_simulation.h"
+#include "simulator/sm/warps_in_step.h"
 
 namespace warptime {
 namespace {
@@ -282,18 +283,32 @@ class RunsOfLaunch {
   }
 
   void add_options(const SmOptions& options, LaunchSignature& signature) const {
-    for (const double figure :
-         {options.from_memory, options.new_at_l2, options.reads_at_l2, options.to_memory, options.atomic_sms,
-          options.atomic_slices, options.active_sms, options.even_instructions, options.left_sms,
-          options.begin, options.random_bytes_at_l2, options.bytes_at_l2, options.local_bytes_at_l2,
-          options.written_back_bytes, options.mixed, figures_.memory_sector_cycles, figures_.l2_sector_cycles,
-          figures_.block_start_cycles, static_cast<double>(figures_.l1_bytes)})
+    for (const double figure : {options.from_memory,
+                                options.from_memory_of_all,
+                                options.new_at_l2,
+                                options.reads_at_l2,
+                                options.to_memory,
+                                options.atomic_sms,
+                                options.atomic_slices,
+                                options.active_sms,
+                                options.even_instructions,
+                                options.left_sms,
+                                options.begin,
+                                options.random_bytes_at_l2,
+                                options.bytes_at_l2,
+                                options.local_bytes_at_l2,
+                                options.written_back_bytes,
+                                options.mixed,
+                                figures_.memory_sector_cycles,
+                                figures_.l2_sector_cycles,
+                                figures_.block_start_cycles,
+                                static_cast<double>(figures_.l1_bytes)})
       signature.add(std::bit_cast<std::uint64_t>(figure));
     for (const std::int64_t number :
          {options.active_blocks, options.sms, options.most_blocks, options.most_accesses,
           std::int64_t{options.atomics_shared}, std::int64_t{options.in_the_middle},
-          std::int64_t{options.code_in_cache}, std::int64_t{options.shuffled}, options.turns.every,
-          options.turns.later})
+          std::int64_t{options.leads}, std::int64_t{options.code_in_cache}, std::int64_t{options.shuffled},
+          options.turns.every, options.turns.later})
       signature.add(static_cast<std::uint64_t>(number));
   }
 
@@ -593,6 +608,44 @@ void add_start(double cycles, MemoryLevels& levels, std::vector<LaunchPlace>* pl
   place->waits[static_cast<std::size_t>(SmWait::blocks)] += cycles;
 }
 
+// Of blocks that all begin together and go over the same data in step, some block is the first everywhere: it waits for memory each
+// time, and the others are no sooner there. The cycles of one that has an SM for itself.
+double leading_cycles(RunsOfLaunch& runs, SmOptions options, double instructions) {
+  options.leads = true;
+  options.active_blocks = options.most_blocks = 1;
+  options.in_the_middle = options.shuffled = false;
+  options.even_instructions = 0;
+  options.listener = nullptr;
+  SmRun run = runs.run(options);
+  simulate_rest(runs, options, instructions, run, nullptr);
+  return run.cycles + second_halves(run, instructions) * run.second_half_cycles;
+}
+
+// The same of a launch of which `stays` is in L2, and memory gives that share of what its SMs ask for the first time; 0: its blocks
+// do not go in step, or share nothing.
+double leading_cycles(const LaunchOnGpu& launch, RunsOfLaunch& runs, const SmOptions& options, double stays,
+                      double from_memory) {
+  constexpr double most_stays = 0.5;
+  if (stays >= most_stays || from_memory >= 1 || !in_step(launch)) return 0;
+  return leading_cycles(runs, options,
+                        launch.warps->total.instructions / static_cast<double>(launch.size.blocks()));
+}
+
+// Cycles in which all wait for memory, beyond what they waited before: where loads wait.
+void add_latency(double cycles, MemoryLevels& levels, std::vector<LaunchPlace>* places) {
+  constexpr auto latency = static_cast<std::size_t>(SmWait::latency);
+  levels.cycles += cycles;
+  levels.waits[latency] += cycles;
+  if (places == nullptr || places->empty()) return;
+  double all = 0;
+  for (const LaunchPlace& place : *places) all += place.waits[latency];
+  if (all == 0) {
+    places->front().waits[latency] += cycles;
+    return;
+  }
+  for (LaunchPlace& place : *places) place.waits[latency] *= 1 + cycles / all;
+}
+
 // listener: of the simulation that the time is found with.
 Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
                                  std::vector<LaunchPlace>* places, SmListener* listener) {
@@ -617,7 +670,7 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   options.sms = sms;
   options.sm = active_sms / 3;           // not the one with the first block, which often has a border
   constexpr double counting_steps = 16;  // what is counted hardly depends on when it happens
-  options.new_at_l2 = options.from_memory = rounded(1 - stays, counting_steps);
+  options.new_at_l2 = options.from_memory = options.from_memory_of_all = rounded(1 - stays, counting_steps);
   options.random_bytes_at_l2 = kL2Random / kL2InUse * l2;
   const double l2_keeps = kL2Gone / kL2InUse * l2;
   options.local_bytes_at_l2 = l2_keeps / static_cast<double>(active_sms);
@@ -756,7 +809,11 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   options.reads_at_l2 = rounded(joined_reads);
   const double first = static_cast<double>(active_sms) * counts.first_bytes;
   const double from_memory = ratio(asked, first);
-  options.from_memory = rounded(from_memory);
+  // What all SMs ask for memory gives once, of what others ask for the rest.
+  const double of_all = std::min((1 - stays) * counts.first_of_all_bytes, asked);
+  const double first_of_others = first - static_cast<double>(active_sms) * counts.first_of_all_bytes;
+  options.from_memory_of_all = (1 - stays) / static_cast<double>(active_sms);
+  options.from_memory = rounded(std::clamp(ratio(asked - of_all, first_of_others), 0.0, 1.0));
   const double taken = caches == CacheState::warm ? (1 - stays) * written : levels.memory_written_bytes;
   options.to_memory = rounded_along(
       ratio(taken, static_cast<double>(kSectorBytes) *
@@ -843,6 +900,12 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   if (places != nullptr) {
     *places = counted.places(second_halves(run, counts.instructions));
     complete_places(*places, waited.places(more), levels, joined_reads);
+  }
+  if (listener == nullptr) {
+    options.sm = slowest.sm;
+    const double leading = leading_cycles(launch, runs, options, stays, from_memory);
+    const double first_wave = levels.cycles / std::max(waves, 1.0);
+    if (leading > first_wave) add_latency(leading - first_wave, levels, places);
   }
   // A listener sees an SM from its first block on.
   if (listener == nullptr) add_start(last_start_cycles(gpu, active_sms), levels, places);

@@ -116,6 +116,9 @@ constexpr double kFarAtRandom = 0.25;
 // The cycles of L1 that a line takes once more if it is not there when it is asked for, as those on their way to
 // other warps (products of matrices in data/development).
 constexpr double kAgain = 0.5;
+// What memory's latency is to those that all ask for a line at once: the nearest asks first (data/hardware/h200_cold_chains.csv:
+// 0.91 with 132 SMs, 0.98 with eight).
+constexpr double kAskedByAll = 0.9;
 // Cycles that a partition issues nothing after a load of device memory (data/hardware/h100_l1_mixes.csv); none after one of shared
 // memory (h100_issue_mixes.csv).
 constexpr double kLoadIssue = 0.8;
@@ -893,6 +896,7 @@ class SmRunner {
     const bool atomic = is_atomic(access);
     random_ = atomic_memory_ = 0;
     drawn_now_ = unknown;
+    of_all_now_ = regions_[static_cast<std::size_t>(step.node->access)].of_all_blocks;
     if (unknown) {
       turns_.clear();
       if (profile != nullptr)
@@ -1743,6 +1747,9 @@ class SmRunner {
     return {array, line - first};
   }
 
+  // The share of what this SM asks for the first time.
+  double from_memory() const { return of_all_now_ ? options_.from_memory_of_all : options_.from_memory; }
+
   // L2 keeps whole lines, in the order in which they were used last: it has one no more if as much as it holds has come since
   // then.
   void use_at_l2(LineAtL2& line) {
@@ -1754,7 +1761,7 @@ class SmRunner {
       std::fill(std::begin(line.filled), std::end(line.filled), std::uint8_t{0});
     }
     // One that it has counts as more the longer it was not used.
-    passed_ += options_.from_memory * kLineBytes *
+    passed_ += from_memory() * kLineBytes *
                (line.sectors == 0 ? 1 : std::clamp(kUsedAgain * since / options_.bytes_at_l2, 0.0, 1.0));
     line.seen = static_cast<float>(passed_);
   }
@@ -1765,9 +1772,11 @@ class SmRunner {
     line.sectors |= static_cast<std::uint8_t>(1 << sector);
     if (!first_of_pair) return false;
     run_.counts.first_bytes += 2 * kSectorBytes;
-    memory_debt_ += options_.from_memory;
-    memory_now_ = memory_debt_ >= 1;
-    if (memory_now_) memory_debt_ -= 1;
+    if (of_all_now_) run_.counts.first_of_all_bytes += 2 * kSectorBytes;
+    double& debt = of_all_now_ ? memory_debt_of_all_ : memory_debt_;
+    debt += from_memory();
+    memory_now_ = debt >= 1;
+    if (memory_now_) debt -= 1;
     return true;
   }
 
@@ -1791,7 +1800,10 @@ class SmRunner {
       return from_slice(stored ? figures_.stored_latency : figures_.l2_latency);
     }
     const bool first_of_pair = comes_from_memory(line, sector);
-    if (!memory_now_) return from_slice(figures_.l2_latency);
+    if (!memory_now_) {
+      if (!options_.leads || drawn_now_) return from_slice(figures_.l2_latency);
+      return after(kAskedByAll * figures_.memory_latency + way_to_memory(address));
+    }
     line.fresh |= bit;
     const double crowd = at_memory(there.time, first_of_pair ? 2 * apart_at_memory_ : 0);
     there.later({memory_free_, SmWait::memory});
@@ -2006,6 +2018,7 @@ class SmRunner {
   double apart_at_memory_ = 1;  // what memory takes for a sector of the access
   double atomic_memory_ = 0;    // pieces of 64 bytes of memory for a sector of an atomic with a profile
   bool drawn_now_ = false;      // the addresses of what is executed are not known
+  bool of_all_now_ = false;     // they depend on no block
   bool memory_now_ = false;     // memory has the pair of sectors that was asked for last
   double memory_busy_ = 0, memory_seen_ = 0, l2_busy_ = 0, l2_seen_ = 0;
   double constant_free_ = 0, barrier_free_ = 0, block_free_ = 0;
@@ -2015,7 +2028,8 @@ class SmRunner {
   SmWait last_wait_ = SmWait::blocks;
   Backlog l1_backlog_{SmWait::on_chip}, l2_backlog_{SmWait::l2};
   std::array<double, kSmWaits> half_waits_{};
-  double l1_free_ = 0, l2_free_ = 0, l2_write_free_ = 0, memory_free_ = 0, memory_debt_ = 0;
+  double l1_free_ = 0, l2_free_ = 0, l2_write_free_ = 0, memory_free_ = 0, memory_debt_ = 0,
+         memory_debt_of_all_ = 0;
   double sectors_of_atomic_ = 0;  // that L2 could send meanwhile
   double written_back_ = 0;       // when memory has what was changed in place
   std::vector<std::unique_ptr<Warp>> warps_;
@@ -2093,6 +2107,7 @@ void SmCounts::add(const SmCounts& other, double times) {
   partial_store_sectors += times * other.partial_store_sectors;
   first_store_sectors += times * other.first_store_sectors;
   first_bytes += times * other.first_bytes;
+  first_of_all_bytes += times * other.first_of_all_bytes;
   reread_bytes += times * other.reread_bytes;
   rewritten_sectors += times * other.rewritten_sectors;
   atomic_first_sectors += times * other.atomic_first_sectors;

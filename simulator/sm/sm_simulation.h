@@ -112,6 +112,8 @@ struct SmOptions {
   const ArrayPlaces* places = nullptr;  // none: each array is an allocation of its own
   // The share of the sectors that miss L1 and that nobody on this SM has asked for before, which memory must give.
   double from_memory = 1;
+  double from_memory_of_all =
+      1;                        // the same of accesses whose places depend on no block: all SMs ask for these
   double new_at_l2 = 1;         // the share of what the launch accesses that L2 has not when it begins
   bool atomics_shared = false;  // blocks share lines of atomics, also those of which this SM has only one
   double atomic_sms = 1;        // on average, that access a line whose atomics blocks share
@@ -135,6 +137,8 @@ struct SmOptions {
       30'000;  // of warps that are simulated; what is left is taken to go on as before
   // The first blocks are found at work, each at another place, as those of later waves are: they start where others end.
   bool in_the_middle = false;
+  // Other SMs ask for what this one asks for at the same time: what is new to it is on its way from memory, whoever asked first.
+  bool leads = false;
   double begin =
       0;  // without in_the_middle: the part of their work that the first blocks have behind them, 0 to 1
   bool code_in_cache =
@@ -167,6 +171,7 @@ struct SmCounts {
   double again_load_pieces = 0, again_store_pieces = 0;
   // That this SM has not read before, in the pieces of 64 bytes that memory gives.
   double first_bytes = 0;
+  double first_of_all_bytes = 0;    // of these, by accesses whose places depend on no block
   double reread_bytes = 0;          // of these, what it had read before, and L2 has no more
   double atomic_first_sectors = 0;  // of atomics, that this SM has not asked for before
   double rewritten_sectors = 0;     // that it had stored to before, and L2 has written back since

@@ -517,6 +517,7 @@ class ReferenceSm {
   void access_memory(Warp& warp, const Step& step, const MemoryAccess& access, double start) {
     ++run_.accesses;
     const std::int64_t bytes = access.bytes.value_or(4);
+    of_all_ = is_of_all_blocks(access);
     std::map<std::int64_t, unsigned> lines;
     for (const std::int64_t address : step.addresses) {
       const std::int64_t first = address + arrays_.at(access.array);
@@ -745,9 +746,11 @@ class ReferenceSm {
     }
     const bool there = !at_l2_.insert(address).second;
     passed_ +=
-        128 * options_.from_memory * (there ? std::clamp(1.3 * since / options_.bytes_at_l2, 0.0, 1.0) : 1);
+        128 * share_of_memory() * (there ? std::clamp(1.3 * since / options_.bytes_at_l2, 0.0, 1.0) : 1);
     seen_at = static_cast<float>(passed_);
   }
+
+  double share_of_memory() const { return of_all_ ? options_.from_memory_of_all : options_.from_memory; }
 
   // Whether it is the first of its pair.
   bool sees_first(std::int64_t address, int sector) {
@@ -755,9 +758,11 @@ class ReferenceSm {
     seen_.insert({address, sector});
     if (!first) return false;
     run_.counts.first_bytes += 64;
-    owed_ += options_.from_memory;
-    memory_has_it_ = owed_ >= 1;
-    if (memory_has_it_) owed_ -= 1;
+    run_.counts.first_of_all_bytes += of_all_ ? 64 : 0;
+    double& owed = of_all_ ? owed_of_all_ : owed_;
+    owed += share_of_memory();
+    memory_has_it_ = owed >= 1;
+    if (memory_has_it_) owed -= 1;
     return true;
   }
 
@@ -779,11 +784,13 @@ class ReferenceSm {
       return turn + ((stored ? figures_.stored_latency : figures_.l2_latency) + way + l2_crowd());
     }
     const bool first = sees_first(address, sector);
-    if (!memory_has_it_) return turn + (figures_.l2_latency + way + l2_crowd());
-    of_memory_.insert({address, sector});
-    const double crowd = turn_at_memory(turn, first ? 2 * apart_ : 0);
     const double to_memory =
         figures_.sm_way + figures_.memory_latency * memory_distance(array, address - line);
+    if (!memory_has_it_)
+      return turn + (options_.leads ? 0.9 * figures_.memory_latency + to_memory
+                                    : figures_.l2_latency + way + l2_crowd());
+    of_memory_.insert({address, sector});
+    const double crowd = turn_at_memory(turn, first ? 2 * apart_ : 0);
     return std::max(turn, memory_free_) + (figures_.memory_latency + to_memory + crowd);
   }
 
@@ -1205,6 +1212,8 @@ class ReferenceSm {
   std::list<std::pair<std::int64_t, double>> constants_;  // lines, and from when they are there
   std::set<std::int64_t> constants_seen_;
   double l1_free_ = 0, l2_free_ = 0, l2_stores_free_ = 0, memory_free_ = 0, owed_ = 0, written_back_ = 0;
+  double owed_of_all_ = 0;  // of accesses whose places depend on no block
+  bool of_all_ = false;     // the access is one of these
   double busy_ = 0, busy_since_ = 0, l2_busy_ = 0, l2_busy_since_ = 0;
   double apart_ = 1;                      // what memory takes for a sector that is alone
   double parts_ = 0, parts_written_ = 0;  // bytes of sectors of which L2 has a part

@@ -196,6 +196,7 @@ void expect_equal(const SmCounts& fast, const SmCounts& plain) {
   EXPECT_DOUBLE_EQ(fast.partial_store_sectors, plain.partial_store_sectors);
   EXPECT_DOUBLE_EQ(fast.first_store_sectors, plain.first_store_sectors);
   EXPECT_EQ(fast.first_bytes, plain.first_bytes);
+  EXPECT_EQ(fast.first_of_all_bytes, plain.first_of_all_bytes);
 }
 
 TEST(ReferenceSm, AgreesWithTheSimulation) {
@@ -211,6 +212,7 @@ TEST(ReferenceSm, AgreesWithTheSimulation) {
     options.sms = static_cast<std::int64_t>(1 + random() % 3);
     options.sm = static_cast<std::int64_t>(random()) % std::min(options.sms, size.grid[0]);
     options.in_the_middle = random() % 3 == 0;
+    options.leads = random() % 4 == 0;
     options.atomics_shared = random() % 2 == 0;
     options.atomic_sms = 1 + static_cast<double>(random() % 4);
     options.atomic_slices = static_cast<double>(random() % 4);
@@ -218,6 +220,7 @@ TEST(ReferenceSm, AgreesWithTheSimulation) {
     if (random() % 2 == 0)
       options.turns = {1 + static_cast<std::int64_t>(random() % 3), static_cast<std::int64_t>(random() % 3)};
     options.from_memory = 0.25 * static_cast<double>(random() % 5);
+    options.from_memory_of_all = 0.25 * static_cast<double>(random() % 5);
     options.to_memory = 0.25 * static_cast<double>(random() % 5);
     options.mixed = 0.25 * static_cast<double>(random() % 5);
     options.bytes_at_l2 = random() % 2 == 0 ? 0 : 1024 * static_cast<double>(1 + random() % 32);

@@ -120,6 +120,23 @@ double start_of_all() {
   return *timing.all_sms_us * gpu().clock_mhz - 4 * 0.07 * *timing.l2_latency_cycles;
 }
 
+// data/hardware/h200_cold_chains.csv
+TEST(MemoryLevels, BlocksInStepWaitForMemoryAsOneAlone) {
+  const auto cycles = [](const std::string& threads, std::int64_t blocks, CacheState caches) {
+    return levels_of({"[{repeat: 64, counter: k, body: [{load: {access: uniform, bytes: 4, array: a, "
+                      "address: 128 * k}" +
+                          threads + "}, {instructions: 4}]}]",
+                      {{blocks, 1, 1}, {32, 1, 1}}},
+                     caches)
+        .cycles;
+  };
+  const double alone = cycles("", 1, CacheState::cold);
+  EXPECT_NEAR(cycles("", 132, CacheState::cold) / alone, 0.9, 0.1);
+  EXPECT_LT(cycles("", 132, CacheState::warm), 0.6 * alone);
+  // Some blocks come to lines before the others.
+  EXPECT_LT(cycles(", threads: k >= blockIdx.x", 132, CacheState::cold), 0.6 * alone);
+}
+
 TEST(MemoryLevels, OfACopyAreItsBytes) {
   const Case copy = {
       "[{load: {access: coalesced, bytes: 4, array: a, address: 4 * (blockIdx.x * 256 + threadIdx.x)}},"
