@@ -508,14 +508,15 @@ class Lowering {
     return block.end - block.first == 1 && last.info != nullptr && last.info->category == Category::exit;
   }
 
-  // Whether a block can be predicated: without calls, barriers and long operations.
+  // Whether a block can be predicated: without calls, barriers, atomics and long operations.
   bool is_simple(std::uint32_t b) const {
     for (std::uint32_t i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i) {
       const Instruction& one = function_.instructions[i];
       if (!live_[i] || code_.silent(i)) continue;
       if (one.info == nullptr || one.info->is(ptx::slow)) return false;
       const Category category = one.info->category;
-      if (category == Category::barrier || category == Category::call || category == Category::exit)
+      if (category == Category::barrier || category == Category::call || category == Category::exit ||
+          category == Category::atomic || category == Category::reduction)
         return false;
     }
     return true;

@@ -609,7 +609,8 @@ TEST(BlockCycles, BranchesTakeMoreThanTheirStallCounts) {
   EXPECT_EQ(cycles_of_block(std::vector{with_control(bsync, 5, Control::no_barrier, 0)}, 90), 5 + 8);
 }
 
-// What nvcc 13.0 makes of such bodies for sm_90: 8 instructions are predicated, 20 with a load of global memory.
+// What nvcc 13.0 makes of such bodies for sm_90: 8 instructions are predicated, 20 with a load of global memory, none with an
+// atomic.
 TEST(Estimates, OfShortBranchesArePredicated) {
   const auto predicated = [](int sums, const std::string& load) {
     std::string text =
@@ -628,6 +629,9 @@ TEST(Estimates, OfShortBranchesArePredicated) {
   EXPECT_FALSE(predicated(8, "ld.shared.f32 %f3, [words + 4];\n"));
   EXPECT_TRUE(predicated(19, "ld.global.f32 %f3, [%rd2 + 4];\n"));
   EXPECT_FALSE(predicated(20, "ld.global.f32 %f3, [%rd2 + 4];\n"));
+  EXPECT_TRUE(predicated(0, "st.shared.f32 [words + 4], %f3;\n"));
+  EXPECT_FALSE(predicated(0, "red.shared.add.f32 [words + 4], %f3;\n"));
+  EXPECT_FALSE(predicated(0, "red.global.add.f32 [%rd2 + 4], %f3;\n"));
 }
 
 // data/hardware/h200_slow_divisions.csv
