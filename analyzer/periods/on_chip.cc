@@ -141,6 +141,8 @@ constexpr std::int64_t kWordBytes = 4;
 // How many constants the threads of a warp typically choose between where data choose, letters or kinds, say. (The profiles of
 // data/development: 1 to 31 different ones in a request, 8 as the geometric mean of the kernels.)
 constexpr std::int64_t kTypicalConstants = 8;
+// Steps of fewer places than that are not those of rows.
+constexpr std::int64_t kLeastOfRow = 8;
 
 // The bytes between places that what is loaded may choose from: what its coefficients have in common.
 std::int64_t distance_that_data_choose(analysis::Evaluator& evaluator, ExprId address) {
@@ -149,6 +151,41 @@ std::int64_t distance_that_data_choose(analysis::Evaluator& evaluator, ExprId ad
     if ((evaluator.dependence(term.atom) & analysis::on_data) != 0)
       common = std::gcd(common, term.coefficient);
   return common;
+}
+
+// The bytes of a row, where what is loaded chooses a place in a row that the rest of the address chooses: the smallest step of the
+// rest that is longer than the steps of `apart` bytes between the places; none: there is no such step, or data choose rows, too.
+std::optional<std::int64_t> bytes_of_row(analysis::Evaluator& evaluator, ExprId address, std::int64_t apart) {
+  std::optional<std::int64_t> row;
+  for (const analysis::Term& term : evaluator.exprs().linear_terms(address)) {
+    const std::int64_t step = term.coefficient < 0 ? -term.coefficient : term.coefficient;
+    if ((evaluator.dependence(term.atom) & analysis::on_data) != 0) {
+      if (step != apart) return std::nullopt;
+    } else if (step > apart && step % apart == 0) {
+      row = std::min(row.value_or(step), step);
+    }
+  }
+  return row;
+}
+
+// The rest of an address in shared memory where what is loaded chooses rows of all banks, and each thread has its place in them:
+// the rest says which banks the threads access.
+std::optional<ExprId> place_in_chosen_row(analysis::Evaluator& evaluator, ExprId address,
+                                          std::int64_t bytes) {
+  constexpr std::int64_t all_banks = 128;
+  auto& exprs = evaluator.exprs();
+  ExprId rest = address;
+  bool by_thread = false;
+  for (const analysis::Term& term : exprs.linear_terms(address)) {
+    const auto dependence = evaluator.dependence(term.atom);
+    if ((dependence & analysis::on_data) != 0) {
+      if (term.coefficient % all_banks != 0) return std::nullopt;
+      rest = exprs.add(rest, exprs.scale(term.atom, -term.coefficient));
+    } else {
+      by_thread = by_thread || (term.coefficient == bytes && (dependence & analysis::on_thread) != 0);
+    }
+  }
+  return by_thread ? std::optional(rest) : std::nullopt;
 }
 
 // Between the first and behind the last of the places, `apart` bytes from each other, that what is loaded may choose from: by
@@ -204,13 +241,19 @@ std::vector<ChipAccess> OnChip::accesses_of(std::uint32_t i, std::uint32_t loop,
   }
   access.bytes = std::max<std::int64_t>(1, access.bytes);
   const ptx::Variable* only = nullptr;  // addresses in two constant arrays are of neither
-  access.address = conditions_.place_on_chip(address, loop, facts, [&](ExprId symbol) {
-    const auto* variable = evaluator.variable_of(symbol);
-    if (only != nullptr && only != variable && space == StateSpace::constant)
-      return std::optional<std::int64_t>();
-    only = variable;
-    return begin_of(variable, space);
-  });
+  const auto place = [&](ExprId of) {
+    return conditions_.place_on_chip(of, loop, facts, [&](ExprId symbol) {
+      const auto* variable = evaluator.variable_of(symbol);
+      if (only != nullptr && only != variable && space == StateSpace::constant)
+        return std::optional<std::int64_t>();
+      only = variable;
+      return begin_of(variable, space);
+    });
+  };
+  access.address = place(address);
+  if (!access.address && space == StateSpace::shared)
+    if (const auto rest = place_in_chosen_row(evaluator, address, access.bytes))
+      access.address = place(*rest);
   if (space == StateSpace::constant && access.address) {
     if (!constants_) constants_.emplace(flow_.code);
     access.own_bytes = constants_->own_bytes(i);
@@ -224,6 +267,9 @@ std::vector<ChipAccess> OnChip::accesses_of(std::uint32_t i, std::uint32_t loop,
     const std::int64_t bytes =
         std::min(bytes_chosen_from(*only), bytes_that_data_span(evaluator, address, apart));
     std::int64_t elements = std::max<std::int64_t>(bytes / apart, 1);
+    if (space == StateSpace::shared)
+      if (const auto row = bytes_of_row(evaluator, address, apart); row && *row >= kLeastOfRow * apart)
+        elements = std::min(elements, *row / apart);
     if (space == StateSpace::constant && !evaluator.is_scrambled(address))
       elements = std::min(elements, kTypicalConstants);
     access.scattered = elements * access.bytes;

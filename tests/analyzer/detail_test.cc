@@ -252,6 +252,7 @@ TEST(OnChip, DataChooseWithinTheirRange) {
   const int value = in[threadIdx.x];
   atomicAdd(&sums[value & 15], 1.0f);
   atomicAdd(&sums[32 * (value & 3) + threadIdx.x], 1.0f);
+  atomicAdd(&sums[33 * (value & 3) + 3 * threadIdx.x], 1.0f);
   atomicAdd(&sums[value], 1.0f);
   __syncthreads();
   out[threadIdx.x] = sums[threadIdx.x];
@@ -262,8 +263,21 @@ TEST(OnChip, DataChooseWithinTheirRange) {
     EXPECT_EQ(std::count(all.begin(), all.end(), text), 1) << text;
   };
   has("atomic shared 4 among 64");
+  has("atomic shared 4: 4 * threadIdx.x");  // whatever row they choose, threads have banks of their own
   has("atomic shared 4 among 16");
   has("atomic shared 4 among 16384");
+}
+
+TEST(OnChip, DataChooseWithinTheRowsOfWhatElseChooses) {
+  const auto program = detailed(R"(__global__ void k(const int* in, float* out) {
+  __shared__ float scores[50][20];
+  for (int i = threadIdx.x; i < 1000; i += blockDim.x) scores[i / 20][i % 20] = i;
+  __syncthreads();
+  out[threadIdx.x] = scores[threadIdx.y][in[threadIdx.x]];
+})",
+                                "k");
+  const auto all = on_chip_of(program);
+  EXPECT_EQ(std::count(all.begin(), all.end(), "load shared 4 among 80"), 1);
 }
 
 TEST(OnChip, DataThatChooseStructuresChooseOnePlaceInEach) {
