@@ -609,26 +609,22 @@ void add_start(double cycles, MemoryLevels& levels, std::vector<LaunchPlace>* pl
 }
 
 // Of blocks that all begin together and go over the same data in step, some block is the first everywhere: it waits for memory each
-// time, and the others are no sooner there. The cycles of one that has an SM for itself.
-double leading_cycles(RunsOfLaunch& runs, SmOptions options, double instructions) {
+// time, and the others are no sooner there. The cycles of one that has an SM for itself; 0: blocks do not go in step, share nothing,
+// or find what they share in L2. `stays`: the share of the launch's data that L2 has when it begins; `from_memory`: that of what SMs
+// ask for the first time and memory gives.
+double leading_cycles(const LaunchOnGpu& launch, RunsOfLaunch& runs, SmOptions options, double stays,
+                      double from_memory) {
+  constexpr double most_stays = 0.5;
+  if (stays >= most_stays || from_memory >= 1 || !in_step(launch)) return 0;
   options.leads = true;
   options.active_blocks = options.most_blocks = 1;
   options.in_the_middle = options.shuffled = false;
   options.even_instructions = 0;
   options.listener = nullptr;
   SmRun run = runs.run(options);
+  const double instructions = launch.warps->total.instructions / static_cast<double>(launch.size.blocks());
   simulate_rest(runs, options, instructions, run, nullptr);
   return run.cycles + second_halves(run, instructions) * run.second_half_cycles;
-}
-
-// The same of a launch of which `stays` is in L2, and memory gives that share of what its SMs ask for the first time; 0: its blocks
-// do not go in step, or share nothing.
-double leading_cycles(const LaunchOnGpu& launch, RunsOfLaunch& runs, const SmOptions& options, double stays,
-                      double from_memory) {
-  constexpr double most_stays = 0.5;
-  if (stays >= most_stays || from_memory >= 1 || !in_step(launch)) return 0;
-  return leading_cycles(runs, options,
-                        launch.warps->total.instructions / static_cast<double>(launch.size.blocks()));
 }
 
 // Cycles in which all wait for memory, beyond what they waited before: where loads wait.
@@ -906,9 +902,9 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
     const double leading = leading_cycles(launch, runs, options, stays, from_memory);
     const double first_wave = levels.cycles / std::max(waves, 1.0);
     if (leading > first_wave) add_latency(leading - first_wave, levels, places);
+    // A listener sees an SM from its first block on.
+    add_start(last_start_cycles(gpu, active_sms), levels, places);
   }
-  // A listener sees an SM from its first block on.
-  if (listener == nullptr) add_start(last_start_cycles(gpu, active_sms), levels, places);
   return levels;
 }
 

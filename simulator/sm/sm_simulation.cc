@@ -1747,7 +1747,7 @@ class SmRunner {
     return {array, line - first};
   }
 
-  // The share of what this SM asks for the first time.
+  // Of what the access asks for and nobody on this SM did before, the share that memory gives.
   double from_memory() const { return of_all_now_ ? options_.from_memory_of_all : options_.from_memory; }
 
   // L2 keeps whole lines, in the order in which they were used last: it has one no more if as much as it holds has come since

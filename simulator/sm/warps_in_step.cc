@@ -30,10 +30,8 @@ bool iterations_differ(const Items& items, std::vector<std::string>& counters) {
   };
   return std::any_of(items.begin(), items.end(), [&](const Item& item) {
     if (!counters.empty() && !item.shares.empty()) return true;
-    if (!counters.empty() && item.threads) {
-      const auto names = item.threads->names();
-      if (std::any_of(names.begin(), names.end(), is_counter)) return true;
-    }
+    const auto names = item.threads ? item.threads->names() : std::vector<std::string>();
+    if (std::any_of(names.begin(), names.end(), is_counter)) return true;
     if (const auto* when = std::get_if<When>(&item.what))
       return iterations_differ(when->then_items, counters) || iterations_differ(when->else_items, counters);
     const auto* repeat = std::get_if<Repeat>(&item.what);
