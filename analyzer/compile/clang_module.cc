@@ -550,7 +550,7 @@ class ForgetTypes : public llvm::PassInfoMixin<ForgetTypes> {
   }
 };
 
-constexpr llvm::StringLiteral kHidden = "// warptime: hidden";
+constexpr llvm::StringLiteral kHidden = "// warptime: hidden", kHiddenCase = "// warptime: hidden case";
 
 // That `s` of `for (s = 1; s < n; s *= 2)` is a power of two, so that `i % (2 * s)` needs no division, is not known to nvcc, unless
 // it unrolls the loop.
@@ -598,21 +598,121 @@ class HideDivisors : public llvm::PassInfoMixin<HideDivisors> {
   }
 };
 
-// Before code is made of them.
-class ShowDivisors : public llvm::PassInfoMixin<ShowDivisors> {
+// What was hidden behind a text, before code is made of it.
+class Show : public llvm::PassInfoMixin<Show> {
  public:
+  explicit Show(llvm::StringRef text) : text_(text) {}
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
     bool changed = false;
     for (llvm::Instruction& one : llvm::make_early_inc_range(llvm::instructions(function))) {
       auto* copy = llvm::dyn_cast<llvm::CallInst>(&one);
       const auto* text =
           copy == nullptr ? nullptr : llvm::dyn_cast<llvm::InlineAsm>(copy->getCalledOperand());
-      if (text == nullptr || text->getAsmString() != kHidden) continue;
+      if (text == nullptr || text->getAsmString() != text_) continue;
       copy->replaceAllUsesWith(copy->getArgOperand(0));
       copy->eraseFromParent();
       changed = true;
     }
     return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
+  }
+
+ private:
+  llvm::StringRef text_;
+};
+
+// `if (x == 0) a; if (x == 31) b;` stays two branches with nvcc, where x differs between threads, and so do the branches of `else
+// if`. LLVM makes a switch of them, unless it does not see that 0 and 31 are constants.
+class HideCases : public llvm::PassInfoMixin<HideCases> {
+ public:
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
+    // Branches on equality with a constant, by what is compared.
+    llvm::MapVector<const llvm::Value*, std::vector<llvm::BranchInst*>> branches;
+    for (llvm::BasicBlock& block : function)
+      if (auto* branch = llvm::dyn_cast<llvm::BranchInst>(block.getTerminator()); branch != nullptr)
+        if (const llvm::ICmpInst* compare = equality_of(*branch);
+            compare != nullptr && differs(*compare->getOperand(0), 0) == Differs::yes)
+          branches[key_of(compare->getOperand(0))].push_back(branch);
+    std::vector<llvm::ICmpInst*> cases;
+    for (const auto& [value, all] : branches)
+      for (llvm::BranchInst* one : all) {
+        const bool has_other = llvm::any_of(all, [&](const auto* other) {
+          return equality_of(*other)->getOperand(1) != equality_of(*one)->getOperand(1);
+        });
+        if (has_other && llvm::none_of(all, [&](const auto* other) { return are_one(*one, *other); }))
+          cases.push_back(equality_of(*one));
+      }
+    for (llvm::ICmpInst* one : cases) hide(function, *one);
+    return cases.empty() ? llvm::PreservedAnalyses::all() : llvm::PreservedAnalyses::none();
+  }
+
+ private:
+  static llvm::ICmpInst* equality_of(const llvm::BranchInst& branch) {
+    if (!branch.isConditional()) return nullptr;
+    auto* compare = llvm::dyn_cast<llvm::ICmpInst>(branch.getCondition());
+    return compare != nullptr && compare->isEquality() && llvm::isa<llvm::ConstantInt>(compare->getOperand(1))
+               ? compare
+               : nullptr;
+  }
+
+  // Part of one condition, as `x == 0 || x == 31` is: one leads to the other, and both lead to the same place.
+  static bool are_one(const llvm::BranchInst& a, const llvm::BranchInst& b) {
+    if (&a == &b || !(llvm::is_contained(a.successors(), b.getParent()) ||
+                      llvm::is_contained(b.successors(), a.getParent())))
+      return false;
+    return llvm::any_of(a.successors(), [&](const auto* to) { return llvm::is_contained(b.successors(), to); });
+  }
+
+  enum class Differs { no, yes, unknown };
+
+  // Whether threads have different values. Unknown also where a loop carries the value on, which may be unrolled.
+  static Differs differs(const llvm::Value& value, int depth) {
+    constexpr int deepest = 8;
+    if (llvm::isa<llvm::Constant>(value)) return Differs::no;
+    if (const auto* argument = llvm::dyn_cast<llvm::Argument>(&value))
+      return argument->getParent()->hasLocalLinkage() ? Differs::unknown : Differs::no;
+    const auto* one = llvm::dyn_cast<llvm::Instruction>(&value);
+    if (one == nullptr || depth == deepest) return Differs::unknown;
+    if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(one)) {
+      const llvm::Value* object = llvm::getUnderlyingObject(load->getPointerOperand());
+      if (llvm::isa<llvm::AllocaInst>(object)) return Differs::unknown;
+      const auto* argument = llvm::dyn_cast<llvm::Argument>(object);
+      return argument != nullptr && argument->hasByValAttr() ? Differs::no : Differs::yes;
+    }
+    if (const auto* call = llvm::dyn_cast<llvm::CallInst>(one)) {
+      const llvm::StringRef name = call->getCalledFunction() == nullptr ? "" : call->getCalledFunction()->getName();
+      if (name.contains("threadIdx") || name.contains("sreg.tid")) return Differs::yes;
+      if (name.contains("blockIdx") || name.contains("blockDim") || name.contains("gridDim")) return Differs::no;
+      if (!llvm::isa<llvm::MinMaxIntrinsic>(call)) return Differs::unknown;
+    } else if (!one->isBinaryOp() && !one->isCast() && !llvm::isa<llvm::SelectInst, llvm::CmpInst>(one)) {
+      return Differs::unknown;
+    }
+    Differs all = Differs::no;
+    for (const llvm::Use& part : one->operands()) {
+      if (llvm::isa<llvm::Function>(part.get())) continue;
+      const Differs of = differs(*part.get(), depth + 1);
+      if (of == Differs::unknown) return of;
+      if (of == Differs::yes) all = of;
+    }
+    return all;
+  }
+
+  // Each read of threadIdx.x is a call of its own at first.
+  static const llvm::Value* key_of(const llvm::Value* value) {
+    const auto* call = llvm::dyn_cast<llvm::CallInst>(value);
+    return call != nullptr && call->getCalledFunction() != nullptr ? call->getCalledFunction() : value;
+  }
+
+  static void hide(llvm::Function& function, llvm::ICmpInst& compare) {
+    llvm::Type* type = compare.getOperand(1)->getType();
+    if (!type->isIntegerTy(32) && !type->isIntegerTy(64)) return;
+    llvm::InlineAsm* same = llvm::InlineAsm::get(llvm::FunctionType::get(type, {type}, false), kHiddenCase,
+                                                 type->isIntegerTy(32) ? "=r,0" : "=l,0", false);
+    llvm::BasicBlock& entry = function.getEntryBlock();
+    llvm::CallInst* call =
+        llvm::IRBuilder<>(&entry, entry.getFirstInsertionPt()).CreateCall(same, {compare.getOperand(1)});
+    call->setDoesNotAccessMemory();
+    call->setDoesNotThrow();
+    compare.setOperand(1, call);
   }
 };
 
@@ -685,6 +785,7 @@ void add_passes(clang::CodeGenOptions& options, bool rolled, const SourceFacts& 
             each.addPass(ForgetRanges());
             each.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
             each.addPass(HideDivisors());
+            each.addPass(HideCases());
           }
           passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(each)));
         });
@@ -697,10 +798,11 @@ void add_passes(clang::CodeGenOptions& options, bool rolled, const SourceFacts& 
         [](llvm::LoopPassManager& passes, llvm::OptimizationLevel) { passes.addPass(UnrollLikeNvcc()); });
     builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
       llvm::FunctionPassManager each;
-      each.addPass(ShowDivisors());
+      each.addPass(Show(kHidden));
       each.addPass(UnrollRemainders());
       each.addPass(JoinOffsets());
       each.addPass(llvm::SimplifyCFGPass());
+      each.addPass(Show(kHiddenCase));
       each.addPass(llvm::InstSimplifyPass());
       each.addPass(llvm::EarlyCSEPass());
       each.addPass(MayUnrollAgain());

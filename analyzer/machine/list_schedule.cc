@@ -527,10 +527,11 @@ class BlockSchedule {
 };
 
 // Basic blocks that are one to ptxas: those that follow each other without another way in or out, and those behind short
-// branches, which it predicates.
+// branches, which it predicates, with the blocks between that only branch there.
 class Chains {
  public:
-  Chains(const analysis::Cfg& cfg, const Estimate& made) : cfg_(cfg), branches_(cfg.blocks.size(), kNone) {
+  Chains(const ptx::Function& function, const analysis::Cfg& cfg, const Estimate& made)
+      : function_(function), cfg_(cfg), branches_(cfg.blocks.size(), kNone) {
     for (const Predicated& one : made.predicated) branches_[one.block] = one.branch;
     first_.resize(cfg.blocks.size());
     std::iota(first_.begin(), first_.end(), 0);
@@ -560,18 +561,38 @@ class Chains {
  private:
   static constexpr std::uint32_t kNone = 0xffffffff;
 
+  // The sides of a short branch, and what only leads from it to them; none: it is another branch.
   std::vector<std::uint32_t> predicated_behind(std::uint32_t block) const {
     std::vector<std::uint32_t> sides;
-    for (const std::uint32_t next : cfg_.blocks[block].successors)
-      if (branches_[next] != kNone && branches_[next] + 1 == cfg_.blocks[block].end) sides.push_back(next);
+    bool any = false;
+    const auto is_side = [&](std::uint32_t b) {
+      return branches_[b] != kNone && branches_[b] + 1 == cfg_.blocks[block].end;
+    };
+    for (const std::uint32_t next : cfg_.blocks[block].successors) {
+      if (only_leads_on(next)) sides.push_back(next);
+      const std::uint32_t side = only_leads_on(next) ? cfg_.blocks[next].successors.front() : next;
+      if (!is_side(side)) continue;
+      sides.push_back(side);
+      any = true;
+    }
+    if (!any) sides.clear();
     return sides;
+  }
+
+  // Whether a block is nothing but a branch behind one other block.
+  bool only_leads_on(std::uint32_t b) const {
+    const analysis::Block& block = cfg_.blocks[b];
+    if (block.end - block.first != 1 || block.successors.size() != 1 || block.predecessors.size() != 1) return false;
+    const ptx::Instruction& one = function_.instructions[block.first];
+    return one.info != nullptr && one.info->category == ptx::Category::branch;
   }
 
   // Where all ways meet, if nothing else leads there.
   std::uint32_t joined_behind(std::uint32_t block, const std::vector<std::uint32_t>& sides) const {
     const auto& all = cfg_.blocks;
     if (sides.empty() && all[block].successors.size() != 1) return kNone;
-    const std::uint32_t next = all[sides.empty() ? block : sides.front()].successors.front();
+    const auto side = std::find_if(sides.begin(), sides.end(), [&](const auto b) { return branches_[b] != kNone; });
+    const std::uint32_t next = all[side == sides.end() ? block : *side].successors.front();
     if (next == 0 || next == block || next == cfg_.exit() || all[next].loop != all[block].loop) return kNone;
     if (branches_[next] != kNone || is_header(next)) return kNone;
     const bool alone =
@@ -587,17 +608,22 @@ class Chains {
   }
 
   bool is_behind_another(std::uint32_t block) const {
-    if (branches_[block] != kNone) {
-      const auto& before = cfg_.blocks[block].predecessors;
-      return before.size() == 1 && branches_[block] + 1 == cfg_.blocks[before.front()].end;
-    }
+    const auto entry_of = [&](std::uint32_t b) {
+      if (branches_[b] != kNone) b = cfg_.blocks[b].predecessors.front();
+      return only_leads_on(b) ? cfg_.blocks[b].predecessors.front() : b;
+    };
+    const std::uint32_t entry = entry_of(block);
+    const auto sides = predicated_behind(entry);
+    if (entry != block && std::find(sides.begin(), sides.end(), block) != sides.end()) return true;
+    if (branches_[block] != kNone) return false;
     const auto& before = cfg_.blocks[block].predecessors;
     return std::any_of(before.begin(), before.end(), [&](const std::uint32_t from) {
-      const std::uint32_t entry = branches_[from] == kNone ? from : cfg_.blocks[from].predecessors.front();
-      return joined_behind(entry, predicated_behind(entry)) == block;
+      const auto joins = [&](std::uint32_t b) { return joined_behind(b, predicated_behind(b)) == block; };
+      return joins(from) || joins(entry_of(from));
     });
   }
 
+  const ptx::Function& function_;
   const analysis::Cfg& cfg_;
   std::vector<std::uint32_t> branches_, first_;
 };
@@ -626,7 +652,7 @@ void schedule_blocks(const analysis::KernelCode& code, const analysis::Cfg& cfg,
   constexpr std::uint32_t most =
       200'000;  // of a block: longer ones have no cycles, and the simulation takes chains
   BlockSchedule schedule(code, target, made);
-  const Chains chains(cfg, made);
+  const Chains chains(code.function(), cfg, made);
   made.chains = chains.first();
   const auto size = static_cast<std::uint32_t>(code.function().instructions.size());
   made.places.assign(size, analysis::none);

@@ -553,24 +553,6 @@ class Lowering {
     const std::uint32_t entry = only_entry(b);
     return entry != none && is_only_branch(entry) ? only_entry(entry) : entry;
   }
-  bool has_one_entry(std::uint32_t b, std::uint32_t from) const {
-    if (branching_to(b) != from) return false;
-    if (cfg_.blocks[b].predecessors.front() == from) return true;
-    // Behind a block that only branches there, where both sides are arithmetic.
-    const auto& sides = cfg_.blocks[from].successors;
-    return std::all_of(sides.begin(), sides.end(),
-                       [&](std::uint32_t side) { return is_arithmetic(through(side)); });
-  }
-  bool is_arithmetic(std::uint32_t b) const {
-    const analysis::Block& block = cfg_.blocks[b];
-    return std::none_of(function_.instructions.begin() + block.first,
-                        function_.instructions.begin() + block.end, [](const Instruction& one) {
-                          return one.info != nullptr && (one.info->category == Category::load ||
-                                                         one.info->category == Category::store ||
-                                                         one.info->category == Category::atomic);
-                        });
-  }
-
   // Short branches are predicated: `if (p) x`, and `if (p) x else y`.
   void note_predicated() {
     for (std::uint32_t b = 0; b < cfg_.blocks.size(); ++b) {
@@ -578,7 +560,7 @@ class Lowering {
       if (block_is_dead(b) || block.successors.size() != 2 || branch_of(b) == no_index) continue;
       const std::uint32_t taken = through(block.successors[0]), next = through(block.successors[1]);
       const auto skips = [&](std::uint32_t body, std::uint32_t to) {
-        return has_one_entry(body, b) && cfg_.blocks[body].successors.size() == 1 &&
+        return branching_to(body) == b && cfg_.blocks[body].successors.size() == 1 &&
                cfg_.blocks[body].successors[0] == to && cfg_.blocks[body].loop == block.loop &&
                is_simple(body) &&
                work_of_block(body) <= (loads_global(body) ? kMostPredicatedWithLoads : kMostPredicated);
