@@ -297,6 +297,8 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
     else if (const unsigned count = partial(loop, iterations, size, known.SE);
              count > 1 && iterations % count != 0)
       return unroll_odd(loop, count, known);
+    else if (count > 1 && iterations == 0 && meets(loop))
+      return unroll_with_rest(loop, count, known, updater);
     else if (count > 1)
       unroll(loop, count);
     else if (iterations == 0 && steps_unsigned(loop, known.SE))
@@ -335,6 +337,46 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
             llvm::LoopUnrollResult::Unmodified)
       return llvm::PreservedAnalyses::all();
     keep(loop);
+    return llvm::getLoopPassPreservedAnalyses();
+  }
+
+  // Whether threads must come to an instruction together, as to a barrier. LLVM leaves such a loop alone, unless the number of its
+  // iterations is known; nvcc does not.
+  static bool meets(const llvm::Loop& loop) {
+    for (const llvm::BasicBlock* block : loop.blocks())
+      for (const llvm::Instruction& one : *block)
+        if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&one); call != nullptr && call->isConvergent()) return true;
+    return false;
+  }
+
+  // By `count`, with a loop of what is left of the iterations.
+  static llvm::PreservedAnalyses unroll_with_rest(llvm::Loop& loop, unsigned count,
+                                                  llvm::LoopStandardAnalysisResults& known,
+                                                  llvm::LPMUpdater& updater) {
+    if (!loop.isLoopSimplifyForm() || !loop.isLCSSAForm(known.DT) || !loop.isSafeToClone())
+      return llvm::PreservedAnalyses::all();
+    llvm::LLVMContext& context = loop.getHeader()->getContext();
+    llvm::UnrollLoopOptions options{};
+    options.Count = count;
+    options.Force = true;
+    options.Runtime = true;
+    options.AllowExpensiveTripCount = true;
+    options.ForgetAllSCEV = true;
+    llvm::OptimizationRemarkEmitter remarks(loop.getHeader()->getParent());
+    const bool nested = loop.getLoopDepth() > 1;
+    llvm::Loop* rest = nullptr;
+    if (llvm::UnrollLoop(&loop, options, &known.LI, &known.SE, &known.DT, &known.AC, &known.TTI, &remarks, true, &rest) ==
+        llvm::LoopUnrollResult::Unmodified)
+      return llvm::PreservedAnalyses::all();
+    const auto set = [&](llvm::Loop& of, llvm::StringRef name) {
+      of.setLoopID(llvm::makePostTransformationMetadata(
+          context, of.getLoopID(), {}, {mark(context, "llvm.loop.unroll.disable"), mark(context, name)}));
+    };
+    set(loop, kMayUnrollAgain);
+    if (rest != nullptr) {
+      set(*rest, nested ? kUnrollWhole : "warptime.rest");
+      updater.addSiblingLoops({rest});
+    }
     return llvm::getLoopPassPreservedAnalyses();
   }
 
