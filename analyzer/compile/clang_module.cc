@@ -287,28 +287,31 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
         llvm::addStringMetadataToLoop(&loop, "llvm.loop.unroll.count", kUnknown);
       return llvm::PreservedAnalyses::all();
     }
-    const std::uint64_t size = size_of(loop);
-    if (iterations == 0 && unroll_to_most(loop, size, known)) {
+    const Size size = size_of(loop, known);
+    if (iterations == 0 && unroll_to_most(loop, size.instructions, known)) {
       updater.markLoopAsDeleted(loop, "");
       return llvm::PreservedAnalyses::none();
     }
-    if (iterations >= 2 && iterations * size <= kMostWhole && chooses_element(loop, known.SE))
+    if (iterations >= 2 && ((iterations * size.instructions <= kMostWhole && chooses_element(loop, known.SE)) ||
+                            (loop.isInnermost() && is_small(size, iterations))))
       llvm::addStringMetadataToLoop(&loop, "llvm.loop.unroll.full", 1);
-    else if (const unsigned count = partial(loop, iterations, size, known.SE);
+    else if (const unsigned count = partial(loop, iterations, size.cost, known.SE);
              count > 1 && iterations % count != 0)
       return unroll_odd(loop, count, known);
     else if (count > 1 && iterations == 0 && meets(loop))
       return unroll_with_rest(loop, count, known, updater);
     else if (count > 1)
       unroll(loop, count);
-    else if (iterations == 0 && steps_unsigned(loop, known.SE))
+    else if (iterations == 0 ? steps_unsigned(loop, known.SE) : iterations > 1 && loop.isInnermost())
       keep(loop);
     return llvm::PreservedAnalyses::all();
   }
 
  private:
   static constexpr std::uint64_t kMostWhole = 2700;    // instructions, of loops over private arrays
-  static constexpr std::uint64_t kPartial = 200;       // of others that are unrolled in part: less
+  static constexpr double kMostLeft = 418;             // of others, without what vanishes
+  static constexpr std::uint64_t kPartial = 200;       // of those that are unrolled in part: less
+  static constexpr std::uint64_t kOffset = 3;
   static constexpr unsigned kUnknown = 4, kMost = 16;  // iterations
 
   static llvm::MDNode* mark(llvm::LLVMContext& context, llvm::StringRef name) {
@@ -398,10 +401,73 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
            llvm::LoopUnrollResult::FullyUnrolled;
   }
 
-  static std::uint64_t size_of(const llvm::Loop& loop) {
-    std::uint64_t size = 0;
-    for (const llvm::BasicBlock* block : loop.blocks()) size += block->sizeWithoutDebug();
+  // Of an iteration: its instructions, what they cost as nvcc counts them, and how much of that vanishes where the loop's counter
+  // is a number.
+  struct Size {
+    std::uint64_t instructions = 0, cost = 0, extensions = 0, vanishing = 0;
+  };
+  static Size size_of(const llvm::Loop& loop, llvm::LoopStandardAnalysisResults& known) {
+    const llvm::SmallPtrSet<const llvm::Value*, 1> none;
+    const llvm::UnrollCostEstimator estimator(&loop, known.TTI, none, 0);
+    Size size;
+    size.cost = estimator.canUnroll() ? estimator.getRolledLoopSize() : kMostWhole;
+    // What is computed of the counter alone.
+    llvm::SmallPtrSet<const llvm::Value*, 16> numbers;
+    const auto counted = [&](const llvm::Value* value) {
+      return llvm::isa<llvm::ConstantInt, llvm::ConstantFP>(value) || numbers.contains(value);
+    };
+    for (llvm::PHINode& phi : loop.getHeader()->phis()) {
+      const auto* sum = !phi.getType()->isIntegerTy()
+                            ? nullptr
+                            : llvm::dyn_cast<llvm::SCEVAddRecExpr>(known.SE.getSCEV(&phi));
+      if (sum != nullptr && sum->getLoop() == &loop &&
+          llvm::all_of(sum->operands(), [](const llvm::SCEV* part) { return llvm::isa<llvm::SCEVConstant>(part); }))
+        numbers.insert(&phi);
+    }
+    for (const llvm::BasicBlock* block : loop.blocks()) {
+      size.instructions += block->sizeWithoutDebug();
+      for (const llvm::Instruction& one : *block) {
+        if (llvm::isa<llvm::ZExtInst>(one)) {
+          ++size.extensions;
+          if (counted(one.getOperand(0))) numbers.insert(&one);
+        } else if (const llvm::GetElementPtrInst* first = first_of_index(one)) {
+          size.cost += kOffset;
+          if (llvm::all_of(first->indices(), [&](const llvm::Use& index) { return counted(index.get()); }))
+            size.vanishing += kOffset - 1;
+        } else if ((one.isBinaryOp() || one.isCast() || llvm::isa<llvm::CmpInst, llvm::SelectInst>(one)) &&
+                   llvm::all_of(one.operands(), [&](const llvm::Use& part) { return counted(part.get()); })) {
+          numbers.insert(&one);
+          ++size.vanishing;
+        }
+      }
+    }
     return size;
+  }
+  // `data[row + x + 1]`, which LLVM 19 has as the address of `data[row + x]`, the first, and one element more. To nvcc, it is a sum,
+  // its extension and an address. Null: it is something else, such as `row[1]` of `row = data + x`.
+  static const llvm::GetElementPtrInst* first_of_index(const llvm::Instruction& one) {
+    const auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(&one);
+    if (address == nullptr || !address->hasAllConstantIndices()) return nullptr;
+    const auto* first = llvm::dyn_cast<llvm::GetElementPtrInst>(address->getPointerOperand());
+    if (first == nullptr || !first->getDebugLoc()) return nullptr;
+    const llvm::DataLayout& layout = one.getModule()->getDataLayout();
+    llvm::APInt offset(layout.getIndexTypeSizeInBits(address->getType()), 0);
+    const std::uint64_t element = layout.getTypeAllocSize(first->getResultElementType()).getFixedValue();
+    if (!address->accumulateConstantOffset(layout, offset) || element == 0 ||
+        offset.getSExtValue() % static_cast<std::int64_t>(element) != 0)
+      return nullptr;  // a member
+    const bool is_split = llvm::any_of(first->users(), [&](const llvm::User* user) {
+      const auto* by = llvm::dyn_cast<llvm::Instruction>(user);
+      return by != nullptr && by->getDebugLoc() == first->getDebugLoc();
+    });
+    return is_split ? first : nullptr;
+  }
+
+  // Whether nvcc unrolls it whole, whatever it does. As in LLVM, it may be the larger the more vanishes.
+  static bool is_small(const Size& size, unsigned iterations) {
+    const auto all = static_cast<double>(size.cost - std::min(size.cost, size.extensions));
+    const double left = std::max(1.0, all - static_cast<double>(size.vanishing));
+    return left * iterations < kMostLeft * std::min(4.0, all / left);
   }
 
   // Whether its counter grows by more than one to a constant and is known not to be negative.
@@ -420,8 +486,8 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
   // How many iterations become one; 1: it is left alone, or unrolled whole later.
   static unsigned partial(const llvm::Loop& loop, unsigned iterations, std::uint64_t size,
                           llvm::ScalarEvolution& scalars) {
-    constexpr std::uint64_t control = 2;  // instructions that are there once
-    if (!loop.isInnermost() || (iterations != 0 && iterations * size <= kMostUnrolled)) return 1;
+    constexpr std::uint64_t control = 3;  // instructions that are there once
+    if (!loop.isInnermost() || iterations == 1) return 1;
     if (loop.getExitingBlock() == nullptr || loop.getExitingBlock() != loop.getLoopLatch()) return 1;
     const llvm::SCEV* times = scalars.getBackedgeTakenCount(&loop);
     if (llvm::isa<llvm::SCEVCouldNotCompute>(times)) return 1;
@@ -437,7 +503,7 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
       return (size - control) * count + control < kPartial &&
              (iterations == 0 || odd || iterations % count == 0);
     };
-    while (count > 1 && !fits()) count /= 2;
+    while (count > 1 && (!fits() || (iterations != 0 && count > iterations))) count /= 2;
     return count;
   }
 

@@ -10,7 +10,7 @@ constexpr std::size_t max_closed_form_depth = 150;  // closed forms within close
 // Closed forms that are looked for in one kernel, in all and for each register that changes; beyond,
 // registers stay without one. (Registers that form a cycle are looked at again and again, from every one of
 // them.)
-constexpr std::uint64_t least_steps = 1000, steps_per_phi = 32;
+constexpr std::uint64_t least_steps = 10'000, steps_per_phi = 32;
 
 // Counts the depth of a recursion.
 class Deeper {

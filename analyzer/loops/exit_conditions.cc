@@ -1,5 +1,7 @@
 #include "analyzer/loops/exit_conditions.h"
 
+#include <bit>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -8,6 +10,26 @@
 #include "analyzer/symbolic/value_ranges.h"
 
 namespace warptime::analysis {
+namespace {
+
+// The first t with step · t = distance in registers of 32 bits, for a step that passes it by in the numbers: a multiple of a
+// hash's constant, say. Nothing where there is none, or only after so many iterations that it is none of the kind.
+std::optional<std::int64_t> until_wrapped(std::int64_t distance, std::int64_t step) {
+  constexpr std::int64_t whole = std::int64_t{1} << 32, most = 1 << 16;
+  if (distance <= -whole || distance >= whole || step >= whole) return std::nullopt;
+  const auto d = static_cast<std::uint32_t>(distance), s = static_cast<std::uint32_t>(step);
+  const int twos = std::countr_zero(s);
+  if (s == 0 || (d & ((1U << twos) - 1)) != 0) return std::nullopt;
+  const std::uint32_t odd = s >> twos;
+  std::uint32_t inverse = odd;  // of 3 bits; each step of Newton's doubles them
+  for (int bits = 3; bits < 32; bits *= 2) inverse *= 2 - odd * inverse;
+  const std::uint32_t mask = UINT32_MAX >> twos, t = ((d >> twos) * inverse) & mask;
+  if (t > most) return std::nullopt;
+  return t;
+}
+
+}  // namespace
+
 
 bool ExitSolver::invariant(ExprId expr) const {
   return is_invariant(evaluator_, expr, loop_);
@@ -167,7 +189,9 @@ std::optional<ExprId> ExitSolver::iterations_until(SymbolicOp op, ExprId start, 
       const auto distance = rises ? exprs_.scale(start, -1) : start;
       if (exprs_.is_constant(distance) && exprs_.is_constant(up)) {
         const auto d = exprs_[distance].number, s = exprs_[up].number;
-        if (d < 0 || d % s != 0) return std::nullopt;  // passes it by: would run until the register wraps
+        if (d >= 0 && d % s == 0) return exprs_.constant(d / s);
+        const auto wrapped = until_wrapped(d, s);
+        return wrapped ? std::optional(exprs_.constant(*wrapped)) : std::nullopt;
       }
       return exprs_.floor_divide(distance, up);
     }
