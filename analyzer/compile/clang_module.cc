@@ -156,6 +156,49 @@ llvm::LoopUnrollResult unroll_with_exits(llvm::Loop& loop, unsigned most, llvm::
                           true);
 }
 
+// Unrolls whole what the source says is to be unrolled, before it is decided what else is: the arrays that such loops go through
+// are in registers by then.
+class UnrollAsAsked : public llvm::PassInfoMixin<UnrollAsAsked> {
+ public:
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+    auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
+    if (loops.empty()) return llvm::PreservedAnalyses::all();
+    auto& dominators = analyses.getResult<llvm::DominatorTreeAnalysis>(function);
+    auto& scalars = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
+    auto& assumptions = analyses.getResult<llvm::AssumptionAnalysis>(function);
+    const auto& target = analyses.getResult<llvm::TargetIRAnalysis>(function);
+    bool changed = false;
+    for (llvm::Loop* loop = next(loops, scalars); loop != nullptr; loop = next(loops, scalars)) {
+      const unsigned iterations = scalars.getSmallConstantTripCount(loop);
+      llvm::simplifyLoop(loop, &dominators, &loops, &scalars, &assumptions, nullptr, false);
+      llvm::formLCSSARecursively(*loop, dominators, &loops, &scalars);
+      changed = true;
+      if (unroll_with_exits(*loop, iterations, loops, scalars, dominators, assumptions, target) !=
+          llvm::LoopUnrollResult::FullyUnrolled)
+        break;
+    }
+    return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
+  }
+
+ private:
+  // An innermost loop that is to be unrolled whole; null: there is none.
+  static llvm::Loop* next(llvm::LoopInfo& loops, llvm::ScalarEvolution& scalars) {
+    constexpr std::uint64_t most = 16'384;  // instructions, as in LLVM
+    for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
+      if (!loop->isInnermost() || !loop->isSafeToClone() ||
+          !(llvm::getBooleanLoopAttribute(loop, "llvm.loop.unroll.enable") ||
+            llvm::getBooleanLoopAttribute(loop, "llvm.loop.unroll.full")) ||
+          llvm::getOptionalIntLoopAttribute(loop, "llvm.loop.unroll.count"))
+        continue;
+      std::uint64_t size = 0;
+      for (const llvm::BasicBlock* block : loop->blocks()) size += block->sizeWithoutDebug();
+      const unsigned iterations = scalars.getSmallConstantTripCount(loop);
+      if (iterations >= 1 && iterations * size <= most) return loop;
+    }
+    return nullptr;
+  }
+};
+
 // Unrolls what is left of the iterations of a loop inside another: no more than three copies, with an exit behind each.
 class UnrollRemainders : public llvm::PassInfoMixin<UnrollRemainders> {
  public:
@@ -897,9 +940,12 @@ void add_passes(clang::CodeGenOptions& options, bool rolled, const SourceFacts& 
           }
           passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(each)));
         });
-    builder.registerPeepholeEPCallback([](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
+    builder.registerPeepholeEPCallback([rolled](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
       passes.addPass(FoldMathOfConstants());
       passes.addPass(llvm::InstSimplifyPass());
+      if (rolled) return;
+      passes.addPass(UnrollAsAsked());
+      passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
     });
     if (rolled) return;
     builder.registerLateLoopOptimizationsEPCallback(
