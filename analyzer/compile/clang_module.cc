@@ -11,6 +11,7 @@
 #include <clang/Lex/Preprocessor.h>
 #include <fmt/format.h>
 #include <llvm/Analysis/AssumptionCache.h>
+#include <llvm/Analysis/ConstantFolding.h>
 #include <llvm/Analysis/LoopAnalysisManager.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/OptimizationRemarkEmitter.h>
@@ -661,6 +662,60 @@ class CopyElements : public llvm::PassInfoMixin<CopyElements> {
   }
 };
 
+// An array of a thread that begins with constants: clang copies them from a constant array in global memory, and reads that in
+// place of the thread's where nothing else is written to it. nvcc stores them in the thread's array, in pieces of up to 16 bytes,
+// and of 8 from 256 bytes or 128 elements on (NVPTX joins what is stored side by side).
+class StoreFirstValues : public llvm::PassInfoMixin<StoreFirstValues> {
+ public:
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
+    return replace_each<llvm::MemCpyInst>(function, as_stores);
+  }
+
+ private:
+  static constexpr std::uint64_t kMostBytes = 8192, kLong = 256, kMany = 128;
+
+  static bool as_stores(llvm::MemCpyInst& copy) {
+    const auto* length = llvm::dyn_cast<llvm::ConstantInt>(copy.getLength());
+    auto* from = llvm::dyn_cast<llvm::GlobalVariable>(copy.getSource()->stripPointerCasts());
+    if (length == nullptr || from == nullptr || !from->isConstant() || !from->hasDefinitiveInitializer() ||
+        copy.isVolatile())
+      return false;
+    auto* array = llvm::dyn_cast<llvm::AllocaInst>(copy.getDest()->stripPointerCasts());
+    if (array == nullptr) return false;
+    const std::uint64_t bytes = length->getZExtValue();
+    if (bytes == 0 || bytes > kMostBytes) return false;
+    const llvm::DataLayout& layout = copy.getModule()->getDataLayout();
+    llvm::Type* type = piece_of(*from->getInitializer()->getType(), bytes, layout);
+    if (type == nullptr) return false;
+    const std::uint64_t step = layout.getTypeStoreSize(type).getFixedValue();
+    std::vector<llvm::Constant*> pieces;
+    for (std::uint64_t at = 0; at < bytes; at += step) {
+      pieces.push_back(llvm::ConstantFoldLoadFromConst(from->getInitializer(), type, llvm::APInt(64, at), layout));
+      if (pieces.back() == nullptr) return false;
+    }
+    for (const std::uint64_t together : {8, 16})
+      if (bytes % together == 0) array->setAlignment(std::max(array->getAlign(), llvm::Align(together)));
+    llvm::IRBuilder<> builder(&copy);
+    for (std::size_t i = 0; i < pieces.size(); ++i)
+      builder.CreateAlignedStore(
+          pieces[i], builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), copy.getDest(), i * step),
+          llvm::commonAlignment(array->getAlign(), i * step));
+    copy.eraseFromParent();
+    return true;
+  }
+
+  // What is stored at once; null: they are of several sizes.
+  static llvm::Type* piece_of(llvm::Type& of, std::uint64_t bytes, const llvm::DataLayout& layout) {
+    llvm::Type* element = &of;
+    while (auto* array = llvm::dyn_cast<llvm::ArrayType>(element)) element = array->getElementType();
+    if (!element->isIntegerTy() && !element->isFloatTy() && !element->isDoubleTy()) return nullptr;
+    const std::uint64_t size = layout.getTypeStoreSize(element).getFixedValue();
+    if ((bytes >= kLong || bytes / size >= kMany) && bytes % 8 == 0) return llvm::Type::getInt64Ty(of.getContext());
+    if (size < 4 && bytes % 4 == 0) return llvm::Type::getInt32Ty(of.getContext());
+    return bytes % size == 0 ? element : nullptr;
+  }
+};
+
 // LLVM makes a memset of the zeros of a float4, and of that two stores of eight bytes. nvcc has one of four elements.
 class SetElements : public llvm::PassInfoMixin<SetElements> {
  public:
@@ -928,6 +983,7 @@ void add_passes(clang::CodeGenOptions& options, bool rolled, const SourceFacts& 
           passes.addPass(MatrixOperationsReturn());
           passes.addPass(AlignDynamicSharedMemory());
           passes.addPass(llvm::createModuleToFunctionPassAdaptor(CopyElements()));
+          passes.addPass(llvm::createModuleToFunctionPassAdaptor(StoreFirstValues()));
           passes.addPass(llvm::createModuleToFunctionPassAdaptor(ForgetTypes()));
           llvm::FunctionPassManager each;
           if (rolled) {
