@@ -37,6 +37,7 @@
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
+#include <llvm/Transforms/Utils/LoopRotationUtils.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 #include <llvm/Transforms/Utils/UnrollLoop.h>
@@ -105,13 +106,14 @@ class KeepKernelsOnly : public llvm::PassInfoMixin<KeepKernelsOnly> {
   const SourceFacts* facts_;  // complete by the time that this runs
 };
 
-// LLVM 19 does not say of wmma's operations that they return. So a loop with them may end otherwise than by its condition, its
-// counter may wrap around, the number of its iterations is not known, and it is not unrolled. nvcc unrolls it.
-class MatrixOperationsReturn : public llvm::PassInfoMixin<MatrixOperationsReturn> {
+// LLVM 19 does not say of shuffles, votes, barriers and operations on matrices that they return. So a loop with them may end
+// otherwise than by its condition, its counter may wrap around, the number of its iterations is not known, and it is not
+// unrolled. nvcc unrolls it.
+class IntrinsicsReturn : public llvm::PassInfoMixin<IntrinsicsReturn> {
  public:
   llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
     for (llvm::Function& function : module)
-      if (function.getName().starts_with("llvm.nvvm.wmma.")) {
+      if (function.getName().starts_with("llvm.nvvm.") && function.getName() != "llvm.nvvm.exit") {
         function.setWillReturn();
         function.setDoesNotThrow();
       }
@@ -140,6 +142,9 @@ class AlignDynamicSharedMemory : public llvm::PassInfoMixin<AlignDynamicSharedMe
 // Of a loop that was unrolled though the source does not ask for it.
 constexpr llvm::StringLiteral kMayUnrollAgain = "warptime.may_unroll_again";
 
+// A loop that nvcc leaves as it is.
+constexpr llvm::StringLiteral kOneCopy = "warptime.one_copy";
+
 // Of what is left of the iterations of such a loop, where another loop is around it.
 constexpr llvm::StringLiteral kUnrollWhole = "warptime.unroll_whole";
 
@@ -157,8 +162,24 @@ llvm::LoopUnrollResult unroll_with_exits(llvm::Loop& loop, unsigned most, llvm::
                           true);
 }
 
-// Unrolls whole what the source says is to be unrolled, before it is decided what else is: the arrays that such loops go through
-// are in registers by then.
+// `count` iterations become one; what is left of an unknown number of iterations is `rest`. LLVM itself leaves loops alone in which
+// threads meet, as at a barrier, unless the number of iterations is known; nvcc does not.
+llvm::LoopUnrollResult unroll_by(llvm::Loop& loop, unsigned iterations, unsigned count, llvm::LoopInfo& loops,
+                                 llvm::ScalarEvolution& scalars, llvm::DominatorTree& dominators,
+                                 llvm::AssumptionCache& assumptions, const llvm::TargetTransformInfo& target,
+                                 llvm::Loop** rest) {
+  llvm::UnrollLoopOptions options{};
+  options.Count = count;
+  options.Force = true;
+  options.Runtime = iterations == 0 || iterations % count != 0;
+  options.AllowExpensiveTripCount = true;
+  options.ForgetAllSCEV = true;
+  llvm::OptimizationRemarkEmitter remarks(loop.getHeader()->getParent());
+  return llvm::UnrollLoop(&loop, options, &loops, &scalars, &dominators, &assumptions, &target, &remarks, true, rest);
+}
+
+// Unrolls what the source says is to be unrolled, before it is decided what else is: the arrays that such loops go through are in
+// registers by then, and loops around them are as long as that makes them.
 class UnrollAsAsked : public llvm::PassInfoMixin<UnrollAsAsked> {
  public:
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
@@ -169,34 +190,49 @@ class UnrollAsAsked : public llvm::PassInfoMixin<UnrollAsAsked> {
     auto& assumptions = analyses.getResult<llvm::AssumptionAnalysis>(function);
     const auto& target = analyses.getResult<llvm::TargetIRAnalysis>(function);
     bool changed = false;
-    for (llvm::Loop* loop = next(loops, scalars); loop != nullptr; loop = next(loops, scalars)) {
+    // The condition at the end, without which the last look at it counts as an iteration.
+    const llvm::SimplifyQuery query(function.getParent()->getDataLayout());
+    for (llvm::Loop* loop : loops.getLoopsInPreorder())
+      if (loop->isInnermost() && llvm::getOptionalIntLoopAttribute(loop, "llvm.loop.unroll.count")) {
+        llvm::simplifyLoop(loop, &dominators, &loops, &scalars, &assumptions, nullptr, false);
+        llvm::formLCSSARecursively(*loop, dominators, &loops, &scalars);
+        llvm::LoopRotation(loop, &loops, &target, &assumptions, &dominators, &scalars, nullptr, query, true, UINT_MAX,
+                           true);
+        changed = true;
+      }
+    for (auto found = next(loops, scalars); found.first != nullptr; found = next(loops, scalars)) {
+      const auto [loop, count] = found;
       const unsigned iterations = scalars.getSmallConstantTripCount(loop);
       llvm::simplifyLoop(loop, &dominators, &loops, &scalars, &assumptions, nullptr, false);
       llvm::formLCSSARecursively(*loop, dominators, &loops, &scalars);
       changed = true;
-      if (unroll_with_exits(*loop, iterations, loops, scalars, dominators, assumptions, target) !=
-          llvm::LoopUnrollResult::FullyUnrolled)
-        break;
+      const auto result =
+          unroll_by(*loop, iterations, count, loops, scalars, dominators, assumptions, target, nullptr);
+      if (result == llvm::LoopUnrollResult::Unmodified) break;
+      if (result == llvm::LoopUnrollResult::PartiallyUnrolled) loop->setLoopAlreadyUnrolled();
     }
     return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
   }
 
  private:
-  // An innermost loop that is to be unrolled whole; null: there is none.
-  static llvm::Loop* next(llvm::LoopInfo& loops, llvm::ScalarEvolution& scalars) {
+  // An innermost loop that is to be unrolled, and by how many iterations; null: there is none.
+  static std::pair<llvm::Loop*, unsigned> next(llvm::LoopInfo& loops, llvm::ScalarEvolution& scalars) {
     constexpr std::uint64_t most = 16'384;  // instructions, as in LLVM
     for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
-      if (!loop->isInnermost() || !loop->isSafeToClone() ||
-          !(llvm::getBooleanLoopAttribute(loop, "llvm.loop.unroll.enable") ||
-            llvm::getBooleanLoopAttribute(loop, "llvm.loop.unroll.full")) ||
-          llvm::getOptionalIntLoopAttribute(loop, "llvm.loop.unroll.count"))
+      const unsigned iterations = scalars.getSmallConstantTripCount(loop);
+      if (!loop->isInnermost() || !loop->isSafeToClone() || iterations == 0) continue;
+      const auto asked = llvm::getOptionalIntLoopAttribute(loop, "llvm.loop.unroll.count");
+      if (!asked && !llvm::getBooleanLoopAttribute(loop, "llvm.loop.unroll.enable") &&
+          !llvm::getBooleanLoopAttribute(loop, "llvm.loop.unroll.full"))
         continue;
+      const unsigned count = asked ? std::min(static_cast<unsigned>(std::max(1, *asked)), iterations) : iterations;
+      // LLVM does the rest later, on what it has turned into a loop with the condition at its end.
+      if (count != iterations && (count < 2 || iterations % count != 0)) continue;
       std::uint64_t size = 0;
       for (const llvm::BasicBlock* block : loop->blocks()) size += block->sizeWithoutDebug();
-      const unsigned iterations = scalars.getSmallConstantTripCount(loop);
-      if (iterations >= 1 && iterations * size <= most) return loop;
+      if (count * size <= most) return {loop, count};
     }
-    return nullptr;
+    return {nullptr, 0};
   }
 };
 
@@ -308,6 +344,26 @@ class BranchBack : public llvm::PassInfoMixin<BranchBack> {
   }
 };
 
+// nvcc unrolls no loop whose end is a pointer that is compared with `<`.
+class NoteLoops : public llvm::PassInfoMixin<NoteLoops> {
+ public:
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+    for (llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder())
+      if (const llvm::BasicBlock* exit = loop->getExitingBlock(); exit != nullptr && compares_pointers(*exit))
+        llvm::addStringMetadataToLoop(loop, kOneCopy.data(), 1);
+    return llvm::PreservedAnalyses::all();
+  }
+
+ private:
+  static bool compares_pointers(const llvm::BasicBlock& exit) {
+    const auto* branch = llvm::dyn_cast<llvm::BranchInst>(exit.getTerminator());
+    const auto* compare = branch == nullptr || !branch->isConditional()
+                              ? nullptr
+                              : llvm::dyn_cast<llvm::ICmpInst>(branch->getCondition());
+    return compare != nullptr && compare->getOperand(0)->getType()->isPointerTy() && compare->isRelational();
+  }
+};
+
 // Unrolls innermost loops as nvcc 13.0 does, where the source does not say how (measured on loops of 4 to 256, and of an unknown
 // number of, iterations with 3 to 130 instructions each):
 //  - whole, a loop over an array of the thread's own, so that the array can be in registers: up to 2,560 instructions, and
@@ -323,7 +379,7 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
  public:
   llvm::PreservedAnalyses run(llvm::Loop& loop, llvm::LoopAnalysisManager&,
                               llvm::LoopStandardAnalysisResults& known, llvm::LPMUpdater& updater) {
-    const unsigned iterations = known.SE.getSmallConstantTripCount(&loop);
+    const unsigned iterations = most_iterations(loop, known.SE);
     if (llvm::hasUnrollTransformation(&loop) != llvm::TM_Unspecified) {
       if (iterations == 0 && llvm::getBooleanLoopAttribute(&loop, "llvm.loop.unroll.enable") &&
           !llvm::getOptionalIntLoopAttribute(&loop, "llvm.loop.unroll.count") &&
@@ -336,17 +392,20 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
       updater.markLoopAsDeleted(loop, "");
       return llvm::PreservedAnalyses::none();
     }
+    const bool stays = llvm::findStringMetadataForLoop(&loop, kOneCopy).has_value();
     if (iterations >= 2 && ((iterations * size.instructions <= kMostWhole && chooses_element(loop, known.SE)) ||
-                            (loop.isInnermost() && is_small(size, iterations))))
+                            (!stays && is_small(size, iterations)))) {
       llvm::addStringMetadataToLoop(&loop, "llvm.loop.unroll.full", 1);
-    else if (const unsigned count = partial(loop, iterations, size.cost, known.SE);
-             count > 1 && iterations % count != 0)
-      return unroll_odd(loop, count, known);
-    else if (count > 1 && iterations == 0 && meets(loop))
-      return unroll_with_rest(loop, count, known, updater);
-    else if (count > 1)
-      unroll(loop, count);
-    else if (iterations == 0 ? steps_unsigned(loop, known.SE) : iterations > 1 && loop.isInnermost())
+      return llvm::PreservedAnalyses::all();
+    }
+    const unsigned count = stays ? 1 : partial(loop, iterations, size.cost, known.SE);
+    if (count > 1) {
+      const bool unrolled = iterations % count != 0 ? unroll_odd(loop, count, known)
+                                                    : unroll(loop, iterations, count, known, updater);
+      return unrolled ? llvm::getLoopPassPreservedAnalyses() : llvm::PreservedAnalyses::all();
+    }
+    if (stays || iterations > 1 || steps_unsigned(loop, known.SE) || has_few(loop, iterations, known.SE) ||
+        !known.SE.hasLoopInvariantBackedgeTakenCount(&loop))
       keep(loop);
     return llvm::PreservedAnalyses::all();
   }
@@ -362,69 +421,36 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
     return llvm::MDNode::get(context, {llvm::MDString::get(context, name)});
   }
 
-  // By `count`. What is left of the iterations stays as it is; the loop itself is marked for MayUnrollAgain.
-  static void unroll(llvm::Loop& loop, unsigned count) {
+  // By `count`. What is left of the iterations becomes a loop of its own; the loop itself is marked for MayUnrollAgain.
+  static bool unroll(llvm::Loop& loop, unsigned iterations, unsigned count,
+                     llvm::LoopStandardAnalysisResults& known, llvm::LPMUpdater& updater) {
+    if (!loop.isLoopSimplifyForm() || !loop.isLCSSAForm(known.DT) || !loop.isSafeToClone()) return false;
     llvm::LLVMContext& context = loop.getHeader()->getContext();
-    const auto text = [&](llvm::StringRef name) { return llvm::MDString::get(context, name); };
-    llvm::MDNode* const disabled = mark(context, "llvm.loop.unroll.disable");
-    llvm::SmallVector<llvm::Metadata*, 3> left{text("llvm.loop.unroll.followup_remainder"), disabled};
-    if (loop.getLoopDepth() > 1) left.push_back(mark(context, kUnrollWhole));
-    llvm::MDNode* const behind = llvm::MDNode::get(context, left);
-    llvm::MDNode* const after = llvm::MDNode::get(
-        context, {text("llvm.loop.unroll.followup_unrolled"), disabled, mark(context, kMayUnrollAgain)});
-    llvm::addStringMetadataToLoop(&loop, "llvm.loop.unroll.count", count);
-    loop.setLoopID(llvm::makePostTransformationMetadata(context, loop.getLoopID(), {}, {behind, after}));
-  }
-
-  // A loop whose number of iterations is no multiple of `count`: one of the copies keeps its exit.
-  static llvm::PreservedAnalyses unroll_odd(llvm::Loop& loop, unsigned count,
-                                            llvm::LoopStandardAnalysisResults& known) {
-    if (!loop.isLoopSimplifyForm() || !loop.isLCSSAForm(known.DT) || !loop.isSafeToClone() ||
-        unroll_with_exits(loop, count, known.LI, known.SE, known.DT, known.AC, known.TTI) ==
-            llvm::LoopUnrollResult::Unmodified)
-      return llvm::PreservedAnalyses::all();
-    keep(loop);
-    return llvm::getLoopPassPreservedAnalyses();
-  }
-
-  // Whether threads must come to an instruction together, as to a barrier. LLVM leaves such a loop alone, unless the number of its
-  // iterations is known; nvcc does not.
-  static bool meets(const llvm::Loop& loop) {
-    for (const llvm::BasicBlock* block : loop.blocks())
-      for (const llvm::Instruction& one : *block)
-        if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&one); call != nullptr && call->isConvergent()) return true;
-    return false;
-  }
-
-  // By `count`, with a loop of what is left of the iterations.
-  static llvm::PreservedAnalyses unroll_with_rest(llvm::Loop& loop, unsigned count,
-                                                  llvm::LoopStandardAnalysisResults& known,
-                                                  llvm::LPMUpdater& updater) {
-    if (!loop.isLoopSimplifyForm() || !loop.isLCSSAForm(known.DT) || !loop.isSafeToClone())
-      return llvm::PreservedAnalyses::all();
-    llvm::LLVMContext& context = loop.getHeader()->getContext();
-    llvm::UnrollLoopOptions options{};
-    options.Count = count;
-    options.Force = true;
-    options.Runtime = true;
-    options.AllowExpensiveTripCount = true;
-    options.ForgetAllSCEV = true;
-    llvm::OptimizationRemarkEmitter remarks(loop.getHeader()->getParent());
     const bool nested = loop.getLoopDepth() > 1;
     llvm::Loop* rest = nullptr;
-    if (llvm::UnrollLoop(&loop, options, &known.LI, &known.SE, &known.DT, &known.AC, &known.TTI, &remarks, true, &rest) ==
+    if (unroll_by(loop, iterations, count, known.LI, known.SE, known.DT, known.AC, known.TTI, &rest) ==
         llvm::LoopUnrollResult::Unmodified)
-      return llvm::PreservedAnalyses::all();
+      return false;
     const auto set = [&](llvm::Loop& of, llvm::StringRef name) {
       of.setLoopID(llvm::makePostTransformationMetadata(
           context, of.getLoopID(), {}, {mark(context, "llvm.loop.unroll.disable"), mark(context, name)}));
     };
     set(loop, kMayUnrollAgain);
     if (rest != nullptr) {
-      set(*rest, nested ? kUnrollWhole : "warptime.rest");
+      set(*rest, nested ? kUnrollWhole : kOneCopy);
       updater.addSiblingLoops({rest});
     }
-    return llvm::getLoopPassPreservedAnalyses();
+    return true;
+  }
+
+  // A loop whose number of iterations is no multiple of `count`: one of the copies keeps its exit.
+  static bool unroll_odd(llvm::Loop& loop, unsigned count, llvm::LoopStandardAnalysisResults& known) {
+    if (!loop.isLoopSimplifyForm() || !loop.isLCSSAForm(known.DT) || !loop.isSafeToClone() ||
+        unroll_with_exits(loop, count, known.LI, known.SE, known.DT, known.AC, known.TTI) ==
+            llvm::LoopUnrollResult::Unmodified)
+      return false;
+    keep(loop);
+    return true;
   }
 
   // As it is: LLVM 19 unrolls loops of few iterations to the most that there can be.
@@ -478,6 +504,8 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
           size.cost += kOffset;
           if (llvm::all_of(first->indices(), [&](const llvm::Use& index) { return counted(index.get()); }))
             size.vanishing += kOffset - 1;
+        } else if (accesses_offset_in_shared(one, loop)) {
+          ++size.cost;
         } else if ((one.isBinaryOp() || one.isCast() || llvm::isa<llvm::CmpInst, llvm::SelectInst>(one)) &&
                    llvm::all_of(one.operands(), [&](const llvm::Use& part) { return counted(part.get()); })) {
           numbers.insert(&one);
@@ -487,6 +515,16 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
     }
     return size;
   }
+  // An access to `tile[y][3]` of shared memory, whose address nvcc computes in the loop, where LLVM 19 has an offset from `tile[y]`,
+  // or has computed it before the loop.
+  static bool accesses_offset_in_shared(const llvm::Instruction& one, const llvm::Loop& loop) {
+    constexpr unsigned shared = 3;  // NVPTX's address space
+    const auto* address = llvm::dyn_cast_or_null<llvm::GetElementPtrInst>(llvm::getLoadStorePointerOperand(&one));
+    if (address == nullptr || (loop.contains(address) && !address->hasAllConstantIndices())) return false;
+    const auto* array = llvm::dyn_cast<llvm::GlobalVariable>(llvm::getUnderlyingObject(address));
+    return array != nullptr && array->getAddressSpace() == shared;
+  }
+
   // `data[row + x + 1]`, which LLVM 19 has as the address of `data[row + x]`, the first, and one element more. To nvcc, it is a sum,
   // its extension and an address. Null: it is something else, such as `row[1]` of `row = data + x`.
   static const llvm::GetElementPtrInst* first_of_index(const llvm::Instruction& one) {
@@ -531,9 +569,10 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
   static unsigned partial(const llvm::Loop& loop, unsigned iterations, std::uint64_t size,
                           llvm::ScalarEvolution& scalars) {
     constexpr std::uint64_t control = 3;  // instructions that are there once
-    if (!loop.isInnermost() || iterations == 1) return 1;
-    if (loop.getExitingBlock() == nullptr || loop.getExitingBlock() != loop.getLoopLatch()) return 1;
-    const llvm::SCEV* times = scalars.getBackedgeTakenCount(&loop);
+    if (!loop.isInnermost() || iterations == 1 || has_few(loop, iterations, scalars)) return 1;
+    if (!loop.isLoopExiting(loop.getLoopLatch())) return 1;
+    if (iterations == 0 && loop.getExitingBlock() != loop.getLoopLatch()) return 1;
+    const llvm::SCEV* times = scalars.getExitCount(&loop, loop.getLoopLatch());
     if (llvm::isa<llvm::SCEVCouldNotCompute>(times)) return 1;
     if (steps_unsigned(loop, scalars)) return 1;
     const auto by_variable = [](const llvm::SCEV* part) {
@@ -549,6 +588,42 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
     };
     while (count > 1 && (!fits() || (iterations != 0 && count > iterations))) count /= 2;
     return count;
+  }
+
+  // The number of iterations, if none of them leaves the loop in another way. 0: unknown.
+  static unsigned most_iterations(const llvm::Loop& loop, llvm::ScalarEvolution& scalars) {
+    llvm::SmallVector<llvm::BasicBlock*, 4> exits;
+    loop.getExitingBlocks(exits);
+    unsigned most = 0;
+    if (exits.size() == 2 && become_one(loop, exits)) return 0;
+    for (const llvm::BasicBlock* exit : exits)
+      if (const unsigned of = scalars.getSmallConstantTripCount(&loop, exit); of != 0 && (most == 0 || of < most)) most = of;
+    return most;
+  }
+
+  // Whether nvcc has one condition of both exits, `if (found) break;` at the end of an iteration and that of the loop: both lead to
+  // the same place, and nothing but the counter is between them.
+  static bool become_one(const llvm::Loop& loop, llvm::ArrayRef<llvm::BasicBlock*> exits) {
+    const llvm::BasicBlock* latch = loop.getLoopLatch();
+    const llvm::BasicBlock* other = exits[0] == latch ? exits[1] : exits[0];
+    if (other == latch || !llvm::is_contained(exits, latch) || latch->getSinglePredecessor() != other) return false;
+    const auto leads_out = [&](const llvm::BasicBlock& from) {
+      for (const llvm::BasicBlock* to : llvm::successors(&from))
+        if (!loop.contains(to)) return to;
+      return static_cast<const llvm::BasicBlock*>(nullptr);
+    };
+    constexpr std::ptrdiff_t most = 3;  // the sum, the comparison, the branch
+    const llvm::BasicBlock* out = leads_out(*latch);
+    return latch->sizeWithoutDebug() <= most && out == leads_out(*other) &&
+           llvm::all_of(out->phis(), [&](const llvm::PHINode& phi) {
+             return phi.getIncomingValueForBlock(latch) == phi.getIncomingValueForBlock(other);
+           });
+  }
+
+  // Whether the number of iterations is unknown, but for a small bound, as that of `k < min(n, 8)`.
+  static bool has_few(const llvm::Loop& loop, unsigned iterations, llvm::ScalarEvolution& scalars) {
+    const unsigned most = iterations != 0 ? 0 : scalars.getSmallConstantMaxTripCount(&loop);
+    return most != 0 && most <= kMost;
   }
 
   // Then the number of iterations may be known once those around it are unrolled.
@@ -980,7 +1055,7 @@ void add_passes(clang::CodeGenOptions& options, bool rolled, const SourceFacts& 
     builder.registerPipelineStartEPCallback(
         [rolled, &facts](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
           passes.addPass(KeepKernelsOnly(facts));
-          passes.addPass(MatrixOperationsReturn());
+          passes.addPass(IntrinsicsReturn());
           passes.addPass(AlignDynamicSharedMemory());
           passes.addPass(llvm::createModuleToFunctionPassAdaptor(CopyElements()));
           passes.addPass(llvm::createModuleToFunctionPassAdaptor(StoreFirstValues()));
@@ -993,6 +1068,7 @@ void add_passes(clang::CodeGenOptions& options, bool rolled, const SourceFacts& 
             each.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
             each.addPass(HideDivisors());
             each.addPass(HideCases());
+            each.addPass(NoteLoops());
           }
           passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(each)));
         });
