@@ -145,6 +145,9 @@ constexpr llvm::StringLiteral kMayUnrollAgain = "warptime.may_unroll_again";
 // A loop that nvcc leaves as it is.
 constexpr llvm::StringLiteral kOneCopy = "warptime.one_copy";
 
+// A loop whose iterations cannot be counted, unless those of loops around it become copies.
+constexpr llvm::StringLiteral kUncounted = "warptime.uncounted";
+
 // Of what is left of the iterations of such a loop, where another loop is around it.
 constexpr llvm::StringLiteral kUnrollWhole = "warptime.unroll_whole";
 
@@ -380,6 +383,10 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
   llvm::PreservedAnalyses run(llvm::Loop& loop, llvm::LoopAnalysisManager&,
                               llvm::LoopStandardAnalysisResults& known, llvm::LPMUpdater& updater) {
     const unsigned iterations = most_iterations(loop, known.SE);
+    // Copied with the loop around it, and countable since.
+    if (iterations != 0 && llvm::findStringMetadataForLoop(&loop, kUncounted))
+      loop.setLoopID(llvm::makePostTransformationMetadata(loop.getHeader()->getContext(), loop.getLoopID(),
+                                                          {"llvm.loop.unroll.disable", kUncounted, kMayUnrollAgain}, {}));
     if (llvm::hasUnrollTransformation(&loop) != llvm::TM_Unspecified) {
       if (iterations == 0 && llvm::getBooleanLoopAttribute(&loop, "llvm.loop.unroll.enable") &&
           !llvm::getOptionalIntLoopAttribute(&loop, "llvm.loop.unroll.count") &&
@@ -404,8 +411,9 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
                                                     : unroll(loop, iterations, count, known, updater);
       return unrolled ? llvm::getLoopPassPreservedAnalyses() : llvm::PreservedAnalyses::all();
     }
-    if (stays || iterations > 1 || steps_unsigned(loop, known.SE) || has_few(loop, iterations, known.SE) ||
-        !known.SE.hasLoopInvariantBackedgeTakenCount(&loop))
+    if (iterations == 0 && depends_on_other_loops(loop, known.SE))
+      keep(loop, kUncounted);
+    else if (stays || iterations > 1 || steps_unsigned(loop, known.SE) || has_few(loop, iterations, known.SE))
       keep(loop);
     return llvm::PreservedAnalyses::all();
   }
@@ -415,6 +423,7 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
   static constexpr double kMostLeft = 418;             // of others, without what vanishes
   static constexpr std::uint64_t kPartial = 200;       // of those that are unrolled in part: less
   static constexpr std::uint64_t kOffset = 3;
+  static constexpr std::uint64_t kShuffledFloat = 2;   // more than an integer: to one and back
   static constexpr unsigned kUnknown = 4, kMost = 16;  // iterations
 
   static llvm::MDNode* mark(llvm::LLVMContext& context, llvm::StringRef name) {
@@ -453,12 +462,13 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
     return true;
   }
 
-  // As it is: LLVM 19 unrolls loops of few iterations to the most that there can be.
-  static void keep(llvm::Loop& loop) {
+  // As it is: LLVM 19 unrolls loops of few iterations to the most that there can be. It is also marked with `name`, if any.
+  static void keep(llvm::Loop& loop, llvm::StringRef name = {}) {
     llvm::LLVMContext& context = loop.getHeader()->getContext();
-    loop.setLoopID(llvm::makePostTransformationMetadata(
-        context, loop.getLoopID(), {},
-        {mark(context, "llvm.loop.unroll.disable"), mark(context, kMayUnrollAgain)}));
+    llvm::SmallVector<llvm::MDNode*, 3> marks = {mark(context, "llvm.loop.unroll.disable"),
+                                                 mark(context, kMayUnrollAgain)};
+    if (!name.empty()) marks.push_back(mark(context, name));
+    loop.setLoopID(llvm::makePostTransformationMetadata(context, loop.getLoopID(), {}, marks));
   }
 
   // Of a loop over a private array whose number of iterations has a bound: whether it is no more.
@@ -506,6 +516,10 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
             size.vanishing += kOffset - 1;
         } else if (accesses_offset_in_shared(one, loop)) {
           ++size.cost;
+        } else if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&one);
+                   call != nullptr && call->getType()->isFloatTy() &&
+                   call->getCalledFunction()->getName().starts_with("llvm.nvvm.shfl.")) {
+          size.cost += kShuffledFloat;
         } else if ((one.isBinaryOp() || one.isCast() || llvm::isa<llvm::CmpInst, llvm::SelectInst>(one)) &&
                    llvm::all_of(one.operands(), [&](const llvm::Use& part) { return counted(part.get()); })) {
           numbers.insert(&one);

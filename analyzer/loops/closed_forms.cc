@@ -211,6 +211,12 @@ ExprId ClosedForms::recurrence(std::uint32_t phi, std::uint32_t loop) {
     }
   }
   if (const auto follower = follower_of_counter(*start, *next, loop)) return *follower;
+  // A predicate that holds in the first iteration only, or in all others.
+  const auto reg = evaluator_.phi(phi).reg;
+  if (exprs_.is_constant(*start) && exprs_.is_constant(*next) &&
+      evaluator_.function().registers[reg].type == "pred")
+    return exprs_.compare(exprs_.is_constant(*start, 0) ? SymbolicOp::not_equal : SymbolicOp::equal, counter,
+                          exprs_.constant(0));
   // One number in the first iteration, another in those behind it: nvcc's counter of two iterations.
   if (exprs_.is_constant(*start) && exprs_.is_constant(*next))
     return exprs_.add(
