@@ -411,7 +411,7 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
                                                     : unroll(loop, iterations, count, known, updater);
       return unrolled ? llvm::getLoopPassPreservedAnalyses() : llvm::PreservedAnalyses::all();
     }
-    if (iterations == 0 && depends_on_other_loops(loop, known.SE))
+    if (iterations == 0 && ends_in_two_ways(loop))
       keep(loop, kUncounted);
     else if (stays || iterations > 1 || steps_unsigned(loop, known.SE) || has_few(loop, iterations, known.SE))
       keep(loop);
@@ -609,7 +609,7 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
     llvm::SmallVector<llvm::BasicBlock*, 4> exits;
     loop.getExitingBlocks(exits);
     unsigned most = 0;
-    if (exits.size() == 2 && become_one(loop, exits)) return 0;
+    if (become_one(loop, exits)) return 0;
     for (const llvm::BasicBlock* exit : exits)
       if (const unsigned of = scalars.getSmallConstantTripCount(&loop, exit); of != 0 && (most == 0 || of < most)) most = of;
     return most;
@@ -618,6 +618,7 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
   // Whether nvcc has one condition of both exits, `if (found) break;` at the end of an iteration and that of the loop: both lead to
   // the same place, and nothing but the counter is between them.
   static bool become_one(const llvm::Loop& loop, llvm::ArrayRef<llvm::BasicBlock*> exits) {
+    if (exits.size() != 2) return false;
     const llvm::BasicBlock* latch = loop.getLoopLatch();
     const llvm::BasicBlock* other = exits[0] == latch ? exits[1] : exits[0];
     if (other == latch || !llvm::is_contained(exits, latch) || latch->getSinglePredecessor() != other) return false;
@@ -632,6 +633,20 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
            llvm::all_of(out->phis(), [&](const llvm::PHINode& phi) {
              return phi.getIncomingValueForBlock(latch) == phi.getIncomingValueForBlock(other);
            });
+  }
+
+  // Whether the condition of its end has two parts.
+  static bool ends_in_two_ways(const llvm::Loop& loop) {
+    llvm::SmallVector<llvm::BasicBlock*, 4> exits;
+    loop.getExitingBlocks(exits);
+    if (become_one(loop, exits)) return true;
+    return llvm::any_of(exits, [](const llvm::BasicBlock* exit) {
+      const auto* branch = llvm::dyn_cast<llvm::BranchInst>(exit->getTerminator());
+      const auto* both = branch == nullptr || !branch->isConditional()
+                             ? nullptr
+                             : llvm::dyn_cast<llvm::Instruction>(branch->getCondition());
+      return both != nullptr && (llvm::isa<llvm::SelectInst>(both) || both->isBitwiseLogicOp());
+    });
   }
 
   // Whether the number of iterations is unknown, but for a small bound, as that of `k < min(n, 8)`.

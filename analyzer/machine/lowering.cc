@@ -619,12 +619,31 @@ class Lowering {
     return false;
   }
 
+  // `bfe.u32 x, 8, 8`, or `bfi.b32 x, y, 8, 8`: a byte or half of a register, which is one PRMT.
+  bool is_part_of_register(std::uint32_t i, std::uint64_t bits) const {
+    const bool inserts = opcode(i) == "bfi.b32";
+    if (!inserts && opcode(i) != "bfe.u32") return false;
+    const std::uint32_t at = inserts ? 3 : 2;
+    const Operand *first_bit = constant_of(operand(i, at)), *length = constant_of(operand(i, at + 1));
+    return first_bit != nullptr && length != nullptr && length->value == bits && first_bit->value % bits == 0;
+  }
+  bool is_part_of_register(std::uint32_t i) const { return is_part_of_register(i, 8) || is_part_of_register(i, 16); }
+  // `x & 255` of such a byte.
+  bool keeps_byte(std::uint32_t i) const {
+    const Operand* mask = constant_of(operand(i, 2));
+    if (mask == nullptr || mask->value != 255 || function_.instructions[i].operand_count != 3) return false;
+    std::uint32_t made = definition(i, 1);
+    if (made != no_index && opcode(made) == "cvt.u16.u32") made = definition(made, 1);
+    return made != no_index && opcode(made) == "bfe.u32" && is_part_of_register(made, 8);
+  }
+
   bool folds(std::uint32_t i) {
     const ptx::FirstWord name = first(i);
     const std::string_view all = opcode(i);
     const Instruction& one = function_.instructions[i];
     if (code_.silent(i)) return true;
     if (all.starts_with("ld.param") || name == "cvta") return true;
+    if (name == "and" && keeps_byte(i)) return true;
     if (!is_only_definition(i)) {
       // Registers of a pair, and the pair.
       return name == "mov" && one.operand_count == 2 && !is_guarded(i) &&
@@ -1267,7 +1286,7 @@ class Lowering {
     const MachineWork& work = made_.each[i];
     const double both = work[Pipe::alu] + work[Pipe::fma];
     const std::string_view all = opcode(i);
-    if (first(i) == "bfi") return {std::min(both, kBfiShift)};
+    if (first(i) == "bfi") return {is_part_of_register(i) ? 0 : std::min(both, kBfiShift)};
     // nvcc shifts to the left, and back.
     if (!is_of_nvcc_ && all == "bfe.s32" && both >= 2) return {1};
     if (both > 1) return {};
@@ -1402,6 +1421,7 @@ class Lowering {
       if (all.ends_with(".f64")) return work_of(Pipe::fp64);
       if (all.ends_with("32")) return work_of(Pipe::alu);
     }
+    if (is_part_of_register(i)) return work_of(Pipe::alu);
     if (name == "selp") return work_of(Pipe::alu, all.ends_with("64") ? 2 : 1);
     if (is_logic(i)) return work_of(Pipe::alu);
     if ((name == "and" || name == "or" || name == "xor" || name == "not") && all.ends_with(".b64"))

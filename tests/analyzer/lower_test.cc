@@ -233,6 +233,28 @@ TEST(Lower, CountersMayEndBelowZero) {
   EXPECT_EQ(std::count(text.begin(), text.end(), 'L'), 3) << text;
 }
 
+// A sum of a hash's constant that ends at a number behind the end of the register: eight iterations of XTEA's schedule.
+TEST(Lower, CountersMayWrapAround) {
+  const auto text = [](const std::string& until) {
+    return flat_text(kernel("mov.u32 %r3, 1936384785;\nT: ld.global.u32 %r4, [%rd1];\nadd.s32 %r3, %r3, 239350328;\n"
+                            "setp.ne.s32 %p1, %r3, " +
+                            until + ";\n@%p1 bra T;\nret;"),
+                     {{"iterations_at_ptx_line_14", 3}});
+  };
+  EXPECT_EQ(std::ranges::count(text("-443779887"), 'L'), 8) << text("-443779887");
+  EXPECT_EQ(std::ranges::count(text("-443779888"), 'L'), 3);  // which it never meets
+}
+
+// `k < 2` of clang: a predicate that holds in the first iteration alone.
+TEST(Lower, APredicateMayHoldInTheFirstIterationOnly) {
+  const std::string text =
+      flat_text(kernel("mov.pred %p2, -1;\nmov.pred %p3, 0;\nmov.u32 %r3, 0;\nT: ld.global.u32 %r4, [%rd1];\n"
+                       "add.s32 %r3, %r3, 1;\nsetp.lt.s32 %p1, %r3, %r1;\nand.pred %p4, %p2, %p1;\n"
+                       "mov.pred %p2, %p3;\n@%p4 bra T;\nret;"),
+                {{"n", 12}});
+  EXPECT_EQ(std::count(text.begin(), text.end(), 'L'), 2) << text;
+}
+
 TEST(Lower, WhatIsNotUnderstoodIsAnErrorWithItsLine) {
   const std::pair<std::string, std::string> cases[] = {
       {"bra NOWHERE;\nret;", "k.ptx:13:"},

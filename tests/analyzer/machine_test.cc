@@ -226,6 +226,11 @@ and.b32 %r21, %r6, 1020;            // 1
 add.s32 %r22, %r20, %r21;           // 3 S2UR, UMOV, ULEA; LDS adds
 ld.shared.u32 %r23, [%r22];         // 1
 st.global.u32 [%rd4+48], %r23;      // 1
+bfe.u32 %r30, %r4, 8, 8;            // 1 PRMT
+and.b32 %r31, %r30, 255;            // 0 it is a byte
+bfi.b32 %r32, %r31, %r5, 16, 8;     // 1 PRMT
+bfe.u32 %r33, %r6, 5, 8;            // 2 SHF, SGXT
+st.global.v2.u32 [%rd4+80], {%r32, %r33};  // 1
 ret;                                // 0
 }
 )";

@@ -575,8 +575,9 @@ TEST(CompileClang, LoopsAreUnrolledAsNvccUnrollsThem) {
     std::size_t loads;
   };
   const std::string two = "s = s * x + 0.5f; s = s * x + 1.5f; ", six = two + two + two;
-  for (const Case& c : std::vector<Case>{{"32", two, 8},
+  for (const Case& c : std::vector<Case>{{"32", two, 32},
                                          {"16", two, 16},
+                                         {"64", two, 16},
                                          {"64", six, 8},
                                          {"48", six + six, 4},
                                          {"20", six + six + six + six, 2},
@@ -690,6 +691,124 @@ TEST(CompileClang, LoopsThatStepAreUnrolledAsNvccUnrollsThem) {
     EXPECT_EQ(count_of(ptx, "ld.global"), c.loads) << c.loop << ptx;
     EXPECT_EQ(count_of(ptx, ".pragma \"nounroll\""), c.kept) << c.loop;
   }
+}
+
+// What nvcc 13.0 has in its PTX: loads of the loop, with exits of several kinds.
+TEST(CompileClang, LoopsWithSeveralExitsAreUnrolledAsNvccUnrollsThem) {
+  struct Case {
+    std::string loop;
+    std::size_t loads;
+  };
+  for (const Case& c : std::vector<Case>{
+           {"for (int k = 0; k < 8 && i < n; ++k) s += a[k * m + i];", 1},
+           {"for (int k = 0; k < 64 && i < n; ++k) s += a[k * m + i];", 1},
+           {"for (int k = 0; k < 8 && s < 5; ++k) s += a[k * m + i];", 1},
+           {"for (int k = 0; k < 8; ++k) { s += a[k * m + i]; if (s > 5) break; }", 1},
+           {"for (int k = 0; k < 8; ++k, i = i * 3 + 1 & m) { const float x = a[i]; s += x * k; if (x > 5) break; }", 8},
+           {"for (int k = 0; k < min(8, n); ++k) s += a[k * m + i];", 1},
+           {"for (int k = 0; k < min(64, n); ++k) s += a[k * m + i];", 4 + 1},
+           {"for (const float *q = a + i, *end = q + 8; q < end; ++q) s += *q;", 1},
+           {"for (const float *q = a + i, *end = q + 8; q != end; ++q) s += *q;", 8}}) {
+    const auto ptx = ptx_of("__global__ void k(const float* a, float* o, int n, int m) { float s = 0;\n"
+                            "int i = blockIdx.x * blockDim.x + threadIdx.x;\n" +
+                            c.loop + "\no[threadIdx.x] = s; }");
+    EXPECT_EQ(count_of(ptx, "ld.global"), c.loads) << c.loop << ptx;
+  }
+}
+
+// Of nests, too: inner loops become copies first, and those that have a pragma before all others.
+TEST(CompileClang, OuterLoopsAreJudgedByTheirCopies) {
+  struct Case {
+    int outer;
+    std::string inner;
+    std::size_t loads;
+  };
+  for (const Case& c : std::vector<Case>{{4, "for (int k = 0; k < n; ++k)", 4 * (4 + 3)},
+                                         {8, "for (int k = 0; k < n; ++k)", 4 + 3},
+                                         {8, "for (int k = 0; k < 500; ++k)", 8 * 4},
+                                         {16, "for (int k = 0; k < 500; ++k)", 4},
+                                         {4, "\n#pragma unroll 8\nfor (int k = 0; k < 128; ++k)", 4 * 8},
+                                         {8, "\n#pragma unroll 8\nfor (int k = 0; k < 128; ++k)", 8},
+                                         {16, "\n#pragma unroll 1\nfor (int k = 0; k < 128; ++k)", 16}}) {
+    const auto ptx = ptx_of(fmt::format(
+        "__global__ void k(const float* a, float* o, int n, int m) {{ float s = 0;\n"
+        "int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        "for (int c = 0; c < {}; ++c)\n{} s += a[k * m + i + c];\no[i] = s; }}",
+        c.outer, c.inner));
+    EXPECT_EQ(count_of(ptx, "ld.global"), c.loads) << c.outer << c.inner << ptx;
+  }
+}
+
+// The tiles of a product, with barriers, and with and without a pragma (nvcc 13.0: the number of loads of a tile).
+TEST(CompileClang, LoopsWithBarriersAreUnrolledAsNvccUnrollsThem) {
+  for (const auto& [side, loads] : {std::pair(4, 2 * (4 + 1)), std::pair(6, 2 * (2 + 1)), std::pair(12, 2 * (2 + 1)),
+                                    std::pair(16, 2), std::pair(24, 2)})
+    for (const std::string pragma : {"", "#pragma unroll"}) {
+      const auto ptx = ptx_of(fmt::format(R"(__global__ void k(const float* p, const float* q, float* o, int n) {{
+  __shared__ float g[32][33], h[32][33];
+  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  float s = 0;
+  for (int k = 0; k < n; k += {}) {{
+    g[threadIdx.y][threadIdx.x] = p[y * n + k + threadIdx.x];
+    h[threadIdx.y][threadIdx.x] = q[(k + threadIdx.y) * n + x];
+    __syncthreads();
+{}
+    for (int e = 0; e < {}; ++e) s += g[threadIdx.y][e] * h[e][threadIdx.x];
+    __syncthreads();
+  }}
+  o[y * n + x] = s;
+}})",
+                                          side, pragma, side));
+      EXPECT_EQ(count_of(ptx, "ld.global"), static_cast<std::size_t>(loads)) << side << pragma << ptx;
+    }
+}
+
+// Two conversions more for each shuffle of a float (nvcc 13.0: ten of them four times, twelve twice).
+TEST(CompileClang, ShufflesOfFloatsCountMoreThanThoseOfIntegers) {
+  const auto loads = [](const std::string& type, int shuffles) {
+    std::string body;
+    for (int k = 1; k <= shuffles; ++k) body += fmt::format("x += __shfl_xor_sync(~0u, x, {}); ", k);
+    return count_of(ptx_of("__global__ void k(const float* a, " + type + "* o, int n) { " + type +
+                           " x = 0;\nfor (int i = 0; i < n; ++i) { x += a[i * n + threadIdx.x]; " + body +
+                           "}\no[threadIdx.x] = x; }"),
+                    "ld.global");
+  };
+  EXPECT_EQ(loads("float", 10), 4 + 1);
+  EXPECT_EQ(loads("float", 12), 2 + 1);
+  EXPECT_EQ(loads("int", 18), 4 + 1);
+}
+
+// Each `if` has its branch, and what follows it is one block (nvcc 13.0).
+TEST(CompileClang, BranchesOnOneValueStayApart) {
+  const auto ptx = ptx_of(R"(__global__ void k(float* p, const float* q) {
+  const int x = threadIdx.x;
+  float* o = p + blockIdx.x * blockDim.x;
+  o[x + 1] = 1;
+  if (x == 0) o[0] = q[1];
+  if (x == 31) o[33] = q[2];
+  if (x == 16) o[40] = q[3];
+})");
+  const auto at = [&](const std::string& text) { return ptx.find(text); };
+  ASSERT_NE(at(", 0;"), std::string::npos) << ptx;
+  EXPECT_EQ(count_of(ptx, "setp.ne.s32"), 3) << ptx;
+  EXPECT_EQ(count_of(ptx, "bra.uni"), 0) << ptx;
+  EXPECT_LT(at("%r1, 31;"), at("%r1, 16;"));
+  // As the source has it where the value is the same in all threads, and where the conditions are one.
+  EXPECT_LE(count_of(ptx_of("__global__ void k(float* p) { const int x = threadIdx.x;\n"
+                            "if (x == 0 || x == 31 || x == 7) p[0] = 1; }"),
+                     "setp."),
+            2);
+}
+
+// Stored by each thread, and not loaded from a constant array (nvcc 13.0: two stores of 16 bytes).
+TEST(CompileClang, ArraysThatBeginWithConstantsAreStored) {
+  const auto ptx = ptx_of(R"(__global__ void k(const float* p, float* o) {
+  const float w[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+  o[threadIdx.x] = w[threadIdx.x & 7] * p[threadIdx.x];
+})");
+  EXPECT_EQ(count_of(ptx, "st.local.v4"), 2) << ptx;
+  EXPECT_EQ(count_of(ptx, "ld.local"), 1) << ptx;
+  EXPECT_EQ(count_of(ptx, "ld.global"), 1) << ptx;
 }
 
 // nvcc 13.0 adds the numbers of the row and in it; but not for shared memory, and not where a loop counts them.
