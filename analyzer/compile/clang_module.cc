@@ -178,7 +178,8 @@ llvm::LoopUnrollResult unroll_by(llvm::Loop& loop, unsigned iterations, unsigned
   options.AllowExpensiveTripCount = true;
   options.ForgetAllSCEV = true;
   llvm::OptimizationRemarkEmitter remarks(loop.getHeader()->getParent());
-  return llvm::UnrollLoop(&loop, options, &loops, &scalars, &dominators, &assumptions, &target, &remarks, true, rest);
+  return llvm::UnrollLoop(&loop, options, &loops, &scalars, &dominators, &assumptions, &target, &remarks,
+                          true, rest);
 }
 
 // Unrolls what the source says is to be unrolled, before it is decided what else is: the arrays that such loops go through are in
@@ -199,8 +200,8 @@ class UnrollAsAsked : public llvm::PassInfoMixin<UnrollAsAsked> {
       if (loop->isInnermost() && llvm::getOptionalIntLoopAttribute(loop, "llvm.loop.unroll.count")) {
         llvm::simplifyLoop(loop, &dominators, &loops, &scalars, &assumptions, nullptr, false);
         llvm::formLCSSARecursively(*loop, dominators, &loops, &scalars);
-        llvm::LoopRotation(loop, &loops, &target, &assumptions, &dominators, &scalars, nullptr, query, true, UINT_MAX,
-                           true);
+        llvm::LoopRotation(loop, &loops, &target, &assumptions, &dominators, &scalars, nullptr, query, true,
+                           UINT_MAX, true);
         changed = true;
       }
     for (auto found = next(loops, scalars); found.first != nullptr; found = next(loops, scalars)) {
@@ -228,7 +229,8 @@ class UnrollAsAsked : public llvm::PassInfoMixin<UnrollAsAsked> {
       if (!asked && !llvm::getBooleanLoopAttribute(loop, "llvm.loop.unroll.enable") &&
           !llvm::getBooleanLoopAttribute(loop, "llvm.loop.unroll.full"))
         continue;
-      const unsigned count = asked ? std::min(static_cast<unsigned>(std::max(1, *asked)), iterations) : iterations;
+      const unsigned count =
+          asked ? std::min(static_cast<unsigned>(std::max(1, *asked)), iterations) : iterations;
       // LLVM does the rest later, on what it has turned into a loop with the condition at its end.
       if (count != iterations && (count < 2 || iterations % count != 0)) continue;
       std::uint64_t size = 0;
@@ -385,8 +387,9 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
     const unsigned iterations = most_iterations(loop, known.SE);
     // Copied with the loop around it, and countable since.
     if (iterations != 0 && llvm::findStringMetadataForLoop(&loop, kUncounted))
-      loop.setLoopID(llvm::makePostTransformationMetadata(loop.getHeader()->getContext(), loop.getLoopID(),
-                                                          {"llvm.loop.unroll.disable", kUncounted, kMayUnrollAgain}, {}));
+      loop.setLoopID(llvm::makePostTransformationMetadata(
+          loop.getHeader()->getContext(), loop.getLoopID(),
+          {"llvm.loop.unroll.disable", kUncounted, kMayUnrollAgain}, {}));
     if (llvm::hasUnrollTransformation(&loop) != llvm::TM_Unspecified) {
       if (iterations == 0 && llvm::getBooleanLoopAttribute(&loop, "llvm.loop.unroll.enable") &&
           !llvm::getOptionalIntLoopAttribute(&loop, "llvm.loop.unroll.count") &&
@@ -400,8 +403,9 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
       return llvm::PreservedAnalyses::none();
     }
     const bool stays = llvm::findStringMetadataForLoop(&loop, kOneCopy).has_value();
-    if (iterations >= 2 && ((iterations * size.instructions <= kMostWhole && chooses_element(loop, known.SE)) ||
-                            (!stays && is_small(size, iterations)))) {
+    if (iterations >= 2 &&
+        ((iterations * size.instructions <= kMostWhole && chooses_element(loop, known.SE)) ||
+         (!stays && is_small(size, iterations)))) {
       llvm::addStringMetadataToLoop(&loop, "llvm.loop.unroll.full", 1);
       return llvm::PreservedAnalyses::all();
     }
@@ -419,9 +423,9 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
   }
 
  private:
-  static constexpr std::uint64_t kMostWhole = 2700;    // instructions, of loops over private arrays
-  static constexpr double kMostLeft = 418;             // of others, without what vanishes
-  static constexpr std::uint64_t kPartial = 200;       // of those that are unrolled in part: less
+  static constexpr std::uint64_t kMostWhole = 2700;  // instructions, of loops over private arrays
+  static constexpr double kMostLeft = 418;           // of others, without what vanishes
+  static constexpr std::uint64_t kPartial = 200;     // of those that are unrolled in part: less
   static constexpr std::uint64_t kOffset = 3;
   static constexpr std::uint64_t kShuffledFloat = 2;   // more than an integer: to one and back
   static constexpr unsigned kUnknown = 4, kMost = 16;  // iterations
@@ -501,7 +505,8 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
                             ? nullptr
                             : llvm::dyn_cast<llvm::SCEVAddRecExpr>(known.SE.getSCEV(&phi));
       if (sum != nullptr && sum->getLoop() == &loop &&
-          llvm::all_of(sum->operands(), [](const llvm::SCEV* part) { return llvm::isa<llvm::SCEVConstant>(part); }))
+          llvm::all_of(sum->operands(),
+                       [](const llvm::SCEV* part) { return llvm::isa<llvm::SCEVConstant>(part); }))
         numbers.insert(&phi);
     }
     for (const llvm::BasicBlock* block : loop.blocks()) {
@@ -533,7 +538,8 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
   // or has computed it before the loop.
   static bool accesses_offset_in_shared(const llvm::Instruction& one, const llvm::Loop& loop) {
     constexpr unsigned shared = 3;  // NVPTX's address space
-    const auto* address = llvm::dyn_cast_or_null<llvm::GetElementPtrInst>(llvm::getLoadStorePointerOperand(&one));
+    const auto* address =
+        llvm::dyn_cast_or_null<llvm::GetElementPtrInst>(llvm::getLoadStorePointerOperand(&one));
     if (address == nullptr || (loop.contains(address) && !address->hasAllConstantIndices())) return false;
     const auto* array = llvm::dyn_cast<llvm::GlobalVariable>(llvm::getUnderlyingObject(address));
     return array != nullptr && array->getAddressSpace() == shared;
@@ -611,7 +617,9 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
     unsigned most = 0;
     if (become_one(loop, exits)) return 0;
     for (const llvm::BasicBlock* exit : exits)
-      if (const unsigned of = scalars.getSmallConstantTripCount(&loop, exit); of != 0 && (most == 0 || of < most)) most = of;
+      if (const unsigned of = scalars.getSmallConstantTripCount(&loop, exit);
+          of != 0 && (most == 0 || of < most))
+        most = of;
     return most;
   }
 
@@ -621,7 +629,8 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
     if (exits.size() != 2) return false;
     const llvm::BasicBlock* latch = loop.getLoopLatch();
     const llvm::BasicBlock* other = exits[0] == latch ? exits[1] : exits[0];
-    if (other == latch || !llvm::is_contained(exits, latch) || latch->getSinglePredecessor() != other) return false;
+    if (other == latch || !llvm::is_contained(exits, latch) || latch->getSinglePredecessor() != other)
+      return false;
     const auto leads_out = [&](const llvm::BasicBlock& from) {
       for (const llvm::BasicBlock* to : llvm::successors(&from))
         if (!loop.contains(to)) return to;
@@ -794,7 +803,8 @@ class StoreFirstValues : public llvm::PassInfoMixin<StoreFirstValues> {
     const std::uint64_t step = layout.getTypeStoreSize(type).getFixedValue();
     std::vector<llvm::Constant*> pieces;
     for (std::uint64_t at = 0; at < bytes; at += step) {
-      pieces.push_back(llvm::ConstantFoldLoadFromConst(from->getInitializer(), type, llvm::APInt(64, at), layout));
+      pieces.push_back(
+          llvm::ConstantFoldLoadFromConst(from->getInitializer(), type, llvm::APInt(64, at), layout));
       if (pieces.back() == nullptr) return false;
     }
     for (const std::uint64_t together : {8, 16})
@@ -814,7 +824,8 @@ class StoreFirstValues : public llvm::PassInfoMixin<StoreFirstValues> {
     while (auto* array = llvm::dyn_cast<llvm::ArrayType>(element)) element = array->getElementType();
     if (!element->isIntegerTy() && !element->isFloatTy() && !element->isDoubleTy()) return nullptr;
     const std::uint64_t size = layout.getTypeStoreSize(element).getFixedValue();
-    if ((bytes >= kLong || bytes / size >= kMany) && bytes % 8 == 0) return llvm::Type::getInt64Ty(of.getContext());
+    if ((bytes >= kLong || bytes / size >= kMany) && bytes % 8 == 0)
+      return llvm::Type::getInt64Ty(of.getContext());
     if (size < 4 && bytes % 4 == 0) return llvm::Type::getInt32Ty(of.getContext());
     return bytes % size == 0 ? element : nullptr;
   }
@@ -969,7 +980,8 @@ class HideCases : public llvm::PassInfoMixin<HideCases> {
     if (&a == &b || !(llvm::is_contained(a.successors(), b.getParent()) ||
                       llvm::is_contained(b.successors(), a.getParent())))
       return false;
-    return llvm::any_of(a.successors(), [&](const auto* to) { return llvm::is_contained(b.successors(), to); });
+    return llvm::any_of(a.successors(),
+                        [&](const auto* to) { return llvm::is_contained(b.successors(), to); });
   }
 
   enum class Differs { no, yes, unknown };
@@ -989,9 +1001,11 @@ class HideCases : public llvm::PassInfoMixin<HideCases> {
       return argument != nullptr && argument->hasByValAttr() ? Differs::no : Differs::yes;
     }
     if (const auto* call = llvm::dyn_cast<llvm::CallInst>(one)) {
-      const llvm::StringRef name = call->getCalledFunction() == nullptr ? "" : call->getCalledFunction()->getName();
+      const llvm::StringRef name =
+          call->getCalledFunction() == nullptr ? "" : call->getCalledFunction()->getName();
       if (name.contains("threadIdx") || name.contains("sreg.tid")) return Differs::yes;
-      if (name.contains("blockIdx") || name.contains("blockDim") || name.contains("gridDim")) return Differs::no;
+      if (name.contains("blockIdx") || name.contains("blockDim") || name.contains("gridDim"))
+        return Differs::no;
       if (!llvm::isa<llvm::MinMaxIntrinsic>(call)) return Differs::unknown;
     } else if (!one->isBinaryOp() && !one->isCast() && !llvm::isa<llvm::SelectInst, llvm::CmpInst>(one)) {
       return Differs::unknown;

@@ -30,7 +30,6 @@ std::optional<std::int64_t> until_wrapped(std::int64_t distance, std::int64_t st
 
 }  // namespace
 
-
 bool ExitSolver::invariant(ExprId expr) const {
   return is_invariant(evaluator_, expr, loop_);
 }

@@ -582,7 +582,8 @@ class Chains {
   // Whether a block is nothing but a branch behind one other block.
   bool only_leads_on(std::uint32_t b) const {
     const analysis::Block& block = cfg_.blocks[b];
-    if (block.end - block.first != 1 || block.successors.size() != 1 || block.predecessors.size() != 1) return false;
+    if (block.end - block.first != 1 || block.successors.size() != 1 || block.predecessors.size() != 1)
+      return false;
     const ptx::Instruction& one = function_.instructions[block.first];
     return one.info != nullptr && one.info->category == ptx::Category::branch;
   }
@@ -591,7 +592,8 @@ class Chains {
   std::uint32_t joined_behind(std::uint32_t block, const std::vector<std::uint32_t>& sides) const {
     const auto& all = cfg_.blocks;
     if (sides.empty() && all[block].successors.size() != 1) return kNone;
-    const auto side = std::find_if(sides.begin(), sides.end(), [&](const auto b) { return branches_[b] != kNone; });
+    const auto side =
+        std::find_if(sides.begin(), sides.end(), [&](const auto b) { return branches_[b] != kNone; });
     const std::uint32_t next = all[side == sides.end() ? block : *side].successors.front();
     if (next == 0 || next == block || next == cfg_.exit() || all[next].loop != all[block].loop) return kNone;
     if (branches_[next] != kNone || is_header(next)) return kNone;

@@ -627,7 +627,9 @@ class Lowering {
     const Operand *first_bit = constant_of(operand(i, at)), *length = constant_of(operand(i, at + 1));
     return first_bit != nullptr && length != nullptr && length->value == bits && first_bit->value % bits == 0;
   }
-  bool is_part_of_register(std::uint32_t i) const { return is_part_of_register(i, 8) || is_part_of_register(i, 16); }
+  bool is_part_of_register(std::uint32_t i) const {
+    return is_part_of_register(i, 8) || is_part_of_register(i, 16);
+  }
   // `x & 255` of such a byte.
   bool keeps_byte(std::uint32_t i) const {
     const Operand* mask = constant_of(operand(i, 2));

@@ -236,10 +236,11 @@ TEST(Lower, CountersMayEndBelowZero) {
 // A sum of a hash's constant that ends at a number behind the end of the register: eight iterations of XTEA's schedule.
 TEST(Lower, CountersMayWrapAround) {
   const auto text = [](const std::string& until) {
-    return flat_text(kernel("mov.u32 %r3, 1936384785;\nT: ld.global.u32 %r4, [%rd1];\nadd.s32 %r3, %r3, 239350328;\n"
-                            "setp.ne.s32 %p1, %r3, " +
-                            until + ";\n@%p1 bra T;\nret;"),
-                     {{"iterations_at_ptx_line_14", 3}});
+    return flat_text(
+        kernel("mov.u32 %r3, 1936384785;\nT: ld.global.u32 %r4, [%rd1];\nadd.s32 %r3, %r3, 239350328;\n"
+               "setp.ne.s32 %p1, %r3, " +
+               until + ";\n@%p1 bra T;\nret;"),
+        {{"iterations_at_ptx_line_14", 3}});
   };
   EXPECT_EQ(std::ranges::count(text("-443779887"), 'L'), 8) << text("-443779887");
   EXPECT_EQ(std::ranges::count(text("-443779888"), 'L'), 3);  // which it never meets

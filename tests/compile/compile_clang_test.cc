@@ -699,19 +699,22 @@ TEST(CompileClang, LoopsWithSeveralExitsAreUnrolledAsNvccUnrollsThem) {
     std::string loop;
     std::size_t loads;
   };
-  for (const Case& c : std::vector<Case>{
-           {"for (int k = 0; k < 8 && i < n; ++k) s += a[k * m + i];", 1},
-           {"for (int k = 0; k < 64 && i < n; ++k) s += a[k * m + i];", 1},
-           {"for (int k = 0; k < 8 && s < 5; ++k) s += a[k * m + i];", 1},
-           {"for (int k = 0; k < 8; ++k) { s += a[k * m + i]; if (s > 5) break; }", 1},
-           {"for (int k = 0; k < 8; ++k, i = i * 3 + 1 & m) { const float x = a[i]; s += x * k; if (x > 5) break; }", 8},
-           {"for (int k = 0; k < min(8, n); ++k) s += a[k * m + i];", 1},
-           {"for (int k = 0; k < min(64, n); ++k) s += a[k * m + i];", 4 + 1},
-           {"for (const float *q = a + i, *end = q + 8; q < end; ++q) s += *q;", 1},
-           {"for (const float *q = a + i, *end = q + 8; q != end; ++q) s += *q;", 8}}) {
-    const auto ptx = ptx_of("__global__ void k(const float* a, float* o, int n, int m) { float s = 0;\n"
-                            "int i = blockIdx.x * blockDim.x + threadIdx.x;\n" +
-                            c.loop + "\no[threadIdx.x] = s; }");
+  for (const Case& c :
+       std::vector<Case>{{"for (int k = 0; k < 8 && i < n; ++k) s += a[k * m + i];", 1},
+                         {"for (int k = 0; k < 64 && i < n; ++k) s += a[k * m + i];", 1},
+                         {"for (int k = 0; k < 8 && s < 5; ++k) s += a[k * m + i];", 1},
+                         {"for (int k = 0; k < 8; ++k) { s += a[k * m + i]; if (s > 5) break; }", 1},
+                         {"for (int k = 0; k < 8; ++k, i = i * 3 + 1 & m) { const float x = a[i]; s += x * "
+                          "k; if (x > 5) break; }",
+                          8},
+                         {"for (int k = 0; k < min(8, n); ++k) s += a[k * m + i];", 1},
+                         {"for (int k = 0; k < min(64, n); ++k) s += a[k * m + i];", 4 + 1},
+                         {"for (const float *q = a + i, *end = q + 8; q < end; ++q) s += *q;", 1},
+                         {"for (const float *q = a + i, *end = q + 8; q != end; ++q) s += *q;", 8}}) {
+    const auto ptx = ptx_of(
+        "__global__ void k(const float* a, float* o, int n, int m) { float s = 0;\n"
+        "int i = blockIdx.x * blockDim.x + threadIdx.x;\n" +
+        c.loop + "\no[threadIdx.x] = s; }");
     EXPECT_EQ(count_of(ptx, "ld.global"), c.loads) << c.loop << ptx;
   }
 }
@@ -730,21 +733,22 @@ TEST(CompileClang, OuterLoopsAreJudgedByTheirCopies) {
                                          {4, "\n#pragma unroll 8\nfor (int k = 0; k < 128; ++k)", 4 * 8},
                                          {8, "\n#pragma unroll 8\nfor (int k = 0; k < 128; ++k)", 8},
                                          {16, "\n#pragma unroll 1\nfor (int k = 0; k < 128; ++k)", 16}}) {
-    const auto ptx = ptx_of(fmt::format(
-        "__global__ void k(const float* a, float* o, int n, int m) {{ float s = 0;\n"
-        "int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
-        "for (int c = 0; c < {}; ++c)\n{} s += a[k * m + i + c];\no[i] = s; }}",
-        c.outer, c.inner));
+    const auto ptx =
+        ptx_of(fmt::format("__global__ void k(const float* a, float* o, int n, int m) {{ float s = 0;\n"
+                           "int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                           "for (int c = 0; c < {}; ++c)\n{} s += a[k * m + i + c];\no[i] = s; }}",
+                           c.outer, c.inner));
     EXPECT_EQ(count_of(ptx, "ld.global"), c.loads) << c.outer << c.inner << ptx;
   }
 }
 
 // The tiles of a product, with barriers, and with and without a pragma (nvcc 13.0: the number of loads of a tile).
 TEST(CompileClang, LoopsWithBarriersAreUnrolledAsNvccUnrollsThem) {
-  for (const auto& [side, loads] : {std::pair(4, 2 * (4 + 1)), std::pair(6, 2 * (2 + 1)), std::pair(12, 2 * (2 + 1)),
-                                    std::pair(16, 2), std::pair(24, 2)})
+  for (const auto& [side, loads] : {std::pair(4, 2 * (4 + 1)), std::pair(6, 2 * (2 + 1)),
+                                    std::pair(12, 2 * (2 + 1)), std::pair(16, 2), std::pair(24, 2)})
     for (const std::string pragma : {"", "#pragma unroll"}) {
-      const auto ptx = ptx_of(fmt::format(R"(__global__ void k(const float* p, const float* q, float* o, int n) {{
+      const auto ptx =
+          ptx_of(fmt::format(R"(__global__ void k(const float* p, const float* q, float* o, int n) {{
   __shared__ float g[32][33], h[32][33];
   const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
   float s = 0;
@@ -758,7 +762,7 @@ TEST(CompileClang, LoopsWithBarriersAreUnrolledAsNvccUnrollsThem) {
   }}
   o[y * n + x] = s;
 }})",
-                                          side, pragma, side));
+                             side, pragma, side));
       EXPECT_EQ(count_of(ptx, "ld.global"), static_cast<std::size_t>(loads)) << side << pragma << ptx;
     }
 }
