@@ -11,8 +11,8 @@
 
 namespace warptime::compiling {
 
-// How large a loop may become that is unrolled whole, in LLVM's instructions: nvcc 13.0's limit is between 360 and 480, of loops
-// of 4 to 64 iterations with 3 to 130 instructions each, where LLVM's own is 300.
+// How large a loop may become that LLVM unrolls whole, in its instructions, where UnrollLikeNvcc leaves it to LLVM (whose own limit
+// is 300).
 inline constexpr int kMostUnrolled = 460;
 
 // `parts`: of our headers, see header_parts.h.

@@ -349,7 +349,7 @@ class BranchBack : public llvm::PassInfoMixin<BranchBack> {
   }
 };
 
-// nvcc unrolls no loop whose end is a pointer that is compared with `<`.
+// nvcc 13.0 unrolls no loop whose end is a pointer that is compared with `<`.
 class NoteLoops : public llvm::PassInfoMixin<NoteLoops> {
  public:
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
@@ -369,16 +369,18 @@ class NoteLoops : public llvm::PassInfoMixin<NoteLoops> {
   }
 };
 
-// Unrolls innermost loops as nvcc 13.0 does, where the source does not say how (measured on loops of 4 to 256, and of an unknown
-// number of, iterations with 3 to 130 instructions each):
+// Unrolls loops as nvcc 13.0 does, from the innermost outwards, where the source does not say how (measured on loops of 4 to 256, and
+// of an unknown number of, iterations with 3 to 250 instructions each, on nests of them, and with exits of several kinds):
 //  - whole, a loop over an array of the thread's own, so that the array can be in registers: up to 2,560 instructions, and
 //    not from 3,072 on; also one whose iterations are only known to be at most so many, with an exit in each;
-//  - else by 4 where the number of iterations is unknown or odd, by what divides it and is at most 16 where it is even, or by a
-//    smaller power of two where less than 200 instructions are to come of it; not where the step is the block's size, nor where
-//    it is more than one, to a constant, and the numbers are known not to be negative. (Where the step is another number that is
-//    no constant, nvcc does; here the loop is left alone, since LLVM 19 counts its iterations in a longer way.) ptxas may unroll
-//    such a loop once more (MayUnrollAgain), but not what is left of its iterations. That is a loop, or copies of an iteration
-//    where another loop is around (UnrollRemainders);
+//  - whole, if its iterations cost less than 418 (size_of, is_small);
+//  - else, an innermost loop by 4 where the number of iterations is unknown or odd, by what divides it and is at most 16 where it
+//    is even, or by a smaller power of two where the copies are to cost less than 200; not where the step is the block's size, nor
+//    where it is more than one, to a constant, and the numbers are known not to be negative. (Where the step is another number
+//    that is no constant, nvcc does; here the loop is left alone, since LLVM 19 counts its iterations in a longer way.) ptxas may
+//    unroll such a loop once more (MayUnrollAgain), but not what is left of its iterations. That is a loop, or copies of an
+//    iteration where another loop is around (UnrollRemainders);
+//  - not at all, where the end has two parts, or the number of iterations is unknown and at most 16;
 //  - by 4, and no further, where the source asks for `#pragma unroll` and the number of iterations is unknown.
 class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
  public:
@@ -534,6 +536,7 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
     }
     return size;
   }
+
   // An access to `tile[y][3]` of shared memory, whose address nvcc computes in the loop, where LLVM 19 has an offset from `tile[y]`,
   // or has computed it before the loop.
   static bool accesses_offset_in_shared(const llvm::Instruction& one, const llvm::Loop& loop) {
@@ -590,7 +593,7 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
                           llvm::ScalarEvolution& scalars) {
     constexpr std::uint64_t control = 3;  // instructions that are there once
     if (!loop.isInnermost() || iterations == 1 || has_few(loop, iterations, scalars)) return 1;
-    if (!loop.isLoopExiting(loop.getLoopLatch())) return 1;
+    if (loop.getLoopLatch() == nullptr || !loop.isLoopExiting(loop.getLoopLatch())) return 1;
     if (iterations == 0 && loop.getExitingBlock() != loop.getLoopLatch()) return 1;
     const llvm::SCEV* times = scalars.getExitCount(&loop, loop.getLoopLatch());
     if (llvm::isa<llvm::SCEVCouldNotCompute>(times)) return 1;
@@ -603,10 +606,10 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
     const bool odd = iterations % 2 != 0;
     unsigned count = iterations == 0 || odd ? kUnknown : kMost;
     const auto fits = [&] {
-      return (size - control) * count + control < kPartial &&
+      return (std::max(size, control) - control) * count + control < kPartial &&
              (iterations == 0 || odd || iterations % count == 0);
     };
-    while (count > 1 && (!fits() || (iterations != 0 && count > iterations))) count /= 2;
+    while (count > 1 && (!fits() || (iterations != 0 && count >= iterations))) count /= 2;
     return count;
   }
 
