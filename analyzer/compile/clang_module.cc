@@ -40,6 +40,7 @@
 #include <llvm/Transforms/Utils/LoopRotationUtils.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
+#include <llvm/Transforms/Utils/ScalarEvolutionExpander.h>
 #include <llvm/Transforms/Utils/UnrollLoop.h>
 
 #include <sys/stat.h>
@@ -51,6 +52,7 @@
 #include "analyzer/compile/clang_arguments.h"
 #include "analyzer/compile/clang_casts.h"
 #include "analyzer/compile/clang_diagnostics.h"
+#include "analyzer/compile/clang_elements.h"
 #include "analyzer/compile/clang_host_code.h"
 #include "analyzer/compile/clang_sources.h"
 #include "analyzer/compile/constant_math.h"
@@ -147,6 +149,9 @@ constexpr llvm::StringLiteral kOneCopy = "warptime.one_copy";
 
 // A loop whose iterations cannot be counted, unless those of loops around it become copies.
 constexpr llvm::StringLiteral kUncounted = "warptime.uncounted";
+
+// A loop of a function that is not decided on before the function is inlined.
+constexpr llvm::StringLiteral kUndecided = "warptime.undecided";
 
 // Of what is left of the iterations of such a loop, where another loop is around it.
 constexpr llvm::StringLiteral kUnrollWhole = "warptime.unroll_whole";
@@ -382,10 +387,24 @@ class NoteLoops : public llvm::PassInfoMixin<NoteLoops> {
 //    iteration where another loop is around (UnrollRemainders);
 //  - not at all, where the end has two parts, or the number of iterations is unknown and at most 16;
 //  - by 4, and no further, where the source asks for `#pragma unroll` and the number of iterations is unknown.
+//
+// A function's loops are decided on in the kernel, once it is inlined: only there are its arrays, and some numbers of iterations,
+// known. `last`: what has not been inlined by now will not be.
 class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
  public:
+  explicit UnrollLikeNvcc(bool last = false) : last_(last) {}
   llvm::PreservedAnalyses run(llvm::Loop& loop, llvm::LoopAnalysisManager&,
                               llvm::LoopStandardAnalysisResults& known, llvm::LPMUpdater& updater) {
+    const bool undecided = llvm::findStringMetadataForLoop(&loop, kUndecided).has_value();
+    if (last_ && !undecided) return llvm::PreservedAnalyses::all();
+    if (!last_ && may_be_inlined(*loop.getHeader()->getParent())) {
+      if (llvm::hasUnrollTransformation(&loop) == llvm::TM_Unspecified) keep(loop, kUndecided);
+      return llvm::PreservedAnalyses::all();
+    }
+    if (undecided)
+      loop.setLoopID(llvm::makePostTransformationMetadata(
+          loop.getHeader()->getContext(), loop.getLoopID(),
+          {"llvm.loop.unroll.disable", kUndecided, kMayUnrollAgain}, {}));
     const unsigned iterations = most_iterations(loop, known.SE);
     // Copied with the loop around it, and countable since.
     if (iterations != 0 && llvm::findStringMetadataForLoop(&loop, kUncounted))
@@ -413,6 +432,7 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
     }
     const unsigned count = stays ? 1 : partial(loop, iterations, size.cost, known.SE);
     if (count > 1) {
+      carry_what_is_stored(loop, known);
       const bool unrolled = iterations % count != 0 ? unroll_odd(loop, count, known)
                                                     : unroll(loop, iterations, count, known, updater);
       return unrolled ? llvm::getLoopPassPreservedAnalyses() : llvm::PreservedAnalyses::all();
@@ -431,6 +451,11 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
   static constexpr std::uint64_t kOffset = 3;
   static constexpr std::uint64_t kShuffledFloat = 2;   // more than an integer: to one and back
   static constexpr unsigned kUnknown = 4, kMost = 16;  // iterations
+
+  // All but kernels are internal (KeepKernelsOnly).
+  static bool may_be_inlined(const llvm::Function& function) {
+    return function.hasLocalLinkage() && !function.hasFnAttribute(llvm::Attribute::NoInline);
+  }
 
   static llvm::MDNode* mark(llvm::LLVMContext& context, llvm::StringRef name) {
     return llvm::MDNode::get(context, {llvm::MDString::get(context, name)});
@@ -456,6 +481,51 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
       updater.addSiblingLoops({rest});
     }
     return true;
+  }
+
+  // What an iteration stores and the next one loads, as in `sum[x] = sum[x - 1] + data[x]`, stays in a register. LLVM does it too, but
+  // once the loop is unrolled it only does so within the copies. Only where nothing else in the loop writes to memory.
+  static void carry_what_is_stored(llvm::Loop& loop, llvm::LoopStandardAnalysisResults& known) {
+    const llvm::BasicBlock* latch = loop.getLoopLatch();
+    llvm::BasicBlock* before = loop.getLoopPreheader();
+    if (latch == nullptr || before == nullptr) return;
+    llvm::StoreInst* store = nullptr;
+    std::vector<llvm::LoadInst*> loads;
+    for (llvm::BasicBlock* block : loop.blocks())
+      for (llvm::Instruction& one : *block) {
+        if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&one); load != nullptr && block == loop.getHeader())
+          loads.push_back(load);
+        if (!one.mayWriteToMemory()) continue;
+        if (store != nullptr || !llvm::isa<llvm::StoreInst>(one)) return;
+        store = llvm::cast<llvm::StoreInst>(&one);
+      }
+    if (store == nullptr || !store->isSimple() || !known.DT.dominates(store->getParent(), latch)) return;
+    llvm::ScalarEvolution& scalars = known.SE;
+    llvm::Value* value = store->getValueOperand();
+    for (llvm::LoadInst* load : loads) {
+      const auto* address = llvm::dyn_cast<llvm::SCEVAddRecExpr>(scalars.getSCEV(load->getPointerOperand()));
+      if (address == nullptr || address->getLoop() != &loop || !address->isAffine() || !load->isSimple() ||
+          load->getType() != value->getType() ||
+          load->getPointerOperandType() != store->getPointerOperandType() ||
+          scalars.getMinusSCEV(scalars.getSCEV(store->getPointerOperand()), address) !=
+              address->getStepRecurrence(scalars))
+        continue;
+      llvm::SCEVExpander expander(scalars, load->getModule()->getDataLayout(), "carried");
+      if (!expander.isSafeToExpand(address->getStart())) continue;
+      llvm::Value* first =
+          expander.expandCodeFor(address->getStart(), load->getPointerOperandType(), before->getTerminator());
+      llvm::IRBuilder<> builder(before->getTerminator());
+      builder.SetCurrentDebugLocation(load->getDebugLoc());
+      llvm::Value* loaded = builder.CreateAlignedLoad(load->getType(), first, load->getAlign());
+      llvm::PHINode* carried =
+          llvm::PHINode::Create(load->getType(), 2, "", loop.getHeader()->getFirstNonPHIIt());
+      carried->addIncoming(loaded, before);
+      carried->addIncoming(value, loop.getLoopLatch());
+      load->replaceAllUsesWith(carried);
+      load->eraseFromParent();
+      scalars.forgetLoop(&loop);
+      return;
+    }
   }
 
   // A loop whose number of iterations is no multiple of `count`: one of the copies keeps its exit.
@@ -686,179 +756,8 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
       }
     return false;
   }
-};
 
-// `replace` is given each of these instructions, which it may erase, and returns whether it has.
-template <class Kind>
-llvm::PreservedAnalyses replace_each(llvm::Function& function, bool (*replace)(Kind&)) {
-  std::vector<Kind*> found;
-  for (llvm::Instruction& one : llvm::instructions(function))
-    if (auto* of_kind = llvm::dyn_cast<Kind>(&one)) found.push_back(of_kind);
-  bool changed = false;
-  for (Kind* one : found) changed |= replace(*one);
-  return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
-}
-
-// What clang copies as bytes is copied element by element, as nvcc does: LLVM makes one access of four elements then that
-// are aligned (`ld.global.v4.f32` of a float4), and two of the eight bytes each that a copy of 16 bytes is otherwise.
-class CopyElements : public llvm::PassInfoMixin<CopyElements> {
- public:
-  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
-    return replace_each<llvm::MemCpyInst>(function, by_elements);
-  }
-
- private:
-  struct Element {
-    std::uint64_t offset = 0;
-    llvm::Type* type = nullptr;
-    llvm::MDNode* tag = nullptr;
-  };
-  static constexpr std::uint64_t kMostBytes = 64, kLeastElement = 4, kLeastAlignment = 8;
-
-  static bool by_elements(llvm::MemCpyInst& copy) {
-    const auto* length = llvm::dyn_cast<llvm::ConstantInt>(copy.getLength());
-    if (length == nullptr || length->getZExtValue() > kMostBytes || copy.isVolatile()) return false;
-    const llvm::Align from = copy.getSourceAlign().valueOrOne(), to = copy.getDestAlign().valueOrOne();
-    if (std::max(from, to).value() < kLeastAlignment) return false;
-    const std::vector<Element> elements = elements_of(copy, length->getZExtValue());
-    llvm::IRBuilder<> builder(&copy);
-    const auto place = [&](llvm::Value* base, const Element& element) {
-      return builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), base, element.offset);
-    };
-    std::vector<llvm::LoadInst*> loads;
-    for (const Element& element : elements) {
-      loads.push_back(builder.CreateAlignedLoad(element.type, place(copy.getSource(), element),
-                                                llvm::commonAlignment(from, element.offset)));
-      loads.back()->setMetadata(llvm::LLVMContext::MD_tbaa, element.tag);
-    }
-    for (std::size_t i = 0; i < elements.size(); ++i)
-      builder
-          .CreateAlignedStore(loads[i], place(copy.getDest(), elements[i]),
-                              llvm::commonAlignment(to, elements[i].offset))
-          ->setMetadata(llvm::LLVMContext::MD_tbaa, elements[i].tag);
-    if (!elements.empty()) copy.eraseFromParent();
-    return !elements.empty();
-  }
-
-  // As the copy's metadata says; none where that is not known, where something lies between elements, or where they are small.
-  static std::vector<Element> elements_of(const llvm::MemCpyInst& copy, std::uint64_t length) {
-    const llvm::MDNode* fields = copy.getMetadata(llvm::LLVMContext::MD_tbaa_struct);
-    if (fields == nullptr) return {};
-    const auto number = [](const llvm::MDOperand& operand) {
-      const auto* value = llvm::mdconst::dyn_extract<llvm::ConstantInt>(operand);
-      return value == nullptr ? std::uint64_t{0} : value->getZExtValue();
-    };
-    std::vector<Element> elements;
-    std::uint64_t end = 0;
-    for (unsigned i = 0; i + 2 < fields->getNumOperands(); i += 3) {
-      const std::uint64_t size = number(fields->getOperand(i + 1));
-      auto* tag = llvm::dyn_cast<llvm::MDNode>(fields->getOperand(i + 2));
-      llvm::Type* type = type_of(tag, size, copy.getContext());
-      if (number(fields->getOperand(i)) != end || type == nullptr) return {};
-      elements.push_back({end, type, tag});
-      end += size;
-    }
-    return end == length ? elements : std::vector<Element>();
-  }
-
-  // Null: of other sizes than a field of one element has.
-  static llvm::Type* type_of(const llvm::MDNode* tag, std::uint64_t size, llvm::LLVMContext& context) {
-    if (tag == nullptr || tag->getNumOperands() < 2 || size < kLeastElement) return nullptr;
-    const auto* access = llvm::dyn_cast<llvm::MDNode>(tag->getOperand(1));
-    const auto* name = access == nullptr || access->getNumOperands() == 0
-                           ? nullptr
-                           : llvm::dyn_cast<llvm::MDString>(access->getOperand(0));
-    if (name == nullptr) return nullptr;
-    if (name->getString() == "float") return size == 4 ? llvm::Type::getFloatTy(context) : nullptr;
-    if (name->getString() == "double") return size == 8 ? llvm::Type::getDoubleTy(context) : nullptr;
-    if (name->getString() == "int") return size == 4 ? llvm::Type::getInt32Ty(context) : nullptr;
-    if (name->getString() == "long" || name->getString() == "long long")
-      return size == 8 ? llvm::Type::getInt64Ty(context) : nullptr;
-    return nullptr;
-  }
-};
-
-// An array of a thread that begins with constants: clang copies them from a constant array in global memory, and reads that in
-// place of the thread's where nothing else is written to it. nvcc stores them in the thread's array, in pieces of up to 16 bytes,
-// and of 8 from 256 bytes or 128 elements on (NVPTX joins what is stored side by side).
-class StoreFirstValues : public llvm::PassInfoMixin<StoreFirstValues> {
- public:
-  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
-    return replace_each<llvm::MemCpyInst>(function, as_stores);
-  }
-
- private:
-  static constexpr std::uint64_t kMostBytes = 8192, kLong = 256, kMany = 128;
-
-  static bool as_stores(llvm::MemCpyInst& copy) {
-    const auto* length = llvm::dyn_cast<llvm::ConstantInt>(copy.getLength());
-    auto* from = llvm::dyn_cast<llvm::GlobalVariable>(copy.getSource()->stripPointerCasts());
-    if (length == nullptr || from == nullptr || !from->isConstant() || !from->hasDefinitiveInitializer() ||
-        copy.isVolatile())
-      return false;
-    auto* array = llvm::dyn_cast<llvm::AllocaInst>(copy.getDest()->stripPointerCasts());
-    if (array == nullptr) return false;
-    const std::uint64_t bytes = length->getZExtValue();
-    if (bytes == 0 || bytes > kMostBytes) return false;
-    const llvm::DataLayout& layout = copy.getModule()->getDataLayout();
-    llvm::Type* type = piece_of(*from->getInitializer()->getType(), bytes, layout);
-    if (type == nullptr) return false;
-    const std::uint64_t step = layout.getTypeStoreSize(type).getFixedValue();
-    std::vector<llvm::Constant*> pieces;
-    for (std::uint64_t at = 0; at < bytes; at += step) {
-      pieces.push_back(
-          llvm::ConstantFoldLoadFromConst(from->getInitializer(), type, llvm::APInt(64, at), layout));
-      if (pieces.back() == nullptr) return false;
-    }
-    for (const std::uint64_t together : {8, 16})
-      if (bytes % together == 0) array->setAlignment(std::max(array->getAlign(), llvm::Align(together)));
-    llvm::IRBuilder<> builder(&copy);
-    for (std::size_t i = 0; i < pieces.size(); ++i)
-      builder.CreateAlignedStore(
-          pieces[i], builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), copy.getDest(), i * step),
-          llvm::commonAlignment(array->getAlign(), i * step));
-    copy.eraseFromParent();
-    return true;
-  }
-
-  // What is stored at once; null: they are of several sizes.
-  static llvm::Type* piece_of(llvm::Type& of, std::uint64_t bytes, const llvm::DataLayout& layout) {
-    llvm::Type* element = &of;
-    while (auto* array = llvm::dyn_cast<llvm::ArrayType>(element)) element = array->getElementType();
-    if (!element->isIntegerTy() && !element->isFloatTy() && !element->isDoubleTy()) return nullptr;
-    const std::uint64_t size = layout.getTypeStoreSize(element).getFixedValue();
-    if ((bytes >= kLong || bytes / size >= kMany) && bytes % 8 == 0)
-      return llvm::Type::getInt64Ty(of.getContext());
-    if (size < 4 && bytes % 4 == 0) return llvm::Type::getInt32Ty(of.getContext());
-    return bytes % size == 0 ? element : nullptr;
-  }
-};
-
-// LLVM makes a memset of the zeros of a float4, and of that two stores of eight bytes. nvcc has one of four elements.
-class SetElements : public llvm::PassInfoMixin<SetElements> {
- public:
-  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
-    return replace_each<llvm::MemSetInst>(function, by_vectors);
-  }
-
- private:
-  static constexpr std::uint64_t kMostBytes = 128, kBytes = 16;
-
-  static bool by_vectors(llvm::MemSetInst& set) {
-    const auto* length = llvm::dyn_cast<llvm::ConstantInt>(set.getLength());
-    const auto* value = llvm::dyn_cast<llvm::ConstantInt>(set.getValue());
-    if (length == nullptr || value == nullptr || !value->isZero() || set.isVolatile()) return false;
-    const std::uint64_t bytes = length->getZExtValue();
-    if (bytes > kMostBytes || bytes % kBytes != 0 || set.getDestAlign().valueOrOne() < kBytes) return false;
-    llvm::IRBuilder<> builder(&set);
-    auto* zeros = llvm::Constant::getNullValue(llvm::FixedVectorType::get(builder.getInt32Ty(), 4));
-    for (std::uint64_t at = 0; at < bytes; at += kBytes)
-      builder.CreateAlignedStore(zeros,
-                                 builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), set.getDest(), at),
-                                 llvm::Align(kBytes));
-    set.eraseFromParent();
-    return true;
-  }
+  bool last_;
 };
 
 // Accesses of different types may meet for nvcc, so that it keeps a store of a `double` in a loop that reads `float`s, and
@@ -1103,10 +1002,9 @@ void add_passes(clang::CodeGenOptions& options, bool rolled, const SourceFacts& 
           passes.addPass(KeepKernelsOnly(facts));
           passes.addPass(IntrinsicsReturn());
           passes.addPass(AlignDynamicSharedMemory());
-          passes.addPass(llvm::createModuleToFunctionPassAdaptor(CopyElements()));
-          passes.addPass(llvm::createModuleToFunctionPassAdaptor(StoreFirstValues()));
-          passes.addPass(llvm::createModuleToFunctionPassAdaptor(ForgetTypes()));
           llvm::FunctionPassManager each;
+          copy_elements(each);
+          each.addPass(ForgetTypes());
           if (rolled) {
             each.addPass(DisableUnrolling());
           } else {
@@ -1128,6 +1026,10 @@ void add_passes(clang::CodeGenOptions& options, bool rolled, const SourceFacts& 
     if (rolled) return;
     builder.registerLateLoopOptimizationsEPCallback(
         [](llvm::LoopPassManager& passes, llvm::OptimizationLevel) { passes.addPass(UnrollLikeNvcc()); });
+    builder.registerOptimizerEarlyEPCallback([](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
+      passes.addPass(llvm::createModuleToFunctionPassAdaptor(
+          llvm::createFunctionToLoopPassAdaptor(UnrollLikeNvcc(true))));
+    });
     builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
       llvm::FunctionPassManager each;
       each.addPass(Show(kHidden));
@@ -1140,7 +1042,7 @@ void add_passes(clang::CodeGenOptions& options, bool rolled, const SourceFacts& 
       each.addPass(MayUnrollAgain());
       each.addPass(BranchBack());
       each.addPass(SharedFragments());
-      each.addPass(SetElements());
+      widen_accesses(each);
       passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(each)));
     });
   });

@@ -742,6 +742,90 @@ TEST(CompileClang, OuterLoopsAreJudgedByTheirCopies) {
   }
 }
 
+// nvcc 13.0 loads a whole aligned structure once two of its elements are used, and stores all of what the source copies as a whole.
+TEST(CompileClang, AlignedStructuresAreAccessedWhole) {
+  struct Case {
+    std::string type, use, load;
+    std::size_t loads;
+  };
+  for (const Case& c : std::vector<Case>{{"float4", "v.x + v.y * v.z", "ld.global.v4.f32", 1},
+                                         {"float4", "v.x * v.z", "ld.global.v4.f32", 1},
+                                         {"float4", "v.x * v.y", "ld.global.v4.f32", 1},
+                                         {"float4", "v.w", "ld.global.f32", 1},
+                                         {"float3", "v.x * v.y", "ld.global.f32", 2},
+                                         {"int4", "v.x * v.y + v.z", "ld.global.v4.u32", 1},
+                                         {"double2", "v.x * v.y", "ld.global.v2.f64", 1},
+                                         {"uchar4", "v.x * v.y + v.z", "ld.global.u32", 1},
+                                         {"short4", "v.x * v.y + v.z", "ld.global.v4.u16", 1},
+                                         {"Mixed", "v.x * v.y + v.z", "ld.global.v4.f32", 1},
+                                         {"Three", "v.x * v.y", "ld.global.v4.f32", 1},
+                                         {"Four", "v.x * v.y + v.z * v.w", "ld.global.f32", 4}}) {
+    const std::string source =
+        "struct __align__(16) Mixed { float x; int y; float z; int w; };\n"
+        "struct __align__(16) Three { float x, y, z; };\n"
+        "struct Four { float x, y, z, w; };\n__global__ void k(float* o, const " +
+        c.type + "* a) { " + c.type + " v = a[threadIdx.x]; o[threadIdx.x] = " + c.use + "; }";
+    const std::string ptx = ptx_of(source);
+    EXPECT_EQ(count_of(ptx, "ld.global"), c.loads) << c.type << " " << c.use << ptx;
+    EXPECT_TRUE(contains(ptx, c.load)) << c.type << " " << c.use << ptx;
+  }
+  const std::string kept = ptx_of(
+      "__global__ void k(float4* a) { float4 v = a[threadIdx.x]; v.x += 1; v.y += 2; a[threadIdx.x] = v; }");
+  EXPECT_EQ(count_of(kept, "ld.global.v4.f32"), 1) << kept;
+  EXPECT_EQ(count_of(kept, "st.global.v4.f32"), 1) << kept;
+  // What is written in between is loaded again.
+  const std::string apart = ptx_of(
+      "__global__ void k(const float4* a, float* o) { const float4* p = a + threadIdx.x; float x = p->x; *o "
+      "= x; "
+      "o[1] = x + p->z; }");
+  EXPECT_EQ(count_of(apart, "ld.global.f32"), 2) << apart;
+  // Elements are not stored that the source does not store.
+  const std::string some = ptx_of(
+      "__global__ void k(float4* a) { float4 v = a[threadIdx.x]; a[threadIdx.x].x = v.y + v.z * v.w; "
+      "a[threadIdx.x].y = v.x; }");
+  EXPECT_EQ(count_of(some, "st.global.v4"), 0) << some;
+}
+
+// A function is inlined before its loops are judged: how many iterations there are, and which arrays are the thread's own, the kernel
+// tells (nvcc 13.0: the same numbers of loads).
+TEST(CompileClang, LoopsOfFunctionsAreJudgedInTheKernel) {
+  const std::string functions =
+      "__device__ float sum(const float* a, int n) { float s = 0; for (int i = 0; i < n; ++i) s += a[i * "
+      "33]; "
+      "return s; }\n"
+      "__device__ float twice(const float* a, int n) { return sum(a, n) * sum(a + 1, n + 1); }\n"
+      "__device__ void product(float* r, const float* a, const float* b) { for (int k = 0; k < 16; ++k)\n"
+      "for (int c = 0; c < 4; ++c) for (int y = 0; y < 8; ++y) for (int x = 0; x < 4; ++x)\n"
+      "r[y * 16 + c * 4 + x] += a[k * 8 + y] * b[(k * 4 + c) * 4 + x]; }\n"
+      "__global__ void k(float* o, const float* a, int n) { ";
+  EXPECT_EQ(count_of(ptx_of(functions + "o[threadIdx.x] = sum(a + threadIdx.x, 8); }"), "ld.global"), 8);
+  EXPECT_EQ(count_of(ptx_of(functions + "o[threadIdx.x] = sum(a + threadIdx.x, n); }"), "ld.global"), 5);
+  EXPECT_EQ(count_of(ptx_of(functions + "o[threadIdx.x] = twice(a + threadIdx.x, 12); }"), "ld.global"), 25);
+  const std::string tile =
+      ptx_of(functions +
+             "float r[128] = {}; for (int i = 0; i < n; ++i) product(r, a + i, a + n + i);\n"
+             "for (int i = 0; i < 128; ++i) o[threadIdx.x + i * 32] = r[i]; }");
+  EXPECT_EQ(count_of(tile, ".local"), 0) << tile;
+  // One that is not inlined is judged by itself.
+  const std::string called = ptx_of(
+      "__device__ __noinline__ float sum(const float* a, int n) { float s = 0; for (int i = 0; i < n; ++i) "
+      "s += a[i * 33]; return s; }\n__global__ void k(float* o, const float* a, int n) { *o = sum(a, n); }");
+  EXPECT_EQ(count_of(called, "ld.f32") + count_of(called, "ld.global.f32"), 5) << called;
+}
+
+// The running sum of one thread: four loads in the copies, and no more than two in what is left over.
+TEST(CompileClang, WhatAnIterationStoresForTheNextIsNotLoaded) {
+  const std::string ptx = ptx_of(
+      "__global__ void k(double* sums, const double* a, int n) { sums[0] = a[0];\n"
+      "for (int i = 1; i < n; ++i) sums[i] = a[i] + sums[i - 1]; }");
+  EXPECT_EQ(count_of(ptx, "ld.global"), 6) << ptx;
+  // Another store may change it.
+  const std::string two = ptx_of(
+      "__global__ void k(double* sums, double* b, const double* a, int n) {\n"
+      "for (int i = 1; i < n; ++i) { sums[i] = a[i] + sums[i - 1]; b[i] = 1; } }");
+  EXPECT_GE(count_of(two, "ld.global"), 10) << two;
+}
+
 // The tiles of a product, with barriers, and with and without a pragma (nvcc 13.0: the number of loads of a tile).
 TEST(CompileClang, LoopsWithBarriersAreUnrolledAsNvccUnrollsThem) {
   for (const auto& [side, loads] : {std::pair(4, 2 * (4 + 1)), std::pair(6, 2 * (2 + 1)),
