@@ -297,6 +297,7 @@ class RunsOfLaunch {
                                 options.random_bytes_at_l2,
                                 options.bytes_at_l2,
                                 options.local_bytes_at_l2,
+                                options.local_to_memory,
                                 options.written_back_bytes,
                                 options.mixed,
                                 figures_.memory_sector_cycles,
@@ -792,10 +793,19 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
   const double stored_again = static_cast<double>(kMemoryBytes * active_sms) * counts.again_store_pieces;
   const double written = std::min(std::max({traffic.written + rewritten, random_stores, stored_again}),
                                   static_cast<double>(kSectorBytes) * (levels.l2_writes + levels.l2_atomics));
+  const double local_read = static_cast<double>(kSectorBytes) * total.local_load_sectors *
+                            ratio(counts.local_read_sectors, counts.local_load_sectors);
+  const double local_stored = static_cast<double>(kSectorBytes) * total.local_store_sectors;
+  const double local_written =
+      std::min(local_stored * ratio(counts.local_written_sectors, counts.local_store_sectors) +
+                   static_cast<double>(kSectorBytes * active_sms) * run.local_left_sectors,
+               local_stored);
   // What L2 still holds when the launch ends is not written back.
-  const double flow = asked + written;
-  const double held = std::min(l2 * written / std::max(flow, 1.0), kL2Dirty / kL2InUse * l2);
-  levels.memory_written_bytes = std::max(0.0, written - held);
+  const double flow = asked + written + local_read + local_written;
+  const double held =
+      std::min(l2 * (written + local_written) / std::max(flow, 1.0), kL2Dirty / kL2InUse * l2);
+  const double leaves = 1 - std::min(ratio(held, written + local_written), 1.0);
+  levels.memory_written_bytes = leaves * written;
   // The rest of a sector that was stored in part is read before it is written back.
   levels.memory_read_bytes =
       asked + levels.memory_written_bytes *
@@ -817,10 +827,9 @@ Result<MemoryLevels> levels_with(const LaunchOnGpu& launch, CacheState caches,
       from_memory);
   const double mixed =
       std::min(levels.memory_read_bytes, taken) / std::max(std::max(levels.memory_read_bytes, taken), 1.0);
-  levels.memory_read_bytes += static_cast<double>(kSectorBytes) * total.local_load_sectors *
-                              ratio(counts.local_read_sectors, counts.local_load_sectors);
-  levels.memory_written_bytes += static_cast<double>(kSectorBytes) * total.local_store_sectors *
-                                 ratio(counts.local_written_sectors, counts.local_store_sectors);
+  levels.memory_read_bytes += local_read;
+  levels.memory_written_bytes += leaves * local_written;
+  options.local_to_memory = rounded(ratio(leaves * local_written, local_stored));
   constexpr double turning_steps = 32;
   options.mixed = rounded(mixed, turning_steps);
   runs.figures().memory_sector_cycles *= 1 + kTurns * rounded(mixed, turning_steps);

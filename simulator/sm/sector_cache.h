@@ -61,6 +61,8 @@ struct LineAtL2 {
   std::uint8_t fresh = 0;    // those that memory gave and nothing has changed since, and of …
   std::uint8_t changed = 0;  // … these those that a store has
   std::uint8_t parts = 0;    // those that one store has written a part of
+  // Those that were stored to, and not written back since; those that were, and not stored to since.
+  std::uint8_t stored = 0, written_back = 0;
   // Bytes of each sector that were stored, no more than it has.
   std::uint8_t filled[4] = {0, 0, 0, 0};
 };

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -145,9 +146,6 @@ constexpr double kExchangeRound = 95, kWideExchangeRound = 114, kExchangeCycles 
                  kWideExchangeTimes = 1.6, kFailedExchange = 1;
 constexpr double kFewExchange = 0.9, kManyExchange = 0.47;
 constexpr std::int64_t kLocalLines = 1 << 17;  // of a warp: 512 KiB a thread
-// Local memory that L2 has no room for takes the place of that which it has: of so much of what is beyond, and no more, memory is
-// asked (loops through private arrays in data/development).
-constexpr double kLocalBeyond = 2, kLocalGone = 0.9;
 
 int sectors_in(std::uint8_t sectors) {  // of a line
   constexpr std::array<std::int8_t, 16> counts = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
@@ -207,6 +205,7 @@ class SmRunner {
   SmRun run() {
     find_contention(launch_.nodes());
     simulate();
+    count_local_left();
     run_.blocks = started_ / warps_per_block_;
     return std::move(run_);
   }
@@ -1430,7 +1429,6 @@ class SmRunner {
     SectorCache::Line& line = l1_.find_or_add(address);
     const int count = sectors_in(sectors), hits = sectors_in(sectors & line.loaded);
     double done = looked_up + figures_.l1_latency;
-    const double gone = local_gone(address);
     if (access.kind == ChipAccess::Kind::store) {
       run_.counts.local_store_sectors += count;
       run_.counts.local_store_hits += hits;
@@ -1438,33 +1436,63 @@ class SmRunner {
       to_l2(looked_up, kWriteSectors * (access.scattered ? partial_writes(count) : count),
             l2_sector_cycles());
       done = start;
-      if (gone > 0) at_memory(looked_up, count * gone);
-      run_.counts.local_written_sectors += count * gone;
+      local_at_l2(address, sectors, true);
+      if (options_.local_to_memory > 0) at_memory(looked_up, count * options_.local_to_memory);
     } else {
       run_.counts.local_load_sectors += count;
       run_.counts.local_load_hits += hits;
       if (hits < count) {
         const double there = from_l2(looked_up, count - hits, l2_sector_cycles()).time;
         done = std::max(done, there + figures_.l2_latency);
-        if (gone > 0) {
-          const double crowd = at_memory(there, (count - hits) * gone);
-          const double more = figures_.memory_latency - figures_.l2_latency + crowd;
-          done = std::max({done + gone * more, memory_free_ + figures_.memory_latency});
+        const auto missed = static_cast<std::uint8_t>(sectors & ~line.loaded);
+        if (const int gone = local_at_l2(address, missed, false); gone > 0) {
+          const double crowd = at_memory(there, gone);
+          done = std::max(
+              {done, there + figures_.memory_latency + crowd, memory_free_ + figures_.memory_latency});
+          run_.counts.local_read_sectors += gone;
         }
-        run_.counts.local_read_sectors += (count - hits) * gone;
       }
     }
     line.loaded |= sectors;
     return done;
   }
 
-  // The share of what misses L1 of the SM's local memory that L2 has no more either, since there is not room for all that its
-  // threads use in turn.
-  double local_gone(std::int64_t line) {
+  // Some sectors of a line of local memory are stored, or loaded and not in L1. L2 keeps lines in the order in which they were used
+  // last: one is gone, and was written back if it was stored to, once as much as this SM's part of L2 has come in since then. Returns
+  // how many of the sectors it had and has no more.
+  int local_at_l2(std::int64_t address, std::uint8_t sectors, bool store) {
     if (options_.local_bytes_at_l2 <= 0) return 0;
-    local_lines_.insert(line);
-    const auto bytes = static_cast<double>(local_lines_.size() * kLineBytes);
-    return std::clamp(kLocalBeyond * (1 - options_.local_bytes_at_l2 / bytes), 0.0, kLocalGone);
+    LocalLine& line = local_lines_[address];
+    const double since = through_ - line.seen;
+    const auto missing = static_cast<std::uint8_t>(sectors & ~line.there);
+    const double comes = kSectorBytes * (sectors_in(missing) +
+                                         sectors_in(sectors & line.there) *
+                                             std::min(kUsedAgain * since / options_.local_bytes_at_l2, 1.0));
+    through_ += comes;
+    passed_ += comes;
+    line.there |= sectors;
+    if (store) line.stored |= sectors;
+    line.seen = through_;
+    local_uses_.emplace_back(address, through_);
+    const int gone = store ? 0 : sectors_in(missing & line.gone);
+    make_room_at_l2();
+    return gone;
+  }
+
+  // Takes the lines of local memory away that L2 has no more.
+  void make_room_at_l2() {
+    for (; !local_uses_.empty() && through_ - local_uses_.front().second > options_.local_bytes_at_l2;
+         local_uses_.pop_front()) {
+      LocalLine& line = local_lines_[local_uses_.front().first];
+      if (line.seen != local_uses_.front().second) continue;  // used again since
+      run_.counts.local_written_sectors += sectors_in(line.stored);
+      line.gone |= line.there;
+      line.there = line.stored = 0;
+    }
+  }
+
+  void count_local_left() {
+    for (const auto& [address, line] : local_lines_) run_.local_left_sectors += sectors_in(line.stored);
   }
 
   // SMs share the bandwidth alike, until those with fewer blocks have ended.
@@ -1570,10 +1598,16 @@ class SmRunner {
     double rest = 0;
     if (written > 0 && (kind.partial_at_memory || options_.bytes_at_l2 > 0 || options_.new_at_l2 > 0)) {
       LineAtL2& at_l2 = read_[to.line];
-      const bool stored = (at_l2.sectors & kStoredAtL2) != 0;
-      const bool back = passed_ - at_l2.seen > options_.written_back_bytes;
-      use_at_l2(at_l2);
-      if (stored && back && options_.bytes_at_l2 > 0) run_.counts.rewritten_sectors += written;
+      if ((at_l2.sectors & (sectors | kStoredAtL2)) == 0) through_ += kSectorBytes * written;
+      const bool now = use_at_l2(at_l2);
+      // Of rows, a part of a line.
+      if (options_.bytes_at_l2 > 0)
+        run_.counts.rewritten_sectors +=
+            kind.of_rows && now
+                ? written
+                : static_cast<double>(written) * sectors_in(sectors & at_l2.written_back) / count;
+      at_l2.written_back = static_cast<std::uint8_t>(at_l2.written_back & ~sectors);
+      at_l2.stored |= sectors;
       at_l2.sectors |= kStoredAtL2;
       const unsigned all = 0xf;
       if ((at_l2.fresh & sectors) != 0 && kind.side_by_side && (at_l2.sectors & all) != all) {
@@ -1752,9 +1786,12 @@ class SmRunner {
 
   // L2 keeps whole lines, in the order in which they were used last: it has one no more if as much as it holds has come since
   // then.
-  void use_at_l2(LineAtL2& line) {
-    if (options_.bytes_at_l2 <= 0) return;
+  // Returns whether it has been written back since.
+  bool use_at_l2(LineAtL2& line) {
+    if (options_.bytes_at_l2 <= 0) return false;
     const double since = passed_ - line.seen;
+    const bool back = line.stored != 0 && since > options_.written_back_bytes;
+    if (back) line.written_back |= std::exchange(line.stored, std::uint8_t{0});
     if (!drawn_now_ && since > options_.bytes_at_l2) {
       run_.counts.reread_bytes += 2 * kSectorBytes * (((line.sectors & 3) != 0) + ((line.sectors & 12) != 0));
       line.sectors = line.fresh = line.changed = line.parts = 0;
@@ -1764,6 +1801,7 @@ class SmRunner {
     passed_ += from_memory() * kLineBytes *
                (line.sectors == 0 ? 1 : std::clamp(kUsedAgain * since / options_.bytes_at_l2, 0.0, 1.0));
     line.seen = static_cast<float>(passed_);
+    return back;
   }
 
   // Whether a sector that the SM asks for the first time is the first of its pair; memory_now_: whether memory gives that.
@@ -1773,6 +1811,7 @@ class SmRunner {
     if (!first_of_pair) return false;
     run_.counts.first_bytes += 2 * kSectorBytes;
     if (of_all_now_) run_.counts.first_of_all_bytes += 2 * kSectorBytes;
+    through_ += 2 * kSectorBytes * (of_all_now_ ? 1 / options_.active_sms : from_memory());
     double& debt = of_all_now_ ? memory_debt_of_all_ : memory_debt_;
     debt += from_memory();
     memory_now_ = debt >= 1;
@@ -2023,8 +2062,15 @@ class SmRunner {
   double memory_busy_ = 0, memory_seen_ = 0, l2_busy_ = 0, l2_seen_ = 0;
   double constant_free_ = 0, barrier_free_ = 0, block_free_ = 0;
   SmConstants constants_;
-  std::unordered_set<std::int64_t> local_lines_;      // of local memory, that were accessed
-  std::unordered_set<std::int64_t> first_constants_;  // what the launch has asked L2 for
+  struct LocalLine {
+    double seen = 0;  // through_ at its last use
+    std::uint8_t there = 0, stored = 0,
+                 gone = 0;  // sectors in L2, those not written back, and those that it had before
+  };
+  std::unordered_map<std::int64_t, LocalLine> local_lines_;  // of local memory, that were accessed
+  std::deque<std::pair<std::int64_t, double>> local_uses_;   // lines and through_, in their order
+  double through_ = 0;                                       // bytes that came into L2 for this SM
+  std::unordered_set<std::int64_t> first_constants_;         // what the launch has asked L2 for
   SmWait last_wait_ = SmWait::blocks;
   Backlog l1_backlog_{SmWait::on_chip}, l2_backlog_{SmWait::l2};
   std::array<double, kSmWaits> half_waits_{};

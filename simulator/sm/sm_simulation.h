@@ -128,8 +128,10 @@ struct SmOptions {
   double bytes_at_l2 = 0;
   // The same, after which L2 has written a line back that was stored to.
   double written_back_bytes = 0;
-  // The bytes of L2 that this SM's local memory can have; 0: all that it uses.
+  // The bytes of L2 that this SM has a part in, in which its local memory and what else it accesses take turns; 0: there is room for all.
   double local_bytes_at_l2 = 0;
+  double local_to_memory =
+      0;                   // the share of the sectors of local memory that are stored that memory must take
   double reads_at_l2 = 1;  // the share of the reads that reaches L2: those of neighbours are joined
   double mixed = 0;        // writes of memory for a read, or the other way round, whichever is less
   double to_memory = 0;    // the share of the sectors that are stored that memory must take
@@ -193,6 +195,8 @@ struct SmRun {
   std::int64_t accesses = 0;
   std::int64_t blocks = 0;  // that were started
   bool complete = false;    // all blocks of this SM ran to their ends
+  double local_left_sectors =
+      0;  // of local memory, that were stored, and that L2 has not written back at the end
   std::vector<L2Read> reads;
 };
 

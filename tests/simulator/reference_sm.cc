@@ -184,6 +184,8 @@ class ReferenceSm {
       if (!issue()) break;
     }
     run_.cycles = std::max({now_, end_, l1_free_, l2_free_, l2_stores_free_, memory_free_});
+    for (const auto& [address, line] : local_)
+      run_.local_left_sectors += static_cast<double>(line.stored.size());
     return run_;
   }
 
@@ -726,10 +728,48 @@ class ReferenceSm {
   }
 
   // L2 loses a line when as much as it keeps has come since it was used.
-  void use_line_of_l2(std::int64_t address) {
-    if (options_.bytes_at_l2 == 0) return;
+  // Of local memory: the sectors that L2 had and has no more.
+  int use_local(std::int64_t address, unsigned sectors, bool store) {
+    const double room = options_.local_bytes_at_l2;
+    if (room == 0) return 0;
+    Local& line = local_[address];
+    const double since = through_ - line.used;
+    int gone = 0, begin = 0, again = 0;
+    for (int sector = 0; sector < 4; ++sector) {
+      if ((sectors >> sector & 1) == 0) continue;
+      if (line.there.insert(sector).second) {
+        ++begin;
+        gone += store ? 0 : static_cast<int>(line.had.count(sector));
+      } else {
+        ++again;
+      }
+      if (store) line.stored.insert(sector);
+    }
+    const double comes = 32 * (begin + again * std::min(1.3 * since / room, 1.0));
+    through_ += comes;
+    passed_ += comes;
+    line.used = through_;
+    for (auto& [of, other] : local_) {
+      if (through_ - other.used <= room) continue;
+      run_.counts.local_written_sectors += static_cast<double>(other.stored.size());
+      other.had.insert(other.there.begin(), other.there.end());
+      other.there.clear();
+      other.stored.clear();
+    }
+    return gone;
+  }
+
+  // Whether it has been written back since its last use.
+  bool use_line_of_l2(std::int64_t address) {
+    if (options_.bytes_at_l2 == 0) return false;
     float& seen_at = seen_at_[address];
     const double since = passed_ - seen_at;
+    bool back = false;
+    for (int sector = 0; sector < 4 && since > options_.written_back_bytes; ++sector)
+      if (dirty_.erase({address, sector}) > 0) {
+        back_.insert({address, sector});
+        back = true;
+      }
     if (since > options_.bytes_at_l2) {
       for (const int pair : {0, 2}) {
         const auto had = seen_.erase({address, pair}) + seen_.erase({address, pair + 1});
@@ -748,6 +788,7 @@ class ReferenceSm {
     passed_ +=
         128 * share_of_memory() * (there ? std::clamp(1.3 * since / options_.bytes_at_l2, 0.0, 1.0) : 1);
     seen_at = static_cast<float>(passed_);
+    return back;
   }
 
   double share_of_memory() const { return of_all_ ? options_.from_memory_of_all : options_.from_memory; }
@@ -759,6 +800,7 @@ class ReferenceSm {
     if (!first) return false;
     run_.counts.first_bytes += 64;
     run_.counts.first_of_all_bytes += of_all_ ? 64 : 0;
+    through_ += 64 * (of_all_ ? 1 / options_.active_sms : options_.from_memory);
     double& owed = of_all_ ? owed_of_all_ : owed_;
     owed += share_of_memory();
     memory_has_it_ = owed >= 1;
@@ -883,10 +925,19 @@ class ReferenceSm {
     line.stored |= sectors;
     double rest = 0;  // of which memory needs the rest
     if (leave > 0 && (in_part || options_.bytes_at_l2 > 0 || options_.new_at_l2 > 0)) {
-      const bool before = stored_lines_.contains(address);
-      if (before && options_.bytes_at_l2 > 0 && passed_ - seen_at_[address] > options_.written_back_bytes)
-        run_.counts.rewritten_sectors += leave;
-      use_line_of_l2(address);
+      bool new_at_l2 = !stored_lines_.contains(address);
+      for (int sector = 0; sector < 4; ++sector)
+        if ((sectors >> sector & 1) != 0 && seen_.contains({address, sector})) new_at_l2 = false;
+      if (new_at_l2) through_ += 32 * leave;
+      const bool now = use_line_of_l2(address);
+      int again = 0;
+      for (int sector = 0; sector < 4; ++sector) {
+        if ((sectors >> sector & 1) == 0) continue;
+        again += static_cast<int>(back_.erase({address, sector}));
+        dirty_.insert({address, sector});
+      }
+      if (options_.bytes_at_l2 > 0)
+        run_.counts.rewritten_sectors += rows && now ? leave : leave * again / std::popcount(sectors);
       stored_lines_.insert(address);
       if (together) share_line(address, sectors, time, whole);
       if (rows && !whole && options_.new_at_l2 > 0.5) turns += turns_for_parts(address, sectors, time);
@@ -1045,31 +1096,29 @@ class ReferenceSm {
                          (first + word) % (1 << 17));
           const auto count = static_cast<double>(std::popcount(sectors));
           const auto hits = static_cast<double>(std::popcount(sectors & line.loaded));
+          const unsigned missed = sectors & ~line.loaded;
+          const std::int64_t address =
+              static_cast<std::int64_t>(warp.place) * (1 << 17) + (first + word) % (1 << 17);
           line.loaded |= sectors;
           (stores ? run_.counts.local_store_sectors : run_.counts.local_load_sectors) += count;
           (stores ? run_.counts.local_store_hits : run_.counts.local_load_hits) += hits;
-          // What of the local memory L2 has no room for.
-          local_.insert(static_cast<std::int64_t>(warp.place) * (1 << 17) + (first + word) % (1 << 17));
-          const double room = options_.local_bytes_at_l2;
-          const double gone =
-              room > 0 ? std::clamp(2 * (1 - room / (128 * static_cast<double>(local_.size()))), 0.0, 0.9)
-                       : 0;
           if (stores) {
             stores_at_l2(turn, count * 1.9, l2_sector_cycles());
-            if (gone > 0) turn_at_memory(turn, count * gone);
-            run_.counts.local_written_sectors += count * gone;
+            use_local(address, sectors, true);
+            if (options_.local_to_memory > 0) turn_at_memory(turn, count * options_.local_to_memory);
             continue;
           }
           if (hits < count) {
             const double sent = turn_at_l2(turn, count - hits, l2_sector_cycles());
             double there = std::max(turn + figures_.l1_latency, sent + figures_.l2_latency);
+            const int gone = use_local(address, missed, false);
             if (gone > 0) {
-              const double crowd = turn_at_memory(sent, (count - hits) * gone);
-              there = std::max(there + gone * (figures_.memory_latency - figures_.l2_latency + crowd),
-                               memory_free_ + figures_.memory_latency);
+              const double crowd = turn_at_memory(sent, gone);
+              there = std::max(
+                  {there, sent + figures_.memory_latency + crowd, memory_free_ + figures_.memory_latency});
             }
             done = std::max(done, there);
-            run_.counts.local_read_sectors += (count - hits) * gone;
+            run_.counts.local_read_sectors += gone;
           }
           done = std::max(done, turn + figures_.l1_latency);
         }
@@ -1199,7 +1248,13 @@ class ReferenceSm {
   std::map<std::int64_t, std::set<std::int64_t>> atomics_;      // the blocks that accessed a line
   std::map<std::int64_t, double> slices_;                       // of four lines
   double slices_free_ = 0;
-  std::set<std::int64_t> local_;                   // lines
+  // Sectors of local memory by line: what L2 has, what of it is not written back, and what it had; through_ at the last use.
+  struct Local {
+    std::set<int> there, stored, had;
+    double used = 0;
+  };
+  std::map<std::int64_t, Local> local_;
+  double through_ = 0;                             // bytes that came into L2
   std::map<std::int64_t, double> atomic_sectors_;  // when the atomics of a sector are done
   std::int64_t next_block_ = 0, block_turn_ = 0;
   std::vector<double> free_places_;
@@ -1219,6 +1274,7 @@ class ReferenceSm {
   double parts_ = 0, parts_written_ = 0;  // bytes of sectors of which L2 has a part
   double passed_ = 0;                     // bytes of lines that L2 has made room for
   std::set<std::int64_t> at_l2_, stored_lines_;
+  std::set<std::pair<std::int64_t, int>> dirty_, back_;
   std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>>
       first_read_;                         // by array: its number, and the line
   std::map<std::int64_t, float> seen_at_;  // by line, passed_ when it was read

@@ -12,6 +12,7 @@ struct ReferenceRun {
   double cycles = 0;
   SmCounts counts;  // without what patterns say, and without sectors that are not known
   std::int64_t accesses = 0;
+  double local_left_sectors = 0;
 };
 
 // All blocks of the SM, to their ends. Each array is an allocation of its own.

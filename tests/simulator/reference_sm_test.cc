@@ -217,6 +217,7 @@ TEST(ReferenceSm, AgreesWithTheSimulation) {
     options.atomic_sms = 1 + static_cast<double>(random() % 4);
     options.atomic_slices = static_cast<double>(random() % 4);
     options.local_bytes_at_l2 = 1024 * static_cast<double>(random() % 8);
+    options.local_to_memory = 0.25 * static_cast<double>(random() % 5);
     if (random() % 2 == 0)
       options.turns = {1 + static_cast<std::int64_t>(random() % 3), static_cast<std::int64_t>(random() % 3)};
     options.from_memory = 0.25 * static_cast<double>(random() % 5);
@@ -236,6 +237,7 @@ TEST(ReferenceSm, AgreesWithTheSimulation) {
     ASSERT_TRUE(fast.complete);
     EXPECT_EQ(fast.accesses, plain.accesses);
     EXPECT_DOUBLE_EQ(fast.cycles, plain.cycles);
+    EXPECT_EQ(fast.local_left_sectors, plain.local_left_sectors);
     expect_equal(fast.counts, plain.counts);
     if (HasFailure()) return;
   }

@@ -313,6 +313,45 @@ TEST(MemoryLevels, LocalMemoryBeyondL2IsOfMemory) {
   EXPECT_GT(much.memory_written_bytes, 0.4 * 32 * much.l1_local_stores);
 }
 
+// A column's factors are stored on the way up and loaded on the way down: what streams by meanwhile takes L2's room from them
+// (`mix_vertically` and `two_stream` in data/development).
+TEST(MemoryLevels, WhatStreamsByTakesTheRoomOfLocalMemory) {
+  const auto of = [](bool streams) {
+    const std::string load =
+        ", {load: {access: coalesced, bytes: 8, array: a, address: 8 * (threadIdx.x + 128 * blockIdx.x) + "
+        "1081344 * i}}";
+    return levels_of(
+        {fmt::format("[{{repeat: 36, counter: i, body: [{{instructions: 1, on_chip: [{{store: local, bytes: "
+                     "8, address: 8 * i}}]}}{}]}}, {{repeat: 36, counter: j, body: [{{instructions: 1, "
+                     "on_chip: [{{load: local, bytes: 8, address: 280 - 8 * j}}]}}]}}]",
+                     streams ? load : ""),
+         {{1056, 1, 1}, {128, 1, 1}}});
+  };
+  const MemoryLevels alone = of(false), beside = of(true);
+  const double stored = 32 * beside.l1_local_stores;
+  EXPECT_LT(alone.memory_read_bytes, 0.1 * stored);
+  EXPECT_LT(alone.memory_written_bytes, 0.75 * stored);
+  EXPECT_GT(beside.memory_read_bytes - 36 * 1081344, 0.1 * stored);
+  EXPECT_GT(beside.memory_written_bytes, alone.memory_written_bytes);
+}
+
+// What is changed in place in turns, and is more than L2 holds, is written back in each turn (`implicit_grid` in data/development:
+// 8.1 of 9.4 GB).
+TEST(MemoryLevels, WhatIsChangedAgainIsWrittenBackAgain) {
+  const std::string at = "8 * (threadIdx.x + 256 * blockIdx.x) + 2162688 * k";
+  const MemoryLevels levels = levels_of(
+      {"[{repeat: 4, body: [{repeat: 60, counter: k, body: [{load: {access: coalesced, bytes: 8, array: a, "
+       "address: " +
+           at +
+           "}}, {instructions: 4, needs: [1]}, {store: {access: coalesced, bytes: 8, array: a, address: " +
+           at + "}}]}]}]",
+       {{1056, 1, 1}, {256, 1, 1}}},
+      CacheState::cold);
+  const double stored = 32 * levels.l1_stores;
+  EXPECT_GT(levels.memory_written_bytes, 0.75 * stored);
+  EXPECT_LE(levels.memory_written_bytes, stored);
+}
+
 // Of few lines of constants warps take none from each other, of more they do (loops over 8 and over 12 lines in data/development).
 TEST(MemoryLevels, WarpsShareFewLinesOfConstants) {
   const auto cycles = [](std::int64_t words) {
