@@ -33,9 +33,11 @@ using ptx::no_index;
 using ptx::Operand;
 using Kind = ptx::Operand::Kind;
 
-// Machine instructions that ptxas predicates, and does not branch over: nvcc 13.0 with bodies of growing length. Loads of global
-// memory, whose latency others can hide, raise the limit.
+// Machine instructions that ptxas predicates, and does not branch over: nvcc 13.0 with bodies of growing length, and with two
+// sides. Loads of global memory, whose latency others can hide, raise the limit: those behind a branch and those where its ways
+// meet.
 constexpr double kMostPredicated = 8, kMostPredicatedWithLoads = 20;
+constexpr double kMostOfBothSides = 12, kMostOfBothSidesWithLoads = 18;
 constexpr std::int64_t kLongestOffset = 1 << 23;   // bytes: of an access
 constexpr int kUnrolledTimes = 4;                  // iterations
 constexpr std::int64_t kMostUnrolledWhole = 3000;  // instructions
@@ -508,12 +510,16 @@ class Lowering {
     return block.end - block.first == 1 && last.info != nullptr && last.info->category == Category::exit;
   }
 
-  // Whether a block can be predicated: without calls, barriers, atomics and long operations.
+  // Whether a block can be predicated: without calls, barriers, atomics, what reads other threads' values, and operations that
+  // are branches themselves.
   bool is_simple(std::uint32_t b) const {
     for (std::uint32_t i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i) {
       const Instruction& one = function_.instructions[i];
       if (!live_[i] || code_.silent(i)) continue;
-      if (one.info == nullptr || one.info->is(ptx::slow)) return false;
+      if (one.info == nullptr || one.info->is(ptx::of_other_threads)) return false;
+      if (one.info->is(ptx::slow) && !ptx::has_part(one.opcode, "approx") &&
+          !ptx::has_part(one.opcode, "full"))
+        return false;
       const Category category = one.info->category;
       if (category == Category::barrier || category == Category::call || category == Category::exit ||
           category == Category::atomic || category == Category::reduction)
@@ -528,9 +534,12 @@ class Lowering {
                          return one.info != nullptr && one.info->category == Category::load && is_global(one);
                        });
   }
-  double work_of_block(std::uint32_t b) const {
+  // Of a side of a branch, without the jump over the other side.
+  double work_of_side(std::uint32_t b) const {
+    const bool jumps = branch_of(b) != no_index && !is_guarded(branch_of(b));
+    const std::uint32_t end = cfg_.blocks[b].end - (jumps ? 1 : 0);
     double work = 0;
-    for (std::uint32_t i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i) work += made_.each[i].total();
+    for (std::uint32_t i = cfg_.blocks[b].first; i < end; ++i) work += made_.each[i].total();
     return work;
   }
 
@@ -553,17 +562,42 @@ class Lowering {
     const std::uint32_t entry = only_entry(b);
     return entry != none && is_only_branch(entry) ? only_entry(entry) : entry;
   }
+  // Whether global memory is loaded where the ways of a branch meet, in this block or in those that follow it without another
+  // way in or out, once short branches are predicated.
+  bool loads_behind(std::uint32_t b) const {
+    const std::uint32_t loop = cfg_.blocks[b].loop;
+    for (std::size_t steps = 0; steps < cfg_.blocks.size(); ++steps) {
+      if (loads_global(b)) return true;
+      const auto& successors = cfg_.blocks[b].successors;
+      std::uint32_t next = none;
+      if (predicated_[b])
+        next = cfg_.blocks[b].post_dominator;
+      else if (successors.size() == 1 && cfg_.blocks[successors[0]].predecessors.size() == 1)
+        next = successors[0];
+      if (next == none || next <= b || cfg_.blocks[next].loop != loop) return false;
+      b = next;
+    }
+    return false;
+  }
+
   // Short branches are predicated: `if (p) x`, and `if (p) x else y`.
   void note_predicated() {
-    for (std::uint32_t b = 0; b < cfg_.blocks.size(); ++b) {
+    // From the end on, since what is behind a branch counts.
+    for (auto b = static_cast<std::uint32_t>(cfg_.blocks.size()); b-- > 0;) {
       const analysis::Block& block = cfg_.blocks[b];
       if (block_is_dead(b) || block.successors.size() != 2 || branch_of(b) == no_index) continue;
       const std::uint32_t taken = through(block.successors[0]), next = through(block.successors[1]);
-      const auto skips = [&](std::uint32_t body, std::uint32_t to) {
+      const auto is_side = [&](std::uint32_t body, std::uint32_t to) {
         return branching_to(body) == b && cfg_.blocks[body].successors.size() == 1 &&
                cfg_.blocks[body].successors[0] == to && cfg_.blocks[body].loop == block.loop &&
-               is_simple(body) &&
-               work_of_block(body) <= (loads_global(body) ? kMostPredicatedWithLoads : kMostPredicated);
+               is_simple(body);
+      };
+      const auto loads = [&](std::uint32_t body, std::uint32_t to) {
+        return loads_global(body) || (cfg_.blocks[to].loop == block.loop && to > b && loads_behind(to));
+      };
+      const auto skips = [&](std::uint32_t body, std::uint32_t to) {
+        return is_side(body, to) &&
+               work_of_side(body) <= (loads(body, to) ? kMostPredicatedWithLoads : kMostPredicated);
       };
       if (is_end(taken)) continue;
       if (skips(next, taken)) {
@@ -573,9 +607,13 @@ class Lowering {
         predicated_[b] = true;
         short_.insert(taken);
       } else if (cfg_.blocks[next].successors.size() == 1 && cfg_.blocks[taken].successors.size() == 1 &&
-                 cfg_.blocks[next].successors[0] == cfg_.blocks[taken].successors[0] &&
-                 skips(next, cfg_.blocks[next].successors[0]) &&
-                 skips(taken, cfg_.blocks[taken].successors[0])) {
+                 cfg_.blocks[next].successors[0] == cfg_.blocks[taken].successors[0]) {
+        const std::uint32_t to = cfg_.blocks[next].successors[0];
+        const bool with_loads = loads(next, to) || loads_global(taken);
+        if (!skips(next, to) || !skips(taken, to) ||
+            work_of_side(next) + work_of_side(taken) >
+                (with_loads ? kMostOfBothSidesWithLoads : kMostOfBothSides))
+          continue;
         predicated_[b] = true;
         short_.insert(next), short_.insert(taken);
       }
@@ -2277,7 +2315,7 @@ class Lowering {
     body.control = 2 * pointers_[loop].stepping;
     body.work = body.control;
     for (const std::uint32_t b : cfg_.loops[loop].blocks) {
-      body.work += work_of_block(b);
+      body.work += work_of_side(b);
       for (std::uint32_t i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i) {
         body.barrier = body.barrier || opcode(i).starts_with("bar.sync");
         if (live_[i] && first(i) == "ld" && !folded_[i]) body.loads += 1;

@@ -639,6 +639,53 @@ TEST(Estimates, OfShortBranchesArePredicated) {
   EXPECT_FALSE(predicated(0, "red.global.add.f32 [%rd2 + 4], %f3;\n"));
 }
 
+// Bodies of growing length before a load, behind which all ways meet, and bodies with two sides: nvcc 13.0, sm_90.
+TEST(Estimates, OfShortBranchesBeforeLoadsArePredicated) {
+  const auto predicated = [](int sums, int others, const std::string& behind) {
+    std::string text =
+        ".version 8.4\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 k_param_0) {\n"
+        ".reg .pred %p<3>; .reg .f32 %f<6>; .reg .b64 %rd<3>; .shared .align 4 .b8 words[64];\n"
+        "ld.param.u64 %rd1, [k_param_0];\ncvta.to.global.u64 %rd2, %rd1;\n"
+        "ld.global.f32 %f1, [%rd2];\nmov.f32 %f3, %f1;\nsetp.gt.f32 %p1, %f1, 0f00000000;\n";
+    text += others > 0 ? "@%p1 bra OTHER;\n" : "@%p1 bra JOIN;\n";
+    for (int i = 0; i < sums; ++i) text += "fma.rn.f32 %f3, %f3, %f1, %f1;\n";
+    if (others > 0) text += "bra.uni JOIN;\nOTHER:\n";
+    for (int i = 0; i < others; ++i) text += "add.f32 %f3, %f3, %f1;\n";
+    text += "JOIN:\nst.global.f32 [%rd2 + 8], %f3;\n" + behind + "ret;\n}\n";
+    return !estimate_of_ptx(text).predicated.empty();
+  };
+  const std::string load = "ld.global.f32 %f4, [%rd2 + 4];\nst.global.f32 [%rd2 + 12], %f4;\n";
+  EXPECT_FALSE(predicated(9, 0, ""));
+  EXPECT_TRUE(predicated(20, 0, load));
+  EXPECT_FALSE(predicated(21, 0, load));
+  EXPECT_FALSE(predicated(9, 0, "ld.shared.f32 %f4, [words];\nst.global.f32 [%rd2 + 12], %f4;\n"));
+  // Behind another short branch.
+  EXPECT_TRUE(predicated(20, 0,
+                         "setp.gt.f32 %p2, %f3, 0f00000000;\n@%p2 bra LAST;\nadd.f32 %f3, %f3, %f1;\n"
+                         "LAST:\nst.global.f32 [%rd2 + 16], %f3;\n" +
+                             load));
+  EXPECT_TRUE(predicated(6, 6, ""));
+  EXPECT_FALSE(predicated(7, 7, ""));
+  EXPECT_TRUE(predicated(9, 9, load));
+  EXPECT_FALSE(predicated(10, 10, load));
+}
+
+TEST(Estimates, OfApproximationsBehindShortBranchesArePredicated) {
+  const auto predicated = [](const std::string& body) {
+    return !estimate_of_ptx(
+                ".version 8.4\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 k_param_0) {\n"
+                ".reg .pred %p<3>; .reg .f32 %f<6>; .reg .b32 %r<4>; .reg .b64 %rd<3>;\n"
+                "ld.param.u64 %rd1, [k_param_0];\ncvta.to.global.u64 %rd2, %rd1;\n"
+                "ld.global.f32 %f1, [%rd2];\nmov.f32 %f3, %f1;\nmov.b32 %r1, %f1;\n"
+                "setp.gt.f32 %p1, %f1, 0f00000000;\n@%p1 bra JOIN;\n" +
+                body + "JOIN:\nst.global.f32 [%rd2 + 8], %f3;\nst.global.u32 [%rd2], %r1;\nret;\n}\n")
+                .predicated.empty();
+  };
+  EXPECT_TRUE(predicated("ex2.approx.ftz.f32 %f3, %f1;\n"));
+  EXPECT_FALSE(predicated("div.rn.f32 %f3, %f1, %f3;\n"));
+  EXPECT_FALSE(predicated("shfl.sync.bfly.b32 %r1, %r1, 1, 31, -1;\n"));
+}
+
 // data/hardware/h200_slow_divisions.csv
 TEST(SlowDivisions, AreThoseWhoseNumeratorTheCodeMakesZero) {
   const auto cycles_added = [](const std::string& numerator, const std::string& type = "f32") {
