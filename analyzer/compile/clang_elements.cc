@@ -4,7 +4,9 @@
 #include <llvm/Analysis/AliasAnalysis.h>
 #include <llvm/Analysis/ConstantFolding.h>
 #include <llvm/Analysis/MemoryLocation.h>
+#include <llvm/Analysis/MemorySSA.h>
 #include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -20,8 +22,17 @@ namespace warptime::compiling {
 
 namespace {
 
-// A store that is part of the copy of a whole structure.
+// An access that is part of the copy of a whole structure. A load says at which offset of the structure it is, and to how many
+// bytes that is aligned.
 constexpr llvm::StringLiteral kCopied = "warptime.copied";
+
+llvm::MDNode* mark_of_copied(llvm::LLVMContext& context, std::int64_t offset, std::int64_t alignment) {
+  const auto number = [&](std::int64_t value) {
+    return llvm::ConstantAsMetadata::get(
+        llvm::ConstantInt::getSigned(llvm::Type::getInt64Ty(context), value));
+  };
+  return llvm::MDNode::get(context, {number(offset), number(alignment)});
+}
 
 // `replace` is given each of these instructions, which it may erase, and returns whether it has.
 template <class Kind>
@@ -48,14 +59,14 @@ class CopyElements : public llvm::PassInfoMixin<CopyElements> {
     llvm::Type* type = nullptr;
     llvm::MDNode* tag = nullptr;
   };
-  static constexpr std::uint64_t kMostBytes = 64, kLeastElement = 4, kLeastAlignment = 8;
+  static constexpr std::uint64_t kMostBytes = 64, kMostPadding = 16;
 
   static bool by_elements(llvm::MemCpyInst& copy) {
     const auto* length = llvm::dyn_cast<llvm::ConstantInt>(copy.getLength());
     if (length == nullptr || length->getZExtValue() > kMostBytes || copy.isVolatile()) return false;
     const llvm::Align from = copy.getSourceAlign().valueOrOne(), to = copy.getDestAlign().valueOrOne();
-    if (std::max(from, to).value() < kLeastAlignment) return false;
     const std::vector<Element> elements = elements_of(copy, length->getZExtValue());
+    if (elements.empty() || !are_together(copy, elements, std::max(from, to))) return false;
     llvm::IRBuilder<> builder(&copy);
     const auto place = [&](llvm::Value* base, const Element& element) {
       return builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), base, element.offset);
@@ -65,6 +76,9 @@ class CopyElements : public llvm::PassInfoMixin<CopyElements> {
       loads.push_back(builder.CreateAlignedLoad(element.type, place(copy.getSource(), element),
                                                 llvm::commonAlignment(from, element.offset)));
       loads.back()->setMetadata(llvm::LLVMContext::MD_tbaa, element.tag);
+      loads.back()->setMetadata(kCopied,
+                                mark_of_copied(copy.getContext(), static_cast<std::int64_t>(element.offset),
+                                               static_cast<std::int64_t>(from.value())));
     }
     for (std::size_t i = 0; i < elements.size(); ++i) {
       llvm::StoreInst* store = builder.CreateAlignedStore(loads[i], place(copy.getDest(), elements[i]),
@@ -72,11 +86,25 @@ class CopyElements : public llvm::PassInfoMixin<CopyElements> {
       store->setMetadata(llvm::LLVMContext::MD_tbaa, elements[i].tag);
       store->setMetadata(kCopied, llvm::MDNode::get(copy.getContext(), {}));
     }
-    if (!elements.empty()) copy.eraseFromParent();
-    return !elements.empty();
+    copy.eraseFromParent();
+    return true;
   }
 
-  // As the copy's metadata says; none where that is not known, where something lies between elements, or where they are small.
+  // Whether two elements at least are one access. What has elements of less than four bytes stays whole where it only goes from one
+  // place in memory to another.
+  static bool are_together(const llvm::MemCpyInst& copy, const std::vector<Element>& elements,
+                           llvm::Align alignment) {
+    constexpr std::uint64_t small = 4;
+    const llvm::DataLayout& layout = copy.getModule()->getDataLayout();
+    std::uint64_t least = alignment.value();
+    for (const Element& element : elements)
+      least = std::min(least, layout.getTypeStoreSize(element.type).getFixedValue());
+    return alignment.value() >= 2 * least &&
+           (least >= small || llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(copy.getSource())) ||
+            llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(copy.getDest())));
+  }
+
+  // As the copy's metadata says; none where that is not known, or where something lies between elements.
   static std::vector<Element> elements_of(const llvm::MemCpyInst& copy, std::uint64_t length) {
     const llvm::MDNode* fields = copy.getMetadata(llvm::LLVMContext::MD_tbaa_struct);
     if (fields == nullptr) return {};
@@ -94,12 +122,14 @@ class CopyElements : public llvm::PassInfoMixin<CopyElements> {
       elements.push_back({end, type, tag});
       end += size;
     }
-    return end == length ? elements : std::vector<Element>();
+    // Less than the alignment may be left over behind several.
+    const bool padded = elements.size() > 1 && end < length && length - end < kMostPadding;
+    return end == length || padded ? elements : std::vector<Element>();
   }
 
   // Null: of other sizes than a field of one element has.
   static llvm::Type* type_of(const llvm::MDNode* tag, std::uint64_t size, llvm::LLVMContext& context) {
-    if (tag == nullptr || tag->getNumOperands() < 2 || size < kLeastElement) return nullptr;
+    if (tag == nullptr || tag->getNumOperands() < 2) return nullptr;
     const auto* access = llvm::dyn_cast<llvm::MDNode>(tag->getOperand(1));
     const auto* name = access == nullptr || access->getNumOperands() == 0
                            ? nullptr
@@ -108,6 +138,8 @@ class CopyElements : public llvm::PassInfoMixin<CopyElements> {
     if (name->getString() == "float") return size == 4 ? llvm::Type::getFloatTy(context) : nullptr;
     if (name->getString() == "double") return size == 8 ? llvm::Type::getDoubleTy(context) : nullptr;
     if (name->getString() == "int") return size == 4 ? llvm::Type::getInt32Ty(context) : nullptr;
+    if (name->getString() == "omnipotent char") return size == 1 ? llvm::Type::getInt8Ty(context) : nullptr;
+    if (name->getString() == "short") return size == 2 ? llvm::Type::getInt16Ty(context) : nullptr;
     if (name->getString() == "long" || name->getString() == "long long")
       return size == 8 ? llvm::Type::getInt64Ty(context) : nullptr;
     return nullptr;
@@ -207,6 +239,8 @@ class WidenAccesses : public llvm::PassInfoMixin<WidenAccesses> {
     auto& aliases = analyses.getResult<llvm::AAManager>(function);
     const Alignments alignments = alignments_of(function);
     bool changed = false;
+    for (llvm::BasicBlock& block : function) changed |= load_what_is_stored(block, alignments, aliases);
+    changed |= load_copies(function, aliases, analyses.getResult<llvm::DominatorTreeAnalysis>(function));
     for (llvm::BasicBlock& block : function) {
       changed |= widen_loads(block, alignments, aliases);
       changed |= widen_stores(block, alignments, aliases);
@@ -329,6 +363,131 @@ class WidenAccesses : public llvm::PassInfoMixin<WidenAccesses> {
     return llvm::FixedVectorType::get(piece.accesses.front().type, static_cast<unsigned>(piece.count));
   }
 
+  // The bytes of the piece that an element is in, and where it begins, of a structure that is so aligned.
+  static std::pair<std::int64_t, std::int64_t> piece_around(std::int64_t offset, std::int64_t element,
+                                                            std::int64_t alignment) {
+    const std::int64_t bytes = std::min({kMostBytes, alignment, element * kMostElements});
+    return {bytes, offset - (offset % bytes + bytes) % bytes};
+  }
+
+  // What a load of a copied structure says of itself: its offset there, and the structure's alignment.
+  static std::optional<std::pair<std::int64_t, std::int64_t>> place_in_copy(const llvm::Instruction& one) {
+    const llvm::MDNode* mark = one.getMetadata(kCopied);
+    if (mark == nullptr || mark->getNumOperands() != 2) return std::nullopt;
+    const auto number = [&](unsigned operand) {
+      return llvm::mdconst::extract<llvm::ConstantInt>(mark->getOperand(operand))->getSExtValue();
+    };
+    return std::pair(number(0), number(1));
+  }
+
+  // Loads of elements that a structure is copied by are one load, at the place of the first, wherever the others have gone: LLVM moves
+  // them to where their elements are used.
+  static bool load_copies(llvm::Function& function, llvm::AAResults& aliases,
+                          llvm::DominatorTree& dominators) {
+    std::vector<std::pair<Access, Piece>> found;
+    const llvm::DataLayout& layout = function.getParent()->getDataLayout();
+    for (llvm::Instruction& one : llvm::instructions(function)) {
+      const auto place = llvm::isa<llvm::LoadInst>(one) ? place_in_copy(one) : std::nullopt;
+      const auto access = place ? access_of(one) : std::nullopt;
+      if (!access) continue;
+      const auto element = static_cast<std::int64_t>(layout.getTypeStoreSize(access->type).getFixedValue());
+      const auto [bytes, begin] = piece_around(place->first, element, place->second);
+      if (bytes < 2 * element || (place->first - begin) % element != 0) continue;
+      found.push_back(
+          {*access, {access->base, access->offset - (place->first - begin), element, bytes / element, {}}});
+    }
+    if (found.size() < 2) return false;
+    llvm::MemorySSA memory(function, &aliases, &dominators);
+    // By what has written there last.
+    std::vector<std::pair<const llvm::MemoryAccess*, Piece>> pieces;
+    for (auto& [access, piece] : found) {
+      const llvm::MemoryAccess* written = memory.getWalker()->getClobberingMemoryAccess(access.instruction);
+      const auto same = [&](const auto& other) {
+        return other.first == written && other.second.base == piece.base &&
+               other.second.offset == piece.offset && other.second.element == piece.element &&
+               other.second.count == piece.count;
+      };
+      auto known = std::find_if(pieces.begin(), pieces.end(), same);
+      if (known == pieces.end()) known = pieces.insert(pieces.end(), {written, piece});
+      known->second.accesses.push_back(access);
+    }
+    bool changed = false;
+    for (auto& [written, piece] : pieces) {
+      if (piece.present() < 2) continue;
+      load_whole(piece, *first_of(piece, dominators));
+      changed = true;
+    }
+    return changed;
+  }
+
+  // Before which instruction all of the piece is loaded.
+  static llvm::Instruction* first_of(const Piece& piece, const llvm::DominatorTree& dominators) {
+    llvm::BasicBlock* block = piece.accesses.front().instruction->getParent();
+    for (const Access& access : piece.accesses)
+      block = dominators.findNearestCommonDominator(block, access.instruction->getParent());
+    llvm::Instruction* first = block->getTerminator();
+    for (const Access& access : piece.accesses)
+      if (access.instruction->getParent() == block && access.instruction->comesBefore(first))
+        first = access.instruction;
+    return first;
+  }
+
+  static void load_whole(const Piece& piece, llvm::Instruction& before) {
+    llvm::IRBuilder<> builder(&before);
+    builder.SetCurrentDebugLocation(piece.accesses.front().instruction->getDebugLoc());
+    llvm::LoadInst* all =
+        builder.CreateAlignedLoad(vector_of(piece), address_of(builder, piece),
+                                  llvm::Align(static_cast<std::uint64_t>(piece.element * piece.count)));
+    for (const Access& access : piece.accesses) {
+      llvm::Value* element = builder.CreateExtractElement(
+          all, static_cast<std::uint64_t>((access.offset - piece.offset) / piece.element));
+      access.instruction->replaceAllUsesWith(builder.CreateBitCast(element, access.type));
+    }
+    for (const Access& access : piece.accesses) access.instruction->eraseFromParent();
+  }
+
+  // Where a copied structure is changed and copied back, LLVM has left out what has not changed. It is loaded and stored, too.
+  static bool load_what_is_stored(llvm::BasicBlock& block, const Alignments& alignments,
+                                  llvm::AAResults& aliases) {
+    bool changed = false;
+    for (const Piece& piece : pieces_of(block, false, alignments)) {
+      if (piece.present() == piece.count || !is_copy(piece)) continue;
+      const llvm::MemoryLocation place = around(*piece.accesses.front().instruction);
+      for (llvm::Instruction* at = piece.accesses.front().instruction->getPrevNode(); at != nullptr;
+           at = at->getPrevNode()) {
+        if (at->mayWriteToMemory() && llvm::isModSet(aliases.getModRefInfo(at, place))) break;
+        auto* load = llvm::dyn_cast<llvm::LoadInst>(at);
+        const auto mark = load == nullptr ? std::nullopt : place_in_copy(*load);
+        const auto access = mark ? access_of(*load) : std::nullopt;
+        if (!access || access->base != piece.base || access->offset < piece.offset ||
+            access->offset >= piece.offset + piece.element * piece.count ||
+            access->type->getPrimitiveSizeInBits().getFixedValue() !=
+                static_cast<std::uint64_t>(8 * piece.element))
+          continue;
+        llvm::IRBuilder<> builder(load);
+        for (std::int64_t i = 0; i < piece.count; ++i) {
+          const std::int64_t offset = piece.offset + i * piece.element;
+          if (piece.has(i) || offset == access->offset) continue;
+          llvm::LoadInst* other = builder.CreateAlignedLoad(
+              access->type,
+              builder.CreateConstGEP1_64(builder.getInt8Ty(), piece.base, static_cast<std::uint64_t>(offset)),
+              llvm::Align(static_cast<std::uint64_t>(piece.element)));
+          other->setMetadata(kCopied, mark_of_copied(block.getContext(),
+                                                     mark->first + offset - access->offset, mark->second));
+        }
+        changed = true;
+        break;
+      }
+    }
+    return changed;
+  }
+
+  static bool is_copy(const Piece& piece) {
+    return llvm::all_of(piece.accesses, [](const Access& access) {
+      return access.instruction->getMetadata(kCopied) != nullptr;
+    });
+  }
+
   static bool widen_loads(llvm::BasicBlock& block, const Alignments& alignments, llvm::AAResults& aliases) {
     bool changed = false;
     for (Piece& piece : pieces_of(block, true, alignments)) {
@@ -341,18 +500,11 @@ class WidenAccesses : public llvm::PassInfoMixin<WidenAccesses> {
         if (at->mayWriteToMemory() && llvm::isModSet(aliases.getModRefInfo(at, around(*first)))) break;
       }
       piece.accesses.resize(end);
+      constexpr std::int64_t half = 2;  // of four elements: NVPTX joins them
       const std::int64_t present = piece.present();
-      if (present < 2 || present == piece.count) continue;
-      llvm::IRBuilder<> builder(first);
-      llvm::LoadInst* all =
-          builder.CreateAlignedLoad(vector_of(piece), address_of(builder, piece),
-                                    llvm::Align(static_cast<std::uint64_t>(piece.element * piece.count)));
-      for (const Access& access : piece.accesses) {
-        llvm::Value* element = builder.CreateExtractElement(
-            all, static_cast<std::uint64_t>((access.offset - piece.offset) / piece.element));
-        access.instruction->replaceAllUsesWith(builder.CreateBitCast(element, access.type));
-      }
-      for (const Access& access : piece.accesses) access.instruction->eraseFromParent();
+      if (present < 2 || present == piece.count || !piece.has(0) || (present == half && piece.has(1)))
+        continue;
+      load_whole(piece, *first);
       changed = true;
     }
     return changed;
@@ -401,9 +553,7 @@ class WidenAccesses : public llvm::PassInfoMixin<WidenAccesses> {
     for (const Piece& piece : pieces_of(block, false, alignments)) {
       const std::int64_t present = piece.present();
       if (present == piece.count || present != static_cast<std::int64_t>(piece.accesses.size()) ||
-          !llvm::all_of(piece.accesses, [](const Access& access) {
-            return access.instruction->getMetadata(kCopied) != nullptr;
-          }))
+          !is_copy(piece))
         continue;
       // Nothing may access the piece between the first store and the last.
       llvm::Instruction& first = *piece.accesses.front().instruction;

@@ -32,6 +32,7 @@
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/DivisionByConstantInfo.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/InstSimplifyPass.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
@@ -47,6 +48,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "analyzer/compile/clang_arguments.h"
@@ -942,6 +944,170 @@ class HideCases : public llvm::PassInfoMixin<HideCases> {
   }
 };
 
+// NVPTX loads with `ld.global.nc` what a kernel's pointer that is `const` and `__restrict__` leads to, but looks for it no further than
+// six steps back, such as those of a pointer that is added to in each copy of an iteration. It need not look where it is told.
+class NoteReadOnly : public llvm::PassInfoMixin<NoteReadOnly> {
+ public:
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
+    if (function.hasLocalLinkage()) return llvm::PreservedAnalyses::all();  // no kernel
+    constexpr unsigned as_far_as_it_goes = 0;
+    for (llvm::Instruction& one : llvm::instructions(function)) {
+      auto* load = llvm::dyn_cast<llvm::LoadInst>(&one);
+      if (load == nullptr || !load->isSimple()) continue;
+      llvm::SmallVector<const llvm::Value*, 4> objects;
+      llvm::getUnderlyingObjects(load->getPointerOperand(), objects, nullptr, as_far_as_it_goes);
+      if (llvm::all_of(objects, [](const llvm::Value* object) {
+            const auto* argument = llvm::dyn_cast<llvm::Argument>(object);
+            return argument != nullptr && argument->onlyReadsMemory() && argument->hasNoAliasAttr() &&
+                   !argument->hasByValAttr();
+          }))
+        load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(load->getContext(), {}));
+    }
+    return llvm::PreservedAnalyses::all();
+  }
+};
+
+// A division of an unsigned number by a constant is a product with a number of 32 bits where that is exact for all numbers. NVPTX has a
+// smaller factor where it knows that the number is not as large; nvcc does so only where no factor of 32 bits is exact for all.
+class DivideByProducts : public llvm::PassInfoMixin<DivideByProducts> {
+ public:
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
+    bool changed = false;
+    for (llvm::Instruction& one : llvm::make_early_inc_range(llvm::instructions(function))) {
+      const bool rest = one.getOpcode() == llvm::Instruction::URem;
+      const auto* divisor = rest || one.getOpcode() == llvm::Instruction::UDiv
+                                ? llvm::dyn_cast<llvm::ConstantInt>(one.getOperand(1))
+                                : nullptr;
+      if (divisor == nullptr || !one.getType()->isIntegerTy(32) || divisor->isZero() ||
+          divisor->getValue().isPowerOf2())
+        continue;
+      const auto exact = llvm::UnsignedDivisionByConstantInfo::get(divisor->getValue(), 0, false);
+      if (exact.IsAdd || exact.PreShift != 0) continue;
+      llvm::IRBuilder<> builder(&one);
+      constexpr std::uint64_t width = 32;
+      llvm::Value* product = builder.CreateMul(builder.CreateZExt(one.getOperand(0), builder.getInt64Ty()),
+                                               builder.getInt64(exact.Magic.getZExtValue()), "", true);
+      llvm::Value* quotient =
+          builder.CreateTrunc(builder.CreateLShr(product, width + exact.PostShift), builder.getInt32Ty());
+      one.replaceAllUsesWith(
+          rest ? builder.CreateSub(one.getOperand(0), builder.CreateMul(quotient, one.getOperand(1)))
+               : quotient);
+      one.eraseFromParent();
+      changed = true;
+    }
+    return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
+  }
+};
+
+// `data[k * n + i]` in a loop over k: LLVM 19 does not see that the sum stays within 32 bits where i is a sum itself, as that of the
+// block's first thread and the thread is, computes it anew in each iteration and extends it. The extension of a sum that does not wrap
+// around is the sum of the extensions, of which strength reduction makes a pointer that is added to, as nvcc has it.
+class ExtendParts : public llvm::PassInfoMixin<ExtendParts> {
+ public:
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+    auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
+    if (loops.empty()) return llvm::PreservedAnalyses::all();
+    auto& scalars = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
+    auto& dominators = analyses.getResult<llvm::DominatorTreeAnalysis>(function);
+    std::vector<llvm::CastInst*> extensions;
+    for (llvm::Instruction& one : llvm::instructions(function))
+      if (auto* cast = llvm::dyn_cast<llvm::CastInst>(&one);
+          cast != nullptr && is_extension(*cast) && loops.getLoopFor(cast->getParent()) != nullptr)
+        extensions.push_back(cast);
+    bool changed = false;
+    for (llvm::CastInst* cast : extensions) {
+      llvm::Loop& loop = *loops.getLoopFor(cast->getParent());
+      if (!steps(*cast->getOperand(0), loop, scalars) || steps(*cast, loop, scalars)) continue;
+      const bool always = is_always_reached(*cast, loop, dominators);
+      if (!splits(*cast->getOperand(0), loop, scalars, always, 0)) continue;
+      // What is extended there becomes one instruction with the product that strength reduction makes.
+      if (loop.getLoopPreheader() == nullptr &&
+          llvm::InsertPreheaderForLoop(&loop, &dominators, &loops, nullptr, false) == nullptr)
+        continue;
+      llvm::Value* sum = extended(*cast->getOperand(0), *cast, loop, scalars, always, 0);
+      scalars.forgetValue(cast);
+      cast->replaceAllUsesWith(sum);
+      cast->eraseFromParent();
+      changed = true;
+    }
+    return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
+  }
+
+ private:
+  static constexpr int kDeepest = 6;
+
+  static bool is_extension(const llvm::CastInst& cast) {
+    if (!cast.getSrcTy()->isIntegerTy(32) || !cast.getDestTy()->isIntegerTy(64)) return false;
+    return llvm::isa<llvm::SExtInst>(cast) || (llvm::isa<llvm::ZExtInst>(cast) && cast.hasNonNeg());
+  }
+
+  // Whether each iteration adds the same to it.
+  static bool steps(llvm::Value& value, const llvm::Loop& loop, llvm::ScalarEvolution& scalars) {
+    const auto* sum = llvm::dyn_cast<llvm::SCEVAddRecExpr>(scalars.getSCEV(&value));
+    return sum != nullptr && sum->getLoop() == &loop && sum->isAffine();
+  }
+
+  static bool is_sum(const llvm::Value& value) {
+    const auto* sum = llvm::dyn_cast<llvm::BinaryOperator>(&value);
+    if (sum == nullptr) return false;
+    if (const auto* bits = llvm::dyn_cast<llvm::PossiblyDisjointInst>(sum)) return bits->isDisjoint();
+    return (sum->getOpcode() == llvm::Instruction::Add || sum->getOpcode() == llvm::Instruction::Sub) &&
+           sum->hasNoSignedWrap();
+  }
+
+  static bool is_multiple(const llvm::Value& value, const llvm::Loop& loop) {
+    const auto* product = llvm::dyn_cast<llvm::BinaryOperator>(&value);
+    return product != nullptr && product->getOpcode() == llvm::Instruction::Mul &&
+           product->hasNoSignedWrap() &&
+           (loop.isLoopInvariant(product->getOperand(0)) || loop.isLoopInvariant(product->getOperand(1)));
+  }
+
+  // Whether each iteration comes to it.
+  static bool is_always_reached(const llvm::Instruction& one, const llvm::Loop& loop,
+                                const llvm::DominatorTree& dominators) {
+    const llvm::BasicBlock* latch = loop.getLoopLatch();
+    if (latch == nullptr || !dominators.dominates(one.getParent(), latch)) return false;
+    llvm::SmallVector<llvm::BasicBlock*, 4> exits;
+    loop.getExitingBlocks(exits);
+    return llvm::none_of(exits, [&](const auto* exit) {
+      return exit != one.getParent() && dominators.dominates(exit, one.getParent());
+    });
+  }
+
+  // Whether it is a sum of what does not change in the loop and what steps by the same once it is extended. nvcc sees that products do
+  // not wrap around where each iteration comes to them.
+  static bool can_extend(llvm::Value& value, const llvm::Loop& loop, llvm::ScalarEvolution& scalars,
+                         bool always, int depth) {
+    if (loop.isLoopInvariant(&value) || splits(value, loop, scalars, always, depth)) return true;
+    const llvm::SCEV* whole =
+        scalars.getSignExtendExpr(scalars.getSCEV(&value), llvm::Type::getInt64Ty(value.getContext()));
+    return llvm::isa<llvm::SCEVAddRecExpr>(whole) && (always || !is_multiple(value, loop));
+  }
+
+  // Whether its parts are extended.
+  static bool splits(llvm::Value& value, const llvm::Loop& loop, llvm::ScalarEvolution& scalars, bool always,
+                     int depth) {
+    if ((!is_sum(value) && !(always && is_multiple(value, loop))) || depth == kDeepest) return false;
+    const auto& sum = llvm::cast<llvm::BinaryOperator>(value);
+    return can_extend(*sum.getOperand(0), loop, scalars, always, depth + 1) &&
+           can_extend(*sum.getOperand(1), loop, scalars, always, depth + 1);
+  }
+
+  static llvm::Value* extended(llvm::Value& value, llvm::Instruction& before, const llvm::Loop& loop,
+                               llvm::ScalarEvolution& scalars, bool always, int depth) {
+    llvm::Type* type = before.getType();
+    const bool stays = loop.isLoopInvariant(&value);
+    llvm::IRBuilder<> builder(stays ? loop.getLoopPreheader()->getTerminator() : &before);
+    builder.SetCurrentDebugLocation(before.getDebugLoc());
+    if (stays || !splits(value, loop, scalars, always, depth)) return builder.CreateSExt(&value, type);
+    auto& sum = llvm::cast<llvm::BinaryOperator>(value);
+    llvm::Value* first = extended(*sum.getOperand(0), before, loop, scalars, always, depth + 1);
+    llvm::Value* second = extended(*sum.getOperand(1), before, loop, scalars, always, depth + 1);
+    const auto kind = llvm::isa<llvm::PossiblyDisjointInst>(sum) ? llvm::Instruction::Add : sum.getOpcode();
+    return builder.CreateBinOp(kind, first, second);
+  }
+};
+
 // An address that was computed in two steps, `row + x` of `row = image + y * width`, is the sum of the steps beyond `image` for nvcc,
 // in 64 bits. Where x is counted by a loop, strength reduction makes one pointer of it in either case.
 class JoinOffsets : public llvm::PassInfoMixin<JoinOffsets> {
@@ -1034,6 +1200,7 @@ void add_passes(clang::CodeGenOptions& options, bool rolled, const SourceFacts& 
       llvm::FunctionPassManager each;
       each.addPass(Show(kHidden));
       each.addPass(UnrollRemainders());
+      each.addPass(ExtendParts());
       each.addPass(JoinOffsets());
       each.addPass(llvm::SimplifyCFGPass());
       each.addPass(Show(kHiddenCase));
@@ -1043,6 +1210,8 @@ void add_passes(clang::CodeGenOptions& options, bool rolled, const SourceFacts& 
       each.addPass(BranchBack());
       each.addPass(SharedFragments());
       widen_accesses(each);
+      each.addPass(NoteReadOnly());
+      each.addPass(DivideByProducts());
       passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(each)));
     });
   });

@@ -773,6 +773,28 @@ TEST(CompileClang, AlignedStructuresAreAccessedWhole) {
       "__global__ void k(float4* a) { float4 v = a[threadIdx.x]; v.x += 1; v.y += 2; a[threadIdx.x] = v; }");
   EXPECT_EQ(count_of(kept, "ld.global.v4.f32"), 1) << kept;
   EXPECT_EQ(count_of(kept, "st.global.v4.f32"), 1) << kept;
+  // Also where one element alone changes, or the elements are used in different branches.
+  const std::string one =
+      ptx_of("__global__ void k(float2* a) { float2 v = a[threadIdx.x]; v.x += 1; a[threadIdx.x] = v; }");
+  EXPECT_EQ(count_of(one, "ld.global.v2.f32"), 1) << one;
+  EXPECT_EQ(count_of(one, "st.global.v2.f32"), 1) << one;
+  for (const std::string type : {"uchar2", "float2", "double2"}) {
+    const std::string body = " v = a[threadIdx.x]; if (v.x > 0) o[threadIdx.x] = v.y; }";
+    const std::string copied = ptx_of("__global__ void k(const " + type + "* a, float* o) { " + type + body);
+    EXPECT_EQ(count_of(copied, "ld.global.v2"), 1) << copied;
+    const std::string referred =
+        ptx_of("__global__ void k(const " + type + "* a, float* o) { const " + type + "&" + body);
+    EXPECT_EQ(count_of(referred, "ld.global.v2"), 0) << referred;
+  }
+  // Of what is not copied, the loads begin with the first element.
+  const auto referred = [](const std::string& use) {
+    return ptx_of(
+        "__global__ void k(const float4* a, float* o) { const float4& v = a[threadIdx.x]; o[threadIdx.x] = " +
+        use + "; }");
+  };
+  EXPECT_EQ(count_of(referred("v.x + v.y"), "ld.global.v2.f32"), 1);
+  EXPECT_EQ(count_of(referred("v.x + v.z"), "ld.global.v4.f32"), 1);
+  EXPECT_EQ(count_of(referred("v.y + v.w"), "ld.global.f32"), 2);
   // What is written in between is loaded again.
   const std::string apart = ptx_of(
       "__global__ void k(const float4* a, float* o) { const float4* p = a + threadIdx.x; float x = p->x; *o "
@@ -784,6 +806,42 @@ TEST(CompileClang, AlignedStructuresAreAccessedWhole) {
       "__global__ void k(float4* a) { float4 v = a[threadIdx.x]; a[threadIdx.x].x = v.y + v.z * v.w; "
       "a[threadIdx.x].y = v.x; }");
   EXPECT_EQ(count_of(some, "st.global.v4"), 0) << some;
+}
+
+// `a[k * m + i]` is a pointer that is added to, where each iteration loads it (nvcc 13.0: the same).
+TEST(CompileClang, IndicesThatStepAreAddedTo) {
+  const auto loop = [](const std::string& body) {
+    return ptx_of(
+        "__global__ void k(const float* __restrict__ a, const float* b, float* o, int n, int m) { float s = "
+        "0;\n"
+        "int i = blockIdx.x * blockDim.x + threadIdx.x;\n#pragma unroll 1\n"
+        "for (int k = 0; k < n; ++k) { " +
+        body + " }\no[i] = s; }");
+  };
+  const auto in_loop = [](const std::string& ptx) {
+    const auto from = ptx.find("Loop Header");
+    return count_of(ptx.substr(from, ptx.find("setp", from) - from), "mul.wide");
+  };
+  EXPECT_EQ(in_loop(loop("s += a[k * m + i];")), 0);
+  EXPECT_EQ(in_loop(loop("s += a[(k * m + n) * m + i];")), 0);
+  EXPECT_EQ(in_loop(loop("__syncthreads(); s += a[k * m + i];")), 0);
+  EXPECT_GT(count_of(loop("if (b[k] > 0) s += a[k * m + i];"), "mul.wide"), 1u);
+}
+
+// However far a pointer is added to, what it leads to is only read.
+TEST(CompileClang, LongChainsOfAddressesAreReadOnly) {
+  const std::string ptx = ptx_of(
+      "__global__ void k(const float* __restrict__ a, float* __restrict__ o, int n, int m) { float s = 0;\n"
+      "int i = blockIdx.x * blockDim.x + threadIdx.x;\n#pragma unroll 8\n"
+      "for (int k = 0; k < n; ++k) o[k * m + i] = s += a[k * m + i]; }");
+  EXPECT_EQ(count_of(ptx, "ld.global.nc.f32"), 9) << ptx;
+}
+
+// nvcc 13.0 divides any number of 32 bits by the same product.
+TEST(CompileClang, DivisionsDoNotDependOnWhatIsKnown) {
+  const std::string ptx = ptx_of("__global__ void k(unsigned* o, unsigned x) { o[0] = (x >> 1) % 11; }");
+  EXPECT_TRUE(contains(ptx, "-1171354717")) << ptx;
+  EXPECT_TRUE(contains(ptx, ", 35;")) << ptx;
 }
 
 // A function is inlined before its loops are judged: how many iterations there are, and which arrays are the thread's own, the kernel
