@@ -250,6 +250,7 @@ class WidenAccesses : public llvm::PassInfoMixin<WidenAccesses> {
 
  private:
   static constexpr std::int64_t kMostBytes = 16, kMostElements = 4;
+  static constexpr int kFarthest = 1000;  // instructions, so that long blocks take no time of their square
 
   // An access of one element, at so many bytes from what its address begins with.
   struct Access {
@@ -398,21 +399,26 @@ class WidenAccesses : public llvm::PassInfoMixin<WidenAccesses> {
     }
     if (found.size() < 2) return false;
     llvm::MemorySSA memory(function, &aliases, &dominators);
-    // By what has written there last.
-    std::vector<std::pair<const llvm::MemoryAccess*, Piece>> pieces;
+    // By the place in the source, since one that is copied in two branches may be out of bounds before them, and by what has written
+    // there last.
+    using Origin = std::pair<const void*, const llvm::MemoryAccess*>;
+    std::vector<std::pair<Origin, Piece>> pieces;
     for (auto& [access, piece] : found) {
-      const llvm::MemoryAccess* written = memory.getWalker()->getClobberingMemoryAccess(access.instruction);
+      const llvm::DILocation* place = access.instruction->getDebugLoc().get();
+      const Origin origin{
+          place != nullptr ? static_cast<const void*>(place) : access.instruction->getParent(),
+          memory.getWalker()->getClobberingMemoryAccess(access.instruction)};
       const auto same = [&](const auto& other) {
-        return other.first == written && other.second.base == piece.base &&
+        return other.first == origin && other.second.base == piece.base &&
                other.second.offset == piece.offset && other.second.element == piece.element &&
                other.second.count == piece.count;
       };
       auto known = std::find_if(pieces.begin(), pieces.end(), same);
-      if (known == pieces.end()) known = pieces.insert(pieces.end(), {written, piece});
+      if (known == pieces.end()) known = pieces.insert(pieces.end(), {origin, piece});
       known->second.accesses.push_back(access);
     }
     bool changed = false;
-    for (auto& [written, piece] : pieces) {
+    for (auto& [origin, piece] : pieces) {
       if (piece.present() < 2) continue;
       load_whole(piece, *first_of(piece, dominators));
       changed = true;
@@ -453,8 +459,9 @@ class WidenAccesses : public llvm::PassInfoMixin<WidenAccesses> {
     for (const Piece& piece : pieces_of(block, false, alignments)) {
       if (piece.present() == piece.count || !is_copy(piece)) continue;
       const llvm::MemoryLocation place = around(*piece.accesses.front().instruction);
-      for (llvm::Instruction* at = piece.accesses.front().instruction->getPrevNode(); at != nullptr;
-           at = at->getPrevNode()) {
+      int steps = 0;
+      for (llvm::Instruction* at = piece.accesses.front().instruction->getPrevNode();
+           at != nullptr && ++steps < kFarthest; at = at->getPrevNode()) {
         if (at->mayWriteToMemory() && llvm::isModSet(aliases.getModRefInfo(at, place))) break;
         auto* load = llvm::dyn_cast<llvm::LoadInst>(at);
         const auto mark = load == nullptr ? std::nullopt : place_in_copy(*load);
@@ -493,9 +500,10 @@ class WidenAccesses : public llvm::PassInfoMixin<WidenAccesses> {
     for (Piece& piece : pieces_of(block, true, alignments)) {
       // Nothing may write to the piece between the first load and the last.
       std::size_t end = 1;
+      int steps = 0;
       llvm::Instruction* first = piece.accesses.front().instruction;
-      for (llvm::Instruction* at = first; at != nullptr && end < piece.accesses.size();
-           at = at->getNextNode()) {
+      for (llvm::Instruction* at = first;
+           at != nullptr && end < piece.accesses.size() && ++steps < kFarthest; at = at->getNextNode()) {
         if (at == piece.accesses[end].instruction) ++end;
         if (at->mayWriteToMemory() && llvm::isModSet(aliases.getModRefInfo(at, around(*first)))) break;
       }
@@ -519,7 +527,9 @@ class WidenAccesses : public llvm::PassInfoMixin<WidenAccesses> {
       return llvm::any_of(piece.accesses, [&](const Access& access) { return access.instruction == one; });
     };
     const llvm::MemoryLocation place = around(last);
-    for (llvm::Instruction* at = last.getPrevNode(); at != nullptr; at = at->getPrevNode()) {
+    int steps = 0;
+    for (llvm::Instruction* at = last.getPrevNode(); at != nullptr && ++steps < kFarthest;
+         at = at->getPrevNode()) {
       if (auto* load = llvm::dyn_cast<llvm::LoadInst>(at); load != nullptr && load->isSimple()) {
         llvm::APInt offset(layout.getIndexTypeSizeInBits(load->getPointerOperandType()), 0);
         const llvm::Value* base =
