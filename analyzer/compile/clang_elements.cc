@@ -502,8 +502,8 @@ class WidenAccesses : public llvm::PassInfoMixin<WidenAccesses> {
       std::size_t end = 1;
       int steps = 0;
       llvm::Instruction* first = piece.accesses.front().instruction;
-      for (llvm::Instruction* at = first;
-           at != nullptr && end < piece.accesses.size() && ++steps < kFarthest; at = at->getNextNode()) {
+      for (llvm::Instruction* at = first; at != nullptr && end < piece.accesses.size() && ++steps < kFarthest;
+           at = at->getNextNode()) {
         if (at == piece.accesses[end].instruction) ++end;
         if (at->mayWriteToMemory() && llvm::isModSet(aliases.getModRefInfo(at, around(*first)))) break;
       }
