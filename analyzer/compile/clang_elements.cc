@@ -258,6 +258,7 @@ class WidenAccesses : public llvm::PassInfoMixin<WidenAccesses> {
     llvm::Value* base = nullptr;
     std::int64_t offset = 0;
     llvm::Type* type = nullptr;
+    std::int64_t element = 0;  // its bytes
     llvm::Align align;
   };
 
@@ -290,7 +291,8 @@ class WidenAccesses : public llvm::PassInfoMixin<WidenAccesses> {
     if (const auto* argument = llvm::dyn_cast<llvm::Argument>(object);
         argument != nullptr && argument->hasByValAttr())
       return std::nullopt;
-    return Access{&one, base, offset.getSExtValue(), type, llvm::getLoadStoreAlignment(&one)};
+    const auto element = static_cast<std::int64_t>(layout.getTypeStoreSize(type).getFixedValue());
+    return Access{&one, base, offset.getSExtValue(), type, element, llvm::getLoadStoreAlignment(&one)};
   }
 
   static Alignments alignments_of(llvm::Function& function) {
@@ -319,29 +321,36 @@ class WidenAccesses : public llvm::PassInfoMixin<WidenAccesses> {
       for (std::int64_t at = 0; at < count; ++at) number += has(at) ? 1 : 0;
       return number;
     }
+    bool includes(const llvm::Instruction* one) const {
+      return llvm::any_of(accesses, [&](const Access& access) { return access.instruction == one; });
+    }
   };
+
+  // The bytes of the piece that an element is in, and where it begins, of a structure that is so aligned.
+  static std::pair<std::int64_t, std::int64_t> piece_around(std::int64_t offset, std::int64_t element,
+                                                            std::int64_t alignment) {
+    const std::int64_t bytes = std::min({kMostBytes, alignment, element * kMostElements});
+    return {bytes, offset - (offset % bytes + bytes) % bytes};
+  }
 
   // The pieces that the block's loads (or stores) belong to, without those of one element.
   static std::vector<Piece> pieces_of(llvm::BasicBlock& block, bool loads, const Alignments& alignments) {
     std::vector<Piece> pieces;
-    const llvm::DataLayout& layout = block.getModule()->getDataLayout();
     for (llvm::Instruction& one : block) {
       if (loads != llvm::isa<llvm::LoadInst>(one)) continue;
       const auto access = access_of(one);
       if (!access) continue;
       const Aligned known = alignments.lookup(access->base);
-      const auto element = static_cast<std::int64_t>(layout.getTypeStoreSize(access->type).getFixedValue());
-      const std::int64_t count = std::min(kMostElements, std::min(kMostBytes, known.bytes) / element);
-      if (count < 2) continue;
-      const std::int64_t bytes = count * element, from = access->offset - known.offset;
-      if (from % element != 0) continue;
-      const std::int64_t begin = access->offset - (from % bytes + bytes) % bytes;
+      const std::int64_t element = access->element, from = access->offset - known.offset;
+      const auto [bytes, first] = piece_around(from, element, known.bytes);
+      if (bytes < 2 * element || from % element != 0) continue;
+      const std::int64_t begin = known.offset + first;
       const auto same = [&](const Piece& piece) {
         return piece.base == access->base && piece.offset == begin && piece.element == element;
       };
       auto found = std::find_if(pieces.rbegin(), pieces.rend(), same);
       if (found == pieces.rend()) {
-        pieces.push_back({access->base, begin, element, count, {}});
+        pieces.push_back({access->base, begin, element, bytes / element, {}});
         found = pieces.rbegin();
       }
       found->accesses.push_back(*access);
@@ -364,13 +373,6 @@ class WidenAccesses : public llvm::PassInfoMixin<WidenAccesses> {
     return llvm::FixedVectorType::get(piece.accesses.front().type, static_cast<unsigned>(piece.count));
   }
 
-  // The bytes of the piece that an element is in, and where it begins, of a structure that is so aligned.
-  static std::pair<std::int64_t, std::int64_t> piece_around(std::int64_t offset, std::int64_t element,
-                                                            std::int64_t alignment) {
-    const std::int64_t bytes = std::min({kMostBytes, alignment, element * kMostElements});
-    return {bytes, offset - (offset % bytes + bytes) % bytes};
-  }
-
   // What a load of a copied structure says of itself: its offset there, and the structure's alignment.
   static std::optional<std::pair<std::int64_t, std::int64_t>> place_in_copy(const llvm::Instruction& one) {
     const llvm::MDNode* mark = one.getMetadata(kCopied);
@@ -386,12 +388,11 @@ class WidenAccesses : public llvm::PassInfoMixin<WidenAccesses> {
   static bool load_copies(llvm::Function& function, llvm::AAResults& aliases,
                           llvm::DominatorTree& dominators) {
     std::vector<std::pair<Access, Piece>> found;
-    const llvm::DataLayout& layout = function.getParent()->getDataLayout();
     for (llvm::Instruction& one : llvm::instructions(function)) {
       const auto place = llvm::isa<llvm::LoadInst>(one) ? place_in_copy(one) : std::nullopt;
       const auto access = place ? access_of(one) : std::nullopt;
       if (!access) continue;
-      const auto element = static_cast<std::int64_t>(layout.getTypeStoreSize(access->type).getFixedValue());
+      const std::int64_t element = access->element;
       const auto [bytes, begin] = piece_around(place->first, element, place->second);
       if (bytes < 2 * element || (place->first - begin) % element != 0) continue;
       found.push_back(
@@ -467,9 +468,7 @@ class WidenAccesses : public llvm::PassInfoMixin<WidenAccesses> {
         const auto mark = load == nullptr ? std::nullopt : place_in_copy(*load);
         const auto access = mark ? access_of(*load) : std::nullopt;
         if (!access || access->base != piece.base || access->offset < piece.offset ||
-            access->offset >= piece.offset + piece.element * piece.count ||
-            access->type->getPrimitiveSizeInBits().getFixedValue() !=
-                static_cast<std::uint64_t>(8 * piece.element))
+            access->offset >= piece.offset + piece.element * piece.count || access->element != piece.element)
           continue;
         llvm::IRBuilder<> builder(load);
         for (std::int64_t i = 0; i < piece.count; ++i) {
@@ -523,9 +522,6 @@ class WidenAccesses : public llvm::PassInfoMixin<WidenAccesses> {
                                           llvm::AAResults& aliases) {
     std::vector<llvm::Value*> values(static_cast<std::size_t>(piece.count));
     const llvm::DataLayout& layout = last.getModule()->getDataLayout();
-    const auto is_of_piece = [&](const llvm::Instruction* one) {
-      return llvm::any_of(piece.accesses, [&](const Access& access) { return access.instruction == one; });
-    };
     const llvm::MemoryLocation place = around(last);
     int steps = 0;
     for (llvm::Instruction* at = last.getPrevNode(); at != nullptr && ++steps < kFarthest;
@@ -550,7 +546,7 @@ class WidenAccesses : public llvm::PassInfoMixin<WidenAccesses> {
               vector == nullptr ? static_cast<llvm::Value*>(load)
                                 : builder.CreateExtractElement(load, static_cast<std::uint64_t>(i));
         }
-      } else if (at->mayWriteToMemory() && !is_of_piece(at) &&
+      } else if (at->mayWriteToMemory() && !piece.includes(at) &&
                  llvm::isModSet(aliases.getModRefInfo(at, place))) {
         break;
       }
@@ -571,10 +567,8 @@ class WidenAccesses : public llvm::PassInfoMixin<WidenAccesses> {
       const llvm::MemoryLocation place = around(last);
       bool apart = false;
       for (llvm::Instruction* at = &first; at != &last; at = at->getNextNode())
-        apart |=
-            at->mayReadOrWriteMemory() &&
-            llvm::none_of(piece.accesses, [&](const Access& access) { return access.instruction == at; }) &&
-            llvm::isModOrRefSet(aliases.getModRefInfo(at, place));
+        apart |= at->mayReadOrWriteMemory() && !piece.includes(at) &&
+                 llvm::isModOrRefSet(aliases.getModRefInfo(at, place));
       if (apart) continue;
       std::vector<llvm::Value*> values = loaded(piece, last, aliases);
       for (const Access& access : piece.accesses)

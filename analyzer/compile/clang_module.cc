@@ -403,16 +403,10 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
       if (llvm::hasUnrollTransformation(&loop) == llvm::TM_Unspecified) keep(loop, kUndecided);
       return llvm::PreservedAnalyses::all();
     }
-    if (undecided)
-      loop.setLoopID(llvm::makePostTransformationMetadata(
-          loop.getHeader()->getContext(), loop.getLoopID(),
-          {"llvm.loop.unroll.disable", kUndecided, kMayUnrollAgain}, {}));
+    if (undecided) forget(loop, kUndecided);
     const unsigned iterations = most_iterations(loop, known.SE);
     // Copied with the loop around it, and countable since.
-    if (iterations != 0 && llvm::findStringMetadataForLoop(&loop, kUncounted))
-      loop.setLoopID(llvm::makePostTransformationMetadata(
-          loop.getHeader()->getContext(), loop.getLoopID(),
-          {"llvm.loop.unroll.disable", kUncounted, kMayUnrollAgain}, {}));
+    if (iterations != 0 && llvm::findStringMetadataForLoop(&loop, kUncounted)) forget(loop, kUncounted);
     if (llvm::hasUnrollTransformation(&loop) != llvm::TM_Unspecified) {
       if (iterations == 0 && llvm::getBooleanLoopAttribute(&loop, "llvm.loop.unroll.enable") &&
           !llvm::getOptionalIntLoopAttribute(&loop, "llvm.loop.unroll.count") &&
@@ -547,6 +541,13 @@ class UnrollLikeNvcc : public llvm::PassInfoMixin<UnrollLikeNvcc> {
                                                  mark(context, kMayUnrollAgain)};
     if (!name.empty()) marks.push_back(mark(context, name));
     loop.setLoopID(llvm::makePostTransformationMetadata(context, loop.getLoopID(), {}, marks));
+  }
+
+  // That `keep` marked it with `name`.
+  static void forget(llvm::Loop& loop, llvm::StringRef name) {
+    loop.setLoopID(llvm::makePostTransformationMetadata(loop.getHeader()->getContext(), loop.getLoopID(),
+                                                        {"llvm.loop.unroll.disable", name, kMayUnrollAgain},
+                                                        {}));
   }
 
   // Of a loop over a private array whose number of iterations has a bound: whether it is no more.
