@@ -1,9 +1,8 @@
 // warptime_make_register_table TARGET FILES.ptx… > machine/registers/TARGET.csv
 //
-// Fits the coefficients of registers.h to what ptxas gives the kernels of the files. Each file counts as the root of its
-// kernels: instances of one template are much alike. What ptxas rounds to a step costs nothing within that step's limits,
-// and large errors weigh little (iteratively reweighted least squares). For the check, consecutive files are left out
-// together: give those of one source, by several compilers, one after the other.
+// Fits the trees of registers.h to what ptxas gives the kernels of the files: gradient boosting, where large errors weigh no
+// more than those of kLargeError registers. Each tree is of a part of the kernels that is chosen by chance, always the same.
+// For the check, consecutive files are left out together: give those of one source, by several compilers, one after the other.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,11 +11,13 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <random>
 #include <string>
 #include <vector>
 
 #include "analyzer/compile/ptxas.h"
 #include "analyzer/compile/targets.h"
+#include "analyzer/machine/cost_table.h"
 #include "analyzer/machine/registers.h"
 #include "analyzer/periods/resources.h"
 
@@ -26,12 +27,14 @@ namespace {
 using Terms = std::array<double, kRegisterTerms>;
 
 constexpr std::size_t kMostInstructionsWithCallees = 300'000;
-constexpr int kRounds = 25;        // of reweighting
 constexpr std::size_t kParts = 6;  // of the files, for the check
-constexpr double kPrior = 20;  // kernels' worth of the coefficients that are assumed: 0, and 0.9 of the peak
-constexpr double kPriorOfPeak = 0.9;
-constexpr double kLargeError = 5;  // registers
-constexpr int kWithin = 4;         // registers: what the check counts as right
+constexpr int kTrees = 200;
+constexpr int kDepth = 3;
+constexpr double kShare = 0.6;          // of the kernels, for a tree
+constexpr std::size_t kLeastLeaf = 10;  // kernels
+constexpr double kRate = 0.1;           // of what a tree finds
+constexpr double kLargeError = 4;       // registers
+constexpr int kWithin = 4;              // registers: what the check counts as right
 
 struct Sample {
   Pressure pressure;
@@ -39,68 +42,105 @@ struct Sample {
   Terms terms{};
   int registers = 0;
   std::size_t part = 0;
-  double weight = 1;
+  double guess = 0, error = 0;  // while trees are made: what they give, and what is left of it
 };
 
 std::vector<RegisterTable::Step> steps() {
-  return {{32, 28, 38}, {40, 38, 43}, {48, 45, 50.5}, {64, 60, 70}};
+  return {{32, 30.5, 35.5}, {40, 38, 42.5}, {48, 46, 50}};
 }
 
-// What the linear part should have given: the nearest sum that makes the right number.
-double wanted(int registers, double sum, const std::vector<RegisterTable::Step>& all) {
-  for (const RegisterTable::Step& step : all)
-    if (step.registers == registers) return std::clamp(sum, step.from, step.to);
-  return registers;
-}
+class TreeMaker {
+ public:
+  explicit TreeMaker(RegisterTable& table) : table_(table) {}
 
-// Gauss and Jordan's elimination, with pivoting by rows.
-Terms solved(std::array<Terms, kRegisterTerms> matrix, Terms right) {
-  for (std::size_t i = 0; i < kRegisterTerms; ++i) {
-    std::size_t pivot = i;
-    for (std::size_t r = i; r < kRegisterTerms; ++r)
-      if (std::abs(matrix[r][i]) > std::abs(matrix[pivot][i])) pivot = r;
-    std::swap(matrix[i], matrix[pivot]);
-    std::swap(right[i], right[pivot]);
-    for (std::size_t r = 0; r < kRegisterTerms; ++r) {
-      if (r == i) continue;
-      const double factor = matrix[r][i] / matrix[i][i];
-      for (std::size_t c = i; c < kRegisterTerms; ++c) matrix[r][c] -= factor * matrix[i][c];
-      right[r] -= factor * right[i];
-    }
+  void add(std::vector<Sample*> samples) {
+    table_.trees.push_back(table_.nodes.size());
+    grow(samples, kDepth);
   }
-  for (std::size_t i = 0; i < kRegisterTerms; ++i) right[i] /= matrix[i][i];
-  return right;
-}
 
-double sum_of(const Terms& terms, const Terms& coefficients) {
-  double sum = 0;
-  for (std::size_t t = 0; t < kRegisterTerms; ++t) sum += terms[t] * coefficients[t];
-  return sum;
-}
+ private:
+  struct Split {
+    double gain = 0;
+    std::size_t term = kRegisterTerms;
+    double number = 0;
+  };
 
-RegisterTable fit(const std::vector<Sample>& samples, std::size_t without_part) {
-  RegisterTable table;
-  table.steps = steps();
-  for (int round = 0; round < kRounds; ++round) {
-    std::array<Terms, kRegisterTerms> matrix{};
-    Terms right{};
-    matrix[0][0] = 1e-6;
-    for (std::size_t t = 1; t < kRegisterTerms; ++t) matrix[t][t] = kPrior;
-    right[1] = kPrior * kPriorOfPeak;
-    for (const Sample& one : samples) {
-      if (one.part == without_part) continue;
-      const double sum = sum_of(one.terms, table.coefficients);
-      const double want = round == 0 ? one.registers : wanted(one.registers, sum, table.steps);
-      const double error = round == 0 ? 0 : (sum - want) / kLargeError;
-      const double weight = one.weight / (1 + error * error);
-      for (std::size_t t = 0; t < kRegisterTerms; ++t) {
-        right[t] += weight * one.terms[t] * want;
-        for (std::size_t u = 0; u < kRegisterTerms; ++u) matrix[t][u] += weight * one.terms[t] * one.terms[u];
+  void grow(std::vector<Sample*>& samples, int depth) {
+    const Split split = depth == 0 ? Split() : best_split(samples);
+    const std::size_t own = table_.nodes.size();
+    table_.nodes.push_back({split.term, split.number, 0});
+    if (split.term == kRegisterTerms) {
+      table_.nodes[own].number = std::round(1000 * kRate * median(samples)) / 1000;
+      return;
+    }
+    const auto beyond = std::stable_partition(samples.begin(), samples.end(), [&](const Sample* one) {
+      return one->terms[split.term] <= split.number;
+    });
+    std::vector<Sample*> low(samples.begin(), beyond), high(beyond, samples.end());
+    grow(low, depth - 1);
+    table_.nodes[own].beyond = table_.nodes.size();
+    grow(high, depth - 1);
+  }
+
+  static double median(const std::vector<Sample*>& samples) {
+    std::vector<double> errors;
+    for (const Sample* one : samples) errors.push_back(one->error);
+    std::sort(errors.begin(), errors.end());
+    const std::size_t half = errors.size() / 2;
+    return errors.size() % 2 == 1 ? errors[half] : (errors[half - 1] + errors[half]) / 2;
+  }
+
+  // That leaves the smallest squares of errors.
+  static Split best_split(const std::vector<Sample*>& samples) {
+    Split best;
+    double all = 0;
+    for (const Sample* one : samples) all += one->error;
+    const auto count = static_cast<double>(samples.size());
+    std::vector<Sample*> sorted = samples;
+    for (std::size_t term = 0; term < kRegisterTerms; ++term) {
+      std::stable_sort(sorted.begin(), sorted.end(),
+                       [&](const Sample* a, const Sample* b) { return a->terms[term] < b->terms[term]; });
+      double low = 0;
+      for (std::size_t i = 1; i < sorted.size(); ++i) {
+        low += sorted[i - 1]->error;
+        const double before = sorted[i - 1]->terms[term], behind = sorted[i]->terms[term];
+        if (before == behind || i < kLeastLeaf || sorted.size() - i < kLeastLeaf) continue;
+        const auto of_low = static_cast<double>(i);
+        const double gain =
+            low * low / of_low + (all - low) * (all - low) / (count - of_low) - all * all / count;
+        if (gain > best.gain) best = {gain, term, (before + behind) / 2};
       }
     }
-    table.coefficients = solved(matrix, right);
+    return best;
   }
-  for (double& one : table.coefficients) one = std::round(one * 1000) / 1000;
+
+  RegisterTable& table_;
+};
+
+RegisterTable fit(std::vector<Sample>& samples, std::size_t without_part) {
+  RegisterTable table;
+  table.steps = steps();
+  std::mt19937 chance;
+  std::vector<Sample*> all;
+  for (Sample& one : samples) {
+    if (one.part == without_part) continue;
+    one.guess = first_guess(one.pressure);
+    all.push_back(&one);
+  }
+  TreeMaker trees(table);
+  for (int tree = 0; tree < kTrees; ++tree) {
+    std::vector<Sample*> chosen;
+    for (Sample* one : all) {
+      one->error = std::clamp(one->registers - one->guess, -kLargeError, kLargeError);
+      if (chance() < kShare * static_cast<double>(std::mt19937::max())) chosen.push_back(one);
+    }
+    trees.add(chosen);
+    RegisterTable last;
+    last.nodes = table.nodes;
+    last.trees = {table.trees.back()};
+    for (Sample* one : all)
+      one->guess += last.sum(one->pressure, one->resources) - first_guess(one->pressure);
+  }
   return table;
 }
 
@@ -115,27 +155,26 @@ void add_file(const std::string& file, const std::string& target, std::size_t pa
     return;
   }
   const periods::ResourceFinder resources(*module);
-  const std::size_t first = samples.size();
   for (std::uint32_t f = 0; f < module->functions.size(); ++f) {
     const auto found = truth->find(std::string(module->functions[f].name));
     if (!module->functions[f].entry || found == truth->end()) continue;
     auto code = analysis::build_code(*module, f, kMostInstructionsWithCallees);
     const auto cfg = analysis::build_cfg(code, file);
-    const auto pressure = cfg ? pressure_of(code, *cfg) : std::nullopt;
+    if (!cfg) continue;
+    std::string used;
+    const Estimate made = estimate(code, *cfg, table_of(target, used));
+    const auto pressure = pressure_of(code, *cfg, &made);
     if (!pressure) continue;
     Sample one{
         *pressure, resources.resources_of(f).value_or(KernelResources()), {}, found->second.registers, part};
-    const bool bounded = one.resources.max_threads || one.resources.required_threads;
     for (std::size_t t = 0; t < kRegisterTerms; ++t)
-      one.terms[t] = register_terms[t].value(one.pressure, bounded);
+      one.terms[t] = register_terms[t].value(one.pressure, one.resources);
     samples.push_back(one);
   }
-  for (std::size_t i = first; i < samples.size(); ++i)
-    samples[i].weight = 1 / std::sqrt(static_cast<double>(samples.size() - first));
 }
 
 // The share of kernels within kWithin registers when the part of the files that they are in was left out.
-double checked(const std::vector<Sample>& samples) {
+double checked(std::vector<Sample>& samples) {
   double good = 0;
   for (std::size_t part = 0; part < kParts; ++part) {
     const RegisterTable table = fit(samples, part);
@@ -159,10 +198,16 @@ int make(const std::string& target, const std::vector<std::string>& files) {
       "# Made by warptime_make_register_table of {} kernels in {} files. Fitted without the file that a "
       "kernel is in,\n"
       "# {:.0f}% of the kernels are within {} registers.\n"
-      "# term,coefficient; step,registers,from,to\n",
+      "# tree, then from its root on split,term,number and leaf,registers; step,registers,from,to\n",
       target, samples.size(), files.size(), 100 * checked(samples), kWithin);
-  for (std::size_t t = 0; t < kRegisterTerms; ++t)
-    std::cout << fmt::format("{},{}\n", register_terms[t].name, table.coefficients[t]);
+  for (std::size_t place = 0; place < table.nodes.size(); ++place) {
+    if (std::find(table.trees.begin(), table.trees.end(), place) != table.trees.end()) std::cout << "tree\n";
+    const RegisterTable::Node& node = table.nodes[place];
+    if (node.term == kRegisterTerms)
+      std::cout << fmt::format("leaf,{}\n", node.number);
+    else
+      std::cout << fmt::format("split,{},{}\n", register_terms[node.term].name, node.number);
+  }
   for (const RegisterTable::Step& step : table.steps)
     std::cout << fmt::format("step,{},{},{}\n", step.registers, step.from, step.to);
   return 0;

@@ -94,7 +94,7 @@ class Pipeline {
     if (lowered->block_matters) kernel.program.block_shape = options_.block;
     if (work) add_machine(kernel.program, flow, *work);
     if (options_.machine != AnalyzeOptions::Machine::none && (machine_code_.empty() || assembled_.empty()))
-      estimate_registers(kernel.program, flow);
+      estimate_registers(kernel.program, flow, assembled == nullptr ? &*work : nullptr);
     if (options_.keep_steps) {
       kernel.lowered = std::make_shared<periods::Lowered>(std::move(*lowered));
       kernel.code = std::make_shared<analysis::KernelCode>(std::move(flow.code));
@@ -228,8 +228,9 @@ class Pipeline {
   }
 
   // Where ptxas did not tell: the registers, and what does not fit those that launch bounds allow.
-  void estimate_registers(KernelProgram& program, const analysis::KernelFlow& flow) const {
-    const auto pressure = machine::pressure_of(flow.code, flow.cfg);
+  void estimate_registers(KernelProgram& program, const analysis::KernelFlow& flow,
+                          const machine::Estimate* work) const {
+    const auto pressure = machine::pressure_of(flow.code, flow.cfg, work);
     if (!pressure) return;
     const KernelResources resources = program.resources.value_or(KernelResources());
     if (!options_.registers && assembled_.empty())

@@ -24,7 +24,7 @@ inline int registers_of_type(std::string_view type) {
 // Which registers of the PTX become registers of the machine, and what each instruction does to them.
 class LiveValues {
  public:
-  LiveValues(const analysis::KernelCode& code, const analysis::Cfg& cfg)
+  LiveValues(const analysis::KernelCode& code, const analysis::Cfg& cfg, bool parameters = false)
       : function_(code.function()), operands_(code.operands()) {
     const std::size_t count = function_.registers.size();
     alias_.resize(count);
@@ -39,6 +39,7 @@ class LiveValues {
     for (int round = 0; round < 2; ++round)
       for (const analysis::Block& block : cfg.blocks)
         for (std::uint32_t i = block.first; i < block.end; ++i) fold(i);
+    if (parameters) keep_parameters(cfg);
     collect_effects();
   }
 
@@ -46,6 +47,12 @@ class LiveValues {
   std::size_t count() const { return width_.size(); }
   // Nothing is executed for it.
   bool vanishes(std::uint32_t i) const { return effects_[i].vanishes; }
+
+  bool is_constant_register(std::uint32_t reg) const {
+    return reg < width_.size() && where_[value_of(reg)] == Where::nowhere;
+  }
+  // The instructions that load parameters into registers of the thread, where they are needed.
+  const std::vector<std::uint32_t>& parameter_loads() const { return parameter_loads_; }
 
   template <typename Visit>
   void for_each_use(std::uint32_t i, const Visit& visit) const {
@@ -132,6 +139,72 @@ class LiveValues {
     return true;
   }
 
+  // Parameters that instructions cannot read in place: the base of an address that the thread computes, and a number that
+  // is read twice, or beside another constant.
+  void keep_parameters(const analysis::Cfg& cfg) {
+    std::vector<std::uint32_t> root(width_.size(), ptx::no_index);
+    std::vector<std::uint32_t> reads(width_.size(), 0);
+    std::vector<bool> kept(width_.size(), false);
+    for (int round = 0; round < 2; ++round)
+      for (const analysis::Block& block : cfg.blocks)
+        for (std::uint32_t i = block.first; i < block.end; ++i) {
+          const ptx::Instruction& one = function_.instructions[i];
+          if (one.operand_count == 0 || one.guard != ptx::no_index) continue;
+          const std::uint32_t to = register_at(one, 0);
+          if (!has_one_definition(to)) continue;
+          if (one.opcode.starts_with("ld.param")) {
+            root[to] = to;
+            continue;
+          }
+          const ptx::FirstWord first = ptx::first_word(one);
+          const bool copies =
+              (first == "mov" && one.operand_count == 2) || first == "cvta" ||
+              ((first == "add" || first == "sub") && one.opcode.ends_with("64") && is_constant(one, 2));
+          const std::uint32_t from = register_at(one, 1);
+          if (copies && from != ptx::no_index && root[from] != ptx::no_index && where_[to] == Where::nowhere)
+            root[to] = root[from];
+        }
+    const auto root_at = [&](const ptx::Instruction& one, std::uint32_t o) {
+      const std::uint32_t reg = register_at(one, o);
+      return reg == ptx::no_index ? ptx::no_index : root[reg];
+    };
+    for (const analysis::Block& block : cfg.blocks)
+      for (std::uint32_t i = block.first; i < block.end; ++i) {
+        const ptx::Instruction& one = function_.instructions[i];
+        visit_read(one, [&](std::uint32_t reg, bool in_address) {
+          if (in_address && root[reg] != ptx::no_index && width_[root[reg]] == 2) kept[root[reg]] = true;
+        });
+        if (one.operand_count < 3 || one.info == nullptr || one.info->category != ptx::Category::arithmetic)
+          continue;
+        const std::uint32_t to = register_at(one, 0);
+        if (to == ptx::no_index || where_[value_of(to)] != Where::of_thread) continue;
+        const ptx::FirstWord first = ptx::first_word(one);
+        const bool adds = (first == "add" || first == "mad") && one.opcode.ends_with("64") &&
+                          one.opcode.find(".f") == std::string_view::npos;
+        const bool floats = one.opcode.find(".f") != std::string_view::npos && first != "cvt";
+        int constants = 0;
+        for (std::uint32_t o = 1; o < one.operand_count; ++o)
+          if (is_constant(one, o) || root_at(one, o) != ptx::no_index ||
+              (register_at(one, o) != ptx::no_index &&
+               where_[value_of(register_at(one, o))] == Where::nowhere))
+            ++constants;
+        for (std::uint32_t o = 1; o < one.operand_count; ++o) {
+          const std::uint32_t from = root_at(one, o);
+          if (from == ptx::no_index) continue;
+          if (adds) kept[from] = true;
+          if (floats && (++reads[from] >= 2 || constants >= 2)) kept[from] = true;
+        }
+      }
+    for (std::uint32_t reg = 0; reg < width_.size(); ++reg) {
+      if (root[reg] == ptx::no_index || !kept[root[reg]]) continue;
+      where_[reg] = Where::of_thread;
+      if (reg != root[reg])
+        alias_[reg] = root[reg];
+      else
+        parameter_loads_.push_back(definition_[reg]);
+    }
+  }
+
   void fold(std::uint32_t i) {
     const ptx::Instruction& one = function_.instructions[i];
     if (one.operand_count == 0 || one.guard != ptx::no_index) return;
@@ -141,9 +214,24 @@ class LiveValues {
       });
       return;
     }
+    if (one.opcode.starts_with("ld.const") && has_constant_address(one)) {
+      visit_written(one, [&](std::uint32_t reg) {
+        if (has_one_definition(reg)) where_[reg] = Where::nowhere;
+      });
+      return;
+    }
     const std::uint32_t to = register_at(one, 0);
     if (!has_one_definition(to) || alias_[to] != to) return;
     if (!fold_move(one, to) && !fold_sum(one, to) && !fold_low_half(one, to)) fold_uniform(one, to);
+  }
+
+  // Whether nothing in the address of a load is computed.
+  bool has_constant_address(const ptx::Instruction& one) const {
+    bool constant = true;
+    visit_read(one, [&](std::uint32_t reg, bool) {
+      constant = constant && where_[value_of(reg)] == Where::nowhere;
+    });
+    return constant;
   }
 
   bool fold_move(const ptx::Instruction& one, std::uint32_t to) {
@@ -239,6 +327,7 @@ class LiveValues {
   std::vector<int> width_;  // registers of the machine
   std::vector<Effects> effects_;
   std::vector<std::uint32_t> touched_;
+  std::vector<std::uint32_t> parameter_loads_;
 };
 
 // A set of values.

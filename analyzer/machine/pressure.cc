@@ -1,11 +1,16 @@
 #include "analyzer/machine/pressure.h"
 
 #include <algorithm>
+#include <array>
+#include <deque>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "analyzer/machine/cost_table.h"
 #include "analyzer/machine/live_values.h"
 #include "analyzer/ptx/opcodes.h"
 
@@ -54,6 +59,13 @@ int own_registers(const Instruction& one) {
   }
   if (opcode.ends_with("f64")) return 8;
   return approximate ? 0 : 4;
+}
+
+// Whether ptxas makes a branch of what few operands need, or a subroutine.
+bool has_slow_path(const Instruction& one) {
+  const ptx::FirstWord first = ptx::first_word(one);
+  if (!is_division(one) && first != "sqrt" && first != "rcp") return false;
+  return one.opcode.ends_with("64") || one.opcode.find(".rn.f32") != std::string_view::npos;
 }
 
 bool is_load(const Instruction& one) {
@@ -134,7 +146,7 @@ class BlockScheduler {
       instructions_.push_back(i);
       own_.push_back(own_registers(function_.instructions[i]));
     }
-    loads_pass_stores_.reset();
+    depends_ = false;
   }
 
   // No order can have more alive: as if nothing died.
@@ -149,9 +161,8 @@ class BlockScheduler {
 
   // The maximum of what is alive.
   int peak(Order order) {
-    const bool pass_stores = order >= Order::loads_unbarred;
-    if (loads_pass_stores_ != pass_stores) find_dependences(pass_stores);
-    loads_pass_stores_ = pass_stores;
+    if (!depends_) find_dependences();
+    depends_ = true;
     begin();
     int alive = alive_at_entry_, most = alive;
     while (!ready_.empty()) {
@@ -219,17 +230,14 @@ class BlockScheduler {
     if (order == Order::source || ready_.size() == 1) return 0;
     const std::size_t window = std::min(ready_.size(), kWindow);
     const bool loads_first = order != Order::frugal && (order != Order::bounded || alive < kBound);
-    std::size_t best = window;
     for (std::size_t k = 0; loads_first && k < window; ++k) {
       if (!feeds_load_[ready_[k]]) continue;
       if (order == Order::bounded && alive + growth(ready_[k]) > kBound) continue;
-      if (order != Order::interleaved) return k;
-      if (best == window || level_[ready_[k]] < level_[ready_[best]]) best = k;
+      return k;
     }
-    if (best < window) return best;
-    best = 0;
+    std::size_t best = 0;
     int least = growth(ready_[0]);
-    for (std::size_t k = 1; k < window; ++k)
+    for (std::size_t k = 1; k < ready_.size(); ++k)
       if (const int more = growth(ready_[k]); more < least) best = k, least = more;
     return best;
   }
@@ -247,7 +255,7 @@ class BlockScheduler {
       if (may_alias(operands_, at(accesses[k]), at(n))) put_after(n, accesses[k]);
   }
 
-  void find_dependences(bool loads_pass_stores) {
+  void find_dependences() {
     const auto count = static_cast<std::uint32_t>(instructions_.size());
     if (followers_.size() < count) followers_.resize(count);
     for (std::uint32_t n = 0; n < count; ++n) followers_[n].clear();  // their memory serves again
@@ -271,13 +279,13 @@ class BlockScheduler {
       } else if (is_load(at(n))) {
         put_after(n, fence);
         if (ptx::has_part(at(n).opcode, "nc")) continue;
-        if (!loads_pass_stores) put_after_aliases(n, stores);
+        put_after_aliases(n, stores);
         loads.push_back(n);
       }
     }
     forget_values();
     end_with_branch();
-    find_levels();
+    find_what_feeds_loads();
   }
 
   // After what made its operands, and after those that read what it overwrites.
@@ -313,11 +321,8 @@ class BlockScheduler {
       if (followers_[n].empty()) put_after(last, n);
   }
 
-  void find_levels() {
+  void find_what_feeds_loads() {
     const auto count = static_cast<std::uint32_t>(instructions_.size());
-    level_.assign(count, 0);
-    for (std::uint32_t n = 0; n < count; ++n)
-      for (const std::uint32_t next : followers_[n]) level_[next] = std::max(level_[next], level_[n] + 1);
     feeds_load_.assign(count, false);
     for (std::uint32_t n = count; n-- > 0;)
       feeds_load_[n] = is_load(at(n)) || std::any_of(followers_[n].begin(), followers_[n].end(),
@@ -330,19 +335,337 @@ class BlockScheduler {
   const ValueSet* in_ = nullptr;
   const ValueSet* out_ = nullptr;
   int alive_at_entry_ = 0;
-  std::optional<bool> loads_pass_stores_;  // in followers_; nothing: that was not yet found
+  bool depends_ = false;  // whether followers_ are known
   std::vector<std::uint32_t> instructions_;
   // By place in instructions_:
   std::vector<int> own_;  // own_registers()
   std::vector<std::vector<std::uint32_t>> followers_;
   std::vector<std::uint32_t> blockers_, waits_for_;  // how many have to be executed before
-  std::vector<int> level_;                           // instructions of the longest path to it
   std::vector<bool> feeds_load_;                     // a load depends on it, or it is one
   std::vector<std::uint32_t> ready_;
   // By value:
   std::vector<std::uint32_t> reads_left_, writer_;
   std::vector<std::vector<std::uint32_t>> readers_;
   std::vector<bool> alive_;
+};
+
+// Orders the instructions of a basic block, or of copies of a loop's, as ptxas' list scheduler does: next what the longest
+// path begins with, while there are registers for it. Each value that is written is another one.
+class ListScheduler {
+ public:
+  ListScheduler(const analysis::KernelCode& code, const LiveValues& values)
+      : function_(code.function()),
+        operands_(code.operands()),
+        values_(values),
+        current_(values.count(), no_index) {}
+
+  void set(const std::vector<std::uint32_t>& instructions, int copies, const ValueSet& in,
+           const ValueSet& out) {
+    in_ = &in;
+    nodes_.clear();
+    locals_.clear();
+    loads_.clear();
+    stores_.clear();
+    fence_ = no_index;
+    at_entry_ = in.registers(values_);
+    std::vector<std::uint32_t> touched;
+    for (int copy = 0; copy < copies; ++copy)
+      for (const std::uint32_t i : instructions) {
+        if (values_.vanishes(i)) continue;
+        if (copy + 1 < copies && i == instructions.back() && is_branch(function_.instructions[i])) continue;
+        add(i, static_cast<std::uint32_t>(copy), touched);
+      }
+    for (const std::uint32_t v : touched) {
+      if (current_[v] != no_index && out.has(v)) locals_[current_[v]].stays = true;
+      current_[v] = no_index;
+    }
+    const auto last = static_cast<std::uint32_t>(nodes_.size() - 1);
+    if (!nodes_.empty() && (is_branch(at(last)) || ends_kernel(at(last))))
+      for (std::uint32_t n = 0; n < last; ++n)
+        if (nodes_[n].followers.empty()) put_after(last, n);
+    for (std::uint32_t n = static_cast<std::uint32_t>(nodes_.size()); n-- > 0;) {
+      nodes_[n].behind = 1;
+      for (const std::uint32_t next : nodes_[n].followers)
+        nodes_[n].behind = std::max(nodes_[n].behind, nodes_[n].latency + nodes_[next].behind);
+    }
+  }
+
+  // No order can have more alive: as if nothing died.
+  int bound() const {
+    int sum = at_entry_, own = 0;
+    for (const Local& one : locals_) sum += one.enters ? 0 : one.width;
+    for (const Node& one : nodes_) {
+      own = std::max(own, one.own);
+      sum += one.constants;
+    }
+    return sum + own;
+  }
+
+  // The maximum of what is alive. `held`: cycles for which what loads and stores read keeps its registers.
+  int peak(int limit, int held) {
+    begin();
+    int most = alive_;
+    while (!ready_.empty() || !waiting_.empty()) {
+      while (!held_.empty() && held_.front().first <= now_) release();
+      if (ready_.empty()) now_ = std::max(now_, waiting_.begin()->first);
+      while (!waiting_.empty() && waiting_.begin()->first <= now_) wake();
+      auto next = fitting(limit, held != 0);
+      if (next == ready_.end() && !held_.empty()) {
+        release();
+        continue;
+      }
+      if (next == ready_.end() && !waiting_.empty()) {
+        now_ = waiting_.begin()->first;
+        wake();
+        continue;
+      }
+      if (next == ready_.end()) next = smallest();
+      const std::uint32_t n = next->second;
+      ready_.erase(next);
+      execute(nodes_[n], held, most);
+    }
+    return most;
+  }
+
+ private:
+  using Queue = std::set<std::pair<double, std::uint32_t>>;  // how urgent, or when it may begin; the node
+  struct Node {
+    std::uint32_t instruction = 0;
+    std::uint32_t blockers = 0;      // that have to be executed before
+    std::uint32_t version = 0;       // of its address: copies before it
+    double latency = 0, behind = 0;  // cycles to its result; of the longest path that begins with it
+    int own = 0, constants = 0;      // registers: own_registers(), and of the constants that it stores
+    bool memory = false;
+    std::vector<std::uint32_t> reads, writes, followers;
+  };
+  struct Local {  // what one instruction writes, or what is there before all of them
+    int width = 0;
+    bool enters = false;
+    std::uint32_t writer = no_index;  // a node
+    int reads = 0, left = 0;
+    bool stays = false, alive = false;
+  };
+
+  const Instruction& at(std::uint32_t n) const { return function_.instructions[nodes_[n].instruction]; }
+
+  static double latency_of(const Instruction& one) {
+    if (is_load(one)) {
+      const auto space = ptx::space_of(one);
+      return space == ptx::StateSpace::shared || space == ptx::StateSpace::local ||
+                     space == ptx::StateSpace::constant
+                 ? 30
+                 : 200;
+    }
+    if (one.info == nullptr) return 5;
+    if (one.opcode.starts_with("ld.param")) return 30;
+    const ptx::FirstWord first = ptx::first_word(one);
+    if (first == "shfl") return 25;
+    if (one.info->category == Category::atomic) return 200;
+    if (first == "div" || first == "rem" || first == "sqrt" || first == "rcp") return 40;
+    if (first == "ex2" || first == "lg2" || first == "sin" || first == "cos" || first == "rsqrt") return 20;
+    if (one.opcode.ends_with("f64")) return 16;
+    if (is_store(one)) return 0;
+    return 5;
+  }
+
+  int constants_of(const Instruction& one) const {
+    int sum = 0;
+    for (std::uint32_t o = 0; is_store(one) && o < one.operand_count; ++o) {
+      const Operand& operand = operands_[one.first_operand + o];
+      const bool held = operand.kind == Kind::reg && values_.is_constant_register(operand.symbol);
+      if (operand.kind == Kind::integer || operand.kind == Kind::floating || held)
+        sum += (ptx::access_bytes(one) + 3) / 4;
+    }
+    return sum;
+  }
+
+  void put_after(std::uint32_t later, std::uint32_t earlier) {
+    if (earlier == no_index || earlier == later) return;
+    auto& followers = nodes_[earlier].followers;
+    if (!followers.empty() && followers.back() == later) return;
+    followers.push_back(later);
+    ++nodes_[later].blockers;
+  }
+
+  void add(std::uint32_t i, std::uint32_t copy, std::vector<std::uint32_t>& touched) {
+    const Instruction& one = function_.instructions[i];
+    const auto own = static_cast<std::uint32_t>(nodes_.size());
+    nodes_.emplace_back();
+    nodes_[own].instruction = i;
+    nodes_[own].version = copy;
+    nodes_[own].latency = latency_of(one);
+    nodes_[own].own = own_registers(one);
+    nodes_[own].constants = constants_of(one);
+    nodes_[own].memory = is_load(one) || is_store(one);
+    values_.for_each_use(i, [&](std::uint32_t v) {
+      if (current_[v] == no_index) {
+        current_[v] = static_cast<std::uint32_t>(locals_.size());
+        touched.push_back(v);
+        locals_.push_back({values_.width(v), in_->has(v)});
+      }
+      Local& local = locals_[current_[v]];
+      ++local.reads;
+      nodes_[own].reads.push_back(current_[v]);
+      put_after(own, local.writer);
+    });
+    values_.for_each_definition(i, [&](std::uint32_t v) {
+      const std::uint32_t before = current_[v];
+      if (before == no_index) {
+        touched.push_back(v);
+        // What is there from before the block is not read, but ends here.
+        if (in_->has(v)) locals_.push_back({values_.width(v), true});
+      } else if (one.guard != no_index) {  // merges with what was there
+        ++locals_[before].reads;
+        nodes_[own].reads.push_back(before);
+        put_after(own, locals_[before].writer);
+      }
+      current_[v] = static_cast<std::uint32_t>(locals_.size());
+      locals_.push_back({values_.width(v), false, own});
+      nodes_[own].writes.push_back(current_[v]);
+    });
+    keep_order(own, one);
+  }
+
+  // Whether two accesses may be to the same place; the same register has other values in another copy.
+  bool may_alias(std::uint32_t a, std::uint32_t b) const {
+    if (in_different_spaces(at(a), at(b))) return false;
+    return nodes_[a].version != nodes_[b].version || machine::may_alias(operands_, at(a), at(b));
+  }
+
+  void keep_order(std::uint32_t n, const Instruction& one) {
+    const auto after = [&](const std::vector<std::uint32_t>& accesses) {
+      const std::size_t first = accesses.size() > kWindow ? accesses.size() - kWindow : 0;
+      for (std::size_t k = accesses.size(); k-- > first;)
+        if (may_alias(accesses[k], n)) put_after(n, accesses[k]);
+    };
+    if (is_fence(one)) {
+      for (const std::uint32_t other : loads_) put_after(n, other);
+      for (const std::uint32_t other : stores_) put_after(n, other);
+      put_after(n, fence_);
+      loads_.clear();
+      stores_.clear();
+      fence_ = n;
+    } else if (is_store(one)) {
+      put_after(n, fence_);
+      after(loads_);
+      after(stores_);
+      stores_.push_back(n);
+    } else if (is_load(one)) {
+      put_after(n, fence_);
+      if (ptx::has_part(one.opcode, "nc")) return;
+      after(stores_);
+      loads_.push_back(n);
+    }
+  }
+
+  void begin() {
+    waits_for_.resize(nodes_.size());
+    begins_.assign(nodes_.size(), 0);
+    ready_.clear();
+    waiting_.clear();
+    held_.clear();
+    now_ = 0;
+    alive_ = at_entry_;
+    for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
+      waits_for_[n] = nodes_[n].blockers;
+      if (waits_for_[n] == 0) ready_.emplace(-nodes_[n].behind, n);
+    }
+    for (Local& one : locals_) {
+      one.left = one.reads;
+      one.alive = one.enters;
+    }
+  }
+
+  void wake() {
+    const std::uint32_t n = waiting_.begin()->second;
+    waiting_.erase(waiting_.begin());
+    ready_.emplace(-nodes_[n].behind, n);
+  }
+  void release() {
+    alive_ -= held_.front().second;
+    held_.pop_front();
+  }
+
+  // The most urgent one for which there are registers.
+  Queue::iterator fitting(int limit, bool held) const {
+    std::size_t tried = 0;
+    for (auto it = ready_.begin(); it != ready_.end() && tried < 2 * kWindow; ++it, ++tried)
+      if (const int more = growth(nodes_[it->second], held); more <= 0 || alive_ + more <= limit) return it;
+    return ready_.end();
+  }
+  // The one after which the fewest are occupied.
+  Queue::iterator smallest() const {
+    auto best = ready_.end();
+    int least = 0;
+    std::size_t tried = 0;
+    for (auto it = ready_.begin(); it != ready_.end() && tried < 8 * kWindow; ++it, ++tried) {
+      const int more = growth(nodes_[it->second], false);
+      if (best != ready_.end() && (more > least || (more == least && it->second > best->second))) continue;
+      least = more;
+      best = it;
+    }
+    return best;
+  }
+
+  // How many more registers are occupied behind a node.
+  int growth(const Node& node, bool held) const {
+    int sum = 0;
+    for (const std::uint32_t v : node.writes) sum += locals_[v].width;
+    if (!node.memory) return sum - dying(node);
+    return held ? sum + node.constants : sum - dying(node);
+  }
+  int dying(const Node& node) const {
+    int sum = 0;
+    for (const std::uint32_t v : node.reads)
+      if (locals_[v].alive && locals_[v].left == 1 && !locals_[v].stays) sum += locals_[v].width;
+    return sum;
+  }
+
+  void execute(const Node& node, int held, int& most) {
+    if (const int sum = held != 0 && node.memory ? dying(node) + node.constants : 0; sum != 0) {
+      held_.emplace_back(now_ + held, sum);
+      alive_ += sum;
+    }
+    const int before = alive_;
+    for (const std::uint32_t v : node.reads) {
+      Local& one = locals_[v];
+      if (--one.left != 0 || one.stays || !one.alive) continue;
+      one.alive = false;
+      alive_ -= one.width;
+    }
+    int unread = 0;
+    for (const std::uint32_t v : node.writes) {
+      Local& one = locals_[v];
+      alive_ += one.width;
+      one.alive = one.left != 0 || one.stays;
+      if (!one.alive) unread += one.width;
+    }
+    most = std::max({most, alive_, std::max(before, alive_) + node.own});
+    alive_ -= unread;
+    for (const std::uint32_t next : node.followers) {
+      begins_[next] = std::max(begins_[next], now_ + node.latency);
+      if (--waits_for_[next] == 0) waiting_.emplace(begins_[next], next);
+    }
+    now_ += 1;
+  }
+
+  const ptx::Function& function_;
+  const std::vector<Operand>& operands_;
+  const LiveValues& values_;
+  const ValueSet* in_ = nullptr;
+  int at_entry_ = 0;
+  std::vector<Node> nodes_;
+  std::vector<Local> locals_;
+  std::vector<std::uint32_t> current_;         // by value: the local one
+  std::vector<std::uint32_t> loads_, stores_;  // behind fence_
+  std::uint32_t fence_ = no_index;             // what neither passes
+  // While they are executed:
+  Queue ready_, waiting_;
+  std::vector<std::uint32_t> waits_for_;     // by node: how many have to be executed before
+  std::vector<double> begins_;               // by node: when its operands are there
+  std::deque<std::pair<double, int>> held_;  // until when, how many registers
+  double now_ = 0;
+  int alive_ = 0;
 };
 
 // Basic blocks that become one. ptxas knows no labels for line tables, which divide blocks of PTX, and it executes a few
@@ -362,6 +685,15 @@ class BlockChains {
     for (auto next = followers_of(block); !next.empty(); next = followers_of(chain.back()))
       chain.insert(chain.end(), next.begin(), next.end());
     return chain;
+  }
+
+  // What is executed of them: nothing branches within the chain.
+  std::vector<std::uint32_t> instructions_of(const std::vector<std::uint32_t>& chain) const {
+    std::vector<std::uint32_t> instructions;
+    for (const std::uint32_t block : chain)
+      for (std::uint32_t i = cfg_.blocks[block].first; i < cfg_.blocks[block].end; ++i)
+        if (block == chain.back() || !is_branch(code_.function().instructions[i])) instructions.push_back(i);
+    return instructions;
   }
 
  private:
@@ -418,19 +750,22 @@ class PressureFinder {
     for (std::uint32_t b = 0; b < cfg_.blocks.size(); ++b) {
       if (!chains.begins(b)) continue;
       const auto chain = chains.from(b);
-      instructions_.clear();
-      for (const std::uint32_t block : chain)
-        for (std::uint32_t i = cfg_.blocks[block].first; i < cfg_.blocks[block].end; ++i)
-          if (block == chain.back() || !is_branch(at(i))) instructions_.push_back(i);
+      instructions_ = chains.instructions_of(chain);
       const std::uint32_t last = chain.back(), loop = cfg_.blocks[b].loop;
       const bool is_loop =
           loop != analysis::none && innermost_[loop] && cfg_.loops[loop].blocks.size() == chain.size();
       look_at_instructions(b, is_loop);
       scheduler_.set(instructions_, live_.in[b], live_.out[last]);
       const int bound = scheduler_.bound();
-      for (std::size_t o = 0; o < kOrders; ++o)
-        if (found_.peak[o] < bound)
-          found_.peak[o] = std::max(found_.peak[o], scheduler_.peak(static_cast<Order>(o)));
+      found_.at_entry = std::max(found_.at_entry, live_.in[b].registers(values_));
+      int least = bound;
+      for (std::size_t o = 0; o < kOrders; ++o) {
+        if (found_.peak[o] >= bound && found_.least >= std::min(least, bound)) continue;
+        const int peak = scheduler_.peak(static_cast<Order>(o));
+        found_.peak[o] = std::max(found_.peak[o], peak);
+        least = std::min(least, peak);
+      }
+      found_.least = std::max(found_.least, least);
     }
     return found_;
   }
@@ -439,8 +774,12 @@ class PressureFinder {
   const Instruction& at(std::uint32_t i) const { return code_.function().instructions[i]; }
 
   void look_at_instructions(std::uint32_t block, bool is_loop) {
-    int loads = 0, divisions = 0;
+    int loads = 0, divisions = 0, of_block = 0, stores = 0;
     for (const std::uint32_t i : instructions_) {
+      of_block += values_.vanishes(i) ? 0 : 1;
+      stores += is_store(at(i)) ? 1 : 0;
+      found_.slow_paths += has_slow_path(at(i)) ? 1 : 0;
+      found_.barriers += at(i).info != nullptr && at(i).info->category == Category::barrier ? 1 : 0;
       found_.instructions += values_.vanishes(i) ? 0 : 1;
       found_.calls = found_.calls || code_.opaque_call(i) != nullptr;
       divisions += divides_words(at(i)) ? 1 : 0;
@@ -449,6 +788,9 @@ class PressureFinder {
       loads += registers_of_load(at(i));
     }
     found_.divisions = std::max(found_.divisions, divisions);
+    found_.longest_block = std::max(found_.longest_block, of_block);
+    found_.loads = std::max(found_.loads, loads);
+    found_.stores = std::max(found_.stores, stores);
     if (!is_loop || loads == 0 || instructions_.size() > kSmallLoop) return;
     if (!counts_words()) return;
     const int alive = live_.in[block].registers(values_) + kUnrolled * loads;
@@ -508,15 +850,128 @@ class PressureFinder {
   Pressure found_;
 };
 
+// The same as ptxas' list scheduler orders it, with the parameters that are loaded into registers of the thread.
+class ScheduleFinder {
+ public:
+  ScheduleFinder(const analysis::KernelCode& code, const analysis::Cfg& cfg, const Estimate* made)
+      : cfg_(cfg),
+        made_(made),
+        chains_(code, cfg),
+        values_(code, cfg, true),
+        live_(live_sets(cfg, values_)),
+        scheduler_(code, values_),
+        load_of_(values_.count(), no_index) {
+    load_where_needed();
+  }
+
+  std::array<int, kSchedules> find() {
+    std::array<int, kSchedules> found{};
+    const auto look = [&](Schedule schedule, int limit, int held) {
+      int& most = found[static_cast<std::size_t>(schedule)];
+      if (most < scheduler_.bound()) most = std::max(most, scheduler_.peak(limit, held));
+    };
+    for (std::uint32_t b = 0; b < cfg_.blocks.size(); ++b) {
+      if (!chains_.begins(b)) continue;
+      const auto chain = chains_.from(b);
+      const auto instructions = with_parameter_loads(b, chains_.instructions_of(chain));
+      const ValueSet &in = live_.in[b], &out = live_.out[chain.back()];
+      scheduler_.set(instructions, 1, in, out);
+      look(Schedule::of_14, 14, kHeld);
+      look(Schedule::of_24, 24, kHeld);
+      look(Schedule::of_40, 40, kHeld);
+      look(Schedule::of_all, 1 << 20, kHeld);
+      look(Schedule::of_40_free, 40, 0);
+      const int copies = copies_of(b, chain.size(), instructions.size());
+      if (copies > 1) scheduler_.set(instructions, copies, in, out);
+      look(Schedule::of_40_loop, 40, kHeld);
+    }
+    return found;
+  }
+
+ private:
+  static constexpr int kHeld = 24;             // cycles for which a load or a store needs what it reads
+  static constexpr std::size_t kLong = 1000;   // instructions of copies of a loop
+  static constexpr std::int64_t kCopies = 16;  // that are looked at
+
+  std::uint32_t outermost_loop(std::uint32_t block) const {
+    std::uint32_t loop = cfg_.blocks[block].loop;
+    while (loop != analysis::none && cfg_.loops[loop].parent != analysis::none)
+      loop = cfg_.loops[loop].parent;
+    return loop;
+  }
+
+  // Parameters are loaded before the outermost loop that reads them, or in the basic block that does.
+  void load_where_needed() {
+    std::vector<std::vector<std::uint32_t>> loops(values_.count());  // that read a value
+    for (std::uint32_t b = 0; b < cfg_.blocks.size(); ++b) {
+      const std::uint32_t loop = outermost_loop(b);
+      if (loop == analysis::none) continue;
+      for (std::uint32_t i = cfg_.blocks[b].first; i < cfg_.blocks[b].end; ++i)
+        values_.for_each_use(i, [&](std::uint32_t value) {
+          if (loops[value].empty() || loops[value].back() != loop) loops[value].push_back(loop);
+        });
+    }
+    for (const std::uint32_t load : values_.parameter_loads())
+      values_.for_each_definition(load, [&](std::uint32_t value) {
+        load_of_[value] = load;
+        for (std::uint32_t b = 0; b < cfg_.blocks.size(); ++b) {
+          const std::uint32_t loop = outermost_loop(b);
+          const auto& all = loops[value];
+          if (loop != analysis::none && std::find(all.begin(), all.end(), loop) != all.end()) continue;
+          live_.in[b].remove(value);
+          live_.out[b].remove(value);
+        }
+      });
+  }
+
+  std::vector<std::uint32_t> with_parameter_loads(std::uint32_t block,
+                                                  const std::vector<std::uint32_t>& instructions) const {
+    std::vector<std::uint32_t> all, loaded;
+    for (const std::uint32_t i : instructions) {
+      bool loads = false;
+      values_.for_each_definition(i, [&](std::uint32_t value) { loads = loads || load_of_[value] == i; });
+      if (loads) continue;
+      values_.for_each_use(i, [&](std::uint32_t value) {
+        if (load_of_[value] == no_index || live_.in[block].has(value)) return;
+        if (std::find(loaded.begin(), loaded.end(), value) != loaded.end()) return;
+        loaded.push_back(value);
+        all.push_back(load_of_[value]);
+      });
+      all.push_back(i);
+    }
+    return all;
+  }
+
+  // How many iterations are side by side where a chain of blocks is a loop.
+  int copies_of(std::uint32_t block, std::size_t blocks, std::size_t instructions) const {
+    const std::uint32_t loop = cfg_.blocks[block].loop;
+    if (made_ == nullptr || loop == analysis::none || loop >= made_->loops.size()) return 1;
+    const auto& pieces = made_->loops[loop].pieces;
+    if (cfg_.loops[loop].header != block || cfg_.loops[loop].blocks.size() != blocks || pieces.empty())
+      return 1;
+    const auto most =
+        std::min(kCopies, static_cast<std::int64_t>(kLong / std::max<std::size_t>(1, instructions)));
+    return static_cast<int>(
+        std::clamp<std::int64_t>(pieces.front().iterations, 1, std::max<std::int64_t>(1, most)));
+  }
+
+  const analysis::Cfg& cfg_;
+  const Estimate* made_;
+  BlockChains chains_;
+  LiveValues values_;
+  LiveSets live_;
+  ListScheduler scheduler_;
+  std::vector<std::uint32_t> load_of_;  // by value: the instruction that loads the parameter that it is
+};
+
 }  // namespace
 
-int Pressure::least_peak() const {
-  return *std::min_element(peak.begin(), peak.begin() + static_cast<int>(Order::loads_unbarred));
-}
-
-std::optional<Pressure> pressure_of(const analysis::KernelCode& code, const analysis::Cfg& cfg) {
+std::optional<Pressure> pressure_of(const analysis::KernelCode& code, const analysis::Cfg& cfg,
+                                    const Estimate* made) {
   if (!is_small(code.function(), cfg)) return std::nullopt;
-  return PressureFinder(code, cfg).find();
+  Pressure found = PressureFinder(code, cfg).find();
+  found.scheduled = ScheduleFinder(code, cfg, made).find();
+  return found;
 }
 
 }  // namespace warptime::machine

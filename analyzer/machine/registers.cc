@@ -16,27 +16,26 @@ extern const std::size_t register_tables_count;
 namespace warptime::machine {
 namespace {
 
-constexpr int kLeast = 4;             // of an empty kernel
-constexpr int kLeastWithCalls = 24;   // those that a function may use without saving them
-constexpr int kMost = 255;            // of a thread
-constexpr int kOwn = 2;               // that hold no value: the stack pointer, an address that is computed
-constexpr int kOfBlocks = 65'536;     // registers of an SM
-constexpr int kUnit = 8;              // in which a warp's registers are allocated
-constexpr int kWarp = 32;             // threads
-constexpr int kLeastOfBounds = 16;    // ptxas refuses to use fewer
-constexpr double kBoundedPeak = 40;   // beyond it launch bounds make no more difference
-constexpr double kUnrolledPeak = 24;  // beyond it ptxas does not unroll for more loads in flight
+constexpr int kLeast = 4;            // of an empty kernel
+constexpr int kLeastWithCalls = 24;  // those that a function may use without saving them
+constexpr int kMost = 255;           // of a thread
+constexpr int kOwn = 2;              // that hold no value: the stack pointer, an address that is computed
+constexpr int kOfBlocks = 65'536;    // registers of an SM
+constexpr int kUnit = 8;             // in which a warp's registers are allocated
+constexpr int kWarp = 32;            // threads
+constexpr int kLeastOfBounds = 16;   // ptxas refuses to use fewer
+constexpr int kAllWarps = 32;        // registers of a thread with which an SM holds all of its warps
+constexpr int kBesideLeast = 5, kBesideScheduled = 3;  // registers, in the mean
 
-constexpr double kShortCode = 5, kLongCode = 9;  // logarithms of numbers of instructions
-
-double at_most(int value, int most) {
-  return std::min(value, most);
+double scheduled(const Pressure& of, Schedule schedule) {
+  return of.scheduled[static_cast<std::size_t>(schedule)];
 }
-double excess(double value, double over) {
-  return std::max(0.0, value - over);
+// What another order needs beside that of the list scheduler.
+double beside(const Pressure& of, double registers) {
+  return registers - scheduled(of, Schedule::of_40);
 }
-double peak_of(const Pressure& of, Order order) {
-  return of.peak[static_cast<std::size_t>(order)];
+double loads_first(const Pressure& of) {
+  return of.peak[static_cast<std::size_t>(Order::loads_first)];
 }
 
 // The registers with which as many threads fit on an SM as the kernel's launch bounds say.
@@ -50,77 +49,136 @@ int limit_of(const KernelResources& resources) {
 
 }  // namespace
 
+#define TERM(name, what)                                                            \
+  {                                                                                 \
+    name, [](const Pressure& of, const KernelResources&) -> double { return what; } \
+  }
+
 const std::array<RegisterTerm, kRegisterTerms> register_terms = {{
-    {"one", [](const Pressure&, bool) { return 1.0; }},
-    {"peak", [](const Pressure& of, bool) -> double { return of.least_peak(); }},
+    TERM("least", of.least),
+    TERM("loads_first", loads_first(of)),
+    TERM("unrolled", of.unrolled),
+    TERM("unrolled_any", of.unrolled_any),
+    TERM("at_entry", of.at_entry),
+    TERM("widest_load", of.widest_load),
+    TERM("divisions", of.divisions),
+    TERM("instructions", of.instructions),
+    TERM("longest_block", of.longest_block),
+    TERM("loads", of.loads),
+    TERM("stores", of.stores),
+    TERM("slow_paths", of.slow_paths),
+    TERM("barriers", of.barriers),
+    TERM("scheduled_14", scheduled(of, Schedule::of_14)),
+    TERM("scheduled_24", scheduled(of, Schedule::of_24)),
+    TERM("scheduled_40", scheduled(of, Schedule::of_40)),
+    TERM("scheduled_all", scheduled(of, Schedule::of_all)),
+    TERM("scheduled_free", scheduled(of, Schedule::of_40_free)),
+    TERM("scheduled_loop", scheduled(of, Schedule::of_40_loop)),
+    TERM("beside_least", beside(of, of.least)),
+    TERM("beside_loads_first", beside(of, loads_first(of))),
+    TERM("beside_unrolled", beside(of, of.unrolled)),
+    TERM("beside_unrolled_any", beside(of, of.unrolled_any)),
+    TERM("beside_at_entry", beside(of, of.at_entry)),
+    TERM("beside_14", beside(of, scheduled(of, Schedule::of_14))),
+    TERM("beside_24", beside(of, scheduled(of, Schedule::of_24))),
+    TERM("beside_all", beside(of, scheduled(of, Schedule::of_all))),
+    TERM("beside_free", beside(of, scheduled(of, Schedule::of_40_free))),
+    TERM("beside_loop", beside(of, scheduled(of, Schedule::of_40_loop))),
     // With launch bounds ptxas aims at their limit, not at the most warps.
-    {"bounded_peak",
-     [](const Pressure& of, bool bounded) {
-       return bounded ? std::min<double>(of.least_peak(), kBoundedPeak) / 10 : 0;
-     }},
-    {"loads_first",
-     [](const Pressure& of, bool) {
-       return std::min(16.0, excess(peak_of(of, Order::loads_first), of.least_peak()));
-     }},
-    {"loads_unbarred",
-     [](const Pressure& of, bool) {
-       return std::min(16.0, excess(peak_of(of, Order::loads_unbarred), peak_of(of, Order::loads_first)));
-     }},
-    {"interleaved",
-     [](const Pressure& of, bool) {
-       return std::min(16.0, excess(peak_of(of, Order::interleaved), peak_of(of, Order::loads_unbarred)));
-     }},
-    {"unrolled", [](const Pressure& of,
-                    bool) { return excess(std::min<double>(of.unrolled, kUnrolledPeak), of.least_peak()); }},
-    {"unrolled_any",
-     [](const Pressure& of, bool) {
-       return excess(std::min<double>(of.unrolled_any, kUnrolledPeak),
-                     std::max<double>(of.least_peak(), std::min<double>(of.unrolled, kUnrolledPeak)));
-     }},
-    // Of long code, what is computed once and kept: from 32 to 512 instructions.
-    {"instructions",
-     [](const Pressure& of, bool) {
-       return std::clamp(std::log2(1.0 + of.instructions), kShortCode, kLongCode) - kShortCode;
-     }},
-    {"divisions", [](const Pressure& of, bool) { return at_most(of.divisions, 4); }},
-    {"widest_load", [](const Pressure& of, bool) -> double { return of.widest_load; }},
+    {"threads",
+     [](const Pressure&, const KernelResources& of)
+         -> double { return of.required_threads.value_or(of.max_threads.value_or(0)); }},
 }};
+
+#undef TERM
+
+double first_guess(const Pressure& pressure) {
+  return std::max<double>(
+      pressure.least + kBesideLeast,
+      std::min<double>(scheduled(pressure, Schedule::of_40) + kBesideScheduled, kAllWarps));
+}
+
+namespace {
+
+// Reads what is below a place of a tree, from `record` on.
+class TreeReader {
+ public:
+  TreeReader(const std::vector<CsvRecord>& records, RegisterTable& table)
+      : records_(records), table_(table) {}
+
+  // The record behind it; nothing: there is no such tree.
+  bool read(std::size_t& record) {
+    if (record == records_.size()) return false;
+    const auto& fields = records_[record++].fields;
+    const std::size_t own = table_.nodes.size();
+    RegisterTable::Node node;
+    if (!read_decimal(fields.back(), node.number)) return false;
+    table_.nodes.push_back(node);
+    if (fields.front() == "leaf" && fields.size() == 2) return true;
+    if (fields.front() != "split" || fields.size() != 3) return false;
+    const auto term = std::find_if(register_terms.begin(), register_terms.end(),
+                                   [&](const RegisterTerm& one) { return one.name == fields[1]; });
+    if (term == register_terms.end()) return false;
+    table_.nodes[own].term = static_cast<std::size_t>(term - register_terms.begin());
+    if (!read(record)) return false;
+    table_.nodes[own].beyond = table_.nodes.size();
+    return read(record);
+  }
+
+ private:
+  const std::vector<CsvRecord>& records_;
+  RegisterTable& table_;
+};
+
+}  // namespace
 
 Result<RegisterTable> RegisterTable::read(std::string_view csv, const std::string& file) {
   const auto records = read_csv(csv, file);
   if (!records) return records.diagnostics();
   RegisterTable table;
-  for (const CsvRecord& record : *records) {
+  TreeReader trees(*records, table);
+  for (std::size_t r = 0; r < records->size();) {
+    const CsvRecord& record = (*records)[r++];
     if (record.fields.front().starts_with('#')) continue;
-    std::vector<double> numbers(record.fields.size() - 1);
-    for (std::size_t i = 0; i < numbers.size(); ++i)
-      if (!read_decimal(record.fields[i + 1], numbers[i]))
-        return error_at(file, record.line, 0, fmt::format("`{}` is no number", record.fields[i + 1]));
-    if (record.fields.front() == "step" && numbers.size() == 3) {
-      table.steps.push_back({static_cast<int>(numbers[0]), numbers[1], numbers[2]});
-      continue;
-    }
-    const auto term =
-        std::find_if(register_terms.begin(), register_terms.end(),
-                     [&](const RegisterTerm& one) { return one.name == record.fields.front(); });
-    if (term == register_terms.end() || numbers.size() != 1)
+    Step step;
+    double registers = 0;
+    if (record.fields.front() == "tree") {
+      table.trees.push_back(table.nodes.size());
+      if (!trees.read(r))
+        return error_at(file, (*records)[r - 1].line, 0,
+                        "no term of a split, or no number, or the tree has no end");
+    } else if (record.fields.front() == "step" && record.fields.size() == 4 &&
+               read_decimal(record.fields[1], registers) && read_decimal(record.fields[2], step.from) &&
+               read_decimal(record.fields[3], step.to)) {
+      step.registers = static_cast<int>(registers);
+      table.steps.push_back(step);
+    } else {
       return error_at(file, record.line, 0,
-                      fmt::format("`{}` is no term, or has not one number", record.fields.front()));
-    table.coefficients[static_cast<std::size_t>(term - register_terms.begin())] = numbers[0];
+                      fmt::format("`{}` is no tree and no step", record.fields.front()));
+    }
   }
   return table;
 }
 
+double RegisterTable::sum(const Pressure& pressure, const KernelResources& resources) const {
+  double sum = first_guess(pressure);
+  for (std::size_t place : trees) {
+    while (nodes[place].term != kRegisterTerms)
+      place = register_terms[nodes[place].term].value(pressure, resources) <= nodes[place].number
+                  ? place + 1
+                  : nodes[place].beyond;
+    sum += nodes[place].number;
+  }
+  return sum;
+}
+
 int RegisterTable::estimate(const Pressure& pressure, const KernelResources& resources) const {
-  const bool bounded = resources.max_threads || resources.required_threads;
-  double sum = 0;
-  for (std::size_t t = 0; t < kRegisterTerms; ++t)
-    sum += coefficients[t] * register_terms[t].value(pressure, bounded);
-  if (pressure.calls) sum = std::max<double>(sum, kLeastWithCalls);
+  double all = sum(pressure, resources);
+  if (pressure.calls) all = std::max<double>(all, kLeastWithCalls);
   const auto step = std::find_if(steps.begin(), steps.end(),
-                                 [&](const Step& one) { return one.from <= sum && sum <= one.to; });
+                                 [&](const Step& one) { return one.from <= all && all <= one.to; });
   const int registers =
-      step != steps.end() ? step->registers : static_cast<int>(std::lround(std::min<double>(sum, kMost)));
+      step != steps.end() ? step->registers : static_cast<int>(std::lround(std::min<double>(all, kMost)));
   return std::clamp(registers, kLeast, limit_of(resources));
 }
 
@@ -135,7 +193,7 @@ const RegisterTable& register_table() {
 
 std::optional<int> registers_for_values(const Pressure& pressure, const KernelResources& resources) {
   const int registers = limit_of(resources) - kOwn;
-  if (pressure.least_peak() <= registers) return std::nullopt;
+  if (pressure.least <= registers) return std::nullopt;
   return registers;
 }
 

@@ -1,10 +1,12 @@
-// How many registers ptxas gives a thread, estimated without it: a linear function of what is alive at the same time
-// (pressure.h), then the nearest number that ptxas prefers. The coefficients are a file in registers/ for each target, which
-// warptime_make_register_table writes.
+// How many registers ptxas gives a thread, estimated without it: what is alive at the same time (pressure.h), and what decision
+// trees add to that. The trees are a file in registers/ for each target, which warptime_make_register_table writes. Each is
+// written from its root on, what is at most the number before what is more:
 //
-//   # name,value
-//   base,0.742                  a coefficient of a term
-//   step,32,28,38               ptxas makes 32 of what is between 28 and 38
+//   tree
+//   split,least,12.5            the term, the number
+//   leaf,-0.25                  registers
+//   leaf,0.5
+//   step,32,30.5,35.5           ptxas makes 32 of what is between 30.5 and 35.5
 #pragma once
 
 #include <array>
@@ -20,10 +22,13 @@ namespace warptime::machine {
 
 struct RegisterTerm {
   std::string_view name;
-  double (*value)(const Pressure& pressure, bool bounded);  // bounded: the kernel has launch bounds
+  double (*value)(const Pressure& pressure, const KernelResources& resources);
 };
-inline constexpr std::size_t kRegisterTerms = 11;
+inline constexpr std::size_t kRegisterTerms = 30;
 extern const std::array<RegisterTerm, kRegisterTerms> register_terms;
+
+// What the trees add to.
+double first_guess(const Pressure& pressure);
 
 class RegisterTable {
  public:
@@ -33,13 +38,24 @@ class RegisterTable {
     double from = 0, to = 0;
   };
 
-  // Errors (with line): what is no number, an unknown term.
+  // A place in a tree.
+  struct Node {
+    std::size_t term = kRegisterTerms;  // as many: a leaf
+    double number = 0;                  // of a leaf: registers
+    std::size_t beyond = 0;  // where it goes on if the term is more than the number; else with the next
+  };
+
+  // Errors (with line): what is no number, an unknown term, a tree without an end.
   static Result<RegisterTable> read(std::string_view csv, const std::string& file);
 
   // `resources`: launch bounds limit registers, and the limit is never exceeded: what does not fit is spilled.
   int estimate(const Pressure& pressure, const KernelResources& resources) const;
 
-  std::array<double, kRegisterTerms> coefficients{};
+  // Before steps and limits.
+  double sum(const Pressure& pressure, const KernelResources& resources) const;
+
+  std::vector<Node> nodes;
+  std::vector<std::size_t> trees;  // places in nodes
   std::vector<Step> steps;
 };
 
