@@ -329,23 +329,60 @@ class LaunchWalk : WarpState {
   // … thread by thread.
   Outcome find_lanes(const Condition& condition, Lanes active, bool some, Lanes& result) {
     result = 0;
+    if (looks_at_one_warp()) {
+      RangeExpression::LaneNumbers values;
+      const Lanes unknown = active & ~lane_values(condition.expression, values);
+      const Lanes before = unknown != 0 ? active & (first_of(unknown) - 1) : active;
+      for (Lanes rest = before; rest != 0; rest &= rest - 1)
+        if (values[static_cast<std::size_t>(std::countr_zero(rest))] != 0) result |= first_of(rest);
+      if (some && result != 0) {
+        result = first_of(result);
+        evaluations_ += static_cast<std::uint64_t>(std::popcount(active));  // as if all were looked at
+        return {};
+      }
+      add_evaluations(before, unknown);
+      return unknown == 0 ? Outcome() : unknown_threads(active, result);
+    }
     Outcome cut;
     bool known = true;
+    kept_of_lanes_.forget();
     for (Lanes rest = active; rest != 0 && known && !cut; rest &= rest - 1) {
       const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
       set_lane_of_each(lane);
-      const ValueRange value = evaluate(condition.expression);
+      const ValueRange value = evaluate_with_kept(condition.expression);
       known = value.known;
       if (known && !value.is_decided()) cut = cut_for_value(condition.expression, value);
       if (value.holds()) result |= Lanes{1} << lane;
-      if (some && one_warp_ && result != 0) {
-        evaluations_ +=
-            static_cast<std::uint64_t>(std::popcount(rest & (rest - 1)));  // as if all were looked at
-        break;
-      }
     }
     set_all_lanes();
     return known ? cut : unknown_threads(active, result);
+  }
+
+  static Lanes first_of(Lanes lanes) { return lanes & (~lanes + 1); }
+
+  // All that is known has one value for each thread.
+  bool looks_at_one_warp() const { return one_block_and_warp_ && open_counters_ == 0; }
+
+  // Of each thread of that warp. Returns of which it is known.
+  Lanes lane_values(const RangeExpression& expression, RangeExpression::LaneNumbers& values) const {
+    static constexpr auto numbers = [] {
+      RangeExpression::LaneNumbers lanes{};
+      for (std::size_t lane = 0; lane < lanes.size(); ++lane) lanes[lane] = static_cast<std::int64_t>(lane);
+      return lanes;
+    }();
+    const std::array<RangeExpression::LaneSlot, 4> own = {
+        {{3, &lanes_[0]}, {4, &lanes_[1]}, {5, &lanes_[2]}, {kLaneSlot, &numbers}}};
+    return expression.lane_values(slots_, own, values);
+  }
+
+  // As if threads were looked at one after the other, until one is unknown.
+  void add_evaluations(Lanes before, Lanes unknown) {
+    evaluations_ += static_cast<std::uint64_t>(std::popcount(before) + (unknown != 0 ? 1 : 0));
+  }
+
+  ValueRange evaluate_with_kept(const RangeExpression& expression) {
+    ++evaluations_;
+    return expression.evaluate(slots_, counts_, nullptr, &kept_of_lanes_);
   }
 
   Outcome unknown_threads(Lanes active, Lanes& result) {
@@ -550,9 +587,20 @@ class LaunchWalk : WarpState {
           places[size++] = places[static_cast<std::size_t>(std::countr_zero(rest))];
         evaluations_ += size;  // as if each were looked at
       }
+      if (rest != 0 && looks_at_one_warp()) {
+        RangeExpression::LaneNumbers values;
+        if (!node.address->on_thread) rest = first_of(rest);
+        const Lanes unknown = rest & ~lane_values(address, values);
+        const Lanes before = unknown != 0 ? rest & (first_of(unknown) - 1) : rest;
+        add_evaluations(before, unknown);
+        if (unknown != 0) return unknown_sectors(node, access, active, sectors);
+        for (; rest != 0; rest &= rest - 1)
+          places[size++] = values[static_cast<std::size_t>(std::countr_zero(rest))];
+      }
+      kept_of_lanes_.forget();
       for (; rest != 0 && !cut; rest &= rest - 1) {
         set_lane_of_each(static_cast<std::size_t>(std::countr_zero(rest)));
-        const ValueRange place = evaluate(address);
+        const ValueRange place = evaluate_with_kept(address);
         if (!place.known) {
           set_all_lanes();
           return unknown_sectors(node, access, active, sectors);
@@ -773,10 +821,22 @@ class LaunchWalk : WarpState {
     }
     if (all.known && (all.dimensions() & kLanes) == 0) return cut_for_value(trips.expression, all);
     Outcome cut;
+    if (looks_at_one_warp()) {
+      RangeExpression::LaneNumbers values;
+      const Lanes unknown = active & ~lane_values(trips.expression, values);
+      add_evaluations(unknown != 0 ? active & (first_of(unknown) - 1) : active, unknown);
+      known = unknown == 0;
+      for (Lanes rest = active; rest != 0 && known; rest &= rest - 1) {
+        const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
+        of_lane[lane] = std::max<std::int64_t>(values[lane], 0);
+      }
+      return {};
+    }
+    kept_of_lanes_.forget();
     for (Lanes rest = active; rest != 0 && known && !cut; rest &= rest - 1) {
       const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
       set_lane_of_each(lane);
-      const ValueRange value = evaluate(trips.expression);
+      const ValueRange value = evaluate_with_kept(trips.expression);
       known = value.known;
       if (known && !value.is_single()) cut = cut_for_value(trips.expression, value);
       of_lane[lane] = std::max<std::int64_t>(value.low, 0);
@@ -867,7 +927,8 @@ class LaunchWalk : WarpState {
   Lanes warps_ = 0;  // the threads of each warp of the box
   std::array<ValueRange, 3> warp_threads_, all_threads_;
   ValueRange all_lanes_;
-  RangeExpression::Kept kept_;  // of the address that find_linear() looks at
+  RangeExpression::Kept kept_;           // of the address that find_linear() looks at
+  RangeExpression::Kept kept_of_lanes_;  // of what is looked at thread by thread
   bool one_block_and_warp_ = false;
   int deep_ = 0;
 };

@@ -130,7 +130,7 @@ class WarpState {
     if (threads <= 0) return 0;
     std::array<std::int64_t, 3> place = {first % x, first / x % y, first / (x * y)};
     for (std::int64_t lane = 0; lane < threads; ++lane) {
-      lanes_[static_cast<std::size_t>(lane)] = place;
+      for (std::size_t d = 0; d < 3; ++d) lanes_[d][static_cast<std::size_t>(lane)] = place[d];
       if (++place[0] < x) continue;
       place[0] = 0;
       if (++place[1] < y) continue;
@@ -141,7 +141,7 @@ class WarpState {
   }
 
   void set_lane(std::size_t lane) {
-    for (std::size_t d = 0; d < 3; ++d) slots_[3 + d] = ValueRange(lanes_[lane][d]);
+    for (std::size_t d = 0; d < 3; ++d) slots_[3 + d] = ValueRange(lanes_[d][lane]);
     slots_[kLaneSlot] = ValueRange(static_cast<std::int64_t>(lane));
   }
 
@@ -173,7 +173,7 @@ class WarpState {
   std::vector<ValueRange> many_slots_;
   ValueRange* slots_ = nullptr;  // in one of these
   DimensionCounts counts_{};
-  std::array<std::array<std::int64_t, 3>, kWarp> lanes_{};
+  std::array<RangeExpression::LaneNumbers, 3> lanes_{};  // threadIdx
   Shares shares_;
   std::map<std::string, double, std::less<>> parts_;  // Parameter::threads, where it is not 1
   std::uint64_t evaluations_ = 0;

@@ -45,10 +45,7 @@ class WarpCompiler {
     } else if (const auto* access = std::get_if<MemoryAccess>(&item.what)) {
       node.atomic = is_atomic(*access);
       node.copy = is_asynchronous_copy(*access);
-      if (access->address) {
-        node.address = condition(*access->address);
-        node.address->expression.keep_parts(kSlotsOfThreads);
-      }
+      if (access->address) node.address = condition(*access->address);
       if (item.detail && item.detail->row)
         for (const Expression* part : {&item.detail->row->of, &item.detail->row->at}) add_thread_names(*part);
     } else if (const auto* repeat = std::get_if<Repeat>(&item.what)) {
@@ -155,6 +152,7 @@ class WarpCompiler {
     for (int slot = 3; slot < 6; ++slot) result.on_thread = result.on_thread || result.expression.uses(slot);
     result.on_thread =
         result.on_thread || result.expression.uses(kLaneSlot) || result.expression.uses(kWarpSlot);
+    result.expression.keep_parts(kSlotsOfThreads);
     return result;
   }
 

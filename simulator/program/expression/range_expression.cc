@@ -4,6 +4,7 @@
 #include <bit>
 #include <limits>
 #include <numeric>
+#include <tuple>
 
 #include "simulator/program/expression/arithmetic.h"
 
@@ -186,6 +187,74 @@ ValueRange power(const ValueRange& a, const ValueRange& b) {
                  a.dimensions() | b.dimensions());
 }
 
+using LaneNumbers = RangeExpression::LaneNumbers;
+
+// a = a op b for each thread. Returns for which of them it is known. uniform: b is the same for all.
+std::uint32_t apply_to_lanes(Operator op, LaneNumbers& a, const LaneNumbers& b, bool uniform) {
+  constexpr std::uint32_t all = ~std::uint32_t{0};
+  constexpr std::size_t lanes = std::tuple_size_v<LaneNumbers>;
+  const auto each = [&](const auto& of) {
+    for (std::size_t lane = 0; lane < lanes; ++lane) a[lane] = of(a[lane], b[lane]);
+    return all;
+  };
+  // The sign of `wraps` says whether a sum does.
+  const auto sums = [&](const auto& of, const auto& wraps) {
+    std::int64_t any = 0;
+    LaneNumbers wrapped;
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      const auto sum = static_cast<std::int64_t>(
+          of(static_cast<std::uint64_t>(a[lane]), static_cast<std::uint64_t>(b[lane])));
+      wrapped[lane] = wraps(a[lane], b[lane], sum);
+      any |= wrapped[lane];
+      a[lane] = sum;
+    }
+    std::uint32_t known = all;
+    if (any < 0)
+      for (std::size_t lane = 0; lane < lanes; ++lane)
+        if (wrapped[lane] < 0) known &= ~(std::uint32_t{1} << lane);
+    return known;
+  };
+  switch (op) {
+    case Operator::add:
+      return sums([](std::uint64_t x, std::uint64_t y) { return x + y; },
+                  [](std::int64_t x, std::int64_t y, std::int64_t sum) { return (x ^ sum) & (y ^ sum); });
+    case Operator::subtract:
+      return sums([](std::uint64_t x, std::uint64_t y) { return x - y; },
+                  [](std::int64_t x, std::int64_t y, std::int64_t sum) { return (x ^ y) & (x ^ sum); });
+    case Operator::less:
+      return each([](std::int64_t x, std::int64_t y) { return std::int64_t{x < y}; });
+    case Operator::less_equal:
+      return each([](std::int64_t x, std::int64_t y) { return std::int64_t{x <= y}; });
+    case Operator::greater:
+      return each([](std::int64_t x, std::int64_t y) { return std::int64_t{x > y}; });
+    case Operator::greater_equal:
+      return each([](std::int64_t x, std::int64_t y) { return std::int64_t{x >= y}; });
+    case Operator::equal:
+      return each([](std::int64_t x, std::int64_t y) { return std::int64_t{x == y}; });
+    case Operator::not_equal:
+      return each([](std::int64_t x, std::int64_t y) { return std::int64_t{x != y}; });
+    case Operator::minimum:
+      return each([](std::int64_t x, std::int64_t y) { return std::min(x, y); });
+    case Operator::maximum:
+      return each([](std::int64_t x, std::int64_t y) { return std::max(x, y); });
+    case Operator::divide:
+    case Operator::modulo:
+      if (uniform && b[0] > 0 && std::has_single_bit(static_cast<std::uint64_t>(b[0]))) {
+        const int shift = std::countr_zero(static_cast<std::uint64_t>(b[0]));
+        const std::int64_t mask = b[0] - 1;
+        for (std::int64_t& value : a) value = op == Operator::modulo ? value & mask : value >> shift;
+        return all;
+      }
+      break;
+    default:
+      break;
+  }
+  std::uint32_t known = 0;
+  for (std::size_t lane = 0; lane < lanes; ++lane)
+    known |= static_cast<std::uint32_t>(arithmetic::binary(op, a[lane], b[lane], a[lane]) == nullptr) << lane;
+  return known;
+}
+
 }  // namespace
 
 ValueRange ValueRange::progression(std::size_t dimension, std::int64_t first, std::int64_t step,
@@ -220,6 +289,12 @@ class RangeExpression::Evaluation {
 
   ValueRange evaluate(std::uint32_t index) {
     const Node& node = nodes_[index];
+    if (kept_ != nullptr && kept_at(node) >= 0) return kept(node);
+    return evaluate(node);
+  }
+
+ private:
+  ValueRange evaluate(const Node& node) {
     switch (node.op) {
       case Operator::integer:
         return ValueRange(node.number);
@@ -237,7 +312,17 @@ class RangeExpression::Evaluation {
     }
   }
 
- private:
+  int kept_at(const Node& node) const { return obstacles_ != nullptr ? node.kept : node.kept_without; }
+
+  const ValueRange& kept(const Node& node) {
+    const auto at = static_cast<std::size_t>(kept_at(node));
+    if (kept_->made_[at] == 0) {
+      kept_->values_[at] = evaluate(node);
+      kept_->made_[at] = 1;
+    }
+    return kept_->values_[at];
+  }
+
   ValueRange logical(const Node& node) {
     const bool both = node.op == Operator::logical_and;
     const auto decides = [both](const ValueRange& v) {
@@ -272,13 +357,8 @@ class RangeExpression::Evaluation {
   const ValueRange& operand(std::uint32_t index, Place& place) {
     const Node& node = nodes_[index];
     if (node.op == Operator::name && node.number >= 0) return slots_[node.number];
-    if (kept_ == nullptr || node.kept < 0) return *::new (&place.range) ValueRange(evaluate(index));
-    const auto at = static_cast<std::size_t>(node.kept);
-    if (kept_->made_[at] == 0) {
-      kept_->values_[at] = evaluate(index);
-      kept_->made_[at] = 1;
-    }
-    return kept_->values_[at];
+    if (kept_ == nullptr || kept_at(node) < 0) return *::new (&place.range) ValueRange(evaluate(node));
+    return kept(node);
   }
 
   ValueRange arithmetic(const Node& node) {
@@ -513,10 +593,95 @@ void RangeExpression::keep_parts(std::span<const int> changing) {
                       std::find(changing.begin(), changing.end(), node.number) == changing.end();
     keeps[i] = same || (plain && std::all_of(node.operands.begin(), node.operands.end(),
                                              [&](std::uint32_t one) { return keeps[one] != 0; }));
-    if (keeps[i] != 0) continue;
-    for (const std::uint32_t one : node.operands)
-      if (keeps[one] != 0 && nodes_[one].op != Operator::name) nodes_[one].kept = static_cast<int>(kept_++);
+    node.changes = node.op == Operator::name
+                       ? !same
+                       : std::any_of(node.operands.begin(), node.operands.end(),
+                                     [this](std::uint32_t one) { return nodes_[one].changes; });
+    for (const std::uint32_t one : node.operands) {
+      Node& operand = nodes_[one];
+      if (operand.operands.empty()) continue;
+      if (keeps[i] == 0 && keeps[one] != 0) operand.kept = static_cast<int>(kept_++);
+      if (node.changes && !operand.changes) operand.kept_without = static_cast<int>(kept_++);
+    }
   }
+}
+
+std::uint32_t RangeExpression::lane_values(std::uint32_t index, const ValueRange* slots,
+                                           std::span<const LaneSlot> own, LaneNumbers& values) const {
+  constexpr std::uint32_t all = ~std::uint32_t{0};
+  constexpr std::size_t lanes = std::tuple_size_v<LaneNumbers>;
+  const Node& node = nodes_[index];
+  if (!node.changes) {
+    std::int64_t value = 0;
+    if (!value_of(index, slots, value)) return 0;
+    values.fill(value);
+    return all;
+  }
+  const auto operand = [&](std::size_t i, LaneNumbers& of) {
+    return lane_values(node.operands[i], slots, own, of);
+  };
+  const auto holding = [](const LaneNumbers& of) {
+    std::uint32_t set = 0;
+    for (std::size_t lane = 0; lane < lanes; ++lane)
+      set |= static_cast<std::uint32_t>(of[lane] != 0) << lane;
+    return set;
+  };
+  if (node.op == Operator::name) {
+    for (const LaneSlot& one : own)
+      if (one.slot == node.number) values = *one.numbers;
+    return all;
+  }
+  std::uint32_t known = operand(0, values);
+  switch (node.op) {
+    case Operator::negate:
+      if (known == 0) return 0;
+      for (std::size_t lane = 0; lane < lanes; ++lane)
+        if (__builtin_sub_overflow(std::int64_t{0}, values[lane], &values[lane]))
+          known &= ~(std::uint32_t{1} << lane);
+      return known;
+    case Operator::logical_not:
+      if (known == 0) return 0;
+      for (std::int64_t& value : values) value = value == 0 ? 1 : 0;
+      return known;
+    case Operator::log2:
+      if (known == 0) return 0;
+      for (std::size_t lane = 0; lane < lanes; ++lane)
+        if (values[lane] >= 1)
+          values[lane] = arithmetic::log2(values[lane]);
+        else
+          known &= ~(std::uint32_t{1} << lane);
+      return known;
+    case Operator::logical_and:
+    case Operator::logical_or: {  // one of the two may decide it, known or not what the other is
+      const bool both = node.op == Operator::logical_and;
+      LaneNumbers second;
+      const std::uint32_t second_known = operand(1, second);
+      const std::uint32_t a = known != 0 ? holding(values) : 0, b = second_known != 0 ? holding(second) : 0;
+      const std::uint32_t decided = (known & (both ? ~a : a)) | (second_known & (both ? ~b : b));
+      const std::uint32_t holds = both ? ~decided : decided;
+      for (std::size_t lane = 0; lane < lanes; ++lane) values[lane] = holds >> lane & 1;
+      return decided | (known & second_known);
+    }
+    case Operator::conditional: {
+      if (known == 0) return 0;
+      const std::uint32_t takes = holding(values);
+      LaneNumbers then{}, otherwise{};
+      const std::uint32_t of_then = (takes & known) != 0 ? operand(1, then) : 0,
+                          of_otherwise = (~takes & known) != 0 ? operand(2, otherwise) : 0;
+      for (std::size_t lane = 0; lane < lanes; ++lane)
+        values[lane] = (takes >> lane & 1) != 0 ? then[lane] : otherwise[lane];
+      return known & ((takes & of_then) | (~takes & of_otherwise));
+    }
+    default:
+      break;
+  }
+  for (std::size_t i = 1; i < node.operands.size() && known != 0; ++i) {
+    LaneNumbers right;
+    known &= operand(i, right);
+    if (known == 0) return 0;
+    known &= apply_to_lanes(node.op, values, right, !nodes_[node.operands[i]].changes);
+  }
+  return known;
 }
 
 bool RangeExpression::value_of(std::uint32_t index, const ValueRange* slots, std::int64_t& value) const {

@@ -107,10 +107,10 @@ class RangeExpression {
   // slot_of: the index of a name's range in the array for evaluate(); negative if it has none: then it is unknown.
   RangeExpression(const Expression& expression, const std::function<int(const std::string&)>& slot_of);
 
-  // Values of its sums and products that do not change while some slots do, once they are needed.
+  // Values of its parts that do not change while some slots do, once they are needed: with obstacles, of its sums and products.
   class Kept {
    public:
-    // Other slots change.
+    // Other slots change, or it is of another expression from now on.
     void forget() { std::fill(made_.begin(), made_.end(), char{0}); }
 
    private:
@@ -118,7 +118,7 @@ class RangeExpression {
     std::vector<ValueRange> values_;
     std::vector<char> made_;
   };
-  // Lets `Kept` have the parts that do not depend on these slots.
+  // Lets `Kept` have the parts that do not depend on these slots, and lane_values() tell them apart.
   void keep_parts(std::span<const int> changing);
 
   // The values that evaluate_count can have, or more: never fewer. Unknown where it fails. `obstacles`, if given, takes
@@ -128,6 +128,16 @@ class RangeExpression {
   // The same where each slot that matters has a single value. False: unknown.
   bool value(const ValueRange* slots, std::int64_t& value) const {
     return value_of(static_cast<std::uint32_t>(nodes_.size() - 1), slots, value);
+  }
+  // The same for 32 values, one of each thread of a warp, of each of the slots of keep_parts(): those slots' own ranges do not matter.
+  // Returns for which of them it is known: a bit each.
+  using LaneNumbers = std::array<std::int64_t, 32>;
+  struct LaneSlot {
+    int slot = 0;
+    const LaneNumbers* numbers = nullptr;
+  };
+  std::uint32_t lane_values(const ValueRange* slots, std::span<const LaneSlot> own, LaneNumbers& values) const {
+    return lane_values(static_cast<std::uint32_t>(nodes_.size() - 1), slots, own, values);
   }
   // Whether it uses a slot.
   bool uses(int slot) const;
@@ -141,10 +151,14 @@ class RangeExpression {
     Expression::Operator op = Expression::Operator::integer;
     std::vector<std::uint32_t> operands;
     std::int64_t number = 0;  // an integer's value, a name's slot
-    int kept = -1;            // its index in Kept
+    int kept = -1;            // its index in Kept, with obstacles, …
+    int kept_without = -1;    // … and without
+    bool changes = false;     // it uses a slot of keep_parts()
   };
   class Evaluation;
   bool value_of(std::uint32_t index, const ValueRange* slots, std::int64_t& value) const;
+  std::uint32_t lane_values(std::uint32_t index, const ValueRange* slots, std::span<const LaneSlot> own,
+                            LaneNumbers& values) const;
   bool combines_comparisons(std::uint32_t index) const;
   std::uint32_t compile(const Expression& expression, const std::function<int(const std::string&)>& slot_of);
 
