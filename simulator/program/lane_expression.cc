@@ -10,7 +10,7 @@ namespace {
 
 using Operator = Expression::Operator;
 
-std::int64_t apply(Operator op, std::int64_t a, std::int64_t b) {
+[[gnu::always_inline]] inline std::int64_t apply(Operator op, std::int64_t a, std::int64_t b) {
   const auto x = static_cast<std::uint64_t>(a), y = static_cast<std::uint64_t>(b);
   switch (op) {
     case Operator::add:
@@ -20,13 +20,31 @@ std::int64_t apply(Operator op, std::int64_t a, std::int64_t b) {
     case Operator::multiply:
       return static_cast<std::int64_t>(x * y);
     case Operator::logical_and:
-      return a != 0 && b != 0;
+      return static_cast<int>(a != 0) & static_cast<int>(b != 0);
     case Operator::logical_or:
-      return a != 0 || b != 0;
+      return static_cast<int>(a != 0) | static_cast<int>(b != 0);
     case Operator::minimum:
       return std::min(a, b);
     case Operator::maximum:
       return std::max(a, b);
+    case Operator::less:
+      return a < b;
+    case Operator::less_equal:
+      return a <= b;
+    case Operator::greater:
+      return a > b;
+    case Operator::greater_equal:
+      return a >= b;
+    case Operator::equal:
+      return a == b;
+    case Operator::not_equal:
+      return a != b;
+    case Operator::bit_and:
+      return a & b;
+    case Operator::bit_or:
+      return a | b;
+    case Operator::bit_xor:
+      return a ^ b;
     default: {
       std::int64_t value = 0;
       return arithmetic::binary(op, a, b, value) == nullptr ? value : 0;
@@ -45,27 +63,63 @@ std::int64_t apply(Operator op, std::int64_t a) {
   }
 }
 
-template <Operator op>
-void apply_to_all(LaneValues& a, const LaneValues& b) {
-  for (std::size_t i = 0; i < kLanes; ++i) a[i] = apply(op, a[i], b[i]);
+// b: of all lanes, or the same for all.
+std::int64_t lane_of(const LaneValues& b, std::size_t i) {
+  return b[i];
+}
+std::int64_t lane_of(std::int64_t b, std::size_t) {
+  return b;
 }
 
-// The common ones are loops that the compiler turns into vector instructions.
-void apply_to_all(Operator op, LaneValues& a, const LaneValues& b) {
+template <Operator op, typename Second>
+void apply_op(LaneValues& a, const Second& b) {
+  for (std::size_t i = 0; i < kLanes; ++i) a[i] = apply(op, a[i], lane_of(b, i));
+}
+
+// Loops that the compiler turns into vector instructions. False: none for this operator.
+template <typename Second>
+bool apply_as_vector(Operator op, LaneValues& a, const Second& b) {
   switch (op) {
     case Operator::add:
-      return apply_to_all<Operator::add>(a, b);
+      return apply_op<Operator::add>(a, b), true;
     case Operator::subtract:
-      return apply_to_all<Operator::subtract>(a, b);
+      return apply_op<Operator::subtract>(a, b), true;
     case Operator::multiply:
-      return apply_to_all<Operator::multiply>(a, b);
-    case Operator::less:
-      return apply_to_all<Operator::less>(a, b);
+      return apply_op<Operator::multiply>(a, b), true;
     case Operator::logical_and:
-      return apply_to_all<Operator::logical_and>(a, b);
+      return apply_op<Operator::logical_and>(a, b), true;
+    case Operator::logical_or:
+      return apply_op<Operator::logical_or>(a, b), true;
+    case Operator::minimum:
+      return apply_op<Operator::minimum>(a, b), true;
+    case Operator::maximum:
+      return apply_op<Operator::maximum>(a, b), true;
+    case Operator::less:
+      return apply_op<Operator::less>(a, b), true;
+    case Operator::less_equal:
+      return apply_op<Operator::less_equal>(a, b), true;
+    case Operator::greater:
+      return apply_op<Operator::greater>(a, b), true;
+    case Operator::greater_equal:
+      return apply_op<Operator::greater_equal>(a, b), true;
+    case Operator::equal:
+      return apply_op<Operator::equal>(a, b), true;
+    case Operator::not_equal:
+      return apply_op<Operator::not_equal>(a, b), true;
+    case Operator::bit_and:
+      return apply_op<Operator::bit_and>(a, b), true;
+    case Operator::bit_or:
+      return apply_op<Operator::bit_or>(a, b), true;
+    case Operator::bit_xor:
+      return apply_op<Operator::bit_xor>(a, b), true;
     default:
-      for (std::size_t i = 0; i < kLanes; ++i) a[i] = apply(op, a[i], b[i]);
+      return false;
   }
+}
+
+void apply_to_all(Operator op, LaneValues& a, const LaneValues& b) {
+  if (apply_as_vector(op, a, b)) return;
+  for (std::size_t i = 0; i < kLanes; ++i) a[i] = apply(op, a[i], b[i]);
 }
 
 // Divisions are the slowest of all. The quotients of a warp's threads by one number are mostly the same, or two.
@@ -99,29 +153,15 @@ bool divide_all(Operator op, LaneValues& a, std::int64_t b) {
 
 // The second operand is the same for all.
 void apply_to_all(Operator op, LaneValues& a, std::int64_t b) {
-  switch (op) {
-    case Operator::add:
-      for (std::int64_t& value : a) value = apply(Operator::add, value, b);
-      return;
-    case Operator::subtract:
-      for (std::int64_t& value : a) value = apply(Operator::subtract, value, b);
-      return;
-    case Operator::multiply:
-      if (std::has_single_bit(static_cast<std::uint64_t>(b))) {
-        const int shift = std::countr_zero(static_cast<std::uint64_t>(b));
-        for (std::int64_t& value : a)
-          value = static_cast<std::int64_t>(static_cast<std::uint64_t>(value) << shift);
-        return;
-      }
-      for (std::int64_t& value : a) value = apply(Operator::multiply, value, b);
-      return;
-    case Operator::divide:
-    case Operator::modulo:
-      if (divide_all(op, a, b)) return;
-      [[fallthrough]];
-    default:
-      for (std::int64_t& value : a) value = apply(op, value, b);
+  if (op == Operator::multiply && std::has_single_bit(static_cast<std::uint64_t>(b))) {
+    const int shift = std::countr_zero(static_cast<std::uint64_t>(b));
+    for (std::int64_t& value : a)
+      value = static_cast<std::int64_t>(static_cast<std::uint64_t>(value) << shift);
+    return;
   }
+  if (apply_as_vector(op, a, b)) return;
+  if ((op == Operator::divide || op == Operator::modulo) && divide_all(op, a, b)) return;
+  for (std::int64_t& value : a) value = apply(op, value, b);
 }
 
 }  // namespace

@@ -23,6 +23,13 @@ class LaunchWalk : WarpState {
       : WarpState(program, values, size, shares), options_(options), launch_values_(program.launch_values) {
     constexpr std::size_t few = 3;  // of a guard: the warps before it, at it and behind
     found_.groups.reserve(few);
+    for (std::size_t lane = 0; lane < lane_numbers_.size(); ++lane) {
+      lane_numbers_[lane] = static_cast<std::int64_t>(lane);
+      if (!shape_.regular) continue;
+      auto index = static_cast<std::int64_t>(lane);
+      for (std::size_t d = 0; d < 3; index /= shape_.threads[d++])
+        lane_places_[d][lane] = index % shape_.threads[d];
+    }
   }
 
   LaunchWarps run() {
@@ -329,13 +336,13 @@ class LaunchWalk : WarpState {
   // … thread by thread.
   Outcome find_lanes(const Condition& condition, Lanes active, bool some, Lanes& result) {
     result = 0;
-    if (looks_at_one_warp()) {
+    if (has_lane_values(condition.expression)) {
       RangeExpression::LaneNumbers values;
       const Lanes unknown = active & ~lane_values(condition.expression, values);
       const Lanes before = unknown != 0 ? active & (first_of(unknown) - 1) : active;
       for (Lanes rest = before; rest != 0; rest &= rest - 1)
         if (values[static_cast<std::size_t>(std::countr_zero(rest))] != 0) result |= first_of(rest);
-      if (some && result != 0) {
+      if (some && result != 0 && looks_at_one_warp()) {
         result = first_of(result);
         evaluations_ += static_cast<std::uint64_t>(std::popcount(active));  // as if all were looked at
         return {};
@@ -363,15 +370,30 @@ class LaunchWalk : WarpState {
   // All that is known has one value for each thread.
   bool looks_at_one_warp() const { return one_block_and_warp_ && open_counters_ == 0; }
 
-  // Of each thread of that warp. Returns of which it is known.
+  // Whether the expression has one value for each thread, the same for all warps that are looked at.
+  bool has_lane_values(const RangeExpression& expression) const {
+    if (looks_at_one_warp()) return true;
+    if (!expression.is_of_lanes(slots_)) return false;
+    return one_block_and_warp_ || !shape_.regular ||
+           std::all_of(expression.changing().begin(), expression.changing().end(), [this](int slot) {
+             return slot == kLaneSlot || warp_threads_[static_cast<std::size_t>(slot - 3)].is_single();
+           });
+  }
+
+  // These. Returns of which threads they are known.
   Lanes lane_values(const RangeExpression& expression, RangeExpression::LaneNumbers& values) const {
-    static constexpr auto numbers = [] {
-      RangeExpression::LaneNumbers lanes{};
-      for (std::size_t lane = 0; lane < lanes.size(); ++lane) lanes[lane] = static_cast<std::int64_t>(lane);
-      return lanes;
-    }();
-    const std::array<RangeExpression::LaneSlot, 4> own = {
-        {{3, &lanes_[0]}, {4, &lanes_[1]}, {5, &lanes_[2]}, {kLaneSlot, &numbers}}};
+    std::array<RangeExpression::LaneNumbers, 3> threads;
+    const bool of_each = !one_block_and_warp_ && shape_.regular;
+    std::array<RangeExpression::LaneSlot, 4> own = {
+        {{kLaneSlot, &lane_numbers_}, {3, &lanes_[0]}, {4, &lanes_[1]}, {5, &lanes_[2]}}};
+    if (of_each)
+      for (const int slot : expression.changing()) {
+        if (slot == kLaneSlot) continue;
+        const auto d = static_cast<std::size_t>(slot - 3);
+        for (std::size_t lane = 0; lane < threads[d].size(); ++lane)
+          threads[d][lane] = warp_threads_[d].low + lane_places_[d][lane];
+        own[d + 1].numbers = &threads[d];
+      }
     return expression.lane_values(slots_, own, values);
   }
 
@@ -587,7 +609,7 @@ class LaunchWalk : WarpState {
           places[size++] = places[static_cast<std::size_t>(std::countr_zero(rest))];
         evaluations_ += size;  // as if each were looked at
       }
-      if (rest != 0 && looks_at_one_warp()) {
+      if (rest != 0 && has_lane_values(address)) {
         RangeExpression::LaneNumbers values;
         if (!node.address->on_thread) rest = first_of(rest);
         const Lanes unknown = rest & ~lane_values(address, values);
@@ -821,7 +843,7 @@ class LaunchWalk : WarpState {
     }
     if (all.known && (all.dimensions() & kLanes) == 0) return cut_for_value(trips.expression, all);
     Outcome cut;
-    if (looks_at_one_warp()) {
+    if (has_lane_values(trips.expression)) {
       RangeExpression::LaneNumbers values;
       const Lanes unknown = active & ~lane_values(trips.expression, values);
       add_evaluations(unknown != 0 ? active & (first_of(unknown) - 1) : active, unknown);
@@ -928,7 +950,9 @@ class LaunchWalk : WarpState {
   std::array<ValueRange, 3> warp_threads_, all_threads_;
   ValueRange all_lanes_;
   RangeExpression::Kept kept_;           // of the address that find_linear() looks at
-  RangeExpression::Kept kept_of_lanes_;  // of what is looked at thread by thread
+  RangeExpression::LaneNumbers lane_numbers_{};                 // 0, 1, …
+  std::array<RangeExpression::LaneNumbers, 3> lane_places_{};  // of each thread of a warp, from its first
+  RangeExpression::Kept kept_of_lanes_;                         // of what is looked at thread by thread
   bool one_block_and_warp_ = false;
   int deep_ = 0;
 };

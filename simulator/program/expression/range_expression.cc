@@ -22,6 +22,17 @@ bool fits(Wide value) {
   return value >= kLowest && value <= kHighest;
 }
 
+// Rounded down; by > 0. A processor divides 64 bits several times as fast as 128.
+Wide floor_by(Wide a, std::int64_t by) {
+  if (!fits(a)) return floor_divide(a, by);
+  const auto dividend = static_cast<std::int64_t>(a);
+  if (std::has_single_bit(static_cast<std::uint64_t>(by)))
+    return dividend >> std::countr_zero(static_cast<std::uint64_t>(by));
+  if (((static_cast<std::uint64_t>(dividend) | static_cast<std::uint64_t>(by)) >> 32) == 0)
+    return static_cast<std::uint32_t>(dividend) / static_cast<std::uint32_t>(by);
+  return dividend / by - (dividend % by < 0 ? 1 : 0);
+}
+
 bool is_comparison(Operator op) {
   return op == Operator::less || op == Operator::less_equal || op == Operator::greater ||
          op == Operator::greater_equal || op == Operator::equal || op == Operator::not_equal;
@@ -446,7 +457,7 @@ class RangeExpression::Evaluation {
       return arithmetic::divide(op, a.low, by, value) == nullptr ? ValueRange(value) : ValueRange::unknown();
     }
     // a = by · multiples + others
-    const Wide base = floor_divide(a.base, by);
+    const Wide base = floor_by(a.base, by);
     Wide low = a.base - base * by + a.rest_low;
     Wide high = low - a.rest_low + a.rest_high;
     DimensionSet others = 0;
@@ -456,7 +467,7 @@ class RangeExpression::Evaluation {
       const Wide reach = Wide{a.step(d)} * (counts_[d] - 1);
       (reach < 0 ? low : high) += reach;
     });
-    const Wide lowest = floor_divide(low, by), highest = floor_divide(high, by);
+    const Wide lowest = floor_by(low, by), highest = floor_by(high, by);
     if (lowest != highest && obstacles_ != nullptr) obstacles_->divisions.push_back({a, by});
     if (op == Operator::divide)
       return divided(base, lowest, highest, a, ~others, by, counts_, others | a.rest_dimensions);
@@ -593,6 +604,12 @@ void RangeExpression::keep_parts(std::span<const int> changing) {
                       std::find(changing.begin(), changing.end(), node.number) == changing.end();
     keeps[i] = same || (plain && std::all_of(node.operands.begin(), node.operands.end(),
                                              [&](std::uint32_t one) { return keeps[one] != 0; }));
+    has_power_ = has_power_ || node.op == Operator::power;
+    if (node.op == Operator::name && node.number >= 0) {
+      std::vector<int>& slots = same ? others_ : changing_;
+      const int slot = static_cast<int>(node.number);
+      if (std::find(slots.begin(), slots.end(), slot) == slots.end()) slots.push_back(slot);
+    }
     node.changes = node.op == Operator::name
                        ? !same
                        : std::any_of(node.operands.begin(), node.operands.end(),

@@ -139,6 +139,14 @@ class RangeExpression {
   std::uint32_t lane_values(const ValueRange* slots, std::span<const LaneSlot> own, LaneNumbers& values) const {
     return lane_values(static_cast<std::uint32_t>(nodes_.size() - 1), slots, own, values);
   }
+  // Whether lane_values() has what evaluate() gives for each of the threads: each other slot that it uses has a single value, or none.
+  bool is_of_lanes(const ValueRange* slots) const {
+    return !has_power_ && std::all_of(others_.begin(), others_.end(), [slots](int slot) {
+      return !slots[slot].known || slots[slot].low == slots[slot].high;
+    });
+  }
+  // The slots of keep_parts() that it uses.
+  const std::vector<int>& changing() const { return changing_; }
   // Whether it uses a slot.
   bool uses(int slot) const;
   // Whether it is made of comparisons by `&&`, `||` and `!` alone: then it changes only where one of them does.
@@ -164,6 +172,8 @@ class RangeExpression {
 
   std::vector<Node> nodes_;  // operands come before; the root is the last
   std::size_t kept_ = 0;     // how many parts have an index in Kept
+  std::vector<int> others_, changing_;  // slots that it uses, each once: those of keep_parts() apart
+  bool has_power_ = false;
 };
 
 }  // namespace warptime
