@@ -382,18 +382,20 @@ class LaunchWalk : WarpState {
 
   // These. Returns of which threads they are known.
   Lanes lane_values(const RangeExpression& expression, RangeExpression::LaneNumbers& values) const {
+    if (one_block_and_warp_ || !shape_.regular) return values_of_warp(expression, values);
     std::array<RangeExpression::LaneNumbers, 3> threads;
-    const bool of_each = !one_block_and_warp_ && shape_.regular;
-    std::array<RangeExpression::LaneSlot, 4> own = {
-        {{kLaneSlot, &lane_numbers_}, {3, &lanes_[0]}, {4, &lanes_[1]}, {5, &lanes_[2]}}};
-    if (of_each)
-      for (const int slot : expression.changing()) {
-        if (slot == kLaneSlot) continue;
+    std::array<RangeExpression::LaneSlot, 4> own{};
+    std::size_t count = 0;
+    for (const int slot : expression.changing()) {
+      own[count] = {slot, &lane_numbers_};
+      if (slot != kLaneSlot) {
         const auto d = static_cast<std::size_t>(slot - 3);
         for (std::size_t lane = 0; lane < threads[d].size(); ++lane)
           threads[d][lane] = warp_threads_[d].low + lane_places_[d][lane];
-        own[d + 1].numbers = &threads[d];
+        own[count].numbers = &threads[d];
       }
+      ++count;
+    }
     return expression.lane_values(slots_, own, values);
   }
 
@@ -949,10 +951,10 @@ class LaunchWalk : WarpState {
   Lanes warps_ = 0;  // the threads of each warp of the box
   std::array<ValueRange, 3> warp_threads_, all_threads_;
   ValueRange all_lanes_;
-  RangeExpression::Kept kept_;           // of the address that find_linear() looks at
-  RangeExpression::LaneNumbers lane_numbers_{};                 // 0, 1, …
+  RangeExpression::Kept kept_;                                 // of the address that find_linear() looks at
+  RangeExpression::LaneNumbers lane_numbers_{};                // 0, 1, …
   std::array<RangeExpression::LaneNumbers, 3> lane_places_{};  // of each thread of a warp, from its first
-  RangeExpression::Kept kept_of_lanes_;                         // of what is looked at thread by thread
+  RangeExpression::Kept kept_of_lanes_;                        // of what is looked at thread by thread
   bool one_block_and_warp_ = false;
   int deep_ = 0;
 };

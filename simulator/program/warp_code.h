@@ -145,6 +145,18 @@ class WarpState {
     slots_[kLaneSlot] = ValueRange(static_cast<std::int64_t>(lane));
   }
 
+  // Of the threads of the warp that begin_warp() was called for, where all else has one value. Returns of which it is known.
+  Lanes values_of_warp(const RangeExpression& expression, RangeExpression::LaneNumbers& values) const {
+    static constexpr auto numbers = [] {
+      RangeExpression::LaneNumbers all{};
+      for (std::size_t lane = 0; lane < all.size(); ++lane) all[lane] = static_cast<std::int64_t>(lane);
+      return all;
+    }();
+    const std::array<RangeExpression::LaneSlot, 4> own = {
+        {{3, &lanes_[0]}, {4, &lanes_[1]}, {5, &lanes_[2]}, {kLaneSlot, &numbers}}};
+    return expression.lane_values(slots_, own, values);
+  }
+
   ValueRange evaluate(const RangeExpression& expression) {
     ++evaluations_;
     if (one_warp_) {

@@ -51,6 +51,16 @@ class WarpWriter : WarpState {
 
   Lanes find_holding(const Condition& condition, Lanes active) {
     Lanes result = 0;
+    if (condition.on_thread && active != 0) {
+      RangeExpression::LaneNumbers values;
+      const Lanes unknown = active & ~values_of_warp(condition.expression, values);
+      set_lane(
+          static_cast<std::size_t>(unknown != 0 ? std::countr_zero(unknown) : std::bit_width(active) - 1));
+      if (unknown != 0) return active;
+      for (Lanes rest = active; rest != 0; rest &= rest - 1)
+        if (values[static_cast<std::size_t>(std::countr_zero(rest))] != 0) result |= rest & -rest;
+      return result;
+    }
     for (Lanes rest = active; rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
       set_lane(lane);

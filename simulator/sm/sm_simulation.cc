@@ -1517,10 +1517,15 @@ class SmRunner {
                       SmWait::memory);
     const double held = sectors * cycles;
     l2_backlog_.serve(held);
-    l2_busy_ = l2_busy_ * std::exp(-std::max(0.0, time - l2_seen_) / kUseSpan) + held;
+    l2_busy_ = left_of(l2_busy_, time - l2_seen_) + held;
     l2_seen_ = std::max(l2_seen_, time);
     l2_free_ = std::max(l2_free_, begin.time - std::min(kL2Left, time * kDrift)) + held;
     return begin;
+  }
+
+  // What is left of a use so many cycles later. Most requests come together.
+  static double left_of(double busy, double cycles) {
+    return cycles > 0 ? busy * std::exp(-cycles / kUseSpan) : busy;
   }
 
   // Cycles that a request waits for those of other SMs.
@@ -1542,7 +1547,7 @@ class SmRunner {
   // Returns for how long it waits for others, beside its turn.
   double at_memory(double time, double sectors) {
     const double held = sectors * memory_sector_cycles();
-    memory_busy_ = memory_busy_ * std::exp(-std::max(0.0, time - memory_seen_) / kUseSpan) + held;
+    memory_busy_ = left_of(memory_busy_, time - memory_seen_) + held;
     memory_seen_ = std::max(memory_seen_, time);
     memory_free_ = std::max(memory_free_, time - std::min(kMemoryLeft, time * kDrift)) + held;
     const double used = std::min(memory_busy_ / kUseSpan, kMostUsed);

@@ -639,8 +639,7 @@ std::uint32_t RangeExpression::lane_values(std::uint32_t index, const ValueRange
   };
   const auto holding = [](const LaneNumbers& of) {
     std::uint32_t set = 0;
-    for (std::size_t lane = 0; lane < lanes; ++lane)
-      set |= static_cast<std::uint32_t>(of[lane] != 0) << lane;
+    for (std::size_t lane = 0; lane < lanes; ++lane) set |= static_cast<std::uint32_t>(of[lane] != 0) << lane;
     return set;
   };
   if (node.op == Operator::name) {

@@ -136,7 +136,8 @@ class RangeExpression {
     int slot = 0;
     const LaneNumbers* numbers = nullptr;
   };
-  std::uint32_t lane_values(const ValueRange* slots, std::span<const LaneSlot> own, LaneNumbers& values) const {
+  std::uint32_t lane_values(const ValueRange* slots, std::span<const LaneSlot> own,
+                            LaneNumbers& values) const {
     return lane_values(static_cast<std::uint32_t>(nodes_.size() - 1), slots, own, values);
   }
   // Whether lane_values() has what evaluate() gives for each of the threads: each other slot that it uses has a single value, or none.
@@ -170,8 +171,8 @@ class RangeExpression {
   bool combines_comparisons(std::uint32_t index) const;
   std::uint32_t compile(const Expression& expression, const std::function<int(const std::string&)>& slot_of);
 
-  std::vector<Node> nodes_;  // operands come before; the root is the last
-  std::size_t kept_ = 0;     // how many parts have an index in Kept
+  std::vector<Node> nodes_;             // operands come before; the root is the last
+  std::size_t kept_ = 0;                // how many parts have an index in Kept
   std::vector<int> others_, changing_;  // slots that it uses, each once: those of keep_parts() apart
   bool has_power_ = false;
 };
