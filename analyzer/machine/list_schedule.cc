@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <queue>
 #include <utility>
 #include <vector>
@@ -15,6 +17,7 @@
 #include "analyzer/machine/operand_registers.h"
 #include "analyzer/machine/result_latencies.h"
 #include "analyzer/ptx/addresses.h"
+#include "analyzer/ptx/launch_bounds.h"
 #include "analyzer/ptx/matrix_operation.h"
 #include "analyzer/ptx/opcodes.h"
 
@@ -34,13 +37,22 @@ constexpr double kExpectedLoad = 300;  // of memory, by the scheduler
 constexpr double kWithSlowPath = 4;    // fewer: there is none
 constexpr double kVanishes = 0.25;     // fewer machine instructions than that: part of others
 
-// ptxas does not hold many more values at once than the order of the PTX does. Registers of 32 bits, and how many of the
-// most urgent instructions are tried for one that has its registers. Fitted as the next three, and to how far loads rise in the
-// machine code of these kernels.
-constexpr int kMoreRegisters = 12;
+// How many of the most urgent instructions are tried for one that has its registers.
 constexpr std::size_t kTried = 64;
-// All threads that an SM holds have that many, so that fewer gain nothing.
-constexpr int kFreeRegisters = 32;
+// Chosen among the first, urgent: they go by their loads.
+constexpr double kBeforeOthers = 1e9;
+// But for loads of memory, ptxas does not hold many more values at once than the order of the PTX does.
+constexpr int kMoreRegisters = 12;
+constexpr int kNoLimit = std::numeric_limits<int>::max() / 2;
+
+// How many registers ptxas lets a kernel have, where launch bounds do not say: the fewest, in steps of what an SM gives to its
+// warps and at least those with which it holds all of its warps, in which each block has that many loads under way at once. It
+// keeps some back. From the machine code of 60 kernels for sm_90 with loops of up to 64 loads, and up to 80 values that are alive
+// beside them (docs/extended.md).
+constexpr int kAllWarpsRegisters = 32, kRegisterStep = 8, kMostRegisters = 255;
+constexpr int kRegistersOfSm = 65536;
+constexpr int kLoadsUnderWay = 4;
+constexpr int kKeptForLoads = 6, kKeptByChoice = 6, kKept = 1;
 
 // ptxas waits until operands are read before it writes to their registers, and does not find the best order. Fitted to the
 // stall counts and barriers of 960 basic blocks in loops of the development set's kernels, sm_90, with at least 20
@@ -55,12 +67,15 @@ struct Node {
   double alu = 0, multiplies = 0;  // cycles that it holds the ALU and the heavy FMA pipe
   bool loads = false;              // from memory
   std::uint32_t left = 0;          // operands that are not there yet
+  std::uint32_t leads_to = 0;      // the first load that needs it, or itself
+  int rank = 0;                    // of a load, among the loads
   double ready = 0, behind = 0;
   std::vector<std::uint32_t> reads, writes;  // values
   struct Edge {
     std::uint32_t to = 0;
     double cycles = 0;
     double expected = 0;  // by the scheduler, which takes loads to be long
+    bool passes_value = false;
   };
   std::vector<Edge> edges;
 };
@@ -68,10 +83,9 @@ struct Node {
 class BlockSchedule {
  public:
   // target: 90 of sm_90.
-  BlockSchedule(const analysis::KernelCode& code, int target, const Estimate& made)
-      : code_(code), target_(target), made_(made) {
-    for (const ptx::Register& one : code.function().registers) width_.push_back(registers_of_type(one.type));
-    definitions_.resize(width_.size());
+  BlockSchedule(const analysis::KernelCode& code, const LiveValues& live, int target, const Estimate& made)
+      : code_(code), live_(live), target_(target), made_(made) {
+    definitions_.resize(code.function().registers.size());
     for (const ptx::Instruction& one : code.function().instructions) {
       if (is_store(one)) continue;
       for (std::uint32_t o = 0; o < destinations(one); ++o)
@@ -86,22 +100,48 @@ class BlockSchedule {
     std::uint32_t branch = kNone;
   };
 
-  // Cycles of `copies` executions of the instructions one after the other.
-  double cycles(const std::vector<Step>& steps, std::int64_t copies) {
+  // Takes `copies` executions of the instructions one after the other. What is alive behind the last one: alive(value).
+  template <typename Alive>
+  void take(const std::vector<Step>& steps, std::int64_t copies, const Alive& alive) {
     nodes_.clear();
     writer_.clear();
     values_.clear();
     value_of_.clear();
     stores_.clear();
     fence_ = kNone;
+    has_barrier_ = false;
     of_node_.clear();
     for (std::int64_t copy = 0; copy < copies; ++copy)
       for (const Step& step : steps) {
         add(step, copy + 1 == copies);
         of_node_.resize(nodes_.size(), step.instruction);
       }
-    return schedule();
+    for (const auto& [value, version] : value_of_) values_[version].stays = alive(value);
+    // An address that nothing else needs is computed again for each load, which takes its registers.
+    std::vector<std::uint32_t> by_loads(values_.size());
+    for (const Node& node : nodes_)
+      for (const auto v : node.reads) by_loads[v] += node.loads ? 1 : 0;
+    for (std::size_t v = 0; v < values_.size(); ++v)
+      if (by_loads[v] > 0 && by_loads[v] == values_[v].reads_left && !values_[v].alive && !values_[v].stays)
+        values_[v].width = 0;
   }
+
+  // The registers of 32 bits that it takes beside those of what is alive before: in the order of the PTX, with each load of
+  // memory where it is used first, and with the first `loads` of them before all else.
+  int registers_in_order() { return most_alive(sunk()); }
+  // Nothing where there are fewer.
+  std::optional<int> registers_of_loads(int loads) const {
+    int sum = 0;
+    for (const Node& node : nodes_) {
+      if (!node.loads) continue;
+      for (const auto v : node.writes) sum += values_[v].width;
+      if (--loads == 0) return sum;
+    }
+    return std::nullopt;
+  }
+
+  // Cycles of what was taken, with so many registers beside those of what is alive before.
+  double cycles(int registers) { return schedule(registers); }
 
   // Of the last call: the instructions in the order in which they are issued.
   const std::vector<std::uint32_t>& issued() const { return issued_; }
@@ -135,6 +175,7 @@ class BlockSchedule {
     nodes_.push_back(node);
     if (argument || divides) edge(own - 1, own, nodes_[own - 1].latency);
     connect(one, own);
+    note_values(step.instruction, own);
     if (step.branch != kNone && needs_predicate(one)) {
       const ptx::Instruction& branch = at(step.branch);
       if (branch.guard != ptx::no_index) read(code_.operands()[branch.guard], own, kBeforeGuard - kFixed);
@@ -142,6 +183,7 @@ class BlockSchedule {
     keep_order(one, own);
     if (slow_path) add_fence(kAroundSlowPath);
     if (one.info != nullptr && one.info->category == ptx::Category::barrier) {
+      has_barrier_ = true;
       for (std::uint32_t n = fence_ == kNone ? 0 : fence_ + 1; n < own; ++n) edge(n, own, nodes_[n].slots);
       fence_ = own;
     }
@@ -230,44 +272,33 @@ class BlockSchedule {
     for (std::uint32_t o = 0; o < written; ++o)
       visit_registers(operands, registers(), operands[one.first_operand + o], false,
                       [&](std::uint32_t reg, bool in_address) {
-                        if (in_address) return;
-                        writer_[reg] = own;
-                        overwrite(reg, own);
+                        if (!in_address) writer_[reg] = own;
                       });
   }
 
   // ---- the registers that values need
 
+  // A value of LiveValues from one of its definitions on.
   struct Value {
     int width = 0;
     std::uint32_t reads_left = 0;
-    bool stays = true;  // nothing writes to its register behind
+    bool stays = false;  // it is alive behind the block
     bool alive = false;
+    bool under_way = false;  // it is loaded, and nothing has used it
   };
 
-  void use(std::uint32_t reg, std::uint32_t own) {
-    const auto found = value_of_.find(reg);
-    std::uint32_t value = found == value_of_.end() ? kNone : found->second;
-    if (value == kNone) {
-      value = static_cast<std::uint32_t>(values_.size());
-      values_.push_back({width_[reg], 0, true, true});
-      value_of_[reg] = value;
-    }
-    ++values_[value].reads_left;
-    nodes_[own].reads.push_back(value);
-  }
-
-  void overwrite(std::uint32_t reg, std::uint32_t own) {
-    if (nodes_[own].slots < kVanishes && nodes_[own].latency <= 0) {
-      value_of_.erase(reg);
-      return;
-    }
-    const auto value = static_cast<std::uint32_t>(values_.size());
-    if (const auto before = value_of_.find(reg); before != value_of_.end())
-      values_[before->second].stays = false;
-    values_.push_back({width_[reg], 0, false, false});
-    value_of_[reg] = value;
-    nodes_[own].writes.push_back(value);
+  void note_values(std::uint32_t i, std::uint32_t own) {
+    live_.for_each_use(i, [&](std::uint32_t value) {
+      const auto [found, before] = value_of_.try_emplace(value, static_cast<std::uint32_t>(values_.size()));
+      if (before) values_.push_back({live_.width(value), 0, false, true});
+      ++values_[found->second].reads_left;
+      nodes_[own].reads.push_back(found->second);
+    });
+    live_.for_each_definition(i, [&](std::uint32_t value) {
+      value_of_[value] = static_cast<std::uint32_t>(values_.size());
+      nodes_[own].writes.push_back(value_of_[value]);
+      values_.push_back({live_.width(value), 0, false, false});
+    });
   }
 
   // How many more registers are occupied behind a node.
@@ -294,13 +325,36 @@ class BlockSchedule {
     return sum;
   }
 
-  // Of the order of the PTX.
-  int most_alive() {
+  int most_alive(const std::vector<std::uint32_t>& order) {
     const auto values = values_;
     int now = 0, most = 0;
-    for (const Node& node : nodes_) most = std::max(most, now += execute(node));
+    for (const std::uint32_t n : order) most = std::max(most, now += execute(nodes_[n]));
     values_ = values;
     return most;
+  }
+
+  std::vector<std::uint32_t> in_order() const {
+    std::vector<std::uint32_t> order(nodes_.size());
+    std::iota(order.begin(), order.end(), 0);
+    return order;
+  }
+
+  // The order of the PTX, with each load of memory before the first node that needs it.
+  std::vector<std::uint32_t> sunk() const {
+    const auto size = static_cast<std::uint32_t>(nodes_.size());
+    std::vector<std::vector<std::uint32_t>> before(size);
+    std::vector<std::uint32_t> order;
+    for (std::uint32_t n = 0; n < size; ++n) {
+      for (const std::uint32_t load : before[n]) order.push_back(load);
+      std::uint32_t user = n;
+      if (nodes_[n].loads)
+        for (const Node::Edge& edge : nodes_[n].edges) user = user == n ? edge.to : std::min(user, edge.to);
+      if (user > n)
+        before[user].push_back(n);
+      else
+        order.push_back(n);
+    }
+    return order;
   }
 
   // Loads stay behind stores to the same kind of memory, unless the addresses are at different distances from one register.
@@ -342,11 +396,11 @@ class BlockSchedule {
 
   void read(const ptx::Operand& operand, std::uint32_t own, double more) {
     visit_registers(code_.operands(), registers(), operand, false, [&](std::uint32_t reg, bool) {
-      use(reg, own);
       const auto by = writer_.find(reg);
       if (by == writer_.end() || by->second == own) return;
       const Node& from = nodes_[by->second];
       edge(by->second, own, from.latency > 0 ? from.latency + more : 0);
+      nodes_[by->second].edges.back().passes_value = true;
     });
   }
 
@@ -427,10 +481,10 @@ class BlockSchedule {
     }
   }
 
-  double schedule() {
+  double schedule(int registers) {
     double now = 0, end = 0, alu = 0, multiplies = 0;
     issued_.clear();
-    for (const std::uint32_t n : order()) {
+    for (const std::uint32_t n : order(registers)) {
       issued_.push_back(of_node_[n]);
       now = std::max(now, nodes_[n].ready);
       if (nodes_[n].alu > 0) now = std::max(now, alu);
@@ -447,14 +501,53 @@ class BlockSchedule {
     return kOfSchedule * std::max(now, end) + kOfSlots * slots + kOfBlock;
   }
 
-  // In which they are issued.
-  std::vector<std::uint32_t> order() {
+  // In which they are issued: the most urgent ones first if there are registers for all of them, else in the order of the
+  // loads that they lead to, as far as there are registers.
+  std::vector<std::uint32_t> order(int registers) {
+    const int others = std::max(registers, most_alive(in_order()) + kMoreRegisters);
     for (std::size_t n = nodes_.size(); n-- > 0;) {
       Node& node = nodes_[n];
       node.behind = node.slots;
       for (const Node::Edge& edge : node.edges)
         node.behind = std::max(node.behind, edge.expected + nodes_[edge.to].behind);
     }
+    const auto values = values_;
+    std::vector<std::uint32_t> left;
+    for (const Node& node : nodes_) left.push_back(node.left);
+    auto issued = issue(kNoLimit, kNoLimit);
+    values_ = values;
+    if (most_alive(issued) <= (has_barrier_ ? others : registers)) return issued;
+    loads_ = 0;
+    for (std::size_t n = 0; n < nodes_.size(); ++n) {
+      nodes_[n].left = left[n];
+      nodes_[n].leads_to = kNone;
+      if (nodes_[n].loads && !has_barrier_) nodes_[n].rank = loads_++;
+    }
+    if (has_barrier_) return issue(others, others);
+    for (std::size_t n = nodes_.size(); n-- > 0;) {
+      std::uint32_t load = nodes_[n].loads ? static_cast<std::uint32_t>(n) : kNone;
+      for (const Node::Edge& edge : nodes_[n].edges)
+        if (edge.passes_value) load = std::min(load, nodes_[edge.to].leads_to);
+      nodes_[n].leads_to = load;
+    }
+    for (Node& node : nodes_)
+      if (node.leads_to != kNone) node.behind = kBeforeOthers - node.leads_to;
+    return issue(registers, others);
+  }
+
+  // With the registers that are occupied, and so many for loads of memory and for all else. An address is not computed long
+  // before its load.
+  bool fits(const Node& node, int alive, int for_loads, int for_others) const {
+    if (for_loads == kNoLimit) return true;
+    const int more = growth(node);
+    if (node.leads_to == kNone) return more <= (loads_issued_ < loads_ ? 0 : std::max(0, for_others - alive));
+    if (node.loads) return under_way_ < kLoadsUnderWay || more <= std::max(0, for_loads - alive);
+    return nodes_[node.leads_to].rank < loads_issued_ + kLoadsUnderWay &&
+           more <= std::max(0, for_others - alive);
+  }
+
+  // With so many registers for loads of memory, and for all else.
+  std::vector<std::uint32_t> issue(int for_loads, int for_others) {
     using Waiting = std::pair<double, std::uint32_t>;  // until when, or how urgent; the node
     std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting;
     const auto urgent = [&](std::uint32_t n) { return Waiting{nodes_[n].behind, kNone - n}; };
@@ -464,10 +557,8 @@ class BlockSchedule {
       if (nodes_[n].left == 0) waiting.emplace(0, n);
     std::vector<std::uint32_t> issued;
     double now = 0;
-    int inputs = 0;
-    for (const Value& value : values_) inputs += value.alive ? value.width : 0;
-    const int limit = std::max(most_alive() + kMoreRegisters, kFreeRegisters - inputs);
     int alive = 0;
+    loads_issued_ = under_way_ = 0;
     std::vector<Waiting> passed;
     while (!waiting.empty() || !ready.empty()) {
       if (ready.empty()) now = std::max(now, waiting.top().first);
@@ -480,8 +571,7 @@ class BlockSchedule {
         const Waiting top = ready.top();
         ready.pop();
         const std::uint32_t one = kNone - top.second;
-        const int more = growth(nodes_[one]);
-        if (more <= 0 || alive + more <= limit) {
+        if (fits(nodes_[one], alive, for_loads, for_others)) {
           n = one;
           break;
         }
@@ -502,6 +592,17 @@ class BlockSchedule {
       for (const Waiting& one : passed) ready.push(one);
       alive += execute(nodes_[n]);
       issued.push_back(n);
+      if (nodes_[n].loads) {
+        ++loads_issued_;
+        ++under_way_;
+        for (const auto v : nodes_[n].writes) values_[v].under_way = true;
+      }
+      bool uses = false;
+      for (const auto v : nodes_[n].reads) {
+        uses = uses || values_[v].under_way;
+        values_[v].under_way = false;
+      }
+      if (uses) --under_way_;
       for (const Node::Edge& edge : nodes_[n].edges) {
         begins[edge.to] = std::max(begins[edge.to], now + edge.expected);
         if (--nodes_[edge.to].left == 0) waiting.emplace(begins[edge.to], edge.to);
@@ -512,18 +613,20 @@ class BlockSchedule {
   }
 
   const analysis::KernelCode& code_;
+  const LiveValues& live_;
   const int target_;
   const Estimate& made_;
   std::vector<Node> nodes_;
   std::vector<std::uint32_t> of_node_, issued_;  // instructions
-  std::vector<int> width_;                       // of the values of a PTX register, in registers of 32 bits
-  std::vector<int> definitions_;                 // of a PTX register
+  int loads_ = 0, loads_issued_ = 0, under_way_ = 0;
+  std::vector<int> definitions_;  // of a PTX register
   std::vector<Value> values_;
-  std::map<std::uint32_t, std::uint32_t> value_of_;  // by register: the last one
+  std::map<std::uint32_t, std::uint32_t> value_of_;  // by value of LiveValues: the last one
   std::map<std::uint32_t, std::uint32_t> writer_;    // by register: the node
   std::map<ptx::StateSpace, std::vector<std::pair<std::uint32_t, const ptx::Operand*>>>
       stores_;                   // the last ones
   std::uint32_t fence_ = kNone;  // a barrier before
+  bool has_barrier_ = false;
 };
 
 // Basic blocks that are one to ptxas: those that follow each other without another way in or out, and those behind short
@@ -647,37 +750,115 @@ bool leads_on(const ptx::Instruction& one) {
   return one.info != nullptr && one.info->category == ptx::Category::branch;
 }
 
+// What launch bounds and the like say of a thread's registers.
+struct RegisterBounds {
+  int most = kMostRegisters;
+  bool given = false;  // ptxas need not choose: they may all be used
+};
+
+RegisterBounds register_bounds(const ptx::Function& function) {
+  const ptx::LaunchBounds bounds = ptx::launch_bounds(function);
+  const int threads = bounds.required_threads.value_or(bounds.max_threads.value_or(0));
+  RegisterBounds found;
+  if (threads > 0) {
+    const int blocks = bounds.min_blocks.value_or(1);
+    const auto of_thread = kRegistersOfSm / (std::int64_t{threads} * blocks) / kRegisterStep * kRegisterStep;
+    found.most = static_cast<int>(std::clamp<std::int64_t>(of_thread, kRegisterStep, kMostRegisters));
+    found.given = bounds.min_blocks.has_value();
+  }
+  if (bounds.max_registers) found = {std::min(found.most, *bounds.max_registers), true};
+  return found;
+}
+
+// The chains of blocks of a kernel, each in the order in which ptxas issues its instructions.
+class KernelSchedule {
+ public:
+  KernelSchedule(const analysis::KernelCode& code, const analysis::Cfg& cfg, int target, Estimate& made)
+      : code_(code),
+        cfg_(cfg),
+        made_(made),
+        values_(code, cfg, false, true),
+        schedule_(code, values_, target, made),
+        chains_(code.function(), cfg, made) {
+    if (is_small(code.function(), cfg)) live_ = live_sets(cfg, values_);
+  }
+
+  void write() {
+    made_.chains = chains_.first();
+    made_.places.assign(size(), analysis::none);
+    const int registers = kernel_registers();
+    std::uint32_t place = 0;
+    for (std::uint32_t b = 0; b < cfg_.blocks.size(); ++b) {
+      const auto steps = take(b);
+      if (steps.empty()) continue;
+      const double cycles =
+          schedule_.cycles(registers - kKeptByChoice - alive_before(b)) / static_cast<double>(copies_);
+      if (copies_ == 1)
+        for (const std::uint32_t i : schedule_.issued())
+          if (made_.places[i] == analysis::none) made_.places[i] = place++;
+      for (const auto& step : steps)
+        made_.each[step.instruction].cycles = cycles / static_cast<double>(steps.size());
+    }
+  }
+
+ private:
+  std::uint32_t size() const { return static_cast<std::uint32_t>(code_.function().instructions.size()); }
+
+  // Registers of a thread. Without the sets of what is alive: no limit.
+  int kernel_registers() {
+    if (live_.in.empty()) return kNoLimit;
+    const RegisterBounds bounds = register_bounds(code_.function());
+    if (bounds.given) return bounds.most;
+    int needed = kAllWarpsRegisters;
+    for (std::uint32_t b = 0; b < cfg_.blocks.size(); ++b) {
+      if (take(b).empty()) continue;
+      const int before = alive_before(b);
+      needed = std::max(needed, before + schedule_.registers_in_order() + kKept);
+      if (const auto loads = schedule_.registers_of_loads(kLoadsUnderWay))
+        needed = std::max(needed, before + *loads + kKeptForLoads);
+    }
+    return std::min(bounds.most, (needed + kRegisterStep - 1) / kRegisterStep * kRegisterStep);
+  }
+
+  int alive_before(std::uint32_t block) const {
+    return live_.in.empty() ? 0 : live_.in[block].registers(values_);
+  }
+
+  // Gives the chain that begins with a block to schedule_; its instructions, none: it is part of another chain, or too long.
+  std::vector<BlockSchedule::Step> take(std::uint32_t block) {
+    constexpr std::uint32_t longest = 20'000;  // instructions of copies
+    // Of a block: longer ones have no cycles, and the simulation takes chains.
+    constexpr std::uint32_t most = 200'000;
+    std::vector<BlockSchedule::Step> steps;
+    if (made_.chains[block] != block) return steps;
+    const std::vector<std::uint32_t> chain = chains_.from(block);
+    for (const std::uint32_t one : chain)
+      for (std::uint32_t i = cfg_.blocks[one].first; i < std::min(cfg_.blocks[one].end, size()); ++i)
+        if (!code_.silent(i) && (one == chain.back() || !leads_on(code_.function().instructions[i])))
+          steps.push_back({i, chains_.branch_of(one)});
+    if (steps.empty() || steps.size() > most) return {};
+    const auto shown = static_cast<std::int64_t>(steps.size());
+    copies_ = std::max<std::int64_t>(1, std::min(copies_of(cfg_, made_, chain), longest / shown));
+    schedule_.take(steps, copies_, [&](std::uint32_t value) {
+      return live_.out.empty() || live_.out[chain.back()].has(value);
+    });
+    return steps;
+  }
+
+  const analysis::KernelCode& code_;
+  const analysis::Cfg& cfg_;
+  Estimate& made_;
+  LiveValues values_;
+  LiveSets live_;  // empty: the kernel is too large
+  BlockSchedule schedule_;
+  Chains chains_;
+  std::int64_t copies_ = 1;  // of the chain that schedule_ has
+};
+
 }  // namespace
 
 void schedule_blocks(const analysis::KernelCode& code, const analysis::Cfg& cfg, int target, Estimate& made) {
-  constexpr std::uint32_t longest = 20'000;  // instructions of copies
-  constexpr std::uint32_t most =
-      200'000;  // of a block: longer ones have no cycles, and the simulation takes chains
-  BlockSchedule schedule(code, target, made);
-  const Chains chains(code.function(), cfg, made);
-  made.chains = chains.first();
-  const auto size = static_cast<std::uint32_t>(code.function().instructions.size());
-  made.places.assign(size, analysis::none);
-  std::uint32_t place = 0;
-  std::vector<BlockSchedule::Step> steps;
-  for (std::uint32_t b = 0; b < cfg.blocks.size(); ++b) {
-    if (made.chains[b] != b) continue;
-    const std::vector<std::uint32_t> chain = chains.from(b);
-    steps.clear();
-    for (const std::uint32_t block : chain)
-      for (std::uint32_t i = cfg.blocks[block].first; i < std::min(cfg.blocks[block].end, size); ++i)
-        if (!code.silent(i) && (block == chain.back() || !leads_on(code.function().instructions[i])))
-          steps.push_back({i, chains.branch_of(block)});
-    if (steps.empty() || steps.size() > most) continue;
-    const auto shown = static_cast<std::int64_t>(steps.size());
-    const std::int64_t copies =
-        std::max<std::int64_t>(1, std::min(copies_of(cfg, made, chain), longest / shown));
-    const double cycles = schedule.cycles(steps, copies) / static_cast<double>(copies);
-    if (copies == 1)
-      for (const std::uint32_t i : schedule.issued())
-        if (made.places[i] == analysis::none) made.places[i] = place++;
-    for (const auto& step : steps) made.each[step.instruction].cycles = cycles / static_cast<double>(shown);
-  }
+  KernelSchedule(code, cfg, target, made).write();
 }
 
 }  // namespace warptime::machine

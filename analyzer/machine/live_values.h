@@ -24,8 +24,11 @@ inline int registers_of_type(std::string_view type) {
 // Which registers of the PTX become registers of the machine, and what each instruction does to them.
 class LiveValues {
  public:
-  LiveValues(const analysis::KernelCode& code, const analysis::Cfg& cfg, bool parameters = false)
-      : function_(code.function()), operands_(code.operands()) {
+  // parameters: those that instructions cannot read in place need registers, too. indices: what is made of an index with
+  // mul.wide is computed again, with the sum that is an address (IMAD.WIDE), so that the index is kept alone.
+  LiveValues(const analysis::KernelCode& code, const analysis::Cfg& cfg, bool parameters = false,
+             bool indices = false)
+      : function_(code.function()), operands_(code.operands()), indices_(indices) {
     const std::size_t count = function_.registers.size();
     alias_.resize(count);
     std::iota(alias_.begin(), alias_.end(), 0u);
@@ -222,7 +225,8 @@ class LiveValues {
     }
     const std::uint32_t to = register_at(one, 0);
     if (!has_one_definition(to) || alias_[to] != to) return;
-    if (!fold_move(one, to) && !fold_sum(one, to) && !fold_low_half(one, to)) fold_uniform(one, to);
+    if (!fold_move(one, to) && !fold_sum(one, to) && !fold_low_half(one, to) && !fold_index(one, to))
+      fold_uniform(one, to);
   }
 
   // Whether nothing in the address of a load is computed.
@@ -274,6 +278,11 @@ class LiveValues {
     return extension.opcode == "cvt.s64.s32" && share(to, register_at(extension, 1));
   }
 
+  bool fold_index(const ptx::Instruction& one, std::uint32_t to) {
+    return indices_ && one.opcode.starts_with("mul.wide.") && one.opcode.ends_with("32") &&
+           is_constant(one, 2) && share(to, register_at(one, 1));
+  }
+
   // Integer arithmetic on what is the same in all threads of a warp is done once for the warp.
   void fold_uniform(const ptx::Instruction& one, std::uint32_t to) {
     if (one.info == nullptr || one.info->category != ptx::Category::arithmetic || one.info->is(ptx::slow))
@@ -319,6 +328,7 @@ class LiveValues {
 
   const ptx::Function& function_;
   const std::vector<ptx::Operand>& operands_;
+  const bool indices_;
   // By register of the PTX:
   std::vector<std::uint32_t> alias_;                     // that it shares; itself: none
   std::vector<std::uint32_t> definitions_, definition_;  // how many; the last that has no guard

@@ -7,6 +7,7 @@
 #include <set>
 #include <string_view>
 
+#include "analyzer/ptx/launch_bounds.h"
 #include "analyzer/ptx/opcodes.h"
 
 namespace warptime::periods {
@@ -27,41 +28,11 @@ std::uint64_t element_bytes(const ptx::Variable& variable) {
          std::max<std::uint64_t>(1, variable.vector_width);
 }
 
-// The numbers behind a directive's word: `.maxntid 256, 1, 1` gives their product. Nothing where it is
-// another directive, or has no number, or more than an int holds.
-std::optional<int> product_in(std::string_view directive, std::string_view word) {
-  if (!directive.starts_with(word)) return std::nullopt;
-  directive.remove_prefix(word.size());
-  if (directive.empty() ||
-      (directive.front() != ' ' && directive.front() != '\t' && directive.front() != '\n'))
-    return std::nullopt;
-  std::int64_t product = 1;
-  bool any = false;
-  while (true) {
-    const auto digit = directive.find_first_of("0123456789");
-    if (digit == std::string_view::npos) break;
-    directive.remove_prefix(digit);
-    std::int64_t number = 0;
-    const auto [end, status] = std::from_chars(directive.data(), directive.data() + directive.size(), number);
-    constexpr std::int64_t most = std::numeric_limits<int>::max();
-    if (status != std::errc() || number > most || (number != 0 && product > most / number))
-      return std::nullopt;
-    product *= number;
-    any = true;
-    directive.remove_prefix(static_cast<std::size_t>(end - directive.data()));
-  }
-  return any ? std::optional(static_cast<int>(product)) : std::nullopt;
-}
-
 void add_bounds(KernelResources& resources, const ptx::Function& function) {
-  for (const auto directive : function.directives) {
-    if (const auto threads = product_in(directive, ".maxntid"); threads && *threads > 0)
-      resources.max_threads = threads;
-    if (const auto threads = product_in(directive, ".reqntid"); threads && *threads > 0)
-      resources.required_threads = threads;
-    if (const auto blocks = product_in(directive, ".minnctapersm"); blocks && *blocks > 0)
-      resources.min_blocks_per_sm = blocks;
-  }
+  const ptx::LaunchBounds bounds = ptx::launch_bounds(function);
+  resources.max_threads = bounds.max_threads;
+  resources.required_threads = bounds.required_threads;
+  resources.min_blocks_per_sm = bounds.min_blocks;
 }
 
 void sort_out(std::vector<std::uint32_t>& indices) {
