@@ -141,7 +141,25 @@ class BlockSchedule {
   }
 
   // Cycles of what was taken, with so many registers beside those of what is alive before.
-  double cycles(int registers) { return schedule(registers); }
+  double cycles(int registers) {
+    double now = 0, end = 0, alu = 0, multiplies = 0;
+    issued_.clear();
+    for (const std::uint32_t n : order(registers)) {
+      issued_.push_back(of_node_[n]);
+      now = std::max(now, nodes_[n].ready);
+      if (nodes_[n].alu > 0) now = std::max(now, alu);
+      if (nodes_[n].multiplies > 0) now = std::max(now, multiplies);
+      alu = std::max(alu, now) + nodes_[n].alu;
+      multiplies = std::max(multiplies, now) + nodes_[n].multiplies;
+      for (const Node::Edge& edge : nodes_[n].edges)
+        nodes_[edge.to].ready = std::max(nodes_[edge.to].ready, now + edge.cycles);
+      end = std::max(end, now + nodes_[n].span);
+      now += nodes_[n].slots;
+    }
+    double slots = 0;
+    for (const Node& node : nodes_) slots += node.slots;
+    return kOfSchedule * std::max(now, end) + kOfSlots * slots + kOfBlock;
+  }
 
   // Of the last call: the instructions in the order in which they are issued.
   const std::vector<std::uint32_t>& issued() const { return issued_; }
@@ -479,26 +497,6 @@ class BlockSchedule {
       default:
         return 0;
     }
-  }
-
-  double schedule(int registers) {
-    double now = 0, end = 0, alu = 0, multiplies = 0;
-    issued_.clear();
-    for (const std::uint32_t n : order(registers)) {
-      issued_.push_back(of_node_[n]);
-      now = std::max(now, nodes_[n].ready);
-      if (nodes_[n].alu > 0) now = std::max(now, alu);
-      if (nodes_[n].multiplies > 0) now = std::max(now, multiplies);
-      alu = std::max(alu, now) + nodes_[n].alu;
-      multiplies = std::max(multiplies, now) + nodes_[n].multiplies;
-      for (const Node::Edge& edge : nodes_[n].edges)
-        nodes_[edge.to].ready = std::max(nodes_[edge.to].ready, now + edge.cycles);
-      end = std::max(end, now + nodes_[n].span);
-      now += nodes_[n].slots;
-    }
-    double slots = 0;
-    for (const Node& node : nodes_) slots += node.slots;
-    return kOfSchedule * std::max(now, end) + kOfSlots * slots + kOfBlock;
   }
 
   // In which they are issued: the most urgent ones first if there are registers for all of them, else in the order of the
