@@ -9,6 +9,7 @@
 #include <optional>
 #include <thread>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "analyzer/compile/plain_name.h"
 #include "analyzer/compile/ptxas.h"
@@ -81,7 +82,7 @@ class Pipeline {
     if (options_.machine != AnalyzeOptions::Machine::none) work = work_of(flow, assembled);
     periods::LowerOptions lowering = lower_options(chosen);
     if (assembled != nullptr)
-      lowering.machine_places = places_of(flow.code, *assembled);
+      lowering.machine_places = places_of(flow, *assembled);
     else if (work)
       lowering.machine_places = {std::move(work->places), std::move(work->chains), true};
     auto lowered = periods::lower(flow, lowering);
@@ -130,12 +131,14 @@ class Pipeline {
     });
   }
 
-  static periods::MachinePlaces places_of(const analysis::KernelCode& code,
+  static periods::MachinePlaces places_of(const analysis::KernelFlow& flow,
                                           const machine::MachineKernel& kernel) {
     std::unordered_map<std::uint32_t, std::uint32_t> firsts, prepares, accesses;  // addresses by PTX line
+    std::unordered_set<std::uint32_t> branches;                                   // PTX lines
     for (const auto& ins : kernel.instructions) {
       if (ins.in_subroutine) continue;
       const std::string_view name = ins.opcode != nullptr ? ins.opcode->name : "";
+      if (ins.opcode != nullptr && ins.opcode->pipe == Pipe::cbu) branches.insert(ins.ptx_line);
       // Constants and copies may be made far ahead, before a loop, say.
       const bool prepared = ins.opcode != nullptr && (ins.opcode->pipe == Pipe::adu || name == "MOV" ||
                                                       name == "UMOV" || name == "CS2R");
@@ -147,10 +150,11 @@ class Pipeline {
     // Of a load or a store, not of what computes its address.
     for (const auto& [line, address] : accesses) firsts[line] = address;
     // A line of a function that is inlined several times has several places.
-    const auto& instructions = code.function().instructions;
+    const auto& instructions = flow.code.function().instructions;
     std::unordered_map<std::uint32_t, int> copies;
     for (const auto& ins : instructions) ++copies[ins.line];
     periods::MachinePlaces places;
+    places.chains = chains_of(flow, [&](std::uint32_t line) { return branches.contains(line) || copies[line] != 1; });
     places.of_instruction.reserve(instructions.size());
     for (const auto& ins : instructions) {
       const auto found = firsts.find(ins.line);
@@ -158,6 +162,25 @@ class Pipeline {
                                                                                      : found->second);
     }
     return places;
+  }
+
+  // Blocks with those behind branches that are no more in the machine code. is_left: whether one is, by its PTX line.
+  template <class IsLeft>
+  static std::vector<std::uint32_t> chains_of(const analysis::KernelFlow& flow, const IsLeft& is_left) {
+    const auto& blocks = flow.cfg.blocks;
+    const auto& instructions = flow.code.function().instructions;
+    std::vector<std::uint32_t> first(blocks.size());
+    for (std::uint32_t b = 0; b < blocks.size(); ++b) {
+      first[b] = b;
+      const auto& before = blocks[b].predecessors;
+      const bool one = !before.empty() && std::all_of(before.begin(), before.end(), [&](const auto p) {
+        if (p >= b || first[p] != first[before.front()]) return false;
+        const auto& last = instructions[blocks[p].end - 1];
+        return last.guard == ptx::no_index ? blocks[p].successors.size() == 1 : !is_left(last.line);
+      });
+      if (one) first[b] = first[before.front()];
+    }
+    return first;
   }
 
   // Where the program comes from, and what the kernel takes of a multiprocessor.

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <unordered_set>
 #include <utility>
 
@@ -28,6 +29,7 @@ class Rises {
         expected_(places.expected),
         notes_(notes),
         stretches_(flow, places.chains),
+        guards_(guards_of_blocks(flow, places.chains)),
         computes_address_(flow.code.function().instructions.size()),
         values_(flow.code.function().registers.size()) {}
 
@@ -182,7 +184,8 @@ class Rises {
     return first;
   }
 
-  // Notes which instructions of runs compute addresses of loads that come behind them in their stretch.
+  // Notes which instructions of runs compute addresses of loads that come behind them in their stretch, or the predicates
+  // that the loads have in place of branches.
   void find_addresses(const Items& items) {
     std::unordered_set<std::uint32_t> wanted;  // registers
     std::uint32_t stretch = none;
@@ -203,8 +206,37 @@ class Rises {
         for (const auto reg : writes) wanted.erase(reg);
         computes_address_[*i] = computes && *i != load;
         if (computes || *i == load) wanted.insert(reads.begin(), reads.end());
+        if (*i == load) {
+          const auto guards = guards_of(load);
+          wanted.insert(guards.begin(), guards.end());
+        }
       }
     }
+  }
+
+  // The predicates of the branches before an instruction that ptxas makes predicates of, in its stretch.
+  std::span<const std::uint32_t> guards_of(std::uint32_t instruction) const {
+    const auto b = flow_.evaluator.block_of(instruction);
+    return b < guards_.size() ? std::span<const std::uint32_t>(guards_[b]) : std::span<const std::uint32_t>();
+  }
+
+  static std::vector<std::vector<std::uint32_t>> guards_of_blocks(const analysis::KernelFlow& flow,
+                                                                  const std::vector<std::uint32_t>& chains) {
+    std::vector<std::vector<std::uint32_t>> guards(chains.size());
+    const auto& blocks = flow.cfg.blocks;
+    for (std::uint32_t b = 0; b < chains.size(); ++b) {
+      const auto& before = blocks[b].predecessors;
+      if (chains[b] >= b || before.empty() || before.front() >= b) continue;
+      guards[b] = guards[before.front()];
+      for (const auto other : before)
+        std::erase_if(guards[b], [&](const auto reg) {
+          return other >= b || std::find(guards[other].begin(), guards[other].end(), reg) == guards[other].end();
+        });
+      const auto& last = flow.code.function().instructions[blocks[before.front()].end - 1];
+      if (before.size() == 1 && last.guard != ptx::no_index)
+        guards[b].push_back(flow.code.operands()[last.guard].symbol);
+    }
+    return guards;
   }
 
   // The instructions of a run that use what it waits for.
@@ -289,13 +321,16 @@ class Rises {
     }
     for (const auto i : item.detail->made_of) {
       Value value;
-      for (const auto reg : uses_.reads(i)) {
+      const auto add = [&](std::uint32_t reg) {
         const auto* found = find_value(reg);
-        if (found == nullptr) continue;
+        if (found == nullptr) return;
         value.depth = std::max(value.depth, found->depth);
         value.length = std::max(value.length, found->length);
         value.loads.insert(value.loads.end(), found->loads.begin(), found->loads.end());
-      }
+      };
+      for (const auto reg : uses_.reads(i)) add(reg);
+      if (place.loads && i == place.access)
+        for (const auto reg : guards_of(i)) add(reg);
       std::sort(value.loads.begin(), value.loads.end());
       value.loads.erase(std::unique(value.loads.begin(), value.loads.end()), value.loads.end());
       if (place.loads && i == place.access) {
@@ -362,6 +397,8 @@ class Rises {
     constexpr std::size_t most_instructions = 512;
     std::vector<std::uint32_t> wanted(uses_.reads(access_of(items[load])).begin(),
                                       uses_.reads(access_of(items[load])).end());
+    const auto guards = guards_of(access_of(items[load]));
+    wanted.insert(wanted.end(), guards.begin(), guards.end());
     const auto is_wanted = [&](const auto reg) {
       return std::find(wanted.begin(), wanted.end(), reg) != wanted.end();
     };
@@ -473,6 +510,7 @@ class Rises {
   const bool expected_;                               // they are
   const Notes& notes_;
   Stretches stretches_;
+  std::vector<std::vector<std::uint32_t>> guards_;  // by block; empty: no chains are known
   std::vector<bool> computes_address_;              // by instruction, where places are known
   std::vector<std::uint32_t> instruction_of_load_;  // by the load's number, less 1
   std::vector<Value> values_;                       // by register
