@@ -225,15 +225,11 @@ class Rises {
     std::vector<std::vector<std::uint32_t>> guards(chains.size());
     const auto& blocks = flow.cfg.blocks;
     for (std::uint32_t b = 0; b < chains.size(); ++b) {
-      const auto& before = blocks[b].predecessors;
-      if (chains[b] >= b || before.empty() || before.front() >= b) continue;
-      guards[b] = guards[before.front()];
-      for (const auto other : before)
-        std::erase_if(guards[b], [&](const auto reg) {
-          return other >= b || std::find(guards[other].begin(), guards[other].end(), reg) == guards[other].end();
-        });
-      const auto& last = flow.code.function().instructions[blocks[before.front()].end - 1];
-      if (before.size() == 1 && last.guard != ptx::no_index)
+      const auto before = blocks[b].dominator;
+      if (chains[b] >= b || before >= b) continue;
+      guards[b] = guards[before];
+      const auto& last = flow.code.function().instructions[blocks[before].end - 1];
+      if (blocks[b].predecessors.size() == 1 && last.guard != ptx::no_index)
         guards[b].push_back(flow.code.operands()[last.guard].symbol);
     }
     return guards;
