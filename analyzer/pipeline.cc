@@ -154,7 +154,8 @@ class Pipeline {
     std::unordered_map<std::uint32_t, int> copies;
     for (const auto& ins : instructions) ++copies[ins.line];
     periods::MachinePlaces places;
-    places.chains = chains_of(flow, [&](std::uint32_t line) { return branches.contains(line) || copies[line] != 1; });
+    places.chains =
+        chains_of(flow, [&](std::uint32_t line) { return branches.contains(line) || copies[line] != 1; });
     places.of_instruction.reserve(instructions.size());
     for (const auto& ins : instructions) {
       const auto found = firsts.find(ins.line);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 #include <set>
 #include <unordered_set>
 
@@ -265,6 +266,7 @@ class AccessRecorder::Replay {
   std::vector<OnSm> run() {
     const std::uint64_t at_once =
         std::max<std::uint64_t>(stand_in_threads / std::max<std::uint64_t>(of_.launch_.block.count(), 1), 1);
+    count_sectors();
     auto next = of_.sampled_.begin();
     std::vector<Running> running;
     while (next != of_.sampled_.end() || !running.empty()) {
@@ -291,6 +293,25 @@ class AccessRecorder::Replay {
     std::uint32_t groups = 0;
   };
 
+  void count_sectors() {
+    std::vector<std::uint32_t> before;
+    for (const auto& [number, block] : of_.sampled_)
+      for (const auto& warp : block.warps) {
+        before.assign(seen_.size(), 0);
+        for (const Request& request : warp) {
+          OnSm& seen = seen_[request.access];
+          double sectors = 0;
+          for (std::uint32_t g = 0; g < request.count; ++g)
+            sectors += std::popcount(of_.groups_[request.first + g].sectors);
+          const auto turn =
+              std::min<std::size_t>(std::bit_width(before[request.access]++), seen.turns.size() - 1);
+          seen.turns[turn] += 1;
+          seen.sectors_of_turns[turn] += sectors;
+          seen.all_sectors += sectors;
+        }
+      }
+  }
+
   void advance(Running& block) {
     block.done = true;
     for (std::size_t w = 0; w < block.at.size(); ++w) {
@@ -314,7 +335,10 @@ class AccessRecorder::Replay {
       seen.repeats += std::popcount(again);
       each(group.sectors, [&](std::uint32_t sector) {
         std::uint32_t& time = array.last[group.line * sectors_of_line + sector];
-        if ((again >> sector & 1) == 0 && time != 0) seen.times[log2_of(array.groups - time)] += 1;
+        if (time == 0)
+          seen.first[part_of_first(seen.sectors / seen.all_sectors)] += 1;
+        else if ((again >> sector & 1) == 0)
+          seen.times[log2_of(array.groups - time)] += 1;
         time = array.groups;
       });
     }
@@ -375,6 +399,10 @@ AccessProfile AccessRecorder::profile_of(const Access& access, const OnSm& on_sm
   if (on_sm.sectors > 0) {
     profile.repeats = on_sm.repeats / on_sm.sectors;
     profile.sm = shares_of(on_sm.times, on_sm.sectors);
+    for (std::size_t turn = 0; turn < on_sm.turns.size() && on_sm.turns[turn] > 0; ++turn)
+      profile.by_turn.push_back(on_sm.sectors_of_turns[turn] / on_sm.turns[turn]);
+    if (const double first = std::accumulate(on_sm.first.begin(), on_sm.first.end(), 0.0); first > 0)
+      for (const double share : on_sm.first) profile.first.push_back(share / first);
   }
   if (!access.atomic) return profile;
   profile.turns = access.turns / access.requests;

@@ -77,6 +77,9 @@ class AccessRecorder {
   // What the sampled blocks say of an access.
   struct OnSm {
     double sectors = 0, repeats = 0;
+    double all_sectors = 0;  // in the end
+    std::array<double, kPartsOfFirst> first{};
+    std::array<double, 32> turns{}, sectors_of_turns{};  // requests, by AccessProfile::by_turn
     std::array<double, 32> times{};
     TouchedMemory block;  // sum over blocks
   };

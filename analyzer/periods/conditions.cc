@@ -220,9 +220,37 @@ std::optional<Expression> Conditions::place_on_chip(
 }
 
 std::string Conditions::readable(ExprId expr) const {
+  constexpr std::size_t most = 100, most_of_side = 40;
+  auto text = short_text(expr, most);
+  if (text != elided) return text;
+  // What is compared may be long: then how, and with what, which tells such branches of one line apart.
+  const auto& node = exprs_[expr];
+  const auto sides = [&](std::string_view op) {
+    return fmt::format("{} {} {}", short_text(node.a, most_of_side), op, short_text(node.b, most_of_side));
+  };
+  using Op = analysis::SymbolicOp;
+  switch (node.op) {
+    case Op::less:
+    case Op::less_unsigned:
+      return sides("<");
+    case Op::less_equal:
+    case Op::less_equal_unsigned:
+      return sides("<=");
+    case Op::equal:
+      return sides("==");
+    case Op::not_equal:
+      return sides("!=");
+    case Op::logical_not:
+      return fmt::format("!({})", readable(node.a));
+    default:
+      return text;
+  }
+}
+
+std::string Conditions::short_text(ExprId expr, std::size_t most) const {
   const auto expression = analysis::to_expression(exprs_, expr, reading_, nullptr, 40);
-  auto text = expression ? to_string(*expression) : "…";
-  return text.size() > 100 ? "…" : text;
+  auto text = expression ? to_string(*expression) : std::string(elided);
+  return text.size() > most ? std::string(elided) : text;
 }
 
 ExprId Conditions::named(const Expression& count) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/memory/footprint.h"
@@ -70,6 +71,9 @@ class Conditions {
 
  private:
   analysis::ExprId resolve_address(analysis::ExprId raw, std::uint32_t loop, const analysis::Facts& facts);
+  // The whole of it, or `elided`.
+  std::string short_text(analysis::ExprId expr, std::size_t most) const;
+  static constexpr std::string_view elided = "…";
   struct Choice;
   bool add_choice(analysis::ExprId data, std::uint32_t loop, const analysis::Facts& facts, int most_loads,
                   Choice& choice);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <string_view>
 
@@ -24,6 +25,27 @@ std::string access_name(const Item& item) {
 std::string chip_access_name(ChipAccess::Space space, ChipAccess::Kind kind, int line, bool of_ptx) {
   return fmt::format("{}_{}_at_{}line_{}", kChipSpaces[static_cast<std::size_t>(space)],
                      kChipAccessKinds[static_cast<std::size_t>(kind)], of_ptx ? "ptx_" : "", line);
+}
+
+std::size_t part_of_first(double place) {
+  const double halvings = -std::log2(std::clamp(place, 1e-9, 1.0));
+  return kPartsOfFirst - 1 - std::min(static_cast<std::size_t>(halvings), kPartsOfFirst - 1);
+}
+
+double rate_of_first(const AccessProfile& profile, double place) {
+  if (profile.first.size() != kPartsOfFirst) return 1;
+  const std::size_t part = part_of_first(place);
+  const auto length = std::exp2(static_cast<double>(std::max<std::size_t>(part, 1)) - kPartsOfFirst);
+  return profile.first[part] / length;
+}
+
+double sectors_at_turn(const AccessProfile& profile, std::uint32_t before) {
+  if (profile.by_turn.empty()) return profile.sectors;
+  return profile.by_turn[std::min<std::size_t>(std::bit_width(before), profile.by_turn.size() - 1)];
+}
+
+double sectors_on_sm(const AccessProfile& profile) {
+  return profile.requests * profile.sectors / std::clamp(profile.blocks, 1.0, kBlocksOfSm);
 }
 
 double share_missed(const ReuseTimes& times, double lines) {

@@ -47,6 +47,13 @@ struct AccessProfile {
   // for them, without those that it did not ask for before; and since the launch asked for them, repeats among them.
   double repeats = 0;
   ReuseTimes sm, all;
+  // When the SM asks for what it did not ask for before: shares of such sectors, by how many it has asked for of all that
+  // this access asks for: a 64th, a 32nd, …, half, all. What all warps need is there soon; of what each goes through on its own
+  // there is more until the end. Empty: at all times alike.
+  std::vector<double> first;
+  // Sectors of a request by how many of this access the warp made before: none, one, two or three, up to 7, … Where threads
+  // leave a loop, there are fewer. Empty: always `sectors`.
+  std::vector<double> by_turn;
   friend bool operator==(const AccessProfile&, const AccessProfile&) = default;
 };
 
@@ -62,6 +69,22 @@ struct ChipAccessProfile {
 std::string access_name(const Item& item);
 // `shared_load_at_line_12`, `constant_load_at_ptx_line_33`.
 std::string chip_access_name(ChipAccess::Space space, ChipAccess::Kind kind, int line, bool of_ptx);
+
+// How many parts AccessProfile::first has, each as long as all before it but the first.
+constexpr std::size_t kPartsOfFirst = 7;
+
+// The part of AccessProfile::first for the sector at so much of all, 0 to 1.
+std::size_t part_of_first(double place);
+
+// How many times as many sectors are asked for the first time at this place as on average.
+double rate_of_first(const AccessProfile& profile, double place);
+
+// The sectors of a warp's request that has so many before it.
+double sectors_at_turn(const AccessProfile& profile, std::uint32_t before);
+
+// The sectors that the blocks ask for with this access that stand for those of an SM: of every kBlocksOfSm-th one.
+constexpr double kBlocksOfSm = 128;
+double sectors_on_sm(const AccessProfile& profile);
 
 // The share of the sectors that an LRU cache of so many lines does not find, by their reuse times alone: as many lines lie
 // between two accesses of one as are not asked for again within that time (Eklov, Hagersten: "StatStack", ISPASS 2010).

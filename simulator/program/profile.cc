@@ -54,7 +54,7 @@ class AccessReader {
   void read(const Node& node, AccessProfile& access) {
     Fields fields(reader_, node,
                   {"requests", "sectors", "lines", "atomic", "launch", "block", "repeats", "reuse_on_sm",
-                   "reuse_in_launch"},
+                   "first_on_sm", "reuse_in_launch", "sectors_by_turn"},
                   "an access");
     number(fields, "requests", 0, kMost, access.requests, true);
     number(fields, "sectors", 1, kMostSectors, access.sectors, true);
@@ -73,6 +73,12 @@ class AccessReader {
       touched(of, access.block);
     }
     if (const Node* times = fields.find("reuse_on_sm")) read_times(*times, access.sm);
+    if (const Node* turns = fields.find("sectors_by_turn")) read_turns(*turns, access.by_turn);
+    if (const Node* times = fields.find("first_on_sm")) {
+      read_times(*times, access.first);
+      if (access.first.size() != kPartsOfFirst)
+        reader_.error(*times, fmt::format("`first_on_sm` must have {} shares", kPartsOfFirst));
+    }
     if (const Node* times = fields.find("reuse_in_launch")) read_times(*times, access.all);
   }
 
@@ -109,6 +115,18 @@ class AccessReader {
     number(fields, "addresses", 1, kLanesOfWarp, access.addresses, true);
     number(fields, "hottest", 0, 1, access.hottest);
     number(fields, "hottest_lines", 0, 1, access.hottest_lines);
+  }
+
+  void read_turns(const Node& node, std::vector<double>& turns) {
+    if (node.kind != Node::Kind::sequence || node.items.size() > kMostTimes)
+      return reader_.error(node,
+                           fmt::format("`sectors_by_turn` must be a list of at most {} numbers", kMostTimes));
+    for (const Node& item : node.items) {
+      const auto sectors = reader_.number(item, "sectors of a request");
+      if (sectors && !(*sectors >= 1 && *sectors <= kMostSectors))
+        reader_.error(item, fmt::format("sectors of a request must be 1 to {:g}", kMostSectors));
+      turns.push_back(sectors.value_or(1));
+    }
   }
 
   void read_times(const Node& node, ReuseTimes& times) {
@@ -168,6 +186,8 @@ void append_access(std::string& text, const std::string& name, const AccessProfi
                       access.blocks, access.threads);
   text += fmt::format("    block: {{{}}}\n    repeats: {:.3g}\n", touched(access.block), access.repeats);
   append_times(text, "reuse_on_sm", access.sm);
+  append_times(text, "sectors_by_turn", access.by_turn);
+  append_times(text, "first_on_sm", access.first);
   append_times(text, "reuse_in_launch", access.all);
 }
 

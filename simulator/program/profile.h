@@ -15,6 +15,8 @@
 //       block: {sectors: 800, pieces: 700, lines: 600}
 //       repeats: 0.1
 //       reuse_on_sm: [0, 0, 0.05, 0.2]
+//       sectors_by_turn: [20, 16, 4]
+//       first_on_sm: [0.3, 0.2, 0.2, 0.1, 0.1, 0.05, 0.05]
 //       reuse_in_launch: [0, 0.1, 0.05, 0.2, 0.6]
 //   on_chip:
 //     shared_load_at_line_12: {requests: 512, ways: 2.5}

@@ -1,6 +1,7 @@
 #include "simulator/sm/drawn_lines.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace warptime {
 namespace {
@@ -22,32 +23,47 @@ std::uint8_t sectors_from(int first, int count) {
 }  // namespace
 
 void DrawnLines::restart(std::size_t warp) {
-  for (auto& [number, array] : arrays_)
+  for (auto& [number, array] : arrays_) {
     if (warp < array.last.size()) array.last[warp] = {};
+    for (auto& [profile, access] : array.accesses)
+      if (warp < access.turns.size()) access.turns[warp] = 0;
+  }
 }
 
 void DrawnLines::draw(const AccessProfile& profile, const Place& place, std::size_t warp,
                       RandomNumbers random, std::vector<LineSectors>& made) {
   Array& array = arrays_[place.array];
   if (array.last.size() <= warp) array.last.resize(warp + 1);
-  if (std::find(array.accesses.begin(), array.accesses.end(), &profile) == array.accesses.end()) {
-    array.accesses.push_back(&profile);
-    array.most_sectors += profile.launch.sectors;
-  }
+  const auto [found, is_new] = array.accesses.try_emplace(&profile);
+  if (is_new) array.most_sectors += profile.launch.sectors;
+  Array::Access& access = found->second;
+  if (access.turns.size() <= warp) access.turns.resize(warp + 1);
+  const double sectors_now = sectors_at_turn(profile, access.turns[warp]++);
   const Request last = array.last[warp];
-  const std::int64_t sectors = std::max<std::int64_t>(random.near(profile.sectors), 1);
+  const std::int64_t sectors = std::max<std::int64_t>(random.near(sectors_now), 1);
   const std::int64_t least = (sectors + kSectorsOfLine - 1) / kSectorsOfLine;
-  const std::int64_t lines = std::clamp<std::int64_t>(random.near(profile.lines), least, sectors);
+  const std::int64_t lines =
+      std::clamp<std::int64_t>(random.near(profile.lines / profile.sectors * sectors_now), least, sectors);
   const std::size_t first = array.history.size();
+  const double again = profile.repeats + std::accumulate(profile.sm.begin(), profile.sm.end(), 0.0);
+  const double never =
+      (1 - again) * rate_of_first(profile, access.sectors / std::max(sectors_on_sm(profile), 1.0));
+  access.sectors += static_cast<double>(sectors);
   made.clear();
   for (std::int64_t i = 0; i < lines; ++i) {
     const auto size = static_cast<int>(sectors / lines + (i < sectors % lines ? 1 : 0));
-    const double share = random.share();
-    Group* known = nullptr;
-    if (share < profile.repeats)
-      known = repeated(array, last, static_cast<std::size_t>(i), made);
-    else
-      known = reused(array, profile, share - profile.repeats, random, first, made);
+    const auto known_at = [&](double share) {
+      return share < profile.repeats ? repeated(array, last, static_cast<std::size_t>(i), made)
+                                     : reused(array, profile, share - profile.repeats, random, first, made);
+    };
+    const bool wanted = again > 0 && random.share() >= never;
+    Group* known = wanted ? known_at(random.share() * again) : nullptr;
+    if (wanted && known == nullptr) {
+      array.early += size;
+    } else if (!wanted && array.early >= size && again > 0) {
+      known = known_at(random.share() * again);
+      if (known != nullptr) array.early -= size;
+    }
     if (known == nullptr && static_cast<double>(array.sectors + size) > array.most_sectors)
       known = any_before(array, random, first, made);
     const LineSectors line = known != nullptr ? known->of : fresh(array, place, size, random);

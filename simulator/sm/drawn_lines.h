@@ -67,9 +67,14 @@ class DrawnLines {
     std::deque<PartOfLine> parts;  // lines of which more sectors will be asked for
     std::int64_t lines = 0;        // drawn so far
     std::int64_t sectors = 0;      // of these
+    std::int64_t early = 0;        // of these, drawn since nothing was there to be asked for again
     // No more sectors than the launch touches, by all accesses to the array so far.
     double most_sectors = 0;
-    std::vector<const AccessProfile*> accesses;
+    struct Access {
+      double sectors = 0;                // asked for so far
+      std::vector<std::uint32_t> turns;  // of each warp: its requests so far
+    };
+    std::unordered_map<const AccessProfile*, Access> accesses;
   };
   static Group* repeated(Array& array, const Request& last, std::size_t place,
                          std::span<const LineSectors> made);

@@ -165,6 +165,31 @@ TEST(Rises, PastOneStoreWhereOthersWaitForEach) {
       "load rises 2; 1 needs 5 6; store chain 3.5");
 }
 
+// A branch that ptxas makes a predicate of: the load behind it rises with what computes the predicate, and waits for that.
+TEST(Rises, PastWhatAnEarlierPredicatedLoadIsUsedBy) {
+  EXPECT_EQ(items_of("mov.u32 %r2, %tid.x;\n"
+                     "mul.wide.u32 %d3, %r2, 4;\n"
+                     "add.s64 %d4, %d1, %d3;\n"
+                     "add.s64 %d5, %d2, %d3;\n"
+                     "ld.global.nc.f32 %f1, [%d4];\n"
+                     "mov.f32 %f9, 0f00000000;\n"
+                     "setp.eq.f32 %p1, %f1, 0f00000000;\n"
+                     "@%p1 bra $L1;\n"
+                     "ld.global.nc.f32 %f2, [%d5];\n"
+                     "fma.rn.f32 %f9, %f1, %f2, %f9;\n"
+                     "$L1:\n"
+                     "ld.global.nc.f32 %f3, [%d4+4];\n"
+                     "setp.eq.f32 %p2, %f3, 0f00000000;\n"
+                     "@%p2 bra $L2;\n"
+                     "ld.global.nc.f32 %f4, [%d5+4];\n"
+                     "fma.rn.f32 %f9, %f3, %f4, %f9;\n"
+                     "$L2:\n"
+                     "st.global.f32 [%d5+8], %f9;\n"),
+            "7 chain 4.5; load chain 2; 1; 2 needs 1 chain 13; load needs 1 rises 1 chain 9; 1 needs 2; load "
+            "rises 3 "
+            "chain 9; 2 needs 3 chain 13; load needs 3 rises 3 chain 9; 1 needs 4; store chain 3.5");
+}
+
 // ptxas lets loads rise as far as there are registers for what they give: 32 for all that the block holds.
 TEST(Rises, NoMoreLoadsThanThereAreRegistersFor) {
   const auto items = [](int loads) {

@@ -40,6 +40,8 @@ TEST(AccessProfiles, AreReadAsTheyWereWritten) {
   atomic.addresses = 25;
   atomic.hottest = 0.125;
   atomic.hottest_lines = 0.25;
+  atomic.by_turn = {24, 12.5, 1};
+  atomic.first = {0.5, 0.125, 0.125, 0.125, 0.125, 0, 0};
   kernel.accesses["load_of_in_at_line_5"] = std::make_shared<const AccessProfile>(gather_profile());
   kernel.accesses["atomic_at_line_6"] = std::make_shared<const AccessProfile>(atomic);
   kernel.chip_accesses["shared_load_at_line_7"] = {512, 2.5};
@@ -140,6 +142,31 @@ TEST(DrawnLines, HaveTheSectorsRepeatsAndReuseTimesOfTheProfile) {
   };
   EXPECT_NEAR(share(6), 0.125, 0.04);
   EXPECT_NEAR(share(8) + share(9) + share(10), 0.25, 0.04);
+}
+
+TEST(DrawnLines, HaveFewerSectorsInLaterTurns) {
+  AccessProfile profile = gather_profile();
+  profile.launch = {1e6, 1e6, 1e6};
+  profile.by_turn = {24, 16, 4};
+  const auto sectors = [&](int turns) { return count_drawn(profile, 64, 64 * turns).sectors / 64; };
+  EXPECT_NEAR(sectors(1), 24, 0.5);
+  EXPECT_NEAR(sectors(2), 24 + 16, 1);
+  EXPECT_NEAR(sectors(10), 24 + 16 + 8 * 4, 2);  // the third and all later ones
+}
+
+// Half of what the SM asks for the first time is among the first 64th of what it asks for, and none in the second half.
+TEST(DrawnLines, AskForLinesTheFirstTimeWhenTheProfileDid) {
+  AccessProfile profile = gather_profile();
+  profile.blocks = 1;  // its 8,192 requests are the SM's
+  profile.repeats = 0;
+  profile.sm = {0, 0, 0, 0, 0, 0.5, 0.25, 0.125};
+  const auto fresh = [&](int requests) { return count_drawn(profile, 64, requests).fresh; };
+  const double all = fresh(8192), early = fresh(8192 / 64);
+  EXPECT_LT(early / all, 0.12);  // with what is asked for again later, but was not yet there
+  profile.first = {0.5, 0.125, 0.125, 0.125, 0.125, 0, 0};
+  EXPECT_NEAR(fresh(8192) / all, 1, 0.35);
+  EXPECT_GT(fresh(8192 / 64), 4 * early);
+  EXPECT_NEAR(fresh(8192), fresh(8192 / 2), 0.05 * all);
 }
 
 TEST(DrawnLines, AreTheSameForTheSameState) {
