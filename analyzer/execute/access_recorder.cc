@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::uint64_t kBytesOfFourLines = 512;
 constexpr unsigned sector_shift = 5, sectors_of_line = 4;
+static_assert(BlockSample::step == kBlocksOfSm);
 // The blocks that stand for those of an SM: so many SMs, threads of an SM, and groups that are kept.
 constexpr std::uint64_t stand_in_sms = BlockSample::step, stand_in_threads = 2048,
                         most_groups = std::uint64_t{1} << 22;
